@@ -3,11 +3,11 @@
 #include <csignal>
 
 #include "command_line/options.hpp"
-#include "system/files.hpp"
+#include "process/process_start.hpp"
 #include "verbs/verbs.hpp"
 
 int main(int argc, char** argv) {
-  client::ensure_standard_descriptors();
+  bridge::ensure_standard_descriptors();
   std::signal(SIGPIPE, SIG_IGN);  // a closed output is a value that write(2) returns
 
   const auto parsed = client::parse_command_line({argv + 1, argv + argc});

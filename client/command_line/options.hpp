@@ -7,9 +7,12 @@
 #include <variant>
 #include <vector>
 
-#include "command_line/duration.hpp"
+#include "cli/units.hpp"
 
 namespace client {
+
+using cli::format_duration;
+using cli::Milliseconds;
 
 struct Verb;
 

@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "cli/command_line.hpp"
 #include "cli/units.hpp"
 #include "command_line/options.hpp"
 #include "command_line/verb.hpp"
+#include "json/json_text.hpp"
 #include "text/similar.hpp"
 #include "text/utf8.hpp"
 
@@ -29,9 +29,8 @@ std::string store(std::string_view text, std::optional<Milliseconds>& target) {
 }
 
 std::string store(std::string_view text, std::optional<std::uint64_t>& target) {
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, target.emplace());
-  return error != std::errc() || rest != end ? "is not a whole number" : "";
+  target = bridge::to_unsigned(text);
+  return target ? "" : "is not a whole number";
 }
 
 std::string store(std::string_view text, std::string& target) {

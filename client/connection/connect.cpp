@@ -1,16 +1,13 @@
 #include "connection/connect.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
+
+#include "process/socket_address.hpp"
 
 namespace client {
 namespace {
@@ -20,22 +17,12 @@ constexpr std::string_view default_paths[] = {"/tmp/mcp.sock", "/run/mcp-bridged
 constexpr int first_pause_ms = 1;
 constexpr int longest_pause_ms = 50;
 
-bool is_abstract(std::string_view path) { return path.substr(0, 1) == "@"; }
-
 /// errno of the try; 0 if it is connected.
 int try_connect(const std::string& path, FileDescriptor& connected) {
   FileDescriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) return errno;
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::memcpy(address.sun_path, path.data(), path.size());
-  auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size());
-  if (is_abstract(path)) {
-    address.sun_path[0] = '\0';  // no NUL at the end: it would be part of the name
-  } else {
-    ++length;
-  }
-  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), length) != 0) {
+  const bridge::SocketAddress address(path);
+  if (::connect(socket.get(), address.get(), address.length) != 0) {
     return errno;
   }
   connected = std::move(socket);
@@ -181,15 +168,6 @@ std::variant<Connected, ConnectFailure> connect_to_daemon(const std::vector<std:
     const int left = until.poll_timeout();
     ::poll(nullptr, 0, left < 0 ? pause_ms : std::min(pause_ms, left));
     pause_ms = std::min(pause_ms * 2, longest_pause_ms);
-  }
-}
-
-void ensure_standard_descriptors() {
-  for (int descriptor = 0; descriptor <= 2; ++descriptor) {
-    if (::fcntl(descriptor, F_GETFD) == -1 && errno == EBADF) {
-      // The lowest free number is the one that was missing.
-      static_cast<void>(::open("/dev/null", O_RDWR));
-    }
   }
 }
 

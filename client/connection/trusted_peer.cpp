@@ -9,8 +9,9 @@
 #include <array>
 #include <charconv>
 #include <climits>
-#include <cstdlib>
 
+#include "base/secret_file.hpp"
+#include "json/json_text.hpp"
 #include "system/files.hpp"
 
 namespace client {
@@ -40,28 +41,17 @@ std::optional<std::uint64_t> next_number(std::string_view& text) {
 
 /// user_namespaces(7): the number of unmapped users, unless every number is mapped.
 std::optional<uid_t> nameless_user() {
-  const std::string map = read_whole_file("/proc/self/uid_map", longest_table).text;
+  const std::string map = bridge::read_regular_file("/proc/self/uid_map", longest_table).bytes;
   std::string_view numbers = map;
   const auto inside = next_number(numbers), outside = next_number(numbers);
   const auto count = next_number(numbers);
   if (inside == 0U && outside && count == no_user) return std::nullopt;
   constexpr uid_t usual = 65534;
-  const std::string overflow = read_whole_file("/proc/sys/kernel/overflowuid", longest_table).text;
+  const std::string overflow =
+      bridge::read_regular_file("/proc/sys/kernel/overflowuid", longest_table).bytes;
   numbers = overflow;
   const auto found = next_number(numbers).value_or(0);
   return found > 0 ? static_cast<uid_t>(found) : usual;
-}
-
-std::string folder_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  if (slash == path.npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
-/// Where links lead to; the path itself where that cannot be told.
-std::string resolved(const std::string& path) {
-  std::array<char, PATH_MAX> real;
-  return ::realpath(path.c_str(), real.data()) == nullptr ? path : std::string(real.data());
 }
 
 /// The folder of the path and of each link on the way from it to the socket, where it really lies
@@ -77,7 +67,7 @@ std::vector<std::string> folders_on_the_way(std::string path) {
     const std::string leads_to(target.data(), static_cast<std::size_t>(length));
     path = leads_to.front() == '/' ? leads_to : folders.back() + '/' + leads_to;
   }
-  folders.push_back(folder_of(resolved(path)));
+  folders.push_back(folder_of(real_path(path)));
   return folders;
 }
 
@@ -107,10 +97,7 @@ std::optional<std::string> find_account(std::string_view table, unsigned long id
     const std::string_view name = take_part(line, ':');
     take_part(line, ':');  // the password
     const std::string_view number = take_part(line, ':');
-    unsigned long found = 0;
-    const char* const end = number.data() + number.size();
-    const auto [rest, error] = std::from_chars(number.data(), end, found);
-    if (error == std::errc() && rest == end && found == id && !name.empty()) {
+    if (!name.empty() && bridge::to_unsigned(number) == id) {
       return std::string(name);
     }
   }
@@ -118,11 +105,11 @@ std::optional<std::string> find_account(std::string_view table, unsigned long id
 }
 
 std::optional<std::string> user_name(uid_t user) {
-  return find_account(read_whole_file("/etc/passwd", longest_table).text, user);
+  return find_account(bridge::read_regular_file("/etc/passwd", longest_table).bytes, user);
 }
 
 std::optional<std::string> group_name(gid_t group) {
-  return find_account(read_whole_file("/etc/group", longest_table).text, group);
+  return find_account(bridge::read_regular_file("/etc/group", longest_table).bytes, group);
 }
 
 std::string describe_user(uid_t user) {
@@ -144,13 +131,11 @@ std::variant<TrustedPeer, UsageError> choose_trusted_peer(std::string_view optio
     trusted.anybody = true;
     return trusted;
   }
-  uid_t user = 0;
-  const char* const end = chosen.data() + chosen.size();
-  const auto [rest, error] = std::from_chars(chosen.data(), end, user);
-  if (error != std::errc() || rest != end || user == no_user) {
+  const auto user = bridge::to_unsigned(chosen);
+  if (!user || *user >= no_user) {
     return UsageError{fmt::format("{}: '{}' is not a uid (a number, or any)", from, chosen)};
   }
-  trusted.user = user;
+  trusted.user = static_cast<uid_t>(*user);
   return trusted;
 }
 

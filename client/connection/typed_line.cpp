@@ -1,38 +1,19 @@
 #include "connection/typed_line.hpp"
 
 #include <poll.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <utility>
 
+#include "base/hidden_typing.hpp"
 #include "system/signals.hpp"
 
 namespace client {
 namespace {
 
 constexpr std::size_t longest_line = 64 << 10;
-
-class HiddenTyping {
- public:
-  explicit HiddenTyping(bool hidden) : hidden_(hidden && ::tcgetattr(STDIN_FILENO, &before_) == 0) {
-    if (!hidden_) return;
-    termios silent = before_;
-    silent.c_lflag &= ~static_cast<tcflag_t>(ECHO);
-    ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent);
-  }
-  ~HiddenTyping() {
-    if (hidden_) ::tcsetattr(STDIN_FILENO, TCSADRAIN, &before_);
-  }
-  HiddenTyping(const HiddenTyping&) = delete;
-  HiddenTyping& operator=(const HiddenTyping&) = delete;
-
- private:
-  termios before_{};
-  bool hidden_;
-};
 
 }  // namespace
 
@@ -55,7 +36,7 @@ std::string InputLines::take_begun() { return std::exchange(text_, {}); }
 
 std::optional<std::string> read_typed_line(bool hidden, const std::function<void()>& prompt) {
   Interrupt interrupt;  // it takes effect with the terminal as it was before
-  const HiddenTyping typing(hidden);
+  const bridge::HiddenTyping typing(hidden);
   prompt();
   InputLines lines;
   while (lines.begun().size() < longest_line) {

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "elicitation/web_address.hpp"
+#include "text/characters.hpp"
 #include "text/utf8.hpp"
 #include "text/visible_text.hpp"
 
@@ -114,12 +115,6 @@ bool is_one_of(std::string_view text, std::initializer_list<std::string_view> wo
   return std::find(words.begin(), words.end(), text) != words.end();
 }
 
-bool equals_ignoring_case(std::string_view one, std::string_view other) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; };
-  return std::equal(one.begin(), one.end(), other.begin(), other.end(),
-                    [lower](char a, char b) { return lower(a) == lower(b); });
-}
-
 std::optional<FieldRefusal> check_range(const Field& field, double amount, std::string_view what) {
   if (field.smallest && amount < *field.smallest) {
     return FieldRefusal{fmt::format("{} at least {}", what, *field.smallest)};
@@ -139,15 +134,11 @@ const Choice* find_choice(const Field& field, std::string_view typed) {
     }
   }
   for (const Choice& choice : field.choices) {
-    if (equals_ignoring_case(choice.title, typed)) return &choice;
+    if (bridge::ascii_lower(choice.title) == bridge::ascii_lower(typed)) return &choice;
   }
-  std::size_t number = 0;
-  const char* const end = typed.data() + typed.size();
-  const auto [rest, error] = std::from_chars(typed.data(), end, number);
-  if (error != std::errc() || rest != end || number < 1 || number > field.choices.size()) {
-    return nullptr;
-  }
-  return &field.choices[number - 1];
+  const auto number = bridge::to_unsigned(typed);
+  if (!number || *number < 1 || *number > field.choices.size()) return nullptr;
+  return &field.choices[*number - 1];
 }
 
 Outcome read_number(const Field& field, std::string_view typed) {
@@ -197,9 +188,7 @@ Outcome read_text(const Field& field, std::string_view typed) {
 }
 
 Outcome read_boolean(std::string_view typed) {
-  std::string word(typed);
-  std::transform(word.begin(), word.end(), word.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; });
+  const std::string word = bridge::ascii_lower(typed);
   if (is_one_of(word, {"y", "yes", "true", "1"})) return FieldAnswer("true");
   if (is_one_of(word, {"n", "no", "false", "0"})) return FieldAnswer("false");
   return FieldRefusal{"yes or no is required"};

@@ -3,7 +3,7 @@
 #include <utility>
 #include <variant>
 
-#include "json/json.hpp"
+#include "text/json.hpp"
 
 namespace client {
 

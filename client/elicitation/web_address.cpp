@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <vector>
 
 namespace client {
@@ -97,9 +96,7 @@ std::string in_ascii(std::string_view host) {
 std::string_view rest_of(std::string_view address) {
   const auto scheme_end = address.find("://");
   if (scheme_end == address.npos) return {};
-  std::string scheme(address.substr(0, scheme_end));
-  std::transform(scheme.begin(), scheme.end(), scheme.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string scheme = bridge::ascii_lower(address.substr(0, scheme_end));
   if (scheme != "http" && scheme != "https") return {};
   return address.substr(scheme_end + 3);
 }

@@ -4,10 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "elicitation/web_address.hpp"
-#include "json/json.hpp"
+#include "text/json.hpp"
 #include "text/utf8.hpp"
 #include "text/visible_text.hpp"
 

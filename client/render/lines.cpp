@@ -70,10 +70,6 @@ constexpr Change changes[] = {
     {"notifications/resources/list_changed", "resources"},
 };
 
-std::string member_or_nothing(std::string_view params, std::string_view name) {
-  return std::string(json::member(params, name).value_or(""));
-}
-
 std::string who(std::string_view passage, std::string_view client) {
   if (passage == "from_client") return fmt::format("client {} >", client);
   if (passage == "to_server") return "> server";
@@ -82,15 +78,10 @@ std::string who(std::string_view passage, std::string_view client) {
   return std::string(passage);
 }
 
-/// A number that stands apart from the words.
-std::string with_space(std::string_view id) { return id.empty() ? "" : fmt::format(" {}", id); }
-
 std::string said(std::string_view message) {
   const json::Message parsed = json::parse_message(message);
   const auto line = [](std::string_view what, std::string_view id, std::string_view content) {
-    std::string text = fmt::format("{}{}", what, with_space(id));
-    if (!content.empty()) text += " " + json::on_one_line(content);
-    return text;
+    return fmt::format("{}{}{}", what, after(" ", id), after(" ", json::on_one_line(content)));
   };
   switch (parsed.kind) {
     case json::Message::Kind::request:
@@ -131,9 +122,9 @@ std::string monitor_line(std::string_view params) {
   // Of the moment the time of day: 2026-11-23T01:30:06.120Z
   const std::string at = json::string_member(params, "at");
   const std::string time = at.size() == 24 ? at.substr(11, 12) : at;
-  text +=
-      fmt::format("{} {:<11} ", time,
-                  who(json::string_member(params, "passage"), member_or_nothing(params, "client")));
+  text += fmt::format(
+      "{} {:<11} ", time,
+      who(json::string_member(params, "passage"), json::member(params, "client").value_or("")));
   if (const auto message = json::member(params, "message")) return text + said(*message);
   text += json::string_member(params, "text");
   if (const auto bytes = json::member(params, "bytes"))

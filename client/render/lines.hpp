@@ -1,6 +1,6 @@
 #pragma once
 
-#include "json/json.hpp"
+#include "text/json.hpp"
 
 namespace client {
 

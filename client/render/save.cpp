@@ -7,11 +7,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 
-#include "json/json.hpp"
 #include "system/files.hpp"
+#include "text/json.hpp"
 
 namespace client {
 namespace {
@@ -19,32 +18,18 @@ namespace {
 using json::Value;
 using Kind = Value::Kind;
 
-ContentPart text_part(std::string_view text) {
-  ContentPart part;
-  part.text = text;
-  return part;
-}
+using Form = ContentPart::Kind;
 
-ContentPart json_part(std::string_view raw) {
-  ContentPart part;
-  part.kind = ContentPart::Kind::json;
-  part.text = raw;
-  return part;
-}
+ContentPart json_part(std::string_view raw) { return {Form::json, std::string(raw)}; }
 
 ContentPart data_part(std::string_view what, const Value& holder, const Value& base64) {
-  ContentPart part;
-  part.kind = ContentPart::Kind::data;
-  part.text = base64.text;
-  part.what = what;
-  part.mime_type = holder.string("mimeType");
-  part.name = holder.string("uri");
-  return part;
+  return {Form::data, base64.text, std::string(what), std::string(holder.string("mimeType")),
+          std::string(holder.string("uri"))};
 }
 
 /// One of a resource's contents: text or blob.
 ContentPart read_contents(const Value& contents, std::string_view raw) {
-  if (const Value* text = contents.find("text", Kind::string)) return text_part(text->text);
+  if (const Value* text = contents.find("text", Kind::string)) return {Form::text, text->text};
   if (const Value* blob = contents.find("blob", Kind::string)) {
     return data_part("blob", contents, *blob);
   }
@@ -56,7 +41,7 @@ ContentPart read_item(std::string_view raw) {
   if (!item) return json_part(raw);
   const std::string_view type = item->string("type");
   if (type == "text") {
-    if (const Value* text = item->find("text", Kind::string)) return text_part(text->text);
+    if (const Value* text = item->find("text", Kind::string)) return {Form::text, text->text};
   } else if (type == "image" || type == "audio") {
     if (const Value* data = item->find("data", Kind::string)) {
       return data_part(type, *item, *data);
@@ -80,12 +65,10 @@ std::optional<std::vector<std::string_view>> array_member(std::string_view objec
 std::optional<std::string_view> step_into(std::string_view value, std::string_view step) {
   if (json::is_object(value)) return json::member(value, step);
   if (!json::is_array(value)) return std::nullopt;
-  std::size_t place = 0;
-  const char* const end = step.data() + step.size();
-  const auto [rest, error] = std::from_chars(step.data(), end, place);
+  const auto place = bridge::to_unsigned(step);
   const auto all = json::elements(value);
-  if (error != std::errc() || rest != end || !all || place >= all->size()) return std::nullopt;
-  return (*all)[place];
+  if (!place || !all || *place >= all->size()) return std::nullopt;
+  return (*all)[*place];
 }
 
 constexpr std::size_t longest_name = 100;
@@ -181,9 +164,7 @@ std::vector<ContentPart> read_prompt(std::string_view result) {
       parts.push_back(json_part(raw));
       continue;
     }
-    ContentPart heading = text_part(json::decode_string(*role) + ":");
-    heading.kind = ContentPart::Kind::heading;
-    parts.push_back(std::move(heading));
+    parts.push_back({Form::heading, json::decode_string(*role) + ":"});
     parts.push_back(read_item(*content));
   }
   return parts;

@@ -17,10 +17,10 @@ struct ContentPart {
     heading,  ///< who says what follows, in a prompt
   };
   Kind kind = Kind::text;
-  std::string text;       ///< of data: its Base64 form
-  std::string what;       ///< of data: "image", "audio", "blob"
-  std::string mime_type;  ///< of data, may be empty
-  std::string name;       ///< of data: the server's name or address for it, may be empty
+  std::string text{};       ///< of data: its Base64 form
+  std::string what{};       ///< of data: "image", "audio", "blob"
+  std::string mime_type{};  ///< of data, may be empty
+  std::string name{};       ///< of data: the server's name or address for it, may be empty
 };
 
 /// What to print of the result of tools/call, resources/read and prompts/get. A result that is

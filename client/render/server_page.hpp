@@ -37,7 +37,6 @@ struct AgentHelp {
   std::string trouble;             ///< why it cannot be; "" = it can
   std::vector<std::string> tools;  ///< their names
   std::string program = "mcp-nc";  ///< typed_program()
-  bool has_jobs = false;           ///< this mcp-nc knows the verbs about detached calls
 };
 
 /// The text, at most `longest_agent_help` bytes: what is connected, the verbs, output and exit

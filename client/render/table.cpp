@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "command_line/duration.hpp"
+#include "command_line/options.hpp"
 #include "text/columns.hpp"
 #include "text/visible_text.hpp"
 

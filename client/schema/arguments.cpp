@@ -6,7 +6,6 @@
 #include <cmath>
 #include <utility>
 
-#include "json/json.hpp"
 #include "schema/signature.hpp"
 #include "spelling/spelling.hpp"
 #include "text/characters.hpp"

@@ -37,11 +37,8 @@ std::string step_of(std::string_view raw) {
 
 const Value* child_of(const Value& value, const std::string& step) {
   if (!value.is(Kind::array)) return value.find(step);
-  std::size_t index = 0;
-  const char* const end = step.data() + step.size();
-  const auto [rest, error] = std::from_chars(step.data(), end, index);
-  const bool is_one = error == std::errc() && rest == end && index < value.items.size();
-  return is_one ? &value.items[index] : nullptr;
+  const auto index = bridge::to_unsigned(step);
+  return index && *index < value.items.size() ? &value.items[*index] : nullptr;
 }
 
 std::string_view type_of_members(const Value& node) {
@@ -173,22 +170,29 @@ Schema::OtherNames Schema::other_names() const {
   return lists && !allows ? OtherNames::not_said : OtherNames::allowed;
 }
 
+std::vector<Schema> Schema::branches() const {
+  std::vector<Schema> all;
+  for (const Value* part : parts()) {
+    for (const std::string_view member : {"anyOf", "oneOf"}) {
+      const Value* const list = part->find(member, Kind::array);
+      for (std::size_t i = 0; list != nullptr && i < list->items.size(); ++i)
+        all.push_back(at(list->items[i]));
+    }
+    for (const std::string_view member : {"then", "else"}) {
+      if (const Value* const branch = part->find(member, Kind::object)) all.push_back(at(*branch));
+    }
+  }
+  return all;
+}
+
 void Schema::add_names(std::vector<std::string_view>& names, int depth) const {
   if (depth > deepest_reference) return;
   for (const Value* part : parts()) {
     if (const Value* properties = part->find("properties", Kind::object)) {
       for (const json::Member& one : properties->members) add_once(names, one.name);
     }
-    for (const std::string_view member : {"anyOf", "oneOf"}) {
-      const Value* const list = part->find(member, Kind::array);
-      if (list == nullptr) continue;
-      for (const Value& one : list->items) at(one).add_names(names, depth + 1);
-    }
-    for (const std::string_view member : {"then", "else"}) {
-      const Value* const branch = part->find(member, Kind::object);
-      if (branch != nullptr) at(*branch).add_names(names, depth + 1);
-    }
   }
+  for (const Schema& branch : branches()) branch.add_names(names, depth + 1);
 }
 
 std::vector<std::string_view> Schema::names() const {
@@ -224,21 +228,10 @@ const Value* Schema::listed_property(std::string_view name, int depth) const {
     return found != nullptr;
   });
   if (found != nullptr) return found;
-  for (const Value* part : parts()) {
-    for (const std::string_view member : {"anyOf", "oneOf"}) {
-      const Value* const list = part->find(member, Kind::array);
-      if (list == nullptr) continue;
-      for (const Value& one : list->items) {
-        if ((found = at(one).listed_property(name, depth + 1)) != nullptr) return found;
-      }
-    }
-    for (const std::string_view member : {"then", "else"}) {
-      const Value* const branch = part->find(member, Kind::object);
-      if (branch == nullptr) continue;
-      if ((found = at(*branch).listed_property(name, depth + 1)) != nullptr) return found;
-    }
+  for (const Schema& branch : branches()) {
+    if ((found = branch.listed_property(name, depth + 1)) != nullptr) break;
   }
-  return nullptr;
+  return found;
 }
 
 const Value* Schema::listed_property(std::string_view name) const {

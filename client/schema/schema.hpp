@@ -1,6 +1,6 @@
 #pragma once
 
-#include "json/json.hpp"
+#include "text/json.hpp"
 
 namespace client {
 
@@ -65,6 +65,8 @@ class Schema {
   template <typename Visit>
   bool any_part(Visit visit) const;
   void add_parts(const json::Value& node, std::vector<const json::Value*>& parts, int depth) const;
+  /// Those whose names it may have, too: of anyOf and oneOf, then and else.
+  std::vector<Schema> branches() const;
   void add_names(std::vector<std::string_view>& names, int depth) const;
   const json::Value* listed_property(std::string_view name, int depth) const;
   std::string describe(int depth) const;

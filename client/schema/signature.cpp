@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "json/json.hpp"
 #include "schema/arguments.hpp"
 #include "spelling/spelling.hpp"
 

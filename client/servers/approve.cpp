@@ -4,12 +4,12 @@
 
 #include <cstring>
 
+#include "base/secret_file.hpp"
 #include "connection/typed_line.hpp"
-#include "json/json.hpp"
 #include "render/failure.hpp"
 #include "servers/instance.hpp"
-#include "system/files.hpp"
 #include "system/signals.hpp"
+#include "text/json.hpp"
 #include "text/visible_text.hpp"
 
 namespace client {
@@ -29,9 +29,9 @@ std::string list_of(const Places& places) { return places.state + "/approved"; }
 
 bool is_approved(const NamedServer& server, const Places& places) {
   if (!server.needs_approval) return true;
-  const FileText list = read_whole_file(list_of(places), longest_list);
+  const std::string list = bridge::read_regular_file(list_of(places), longest_list).bytes;
   const std::string key = key_of(server) + " ";
-  std::string_view rest = list.text;
+  std::string_view rest = list;
   while (!rest.empty()) {
     if (rest.starts_with(key)) return true;
     const std::size_t end = rest.find('\n');

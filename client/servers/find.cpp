@@ -7,11 +7,10 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
-#include <memory>
 #include <utility>
 
 #include "base/replaceable_path.hpp"
+#include "base/secret_file.hpp"
 #include "system/files.hpp"
 #include "text/similar.hpp"
 #include "text/utf8.hpp"
@@ -24,42 +23,25 @@ constexpr std::size_t longest_file = 1 << 20;
 constexpr std::size_t longest_foreign_file = 16 << 20;  // Claude Code keeps its projects in it
 constexpr const char* project_file = ".mcp.json";
 
-std::string real_path(const std::string& path) {
-  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
-                                                         &std::free);
-  return real ? std::string(real.get()) : path;
-}
-
-std::string folder_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  if (slash == path.npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
 std::optional<std::string> current_folder() {
   std::array<char, 4096> path{};
   if (::getcwd(path.data(), path.size()) == nullptr) return std::nullopt;
   return path.data();
 }
 
-bool is_absent(int error) { return error == ENOENT || error == ENOTDIR; }
-
 /// None if the file is not there and need not be.
 std::variant<std::vector<NamedServer>, LookupFailure> servers_of(const ConfigFile& file) {
-  const FileText content =
-      read_whole_file(file.path, file.is_foreign ? longest_foreign_file : longest_file);
-  if (is_absent(content.error) && !file.is_named) return std::vector<NamedServer>();
-  if (content.error != 0) {
-    const std::string why =
-        content.error == EFBIG
-            ? fmt::format("it has more than {} MiB",
-                          file.is_foreign ? longest_foreign_file >> 20 : longest_file >> 20)
-            : std::strerror(content.error);
+  const bridge::FileContent content =
+      bridge::read_regular_file(file.path, file.is_foreign ? longest_foreign_file : longest_file);
+  if (!content.fault.empty()) {
+    const bool is_absent =
+        ::access(file.path.c_str(), F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);
+    if (is_absent && !file.is_named) return std::vector<NamedServer>();
     return LookupFailure{
-        fmt::format("cannot read {}: {}", bridge::make_visible_line(file.path), why)};
+        fmt::format("cannot read {}: {}", bridge::make_visible_line(file.path), content.fault)};
   }
-  auto definitions = file.is_foreign ? read_foreign_definitions(content.text, file.project)
-                                     : read_definitions(content.text);
+  auto definitions = file.is_foreign ? read_foreign_definitions(content.bytes, file.project)
+                                     : read_definitions(content.bytes);
   if (const auto* fault = std::get_if<std::string>(&definitions)) {
     return LookupFailure{fmt::format("cannot use {}: {}", bridge::make_visible_line(file.path),
                                      bridge::make_visible_line(*fault))};
@@ -69,7 +51,7 @@ std::variant<std::vector<NamedServer>, LookupFailure> servers_of(const ConfigFil
   const std::string folder = file.folder.empty() ? folder_of(path) : real_path(file.folder);
   const std::string named =
       file.path.starts_with('/') ? file.path : current_folder().value_or("") + "/" + file.path;
-  const bool needs_approval = file.needs_approval || !content.is_own ||
+  const bool needs_approval = file.needs_approval || !is_own(content.status) ||
                               !bridge::replaceable_part_of(named, ::geteuid()).empty();
   for (Definition& one : std::get<std::vector<Definition>>(definitions))
     servers.push_back({std::move(one), path, folder, needs_approval});

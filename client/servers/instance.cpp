@@ -4,16 +4,12 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <memory>
 #include <tuple>
-#include <utility>
 
+#include "base/secret_file.hpp"
 #include "servers/start.hpp"
 #include "text/visible_text.hpp"
 
@@ -123,8 +119,8 @@ std::vector<Instance> find_instances(const Places& places) {
     if (!file.ends_with(suffix)) continue;
     const std::string id(file.substr(0, file.size() - suffix.size()));
     const InstancePaths paths = paths_of(places, id);
-    const FileText record = read_whole_file(paths.record, longest_record);
-    if (auto instance = read_record(id, record.text)) all.push_back(std::move(*instance));
+    const std::string record = bridge::read_regular_file(paths.record, longest_record).bytes;
+    if (auto instance = read_record(id, record)) all.push_back(std::move(*instance));
   }
   std::sort(all.begin(), all.end(), [](const Instance& left, const Instance& right) {
     return std::tie(left.name, left.id) < std::tie(right.name, right.id);

@@ -5,17 +5,15 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/inotify.h>
-#include <unistd.h>
 
 #include <array>
 #include <cerrno>
-#include <utility>
 
-#include "json/json.hpp"
 #include "render/failure.hpp"
 #include "servers/instance.hpp"
 #include "system/signals.hpp"
 #include "text/characters.hpp"
+#include "text/json.hpp"
 #include "text/utf8.hpp"
 #include "text/visible_text.hpp"
 

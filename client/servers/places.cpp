@@ -3,8 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <array>
 #include <bit>
@@ -92,13 +90,6 @@ std::string make_private_folder(const std::string& path) {
   return {};
 }
 
-/// Makes it and all above it. Those above it may be open to others.
-std::string make_folders(const std::string& path) {
-  for (std::size_t at = path.find('/', 1); at != path.npos; at = path.find('/', at + 1))
-    ::mkdir(path.substr(0, at).c_str(), 0700);
-  return make_private_folder(path);
-}
-
 std::optional<std::string> folder_in(ReadVariable read, const char* name) {
   auto folder = read(name);
   return folder && folder->front() == '/' ? folder : std::nullopt;
@@ -137,7 +128,8 @@ std::variant<Places, std::string> make_places(ReadVariable read) {
   const auto home = folder_in(read, "HOME");
   if (!state && !home) return std::string("neither XDG_STATE_HOME nor HOME is set to a folder");
   places.state = (state ? *state : *home + "/.local/state") + "/mcp-bridged";
-  if (auto fault = make_folders(places.state); !fault.empty()) return fault;
+  make_folders(places.state, 0700);  // those above it may be open to others
+  if (auto fault = make_private_folder(places.state); !fault.empty()) return fault;
   return places;
 }
 

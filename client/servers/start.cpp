@@ -5,25 +5,22 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <utility>
 
+#include "base/secret_file.hpp"
 #include "connection/typed_line.hpp"
-#include "json/json.hpp"
+#include "process/process_start.hpp"
 #include "servers/approve.hpp"
 #include "servers/instance.hpp"
 #include "servers/variables.hpp"
-#include "system/files.hpp"
 #include "system/signals.hpp"
+#include "text/json.hpp"
 #include "text/utf8.hpp"
 #include "text/visible_text.hpp"
 
@@ -159,14 +156,6 @@ FileDescriptor open_log(const std::string& path, off_t& begin) {
   return log;
 }
 
-std::vector<char*> pointers_to(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  pointers.reserve(texts.size() + 1);
-  for (std::string& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
 using Descriptors = std::initializer_list<std::pair<const FileDescriptor&, int>>;
 
 /// Runs the program in the folder, in a session of its own (what is typed at our terminal is not
@@ -190,8 +179,9 @@ int launch(pid_t& process, std::vector<std::string> words, std::vector<std::stri
   posix_spawnattr_setsigdefault(&attributes, &all);
   posix_spawnattr_setflags(&attributes,
                            POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  const int error = ::posix_spawn(&process, words.front().c_str(), &actions, &attributes,
-                                  pointers_to(words).data(), pointers_to(environment).data());
+  const int error =
+      ::posix_spawn(&process, words.front().c_str(), &actions, &attributes,
+                    bridge::pointers_to(words).data(), bridge::pointers_to(environment).data());
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   return error;
@@ -350,8 +340,8 @@ LastWords last_words_of(std::string_view said, std::string_view file) {
 }
 
 LastWords last_words_in(const std::string& log, std::size_t begin, std::string_view file) {
-  const FileText text = read_whole_file(log, longest_read);
-  std::string_view said(text.text);
+  const std::string text = bridge::read_regular_file(log, longest_read).bytes;
+  std::string_view said(text);
   said.remove_prefix(std::min(said.size(), begin));
   return last_words_of(said, file);
 }

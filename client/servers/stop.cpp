@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/secret_file.hpp"
 #include "render/failure.hpp"
 #include "servers/instance.hpp"
 #include "text/visible_text.hpp"
@@ -19,9 +20,10 @@ constexpr Milliseconds longest_end(10'000);
 constexpr Milliseconds longest_end_of_stopped(500);
 
 bool is_stopped(pid_t process) {
-  const FileText facts = read_whole_file(fmt::format("/proc/{}/stat", process), 4096);
-  const std::size_t name = facts.text.rfind(')');
-  return name != facts.text.npos && facts.text.substr(name + 1).starts_with(" T");
+  const std::string facts =
+      bridge::read_regular_file(fmt::format("/proc/{}/stat", process), 4096).bytes;
+  const std::size_t name = facts.rfind(')');
+  return name != facts.npos && facts.substr(name + 1).starts_with(" T");
 }
 
 /// Ends it in order. Gives why it did not end.

@@ -4,13 +4,14 @@
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
 #include <cstdio>
+#include <cstdlib>
+#include <memory>
 
 namespace client {
 namespace {
@@ -81,24 +82,41 @@ int write_all(int file, std::string_view text) {
   return 0;
 }
 
-FileText read_whole_file(const std::string& path, std::size_t most) {
-  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (!file) return {{}, errno};
-  struct stat facts {};
-  if (::fstat(file.get(), &facts) != 0) return {{}, errno};
-  if (!S_ISREG(facts.st_mode)) return {{}, S_ISDIR(facts.st_mode) ? EISDIR : EINVAL};
-  FileText read;
-  read.is_own = (facts.st_uid == ::geteuid() || facts.st_uid == 0) &&
-                (facts.st_mode & (S_IWGRP | S_IWOTH)) == 0;
-  std::array<char, 16384> buffer;  // to be written first by read(2)
+bool is_own(const struct stat& file) {
+  return (file.st_uid == ::geteuid() || file.st_uid == 0) &&
+         (file.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+int read_all(int file, std::string& text, std::size_t most) {
+  std::array<char, 65536> buffer;  // to be written first by read(2)
   for (;;) {
-    const ssize_t count = ::read(file.get(), buffer.data(), buffer.size());
+    const ssize_t count = ::read(file, buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return {{}, errno};
-    if (count == 0) return read;
-    read.text.append(buffer.data(), static_cast<std::size_t>(count));
-    if (read.text.size() > most) return {{}, EFBIG};
+    if (count <= 0) return count == 0 ? 0 : errno;
+    text.append(buffer.data(), static_cast<std::size_t>(count));
+    if (text.size() > most) return EFBIG;
   }
+}
+
+int make_folders(const std::string& path, mode_t mode) {
+  for (std::size_t at = 1; at != path.npos; ++at) {
+    at = path.find('/', at);
+    if (::mkdir(path.substr(0, at).c_str(), mode) != 0 && errno != EEXIST) return errno;
+    if (at == path.npos) break;
+  }
+  return 0;
+}
+
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == path.npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+std::string real_path(const std::string& path) {
+  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
+                                                         &std::free);
+  return real ? std::string(real.get()) : path;
 }
 
 int append_to_file(const std::string& path, const std::string& text) {

@@ -1,38 +1,16 @@
 #pragma once
 
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <utility>
+
+#include "base/descriptor.hpp"
 
 namespace client {
 
-/// Owns a file descriptor; -1 is none.
-class FileDescriptor {
- public:
-  FileDescriptor() = default;
-  explicit FileDescriptor(int descriptor) : descriptor_(descriptor) {}
-  FileDescriptor(FileDescriptor&& other) noexcept
-      : descriptor_(std::exchange(other.descriptor_, -1)) {}
-  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
-    std::swap(descriptor_, other.descriptor_);
-    return *this;
-  }
-  ~FileDescriptor() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-
-  int get() const { return descriptor_; }
-  explicit operator bool() const { return descriptor_ >= 0; }
-
- private:
-  int descriptor_ = -1;
-};
-
-/// Opens /dev/null for whichever of 0, 1, 2 is closed, so that no socket gets such a number.
-void ensure_standard_descriptors();
+using FileDescriptor = bridge::Descriptor;
 
 /// An output that may be shared with other processes (stdout, stderr): its file status flags are
 /// never changed, since O_NONBLOCK would stay with a shell's terminal. Does not own it.
@@ -65,15 +43,20 @@ class Sink {
   Kind kind_;
 };
 
-struct FileText {
-  std::string text{};
-  int error = 0;  ///< errno; EFBIG if there is more than that
-  /// Nobody but this user and root can have written it: it is one of theirs, and no group's.
-  bool is_own = false;
-};
+/// Whether nobody but this user and root can have written a file: it is one of theirs, and no
+/// group's.
+bool is_own(const struct stat& file);
 
-/// What stands in a regular file; of anything else nothing is read, since it could have us wait.
-FileText read_whole_file(const std::string& path, std::size_t most);
+/// Reads to the end. Returns errno, EFBIG if there is more than `most`.
+int read_all(int file, std::string& text, std::size_t most);
+
+/// Makes the folder and those above it that are not there. Returns errno.
+int make_folders(const std::string& path, mode_t mode);
+
+/// Of a path: what stands before its last part.
+std::string folder_of(const std::string& path);
+/// Where links lead to; the path itself where that cannot be told.
+std::string real_path(const std::string& path);
 
 /// Returns errno.
 int write_all(int file, std::string_view text);

@@ -3,10 +3,8 @@
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <cerrno>
-#include <utility>
 
 namespace client {
 namespace {

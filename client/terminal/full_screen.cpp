@@ -1,7 +1,6 @@
 #include "terminal/full_screen.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace client {
 namespace {

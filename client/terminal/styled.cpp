@@ -6,8 +6,9 @@
 #include <array>
 #include <cmath>
 
-#include "json/json.hpp"
+#include "text/characters.hpp"
 #include "text/columns.hpp"
+#include "text/json.hpp"
 #include "text/visible_text.hpp"
 
 namespace client {
@@ -35,10 +36,7 @@ bool names_utf8(const char* (*variable)(const char*)) {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const char* const value = variable(name);
     if (!is_set(value)) continue;
-    std::string locale(value);
-    std::transform(locale.begin(), locale.end(), locale.begin(), [](char c) {
-      return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
+    const std::string locale = bridge::ascii_lower(std::string_view(value));
     return locale.find("utf-8") != locale.npos || locale.find("utf8") != locale.npos;
   }
   return false;

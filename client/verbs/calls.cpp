@@ -5,12 +5,12 @@
 
 #include <utility>
 
-#include "json/json.hpp"
 #include "render/failure.hpp"
 #include "render/save.hpp"
 #include "render/table.hpp"
 #include "schema/signature.hpp"
 #include "terminal/styled.hpp"
+#include "text/json.hpp"
 #include "text/visible_text.hpp"
 #include "verbs/operands.hpp"
 #include "verbs/present.hpp"
@@ -66,7 +66,8 @@ std::variant<ToolCall, ExitCode> prepare_call(Dialogue& dialogue, const Options&
       return report_unknown(*unknown, options, console);
     }
     if (auto* tool = std::get_if<KnownTool>(&found)) {
-      input = tool->input_schema();
+      static constexpr std::string_view path[] = {"tool", "inputSchema"};
+      input = json::parse_at(tool->json, path);
       call.tool = std::move(*tool);
     }
   }

@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 
-#include <algorithm>
 #include <csignal>
-#include <utility>
 
 #include "command_line/verb.hpp"
 #include "render/lines.hpp"

@@ -1,13 +1,12 @@
 #pragma once
 
-#include "command_line/duration.hpp"
 #include "command_line/options.hpp"
 #include "connection/connect.hpp"
 #include "connection/conversation.hpp"
-#include "json/json.hpp"
 #include "render/failure.hpp"
 #include "system/signals.hpp"
 #include "terminal/console.hpp"
+#include "text/json.hpp"
 #include "verbs/questions.hpp"
 
 namespace client {

@@ -2,12 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <utility>
-
-#include "elicitation/form.hpp"
-#include "json/json.hpp"
-#include "render/failure.hpp"
 #include "render/save.hpp"
 #include "render/table.hpp"
 #include "text/columns.hpp"
@@ -242,10 +236,8 @@ ExitCode present_end(Dialogue& dialogue, const Options& options, const JobEvent&
     return error.code;
   }
   if (job.result.empty()) {
-    Failure error;
-    error.kind = "cancelled";
-    error.delivered = "unknown";
-    error.message = "the job was cancelled";
+    const Failure error{
+        .kind = "cancelled", .message = "the job was cancelled", .delivered = "unknown"};
     print_error_of(event.job, error, options, several, console);
     console.note(fmt::format("job {} was cancelled", event.job));
     return ExitCode::answered_error;
@@ -296,34 +288,6 @@ Answer warn_unless_saved(Dialogue& dialogue, const SubmittedJob& job) {
       fmt::format("the job is not saved: {}; its result is lost if the daemon ends",
                   bridge::make_visible_line(json::string_member(*state, "error"))));
   return answer;
-}
-
-/// A result goes to nobody else, unless the key's next call asks for it.
-ExitCode wait_for_result(Dialogue& dialogue, const Options& options, const std::string& job) {
-  using Kind = JobEvent::Kind;
-  Console& console = dialogue.console();
-  JobWaits waits(dialogue, {options.detach_after, !options.key.empty(), false, false});
-  waits.add(job);
-  const JobEvent event = waits.next();
-  switch (event.kind) {
-    case Kind::ended: return present_end(dialogue, options, event, false);
-    case Kind::failed: return dialogue.report(event.answer, event.job);
-    case Kind::asks: show_question(console, job, event.collected); break;
-    case Kind::time_up:
-      console.note(
-          fmt::format("the call continues as a job; get its result with: mcp-nc wait {}", job));
-      break;
-    case Kind::stopped:
-      if (event.answer.outcome == Answer::Outcome::interrupted ||
-          event.answer.outcome == Answer::Outcome::timed_out) {
-        cancel(dialogue, job);
-      } else {
-        console.note(fmt::format("the call was job {}", job));
-      }
-      return dialogue.report(event.answer, event.job);
-  }
-  console.print((options.json ? job_params(job) : bridge::make_visible_line(job)) + "\n");
-  return ExitCode::unfinished;
 }
 
 /// One a line, for other programs and the shells' completions.
@@ -394,19 +358,38 @@ ExitCode answer_here(Dialogue& dialogue, const Options& options) {
   JobWaits waits(dialogue, {std::nullopt, true, false, true});
   waits.add(job);
   const JobEvent event = waits.next();
-  switch (event.kind) {
-    case JobEvent::Kind::ended:
-    case JobEvent::Kind::time_up:
-      if (options.json) dialogue.console().print("{}\n");
-      return ExitCode::ok;
-    case JobEvent::Kind::asks:
-      if (options.json) dialogue.console().print(question_json(job, event.collected) + "\n");
-      show_question(dialogue.console(), job, event.collected);
-      return ExitCode::unfinished;
-    case JobEvent::Kind::failed: return dialogue.report(event.answer, event.job);
-    case JobEvent::Kind::stopped: break;
+  if (event.kind == JobEvent::Kind::stopped) return dialogue.report(event.answer, event.job);
+  if (event.kind != JobEvent::Kind::ended && event.kind != JobEvent::Kind::time_up)
+    return report_event(dialogue, options, event, false);
+  if (options.json) dialogue.console().print("{}\n");
+  return ExitCode::ok;
+}
+
+/// A result goes to nobody else, unless the key's next call asks for it.
+ExitCode wait_for_result(Dialogue& dialogue, const Options& options, const std::string& job) {
+  Console& console = dialogue.console();
+  JobWaits waits(dialogue, {options.detach_after, !options.key.empty(), false, false});
+  waits.add(job);
+  const JobEvent event = waits.next();
+  if (event.kind == JobEvent::Kind::ended || event.kind == JobEvent::Kind::failed)
+    return report_event(dialogue, options, event, false);
+  if (event.kind == JobEvent::Kind::stopped) {
+    if (event.answer.outcome == Answer::Outcome::interrupted ||
+        event.answer.outcome == Answer::Outcome::timed_out) {
+      cancel(dialogue, job);
+    } else {
+      console.note(fmt::format("the call was job {}", job));
+    }
+    return dialogue.report(event.answer, event.job);
   }
-  return dialogue.report(event.answer, event.job);
+  if (event.kind == JobEvent::Kind::asks) {
+    show_question(console, job, event.collected);
+  } else {
+    console.note(
+        fmt::format("the call continues as a job; get its result with: mcp-nc wait {}", job));
+  }
+  console.print((options.json ? job_params(job) : bridge::make_visible_line(job)) + "\n");
+  return ExitCode::unfinished;
 }
 
 /// What a peer may have made as long as it likes has this many columns here; --json has it all.

@@ -2,19 +2,15 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <utility>
 
-#include "connection/conversation.hpp"
-#include "json/json.hpp"
 #include "json/json_text.hpp"
 #include "render/lines.hpp"
 #include "servers/instance.hpp"
+#include "text/json.hpp"
 #include "text/visible_text.hpp"
 #include "verbs/dialogue.hpp"
 

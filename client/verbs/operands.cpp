@@ -2,16 +2,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
-#include <utility>
 
-#include "json/json.hpp"
-#include "system/files.hpp"
 #include "text/similar.hpp"
 #include "text/utf8.hpp"
 #include "verbs/roots.hpp"
@@ -23,16 +17,11 @@ using Form = ArgumentWord::Form;
 
 std::variant<std::string, UsageError> read_whole(int descriptor, const std::string& name) {
   std::string text;
-  std::array<char, 65536> bytes;
-  for (;;) {
-    const ssize_t count = ::read(descriptor, bytes.data(), bytes.size());
-    if (count == 0) return text;
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return UsageError{fmt::format("cannot read {}: {}", name, std::strerror(errno))};
-    text.append(bytes.data(), static_cast<std::size_t>(count));
-    if (text.size() > longest_input)
-      return UsageError{fmt::format("{} has more than {} MiB", name, longest_input >> 20)};
-  }
+  const int error = read_all(descriptor, text, longest_input);
+  if (error == EFBIG)
+    return UsageError{fmt::format("{} has more than {} MiB", name, longest_input >> 20)};
+  if (error != 0) return UsageError{fmt::format("cannot read {}: {}", name, std::strerror(error))};
+  return text;
 }
 
 std::variant<std::string, UsageError> read_standard_input() {

@@ -5,11 +5,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <map>
 
+#include "base/secret_file.hpp"
 #include "render/failure.hpp"
-#include "system/files.hpp"
 #include "text/characters.hpp"
 #include "text/visible_text.hpp"
 #include "verbs/verbs.hpp"
@@ -124,15 +123,14 @@ bool is_same_answer(std::string_view left, std::string_view right) {
 ExitCode replay(Dialogue& dialogue, const Options& options) {
   Console& console = dialogue.console();
   const std::string& path = options.operands.front();
-  const FileText file = read_whole_file(path, longest_recording);
-  if (file.error != 0) {
-    return tell_failure(console, options,
-                        {"file",
-                         fmt::format("cannot read {}: {}", bridge::make_visible_line(path),
-                                     std::strerror(file.error)),
-                         ExitCode::usage});
+  const bridge::FileContent file = bridge::read_regular_file(path, longest_recording);
+  if (!file.fault.empty()) {
+    return tell_failure(
+        console, options,
+        {"file", fmt::format("cannot read {}: {}", bridge::make_visible_line(path), file.fault),
+         ExitCode::usage});
   }
-  const Recording recording = read_recording(file.text);
+  const Recording recording = read_recording(file.bytes);
   if (recording.wrong_line != 0) {
     return tell_failure(console, options,
                         {"usage",

@@ -3,18 +3,15 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <memory>
-#include <utility>
 
-#include "json/json.hpp"
 #include "render/status.hpp"
 #include "servers/instance.hpp"
 #include "terminal/console.hpp"
+#include "text/json.hpp"
 #include "text/visible_text.hpp"
 
 namespace client {

@@ -1,14 +1,12 @@
 #include "verbs/roots.hpp"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 
-#include "json/json.hpp"
 #include "text/utf8.hpp"
 #include "text/visible_text.hpp"
 
@@ -23,20 +21,12 @@ bool is_unreserved(char c) {
 }
 
 /// Whether a legacy server was told that there may be roots; true where each request says so.
-bool has_declared(std::string_view status) {
-  const auto upstream = json::member(status, "upstream");
-  const auto declared = upstream ? json::member(*upstream, "declared") : std::nullopt;
-  const auto names = declared ? json::elements(*declared) : std::nullopt;
-  if (!names) return true;  // a modern server, or a daemon that does not say
-  for (const std::string_view name : *names) {
-    if (name == "\"roots\"") return true;
-  }
-  return false;
-}
-
-bool is_modern(std::string_view status) {
-  const auto upstream = json::member(status, "upstream");
-  return upstream && json::string_member(*upstream, "era") == "modern";
+bool has_declared(const json::Value* upstream) {
+  const json::Value* const declared =
+      upstream == nullptr ? nullptr : upstream->find("declared", json::Value::Kind::array);
+  if (declared == nullptr) return true;  // a modern server, or a daemon that does not say
+  return std::any_of(declared->items.begin(), declared->items.end(),
+                     [](const json::Value& name) { return name.text == "roots"; });
 }
 
 /// Opens the session of a daemon that was just started as one with roots, so that any later call
@@ -57,8 +47,12 @@ Answer tell_roots(Dialogue& dialogue, const Options& options) {
   Answer described = dialogue.ask("server/discover", "");
   if (described.outcome != Answer::Outcome::result) return described;
   const Answer status = dialogue.ask("bridge/status", "");
-  if (status.outcome != Answer::Outcome::result || is_modern(status.payload)) return described;
-  if (!has_declared(status.payload)) {
+  const auto known = json::parse(status.payload);
+  const json::Value* const upstream =
+      known ? known->find("upstream", json::Value::Kind::object) : nullptr;
+  const bool is_modern = upstream != nullptr && upstream->string("era") == "modern";
+  if (status.outcome != Answer::Outcome::result || is_modern) return described;
+  if (!has_declared(upstream)) {
     const std::string program = typed_program(options);
     dialogue.console().note(fmt::format(
         "the session was opened without roots, so the server asks for none: {}",

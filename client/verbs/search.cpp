@@ -14,12 +14,13 @@
 #include <memory>
 #include <utility>
 
-#include "json/json.hpp"
 #include "render/failure.hpp"
 #include "servers/find.hpp"
 #include "servers/instance.hpp"
 #include "system/signals.hpp"
+#include "text/characters.hpp"
 #include "text/columns.hpp"
+#include "text/json.hpp"
 #include "text/visible_text.hpp"
 #include "verbs/server_lists.hpp"
 #include "verbs/verbs.hpp"
@@ -36,20 +37,12 @@ constexpr std::array<SearchedList, 4> searched_lists = {{{tool_list, "tool"},
                                                          {template_list, "template"},
                                                          {prompt_list, "prompt"}}};
 
-std::string in_small_letters(std::string_view text) {
-  std::string small(text);
-  std::transform(small.begin(), small.end(), small.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return small;
-}
-
 bool has_all(const json::Value& element, const std::vector<std::string>& words) {
   std::string text;
   for (const std::string_view member : {"name", "title", "description", "uri", "uriTemplate"})
-    text += in_small_letters(element.string(member)) + "\n";
+    text += bridge::ascii_lower(element.string(member)) + "\n";
   return std::all_of(words.begin(), words.end(), [&text](const std::string& word) {
-    return text.find(in_small_letters(word)) != std::string::npos;
+    return text.find(bridge::ascii_lower(word)) != std::string::npos;
   });
 }
 
@@ -132,12 +125,8 @@ class ServerSearch {
 
   static std::string content_of(const FileDescriptor& file) {
     std::string text;
-    std::array<char, 16384> buffer;
     ::lseek(file.get(), 0, SEEK_SET);
-    for (ssize_t count = 1; count > 0;) {
-      count = ::read(file.get(), buffer.data(), buffer.size());
-      if (count > 0) text.append(buffer.data(), static_cast<std::size_t>(count));
-    }
+    read_all(file.get(), text, text.max_size());
     return text;
   }
 

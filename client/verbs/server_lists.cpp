@@ -2,11 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <functional>
-#include <span>
-#include <utility>
-
-#include "render/failure.hpp"
 #include "render/lists.hpp"
 #include "render/table.hpp"
 #include "schema/signature.hpp"
@@ -36,7 +31,7 @@ Found find_in_list(Dialogue& dialogue, std::string_view wanted) {
   std::vector<std::string> names;
   for (const std::string_view tool : elements_of(pages, tool_list)) {
     std::string name = name_of(tool, tool_list);
-    if (name == wanted) return KnownTool{std::string(tool)};
+    if (name == wanted) return KnownTool{fmt::format("{{\"tool\":{}}}", tool)};
     names.push_back(std::move(name));
   }
   const std::vector<std::string_view> all(names.begin(), names.end());
@@ -133,7 +128,7 @@ ExitCode show_tool(Dialogue& dialogue, const Options& options) {
   if (options.types) {
     console.print(types_of({*tool}, options));
   } else if (options.json) {
-    console.print(*tool + "\n");
+    console.print(std::string(*tool) + "\n");
   } else {
     console.print(options.names
                       ? argument_words(*tool)
@@ -179,17 +174,6 @@ std::string name_of(std::string_view element, const ServerList& list) {
   return name && json::is_string(*name) ? json::decode_string(*name) : std::string();
 }
 
-std::optional<std::string> KnownTool::raw() const {
-  if (!is_member) return json;
-  const auto tool = json::member(json, "tool");
-  return tool ? std::optional(std::string(*tool)) : std::nullopt;
-}
-
-std::optional<json::Value> KnownTool::input_schema() const {
-  static constexpr std::string_view path[] = {"tool", "inputSchema"};
-  return json::parse_at(json, std::span(path).subspan(is_member ? 0 : 1));
-}
-
 ExitCode report_unknown(const UnknownTool& unknown, const Options& options, Console& console) {
   const std::string list = typed_program(options) + " tools";
   const bool is_near = !unknown.meant.empty();
@@ -205,7 +189,7 @@ ExitCode report_unknown(const UnknownTool& unknown, const Options& options, Cons
 
 Found find_tool(Dialogue& dialogue, std::string_view name) {
   Answer answer = dialogue.ask("bridge/tool", fmt::format(R"({{"name":{}}})", json::quote(name)));
-  if (answer.outcome == Answer::Outcome::result) return KnownTool{std::move(answer.payload), true};
+  if (answer.outcome == Answer::Outcome::result) return KnownTool{std::move(answer.payload)};
   if (answer.outcome != Answer::Outcome::error) return answer;
   const auto data = json::member(answer.payload, "data").value_or("{}");
   const bool is_bridges = json::string_member(data, "source") == "bridge";

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "json/json.hpp"
+#include "text/json.hpp"
 #include "verbs/dialogue.hpp"
 
 namespace client {
@@ -32,12 +32,10 @@ std::string name_of(std::string_view element, const ServerList& list);
 
 /// A tool as the server lists it.
 struct KnownTool {
-  std::string json;        ///< an object
-  bool is_member = false;  ///< in which it is the member `tool`, as the daemon answers
+  std::string json;  ///< `{"tool":…}`, as the daemon answers
 
   /// Nothing if there is none in it, as in an answer of another daemon.
-  std::optional<std::string> raw() const;
-  std::optional<json::Value> input_schema() const;
+  std::optional<std::string_view> raw() const { return json::member(json, "tool"); }
 };
 
 /// The tool is not there: what to say, with the name that was probably meant.

@@ -1,17 +1,14 @@
 // Skills: ours, for programs that load such, and those of a server (extension
 // io.modelcontextprotocol/skills).
 #include <fmt/format.h>
-#include <sys/stat.h>
 
-#include <cerrno>
 #include <cstring>
 
-#include "command_line/verb.hpp"
-#include "json/json.hpp"
 #include "render/failure.hpp"
 #include "render/lists.hpp"
 #include "render/server_page.hpp"
 #include "system/files.hpp"
+#include "text/json.hpp"
 #include "text/visible_text.hpp"
 #include "verbs/operands.hpp"
 #include "verbs/server_lists.hpp"
@@ -20,20 +17,10 @@
 namespace client {
 namespace {
 
-/// Makes the folder and those above it that are not there. Returns errno.
-int make_folders(const std::string& path) {
-  for (std::size_t at = 1; at != path.npos; ++at) {
-    at = path.find('/', at);
-    if (::mkdir(path.substr(0, at).c_str(), 0777) != 0 && errno != EEXIST) return errno;
-    if (at == path.npos) break;
-  }
-  return 0;
-}
-
 ExitCode install(const AgentSkill& skill, const Options& options, Console& console) {
   const std::string folder = options.save + "/" + skill.name;
   const std::string file = folder + "/SKILL.md";
-  int error = make_folders(folder);
+  int error = make_folders(folder, 0777);
   if (error == 0) error = replace_file(file, skill.text);
   if (error != 0) {
     return tell_failure(
@@ -53,7 +40,6 @@ ExitCode install(const AgentSkill& skill, const Options& options, Console& conso
 ExitCode show_agent_help(Dialogue& dialogue, const Options& options, const Prepared& prepared) {
   AgentHelp about;
   about.program = typed_program(options);
-  about.has_jobs = find_verb("wait") != nullptr;
   const Answer described =
       prepared.described ? *prepared.described : dialogue.ask("server/discover", "");
   if (described.outcome == Answer::Outcome::error) {

@@ -10,14 +10,13 @@
 #include "json/json_scanner.hpp"
 #include "json/json_text.hpp"
 #include "servers/relaxed_json.hpp"
+#include "text/json.hpp"
 #include "text/utf8.hpp"
 
 namespace bridge {
 namespace {
 
-/// Raw JSON of the members of an object, and of the elements of an array.
 using Members = std::vector<std::pair<std::string, std::string_view>>;
-using Elements = std::vector<std::string_view>;
 
 class Reader {
  public:
@@ -45,25 +44,21 @@ class Reader {
   Members members(std::string_view object, const std::string& what) const {
     Members all;
     std::unordered_set<std::string> names;
-    const bool is_object = each_member(object, [&](std::string_view key, std::string_view value) {
-      std::string name = unescape(key);
+    const auto raw = json::members(object);
+    if (!raw) fail(what + " is not an object");
+    for (const json::RawMember& member : *raw) {
+      std::string name = json::decode_string(member.key);
       if (!names.insert(name).second)
         fail(fmt::format("{} has '{}' twice", what, printable(name, 80)));
-      all.emplace_back(std::move(name), value);
-      return true;
-    });
-    if (!is_object) fail(what + " is not an object");
+      all.emplace_back(std::move(name), member.value);
+    }
     return all;
   }
 
-  Elements elements(std::string_view array, const std::string& what) const {
-    Elements all;
-    const bool is_list = each_element(array, [&](std::string_view element) {
-      all.push_back(element);
-      return true;
-    });
-    if (!is_list) fail(what + " is not a list");
-    return all;
+  std::vector<std::string_view> elements(std::string_view array, const std::string& what) const {
+    auto all = json::elements(array);
+    if (!all) fail(what + " is not a list");
+    return std::move(*all);
   }
 
   std::string text(std::string_view raw, const std::string& what) const {

@@ -1,7 +1,6 @@
 // Asking on the terminal for an input of a config file.
 #include <poll.h>
 #include <signal.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "base/hidden_typing.hpp"
 #include "base/log.hpp"
 #include "servers/variables.hpp"
 
@@ -57,28 +57,6 @@ class CaughtSignals {
   sigset_t mask_before_{};
 };
 
-/// The terminal does not show what is typed.
-class HiddenTyping {
- public:
-  explicit HiddenTyping(bool hidden) : hidden_(hidden && tcgetattr(STDIN_FILENO, &before_) == 0) {
-    if (!hidden_) return;
-    termios silent = before_;
-    silent.c_lflag &= ~static_cast<tcflag_t>(ECHO);
-    tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent);
-  }
-  ~HiddenTyping() {
-    if (!hidden_) return;
-    tcsetattr(STDIN_FILENO, TCSADRAIN, &before_);
-    std::fputc('\n', stderr);
-  }
-  HiddenTyping(const HiddenTyping&) = delete;
-  HiddenTyping& operator=(const HiddenTyping&) = delete;
-
- private:
-  termios before_{};
-  bool hidden_;
-};
-
 std::optional<std::string> read_line(const CaughtSignals& signals) {
   std::string line;
   for (char c = '\0'; line.size() < longest_answer;) {
@@ -113,6 +91,7 @@ std::optional<std::string> ask_for_input(const InputDefinition& input) {
       std::fputs(question_of(input).c_str(), stderr);
       answer = read_line(signals);
     }
+    if (input.password) std::fputc('\n', stderr);
     if (!answer) return std::nullopt;
     if (answer->empty() && input.otherwise) return input.otherwise;
     const bool fits = input.choices.empty() ? !answer->empty()

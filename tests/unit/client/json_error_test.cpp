@@ -2,8 +2,8 @@
 
 #include <doctest/doctest.h>
 
-#include "json/json.hpp"
 #include "servers/logs.hpp"
+#include "text/json.hpp"
 
 using namespace client;
 

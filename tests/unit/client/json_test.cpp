@@ -1,8 +1,8 @@
 #include <doctest/doctest.h>
 
-#include "json/json.hpp"
+#include "text/json.hpp"
 
-using namespace client::json;
+using namespace json;
 
 TEST_CASE("the whole grammar is checked") {
   for (const char* good :

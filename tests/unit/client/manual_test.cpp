@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "command_line/options.hpp"
-#include "json/json.hpp"
+#include "text/json.hpp"
 
 using namespace client;
 

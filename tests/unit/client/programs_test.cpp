@@ -1,10 +1,10 @@
 // What programs read of mcp-nc: one value of a result, the one shape of errors, a page for a model.
 #include <doctest/doctest.h>
 
-#include "json/json.hpp"
 #include "render/failure.hpp"
 #include "render/save.hpp"
 #include "render/server_page.hpp"
+#include "text/json.hpp"
 
 using namespace client;
 
@@ -84,7 +84,6 @@ TEST_CASE("the page for a model is bounded, whatever the server says") {
   about.server.instructions = std::string(100, '\x1b') + std::string(100000, 'i');
   about.server.capabilities = R"({")" + std::string(5000, 'c') + R"(":{}})";
   about.tools.assign(1000, std::string(300, 't'));
-  about.has_jobs = true;
   const std::string text = agent_help(about);
   CHECK(text.size() <= longest_agent_help);
   CHECK(text.find('\x1b') == std::string::npos);

@@ -10,14 +10,11 @@
 
 #include "json/json_text.hpp"
 
-/// The text of JSON strings, both ways.
-/// Finds values in JSON text without changing a byte of it, so that what the server wrote can be
-/// printed as it was written (numbers of any size, key order, duplicate keys). By the daemon's
-/// scanner: iterative, and what is nested deeper than 1024 is refused. Views point into the text
-/// that was given.
-/// A decoded JSON value, for showing it to a person. What has to stay byte for byte is cut out of
-/// the text by json/scan.hpp instead.
-namespace client::json {
+/// Finds values in JSON text without changing a byte of it, so that what a peer wrote can be
+/// printed as it was written (numbers of any size, key order, duplicate keys), and reads it into
+/// values to be shown to a person. By the scanner: what is nested deeper than 1024 is refused.
+/// Views point into the text that was given. Pure.
+namespace json {
 
 using bridge::quote;
 
@@ -125,4 +122,4 @@ std::string make_notification(std::string_view method, std::string_view params);
 std::string make_result(std::string_view id, std::string_view result);
 std::string make_error(std::string_view id, int code, std::string_view message);
 
-}  // namespace client::json
+}  // namespace json

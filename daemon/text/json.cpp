@@ -1,4 +1,4 @@
-#include "json/json.hpp"
+#include "text/json.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include "json/json_scanner.hpp"
 #include "text/utf8.hpp"
 
-namespace client::json {
+namespace json {
 namespace {
 
 using bridge::JsonScanner;
@@ -297,4 +297,4 @@ std::string make_error(std::string_view id, int code, std::string_view message) 
                      quote(message));
 }
 
-}  // namespace client::json
+}  // namespace json
