@@ -12,15 +12,12 @@ namespace client {
 
 class Console;
 class Dialogue;
-class Interrupt;
-struct Connected;
 struct Prepared;
 
 /// The handlers of a verb; which of them a row has says what the verb needs.
 using LocalHandler = ExitCode (*)(const Options&, Console&);  ///< no daemon
 using DialogueHandler = ExitCode (*)(Dialogue&, const Options&);
 using PreparedHandler = ExitCode (*)(Dialogue&, const Options&, const Prepared&);
-using StreamHandler = ExitCode (*)(Connected, const Options&, Console&, Interrupt&);
 
 /// Sends one request, and prints its result.
 struct RequestHandler {
@@ -56,8 +53,7 @@ struct Verb {
   std::string_view summary;    ///< one line
   std::string_view more{};     ///< paragraphs of its own help; "" = the summary says it all
   std::string_view examples;   ///< whole command lines, one a line
-  std::variant<LocalHandler, DialogueHandler, PreparedHandler, StreamHandler, RequestHandler>
-      handler;
+  std::variant<LocalHandler, DialogueHandler, PreparedHandler, RequestHandler> handler;
   /// Makes the request's params of the operands, or says what is wrong with them; null: "".
   std::variant<std::string, UsageError> (*params)(const Operands& operands) = nullptr;
   unsigned traits = 0;

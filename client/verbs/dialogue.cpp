@@ -239,7 +239,7 @@ Answer Dialogue::wait(Deadline deadline, const Ids& ids, int also) {
         if (questions_.empty()) return Answer{Outcome::woken, ""};
         questions_.take_typed();
         break;
-      case Event::output_closed:  // not watched here
+      case Event::output_closed: return Answer{Outcome::woken, ""};
       case Event::closed: return Answer{Outcome::hung_up, ""};
       case Event::timed_out:
         if (!look_at_ || deadline.passed()) return Answer{Outcome::timed_out, ""};
@@ -273,7 +273,10 @@ std::optional<Answer> Dialogue::take_line(const Ids& ids) {
       }
       return Answer{Answer::Outcome::result, std::string(message.result), std::move(id)};
     }
-    case json::Message::Kind::notification: take_notification(message); break;
+    case json::Message::Kind::notification:
+      if (!hear_) take_notification(message);
+      if (hear_ && hear_(conversation_.line())) return Answer{Answer::Outcome::woken, ""};
+      break;
     case json::Message::Kind::request:
       take_request(message);
       if (awaits_roots_ && message.method == "roots/list")

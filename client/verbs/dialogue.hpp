@@ -137,6 +137,15 @@ class Dialogue {
 
   void tell(std::string_view method, std::string_view params);
 
+  /// From now on `take` is given each notification, as it came; true ends the wait: it is woken.
+  void hear(std::function<bool(std::string_view line)> take) { hear_ = std::move(take); }
+  /// From now on a wait is woken when nobody reads stdout any more.
+  void watch_output() { conversation_.watch_output(STDOUT_FILENO); }
+  /// Half-closes: the daemon then closes once it has nothing more to say.
+  void finish_sending() { conversation_.finish_sending(); }
+  /// To poll for POLLIN: a signal ends what goes on.
+  int interrupt() const { return interrupt_.descriptor(); }
+
   /// Takes what comes for that long. The outcome is timed_out unless something ended it.
   Answer::Outcome pass_time(Milliseconds duration) { return pass_time(Deadline::after(duration)); }
   /// The same until a moment. It is woken when `also` becomes readable, a descriptor or -1.
@@ -206,6 +215,7 @@ class Dialogue {
   std::string foreign_;
   ElicitationForm::Caller foreign_caller_ = ElicitationForm::Caller::own;
   std::string refused_;  // the last error without an id
+  std::function<bool(std::string_view line)> hear_;
 };
 
 }  // namespace client

@@ -1,10 +1,6 @@
 #pragma once
 
-#include "command_line/options.hpp"
-#include "connection/connect.hpp"
-#include "render/failure.hpp"
-#include "system/signals.hpp"
-#include "terminal/console.hpp"
+#include "verbs/dialogue.hpp"
 
 namespace client {
 
@@ -13,8 +9,7 @@ namespace client {
 /// Plain, it sends nothing: the daemon counts it as a listener, and what it is given is taken. So
 /// what was received beyond --count is printed on stderr rather than lost. With --since or --seq
 /// it only looks (see ListenJoin).
-ExitCode listen(Connected connected, const Options& options, Console& console,
-                Interrupt& interrupt);
+ExitCode listen(Dialogue& dialogue, const Options& options);
 
 /// A notification to print; its sequence number where it is known.
 struct Heard {
@@ -73,10 +68,7 @@ std::string render_heard(const Heard& heard, bool with_sequence);
 /// --count ends it, or an interrupt. It takes nothing and is asked nothing. With `record` they
 /// go to a file as JSON lines, which only its owner may read, in place of stdout; then an interrupt
 /// is its regular end, and with --json stdout has how many they were.
-ExitCode monitor(Connected connected, const Options& options, Console& console,
-                 Interrupt& interrupt);
-
-ExitCode record(Connected connected, const Options& options, Console& console,
-                Interrupt& interrupt);
+ExitCode monitor(Dialogue& dialogue, const Options& options);
+ExitCode record(Dialogue& dialogue, const Options& options);
 
 }  // namespace client

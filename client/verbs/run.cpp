@@ -50,8 +50,7 @@ struct Dispatch {
                ? request.print(dialogue, options, answer.payload)
                : dialogue.report(answer);
   }
-  ExitCode operator()(LocalHandler) const { return ExitCode::usage; }   // run before
-  ExitCode operator()(StreamHandler) const { return ExitCode::usage; }  // has no dialogue
+  ExitCode operator()(LocalHandler) const { return ExitCode::usage; }  // run before
 };
 
 /// `is_new`: the daemon was started for it.
@@ -81,12 +80,9 @@ ExitCode run_verb(Connected connected, const Options& options, Deadline deadline
                   Prepared& prepared, bool is_new) {
   Interrupt interrupt;
   Console console(interrupt.descriptor());
-  const auto* const stream = std::get_if<StreamHandler>(&options.verb->handler);
-  const ExitCode code = stream != nullptr
-                            ? (*stream)(std::move(connected), options, console, interrupt)
-                            : run_dialogue(std::move(connected), options, deadline, prepared,
-                                           is_new, console, interrupt);
-  return unless_lost(code, console);
+  return unless_lost(
+      run_dialogue(std::move(connected), options, deadline, prepared, is_new, console, interrupt),
+      console);
 }
 
 ExitCode refuse(UsageError error, const Options& options) {

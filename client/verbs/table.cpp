@@ -142,7 +142,8 @@ constexpr Verb rows[] = {
      .more = "Prints what the server sends, first what came while no client listened. What is "
              "printed is taken from the daemon, except with --since and --seq.",
      .examples = "mcp-nc listen --for 10s\nmcp-nc listen --for 0\nmcp-nc listen --since 0 --seq",
-     .handler = listen},
+     .handler = listen,
+     .traits = takes_notifications},
     {.form = "status",
      .options = "keep ready metrics watch",
      .summary = "the daemon's state",
