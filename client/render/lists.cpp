@@ -122,11 +122,13 @@ std::string hints(const Value& tool) {
   return "";
 }
 
+/// What is no object is shown as it came.
 template <typename Render>
-std::string render_each(const std::vector<std::string_view>& elements, Render render) {
+std::string render_each(const std::vector<std::string_view>& elements, Render render,
+                        std::string_view between = "\n") {
   std::string text;
   for (const std::string_view element : elements) {
-    if (!text.empty()) text.push_back('\n');
+    if (!text.empty()) text += between;
     const auto value = json::parse(element);
     text += value && value->is(Kind::object) ? render(*value) : std::string(element) + "\n";
   }
@@ -176,10 +178,6 @@ std::string promises(const Value& tool) {
                         hint->truth);
   }
   return text;
-}
-
-std::string first_line(std::string_view text) {
-  return std::string(text.substr(0, text.find('\n')));
 }
 
 constexpr int deepest = 6;
@@ -292,35 +290,26 @@ std::string render_prompts(const std::vector<std::string_view>& elements, std::s
 }
 
 std::string render_skills(const std::vector<std::string_view>& elements, std::size_t width) {
-  std::string text;
-  for (const std::string_view raw : elements) {
-    const auto skill = json::parse(raw);
-    if (!skill || !skill->is(json::Value::Kind::object)) {
-      text += std::string(raw) + "\n";
-      continue;
-    }
-    const json::Value* const front = skill->find("frontmatter", json::Value::Kind::object);
-    const json::Value& described = front == nullptr ? *skill : *front;
-    const std::string_view name = described.string("name");
-    const std::string_view uri = skill->string("uri");
-    text += name.empty() ? std::string(uri) : fmt::format("{} ({})", name, uri);
-    text += '\n';
-    if (const auto about = described.string("description"); !about.empty())
-      text += "    " + bridge::wrap(about, 4, width) + "\n";
-  }
-  return text;
+  return render_each(
+      elements,
+      [width](const Value& skill) {
+        const Value* const front = skill.find("frontmatter", Kind::object);
+        const Value& described = front == nullptr ? skill : *front;
+        const std::string_view name = described.string("name");
+        const std::string_view uri = skill.string("uri");
+        return (name.empty() ? std::string(uri) : fmt::format("{} ({})", name, uri)) + "\n" +
+               indented(described.string("description"), width);
+      },
+      "");
 }
 
 std::string render_tool(std::string_view raw, std::size_t width, std::string_view program) {
   const auto tool = json::parse(raw);
   if (!tool || !tool->is(Kind::object)) return std::string(raw) + "\n";
   const std::string_view name = tool->string("name");
-  const std::string_view title = tool->string("title");
-  std::string text(name);
-  if (!title.empty() && title != name) text += fmt::format(" - {}", title);
-  text += '\n';
-  if (const auto about = tool->string("description"); !about.empty())
-    text += "\n    " + bridge::wrap(about, 4, width) + "\n";
+  std::string text = heading(*tool) + "\n";
+  if (const auto described = tool->string("description"); !described.empty())
+    text += "\n" + indented(described, width);
   if (const Value* input = object_in(tool, "inputSchema")) {
     const Schema schema(*input);
     if (!schema.names().empty()) text += "\nArguments (* required)\n";
@@ -339,23 +328,18 @@ std::string render_tool(std::string_view raw, std::size_t width, std::string_vie
 }
 
 std::string render_signatures(const std::vector<std::string_view>& tools, std::size_t width) {
-  std::string text;
-  for (const std::string_view raw : tools) {
-    const auto tool = json::parse(raw);
-    if (!tool || !tool->is(Kind::object)) {
-      text += std::string(raw) + "\n";
-      continue;
-    }
-    const Value* const input = object_in(tool, "inputSchema");
-    std::string line = input == nullptr ? std::string(tool->string("name"))
-                                        : signature(tool->string("name"), Schema(*input));
-    if (const auto about = tool->string("description"); !about.empty())
-      line += "  - " + first_line(about);
-    line = bridge::make_visible_line(line);
-    text += width == 0 ? line : std::string(bridge::fit_columns(line, width));
-    text += '\n';
-  }
-  return text;
+  return render_each(
+      tools,
+      [width](const Value& tool) {
+        const Value* const input = tool.find("inputSchema", Kind::object);
+        std::string line(tool.string("name"));
+        if (input != nullptr) line = signature(line, Schema(*input));
+        if (const auto about = tool.string("description"); !about.empty())
+          line += fmt::format("  - {}", about.substr(0, about.find('\n')));
+        line = bridge::make_visible_line(line);
+        return (width == 0 ? line : std::string(bridge::fit_columns(line, width))) + "\n";
+      },
+      "");
 }
 
 std::string argument_words(std::string_view raw) {

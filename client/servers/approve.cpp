@@ -66,7 +66,7 @@ std::string describe_for_approval(const NamedServer& server) {
   std::string names;
   for (const WantedVariable& variable : variables.environment)
     names += (names.empty() ? "" : ", ") + variable.name;
-  for (const WantedInput& input : variables.inputs)
+  for (const bridge::InputDefinition& input : variables.inputs)
     names += (names.empty() ? "" : ", ") + bridge::make_visible_line("input:" + input.id);
   text += fmt::format("it reads {}\n", names.empty() ? "no variables" : "the variables " + names);
   return text;

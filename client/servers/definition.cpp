@@ -174,14 +174,14 @@ NamedVariables variables_of(const Definition& definition) {
   if (!value) return all;
   const json::Value* const described = value->find("inputs", Kind::array);
   for (const std::string& id : names.inputs) {
-    WantedInput wanted{.id = id, .description = {}};
+    bridge::InputDefinition wanted{.id = id, .description = {}};
     for (std::size_t i = 0; described != nullptr && i < described->items.size(); ++i) {
       const json::Value& input = described->items[i];
       if (input.string("id") != id) continue;
       wanted.description = input.string("description");
       if (const json::Value* otherwise = input.find("default"); otherwise != nullptr)
         wanted.otherwise = otherwise->text;
-      wanted.is_password = input.is_true("password");
+      wanted.password = input.is_true("password");
       break;
     }
     all.inputs.push_back(std::move(wanted));

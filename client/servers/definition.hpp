@@ -6,15 +6,9 @@
 #include <variant>
 #include <vector>
 
-namespace client {
+#include "servers/server_config.hpp"
 
-/// A value that a definition wants its user to give (`${input:ID}`), as its file describes it.
-struct WantedInput {
-  std::string id;
-  std::string description;
-  std::optional<std::string> otherwise{};  ///< its default
-  bool is_password = false;
-};
+namespace client {
 
 /// A server that a config file names, in the words of that file.
 struct Definition {
@@ -34,7 +28,7 @@ struct WantedVariable {
 /// What a definition reads: variables of the environment, and inputs, each once.
 struct NamedVariables {
   std::vector<WantedVariable> environment{};
-  std::vector<WantedInput> inputs{};
+  std::vector<bridge::InputDefinition> inputs{};  ///< `${input:ID}`
 };
 
 /// The servers of a file in the forms that mcp-bridged --config reads (comments and trailing commas

@@ -159,7 +159,8 @@ std::string instance_of(const NamedServer& server, ReadVariable read) {
     add(value ? "=" + *value : "");
   };
   for (const WantedVariable& variable : variables.environment) add_value(variable.name);
-  for (const WantedInput& input : variables.inputs) add_value(bridge::variable_of_input(input.id));
+  for (const bridge::InputDefinition& input : variables.inputs)
+    add_value(bridge::variable_of_input(input.id));
   return harmless_name(server.definition.name) + "-" + sha256_hex(parts).substr(0, hash_digits);
 }
 

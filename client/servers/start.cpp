@@ -54,18 +54,18 @@ bool may_download(const Definition& definition) {
 std::optional<std::map<std::string, std::string>> ask_for_inputs(const NamedServer& server,
                                                                  Console& console) {
   std::map<std::string, std::string> values;
-  for (const WantedInput& input : variables_of(server.definition).inputs) {
+  for (const bridge::InputDefinition& input : variables_of(server.definition).inputs) {
     const std::string variable = bridge::variable_of_input(input.id);
     if (environment_variable(variable.c_str())) continue;
     if (!console.can_ask()) continue;  // its default counts, where it has one
     const std::string& what = input.description.empty() ? input.id : input.description;
-    const bool shows_default = input.otherwise && !input.is_password;
+    const bool shows_default = input.otherwise && !input.password;
     const auto prompt = [&] {
       console.prompt(fmt::format("mcp-nc: {}{}: ", what,
                                  shows_default ? fmt::format(" [{}]", *input.otherwise) : ""));
     };
-    auto line = read_typed_line(input.is_password, prompt);
-    if (input.is_password || !line) console.prompt("\n");
+    auto line = read_typed_line(input.password, prompt);
+    if (input.password || !line) console.prompt("\n");
     if (!line || !bridge::is_utf8(*line)) return std::nullopt;
     if (line->empty() && input.otherwise) line = input.otherwise;
     values[input.id] = std::move(*line);
@@ -81,7 +81,7 @@ std::string missing_values(const NamedServer& server,
     missing += (missing.empty() ? "" : ", ") + bridge::make_visible_line(text);
   };
   const NamedVariables variables = variables_of(server.definition);
-  for (const WantedInput& input : variables.inputs) {
+  for (const bridge::InputDefinition& input : variables.inputs) {
     const std::string variable = bridge::variable_of_input(input.id);
     const bool is_there =
         asked.contains(input.id) || input.otherwise || environment_variable(variable.c_str());
@@ -356,7 +356,7 @@ std::vector<std::string> environment_for(const Definition& definition, char* con
            std::any_of(variables.environment.begin(), variables.environment.end(),
                        [name](const WantedVariable& variable) { return variable.name == name; }) ||
            std::any_of(variables.inputs.begin(), variables.inputs.end(),
-                       [name](const WantedInput& input) {
+                       [name](const bridge::InputDefinition& input) {
                          return bridge::variable_of_input(input.id) == name;
                        });
   };

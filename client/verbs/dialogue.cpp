@@ -38,7 +38,7 @@ std::string detached_call(const Options& options) {
 
 }  // namespace
 
-void Announcements::before(std::string_view method, bool is_request) {
+void Dialogue::announce(std::string_view method, bool is_request) {
   const bool is_for_us = is_for_the_bridge(method);
   if (ring_ == Ring::to_be_left) {
     ring_ = Ring::being_left;
@@ -49,21 +49,12 @@ void Announcements::before(std::string_view method, bool is_request) {
   }
   // Only who says so is asked what the server wants to know. A request to the bridge alone needs
   // nobody, and whoever makes it only looks on.
-  if (is_request && !is_for_us && !std::exchange(is_said_, true) && (can_ask_ || has_roots_))
-    say_answers();
-}
-
-void Announcements::say_answers() {
-  std::string methods = can_ask_ ? R"("elicitation/create")" : "";
-  if (has_roots_) methods += methods.empty() ? R"("roots/list")" : R"(,"roots/list")";
+  if (!is_request || is_for_us || std::exchange(has_announced_, true)) return;
+  std::string methods = can_ask() ? R"("elicitation/create")" : "";
+  if (answers_roots()) methods += methods.empty() ? R"("roots/list")" : R"(,"roots/list")";
+  if (methods.empty()) return;
   conversation_.queue(
       json::make_notification("bridge/answers", fmt::format(R"({{"methods":[{}]}})", methods)));
-}
-
-bool Announcements::take(const json::Message& response) {
-  if (response.id != peeked_id) return false;
-  ring_ = Ring::taken;
-  return true;
 }
 
 void tell_notification(Console& console, std::string_view line) {
@@ -88,7 +79,7 @@ Dialogue::Dialogue(Connected connected, const Options& options, Deadline deadlin
       options_(options),
       farewell_(options.names ? Milliseconds(0) : farewell),
       deadline_(deadline),
-      announcements_(conversation_, keep, can_ask()),
+      ring_(keep ? Ring::to_be_left : Ring::taken),
       questions_(console, [this](const std::string& id, const ElicitationForm& form) {
         take_typed(id, form);
       }) {}
@@ -96,7 +87,7 @@ Dialogue::Dialogue(Connected connected, const Options& options, Deadline deadlin
 std::string Dialogue::send(std::string_view method, std::string_view params) {
   std::string id = next_id();
   ++last_id_;
-  announcements_.before(method, true);
+  announce(method, true);
   conversation_.queue(json::make_request(id, method, params));
   // The answer about a tool may be the server's.
   if (is_for_the_bridge(method) && method != "bridge/tool") asked_of_daemon_.push_back(id);
@@ -125,7 +116,8 @@ Answer::Outcome Dialogue::reconnect() {
     auto again = connect_to_daemon({path_}, trusted_, at_once, Deadline::after(at_once));
     if (auto* connected = std::get_if<Connected>(&again)) {
       conversation_ = Conversation(std::move(connected->daemon), interrupt_.descriptor());
-      announcements_.start_over();
+      if (ring_ != Ring::taken) ring_ = Ring::to_be_left;
+      has_announced_ = false;
       asked_of_daemon_.clear();
       return Outcome::result;
     }
@@ -153,10 +145,7 @@ Answer Dialogue::ask(std::string_view method, std::string_view params) {
   return answer;
 }
 
-void Dialogue::answer_roots(std::string result) {
-  roots_ = std::move(result);
-  announcements_.answer_roots();
-}
+void Dialogue::answer_roots(std::string result) { roots_ = std::move(result); }
 
 bool Dialogue::await_roots(Deadline until) {
   awaits_roots_ = true;
@@ -166,7 +155,7 @@ bool Dialogue::await_roots(Deadline until) {
 }
 
 void Dialogue::tell(std::string_view method, std::string_view params) {
-  announcements_.before(method, false);
+  announce(method, false);
   conversation_.queue(json::make_notification(method, params));
 }
 
@@ -255,7 +244,10 @@ std::optional<Answer> Dialogue::take_line(const Ids& ids) {
   const json::Message message = json::parse_message(conversation_.line());
   switch (message.kind) {
     case json::Message::Kind::response: {
-      if (announcements_.take(message)) return std::nullopt;
+      if (message.id == peeked_id) {
+        ring_ = Ring::taken;
+        return std::nullopt;
+      }
       const bool is_awaited = std::find(ids.begin(), ids.end(), message.id) != ids.end();
       if (message.id == look_id && !is_awaited) {
         if (!ids.empty()) show_wait(message);
@@ -305,7 +297,7 @@ void Dialogue::take_notification(const json::Message& message) {
   if (message.method == "notifications/bridge/question_refused" &&
       json::string_member(message.params, "method") == "elicitation/create")
     hint_ = hint_of_job;
-  if (announcements_.is_skipping_ring()) return;
+  if (ring_ != Ring::taken) return;
   tell_notification(console_, conversation_.line());
   const std::string command = hint_ == hint_of_job ? detached_call(options_) : std::string();
   if (!command.empty())

@@ -16,47 +16,6 @@ constexpr int method_not_found = -32601;
 /// How long the last message may take to be sent, before the end.
 constexpr Milliseconds farewell{500};
 
-/// What the daemon is told of us before our first message: that its ring is left alone
-/// (bridge/peek), and that questions of the server are answered here (bridge/answers).
-class Announcements {
- public:
-  Announcements(Conversation& conversation, bool keep, bool can_ask)
-      : conversation_(conversation),
-        ring_(keep ? Ring::to_be_left : Ring::taken),
-        can_ask_(can_ask) {}
-
-  /// Roots are answered here too. REQUIRES: nothing was sent yet.
-  void answer_roots() { has_roots_ = true; }
-
-  /// A message of this method is going to be queued: queues what has to go before it.
-  void before(std::string_view method, bool is_request);
-  /// The conversation goes to another daemon, which has been told nothing.
-  void start_over() {
-    if (ring_ != Ring::taken) ring_ = Ring::to_be_left;
-    is_said_ = false;
-  }
-  /// Whether a response is the answer to what was queued here; then it is taken.
-  bool take(const json::Message& response);
-  /// Until the daemon has read bridge/peek it gives us its ring, as to anybody who connects. All of
-  /// that stays in the ring, so showing it would only be noise.
-  bool is_skipping_ring() const { return ring_ != Ring::taken; }
-
- private:
-  enum class Ring {
-    taken,       // or left, and the daemon knows
-    to_be_left,  // not said yet
-    being_left,  // said, but perhaps not read
-  };
-
-  Conversation& conversation_;
-  Ring ring_;
-  void say_answers();
-
-  bool can_ask_;
-  bool has_roots_ = false;
-  bool is_said_ = false;  // what is answered here
-};
-
 inline bool is_for_the_bridge(std::string_view method) { return method.starts_with("bridge/"); }
 
 /// A notification on stderr, which is not what was asked for: in words on a terminal, elsewhere the
@@ -127,7 +86,7 @@ class Dialogue {
 
   /// Says already now what goes before the first request to the server: that questions are
   /// answered here. For who asks the bridge something first.
-  void introduce() { announcements_.before("tools/call", true); }
+  void introduce() { announce("tools/call", true); }
 
   /// What a `roots/list` is answered with from now on, JSON. REQUIRES: nothing was sent yet.
   void answer_roots(std::string result);
@@ -179,6 +138,9 @@ class Dialogue {
  private:
   using Ids = std::vector<std::string>;
 
+  /// Queues what has to go before a message of this method: that our ring is left alone
+  /// (bridge/peek), and that questions of the server are answered here (bridge/answers).
+  void announce(std::string_view method, bool is_request);
   Answer wait(Deadline deadline, const Ids& ids, int also = -1);
   std::optional<Answer> take_line(const Ids& ids);
   void take_notification(const json::Message& message);
@@ -200,7 +162,15 @@ class Dialogue {
   std::string why_waiting_;  // what the request that timed out was waiting for, "" = not known
   Milliseconds farewell_;    // 0 with --names: a shell's completion must not wait
   Deadline deadline_;
-  Announcements announcements_;
+  // Until the daemon has read bridge/peek it gives us its ring, as to anybody who connects. All of
+  // that stays in the ring, so showing it would only be noise.
+  enum class Ring {
+    taken,       // or left, and the daemon knows
+    to_be_left,  // not said yet
+    being_left,  // said, but perhaps not read
+  };
+  Ring ring_;
+  bool has_announced_ = false;  // what is answered here
   TerminalQuestions questions_;
   std::vector<Answer> typed_;  // to ask_here(), not given out yet
   bool giving_up_ = false;

@@ -97,7 +97,7 @@ TEST_CASE("only the inputs that a definition names go with it") {
   REQUIRE(wanted.inputs.size() == 1);
   CHECK(wanted.inputs.front().description == "Why");
   CHECK(wanted.inputs.front().otherwise == "1");
-  CHECK(wanted.inputs.front().is_password);
+  CHECK(wanted.inputs.front().password);
 }
 
 TEST_CASE("the variables of a definition are found wherever the daemon replaces them") {
