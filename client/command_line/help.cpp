@@ -18,7 +18,7 @@ constexpr std::size_t word_indent = 4;
 constexpr std::size_t word_column = 16;
 
 void add_options(std::string& help, std::span<const Option> options) {
-  help += fmt::format("\n{}\n", options.front().group);
+  help += fmt::format("\n{}\n", options.front().group());
   for (const Option& one : options)
     cli::add_option(help, one.letter() != '\0' ? 2 : 6, one, option_column);
 }

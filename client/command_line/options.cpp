@@ -97,7 +97,7 @@ constexpr Option rows[] = {
 };
 
 constexpr std::size_t general_count = 10;
-static_assert(rows[general_count - 1].group != rows[general_count].group);
+static_assert(rows[general_count - 1].group() != rows[general_count].group());
 
 constexpr HelpEntry exit_code_rows[] = {
     {"0", "ok"},

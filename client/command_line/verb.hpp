@@ -78,8 +78,8 @@ struct Option : cli::Option {
                    std::optional<std::uint64_t> Options::*>;
 
   constexpr Option(std::string_view form_, Target target_, std::string_view text_,
-                   std::string_view group_)
-      : cli::Option(form_, text_, group_), target(target_) {}
+                   const char* group)
+      : cli::Option(form_, text_, group), target(target_) {}
 
   Target target;
 };

@@ -41,12 +41,13 @@ std::string_view about(const Value& property) {
 std::vector<Parameter> read_parameters(const Value& tool) {
   std::vector<Parameter> parameters;
   const Value* const input = tool.find("inputSchema", Kind::object);
-  if (input == nullptr) return parameters;
-  const Schema schema(*input);
-  for (const std::string_view name : schema.names()) {
-    const Value& property = *schema.property(name);
-    parameters.push_back({fmt::format("{}{}", name, schema.requires_name(name) ? "*" : ""),
-                          schema.at(property).describe() + preset_of(property),
+  const Value* const properties = input ? input->find("properties", Kind::object) : nullptr;
+  if (properties == nullptr) return parameters;
+  const auto required = Schema(*input).required();
+  for (const auto& [name, property] : properties->members) {
+    const bool is_required = std::find(required.begin(), required.end(), name) != required.end();
+    parameters.push_back({name + (is_required ? "*" : ""),
+                          Schema(property, *input).describe() + preset_of(property),
                           std::string(about(property))});
   }
   return parameters;

@@ -301,8 +301,8 @@ void Dialogue::take_notification(const json::Message& message) {
   tell_notification(console_, conversation_.line());
   const std::string command = hint_ == hint_of_job ? detached_call(options_) : std::string();
   if (!command.empty())
-    console_.note(
-        fmt::format("to answer it, type: {}, then: mcp-nc answer JOB key=value", command));
+    console_.note(fmt::format("to answer it, type: {}, then: {} answer JOB key=value", command,
+                              typed_program(options_)));
 }
 
 void Dialogue::note_caller(const json::Message& message) {

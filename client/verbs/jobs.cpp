@@ -192,7 +192,8 @@ std::string question_json(std::string_view job, const CollectedJob& asking) {
 }
 
 /// Shows on stderr what a job asks, and how to answer it.
-void show_question(Console& console, const std::string& job, const CollectedJob& collected) {
+void show_question(Console& console, const Options& options, const std::string& job,
+                   const CollectedJob& collected) {
   const bool is_elicitation = collected.question_method == "elicitation/create";
   const auto form = is_elicitation ? ElicitationForm::from_params(collected.question_params)
                                    : std::optional<ElicitationForm>();
@@ -204,12 +205,12 @@ void show_question(Console& console, const std::string& job, const CollectedJob&
                              collected.question_params));
   }
   if (form || collected.question_method.empty()) {
-    console.note(
-        fmt::format("to answer it, type: mcp-nc answer {}{}", job, form ? form->usage() : ""));
+    console.note(fmt::format("to answer it, type: {} answer {}{}", typed_program(options), job,
+                             form ? form->usage() : ""));
   } else {
-    console.note(fmt::format(
-        "to answer it, type: mcp-nc request bridge/answer '{{\"job\":{},\"result\":...}}'",
-        json::quote(job)));
+    console.note(
+        fmt::format("to answer it, type: {} request bridge/answer '{{\"job\":{},\"result\":...}}'",
+                    typed_program(options), json::quote(job)));
   }
 }
 
@@ -311,7 +312,7 @@ ExitCode report_event(Dialogue& dialogue, const Options& options, const JobEvent
     case JobEvent::Kind::ended: return present_end(dialogue, options, event, several);
     case JobEvent::Kind::asks:
       if (options.json) dialogue.console().print(question_json(event.job, event.collected) + "\n");
-      show_question(dialogue.console(), event.job, event.collected);
+      show_question(dialogue.console(), options, event.job, event.collected);
       return ExitCode::unfinished;
     case JobEvent::Kind::failed: return dialogue.report(event.answer, event.job);
     case JobEvent::Kind::time_up:
@@ -334,7 +335,7 @@ std::optional<std::string> choose_answer(Console& console, const Options& option
   }
   if (!is_elicitation) {
     if (options.json) console.print(question_json(options.operands[0], asking) + "\n");
-    show_question(console, options.operands[0], asking);
+    show_question(console, options, options.operands[0], asking);
     return std::nullopt;
   }
   const auto refuse = [&](const std::string& why) {
@@ -383,10 +384,10 @@ ExitCode wait_for_result(Dialogue& dialogue, const Options& options, const std::
     return dialogue.report(event.answer, event.job);
   }
   if (event.kind == JobEvent::Kind::asks) {
-    show_question(console, job, event.collected);
+    show_question(console, options, job, event.collected);
   } else {
-    console.note(
-        fmt::format("the call continues as a job; get its result with: mcp-nc wait {}", job));
+    console.note(fmt::format("the call continues as a job; get its result with: {} wait {}",
+                             typed_program(options), job));
   }
   console.print((options.json ? job_params(job) : bridge::make_visible_line(job)) + "\n");
   return ExitCode::unfinished;
@@ -561,7 +562,8 @@ ExitCode answer_job(Dialogue& dialogue, const Options& options, const Prepared& 
     return tell_failure(
         console, options,
         {"job",
-         has_ended ? fmt::format("job '{0}' has ended; get its result with: mcp-nc wait {0}", job)
+         has_ended ? fmt::format("job '{0}' has ended; get its result with: {1} wait {0}", job,
+                                 typed_program(options))
                    : fmt::format("job '{}' has not asked anything; it is working", job),
          ExitCode::answered_error});
   }

@@ -46,9 +46,10 @@ void show(Dialogue& dialogue, const Options& options, const std::string& offer) 
   if (!said) return;
   const std::string url(said->string("url"));
   if (!url.empty() && options.device) {
-    console.note(
-        "a login in a browser is pending; to use a code instead, type: mcp-nc login --cancel, then: "
-        "mcp-nc login --device");
+    console.note(fmt::format(
+        "a login in a browser is pending; to use a code instead, type: {0} login --cancel, then: "
+        "{0} login --device",
+        typed_program(options)));
   }
   if (!url.empty()) {
     console.note("open this address in a browser:");
@@ -79,8 +80,9 @@ ExitCode report_end(Dialogue& dialogue, const Options& options, const Answer& an
   switch (answer.outcome) {
     case Answer::Outcome::interrupted:
     case Answer::Outcome::timed_out:
-      dialogue.console().note(
-          "the login continues; wait for it with: mcp-nc login; end it with: mcp-nc login --cancel");
+      dialogue.console().note(fmt::format(
+          "the login continues; wait for it with: {0} login; end it with: {0} login --cancel",
+          typed_program(options)));
       return code;
     // Whatever the cause is, nobody is logged in.
     case Answer::Outcome::error:
@@ -149,11 +151,13 @@ ExitCode log_in(Dialogue& dialogue, const Options& options) {
   return wait_for_end(dialogue, options);
 }
 
-bool log_in_if_wanted(Dialogue& dialogue) {
+bool log_in_if_wanted(Dialogue& dialogue, const Options& options) {
   dialogue.console().prompt("Log in now? [Y/n] ");
   const auto line = typed_line(dialogue);
   const bool is_wanted = line && (line->empty() || *line == "y" || *line == "Y" || *line == "yes");
-  return is_wanted && log_in(dialogue, Options{}) == ExitCode::ok;
+  Options own = options;
+  own.cancel = false;  // of another verb
+  return is_wanted && log_in(dialogue, own) == ExitCode::ok;
 }
 
 ExitCode print_logout(Dialogue& dialogue, const Options& options, const std::string& payload) {

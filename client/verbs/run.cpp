@@ -68,7 +68,7 @@ ExitCode run_dialogue(Connected connected, const Options& options, Deadline dead
   ExitCode code = is_open || verb.has(reports_no_session) ? std::visit(dispatch, verb.handler)
                                                           : dialogue.report(*prepared.described);
   if (dialogue.wants_login() && !options.json && verb.name() != "login" && console.can_ask() &&
-      log_in_if_wanted(dialogue))
+      log_in_if_wanted(dialogue, options))
     code = std::visit(dispatch, verb.handler);
   code = print_held(console, options, code);
   // An answer about roots that is not sent yet goes out too.

@@ -30,6 +30,6 @@ ExitCode print_skill(const Options& options, Console& console);
 ExitCode grep_all(const Options& options, Console& console, Interrupt& interrupt);
 
 /// Asks at the terminal whether to, and logs in. False if nobody is logged in then.
-bool log_in_if_wanted(Dialogue& dialogue);
+bool log_in_if_wanted(Dialogue& dialogue, const Options& options);
 
 }  // namespace client

@@ -15,9 +15,9 @@ void add_entry(std::string& help, std::size_t indent, std::string_view form, std
 
 void add_option(std::string& help, std::size_t indent, const Option& option, std::size_t column) {
   std::string form(option.form);
-  if (!option.variable.empty()) form.append(" (").append(option.variable).append(")");
+  if (!option.variable().empty()) form.append(" (").append(option.variable()).append(")");
   std::string text(option.text);
-  if (!option.default_value.empty()) text.append(" [").append(option.default_value).append("]");
+  if (!option.default_value().empty()) text.append(" [").append(option.default_value()).append("]");
   add_entry(help, indent, form, text, column);
 }
 

@@ -13,14 +13,13 @@ namespace cli {
 /// them.
 struct Option {
   /// `form_`: as help shows it, `-s, --socket PATH`, `--control, --no-control`, `-- COMMAND`.
-  constexpr explicit Option(std::string_view form_, std::string_view text_,
-                            std::string_view group_ = {}, std::string_view variable_ = {},
-                            std::string_view default_value_ = {})
+  constexpr explicit Option(std::string_view form_, std::string_view text_, const char* group = "",
+                            const char* variable = "", const char* default_value = "")
       : form(form_),
         text(text_),
-        group(group_),
-        variable(variable_),
-        default_value(default_value_),
+        group_(group),
+        variable_(variable),
+        default_value_(default_value),
         name_at_(static_cast<std::uint8_t>(form.find("--") + 2)),
         name_size_(static_cast<std::uint8_t>(
             std::min(form.find_first_of(", ", name_at_), form.size()) - name_at_)) {}
@@ -39,11 +38,12 @@ struct Option {
   /// Whether it is spelled so on a command line: `-s`, `--socket`, `--no-control`.
   constexpr bool is_spelled(std::string_view spelling) const {
     if (spelling.size() == 2) return spelling[1] == letter();
-    return spelling.substr(2) == name() || is_negated(spelling);
+    if (spelling.size() != std::size_t{2} + name_size_) return is_negated(spelling);
+    return spelling.substr(2) == name();
   }
   constexpr bool is_negated(std::string_view spelling) const {
-    return spelling.starts_with("--no-") && spelling.substr(5) == name() &&
-           form.find(", --no-") != form.npos;
+    return spelling.size() == std::size_t{5} + name_size_ && spelling.starts_with("--no-") &&
+           spelling.substr(5) == name() && form.find(", --no-") != form.npos;
   }
   /// `-s`, `--socket`; also the negated one.
   std::vector<std::string_view> names() const {
@@ -59,12 +59,17 @@ struct Option {
 
   std::string_view form;
   std::string_view text;  ///< one line, however long; without the default
-  std::string_view group;
-  std::string_view variable;       ///< of the environment; empty: none
-  std::string_view default_value;  ///< empty: none
+
+  constexpr std::string_view group() const { return group_; }
+  constexpr std::string_view variable() const { return variable_; }  ///< of the environment, or ""
+  constexpr std::string_view default_value() const { return default_value_; }  ///< "": none
 
  private:
-  std::uint8_t name_at_;  // small: the rows of mcp-nc are relocated at each of its starts
+  // Small: the rows of mcp-nc are relocated at each of its starts.
+  const char* group_;
+  const char* variable_;
+  const char* default_value_;
+  std::uint8_t name_at_;
   std::uint8_t name_size_;
 };
 

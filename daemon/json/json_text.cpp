@@ -79,14 +79,16 @@ std::string quote(std::string_view text) {
   static constexpr char digits[] = "0123456789abcdef";
   std::string out = "\"";
   out.reserve(text.size() + 2);
-  const bool valid = is_utf8(text);
-  std::size_t plain = 0;  // where what needs no escape has begun
+  std::optional<bool> is_valid;  // looked at once something is not ASCII
+  std::size_t plain = 0;         // where what needs no escape has begun
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
     const auto byte = static_cast<unsigned char>(c);
     const bool is_control = byte < 0x20 || byte == 0x7F;
-    if (!is_control && c != '"' && c != '\\' && (byte < 0x80 || valid)) continue;
+    if (byte < 0x80 && !is_control && c != '"' && c != '\\') continue;
     if (byte >= 0x80) {
+      if (!is_valid) is_valid = is_utf8(text);
+      if (*is_valid) continue;
       if (const std::size_t length = character_length(text.substr(at)); length > 0) {
         at += length - 1;
         continue;

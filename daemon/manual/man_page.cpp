@@ -31,8 +31,8 @@ std::string groff_options(const std::vector<DocumentedOption>& options) {
   std::string page;
   std::string_view group;
   for (const DocumentedOption& option : options) {
-    if (option.group != group) page += fmt::format(".SS {}\n", groff_text(option.group));
-    group = option.group;
+    if (option.group() != group) page += fmt::format(".SS {}\n", groff_text(option.group()));
+    group = option.group();
     std::string names;
     for (const std::string_view name : option.names()) {
       names += fmt::format("{}\\fB{}\\fR", names.empty() ? "" : ", ", groff_text(name));
@@ -41,10 +41,10 @@ std::string groff_options(const std::vector<DocumentedOption>& options) {
         option.value().empty() ? "" : fmt::format(" \\fI{}\\fR", groff_text(option.value()));
     page += fmt::format(".TP\n{}{}\n{}", names, value, groff_text(option.text));
     page += option.text.ends_with('.') ? "" : ".";
-    if (!option.default_value.empty())
-      page += fmt::format(" Default: {}.", groff_text(option.default_value));
-    if (!option.variable.empty()) page += fmt::format("\n.B {}\n", groff_text(option.variable));
-    if (option.variable.empty()) page += '\n';
+    if (!option.default_value().empty())
+      page += fmt::format(" Default: {}.", groff_text(option.default_value()));
+    if (!option.variable().empty()) page += fmt::format("\n.B {}\n", groff_text(option.variable()));
+    if (option.variable().empty()) page += '\n';
   }
   return page;
 }

@@ -46,7 +46,8 @@ void wrong_value(const std::string& option, const std::string& value, const std:
 OptionTable::Row& OptionTable::add(const std::string& form, const std::string& help,
                                    const std::string& variable, const std::string& shown,
                                    Take take) {
-  Row& row = rows_.emplace_back(keep(form), keep(help), group_, keep(variable), keep(shown));
+  Row& row =
+      rows_.emplace_back(keep(form), keep(help), group_, keep(variable).data(), keep(shown).data());
   row.take = std::move(take);
   return row;
 }
@@ -137,8 +138,7 @@ void OptionTable::read_words(const std::vector<std::string_view>& words) {
 
 void OptionTable::read_environment() {
   for (Row& row : rows_) {
-    const char* const value =
-        row.variable.empty() ? nullptr : std::getenv(std::string(row.variable).c_str());
+    const char* const value = row.variable().empty() ? nullptr : std::getenv(row.variable().data());
     if (row.given.empty() && value != nullptr && *value != '\0') give(row, value);
     for (const std::string& one : row.given) row.take(one);
   }

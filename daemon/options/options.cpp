@@ -176,8 +176,8 @@ std::string help_text(const std::vector<OptionTable::Row>& options) {
   std::string help(introduction);
   std::string_view group;
   for (const cli::Option& option : options) {
-    if (option.group != group) help += fmt::format("\n{}:\n", option.group);
-    group = option.group;
+    if (option.group() != group) help += fmt::format("\n{}:\n", option.group());
+    group = option.group();
     cli::add_option(help, option_indent, option, text_column);
   }
   return help.append(conclusion);

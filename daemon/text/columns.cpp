@@ -83,6 +83,7 @@ class Wrapper {
 }  // namespace
 
 int column_width(std::uint32_t code_point) {
+  if (code_point < zero_width[0].first) return 1;
   if (contains(zero_width, code_point)) return 0;
   return contains(double_width, code_point) ? 2 : 1;
 }

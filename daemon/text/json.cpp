@@ -36,6 +36,15 @@ bool take_number(std::string_view digits, Value& value) {
   return true;
 }
 
+/// What stands between the quotes of a string; most have no escape.
+void decode(std::string_view raw, std::string& text) {
+  if (raw.find('\\') == raw.npos) {
+    text.assign(raw);
+  } else {
+    text = bridge::unescape(raw);
+  }
+}
+
 /// Into a new value. Recursive, bounded by the levels that the scanner accepts. False: no JSON, or
 /// a number that fits no 64 bit type.
 bool read(JsonScanner& scanner, std::string_view text, Value& value) {
@@ -45,7 +54,7 @@ bool read(JsonScanner& scanner, std::string_view text, Value& value) {
       return scanner.object([&](Slice key) {
         if (value.members.empty()) value.members.reserve(4);
         Member& member = value.members.emplace_back();
-        member.name = bridge::unescape(key.of(text));
+        decode(key.of(text), member.name);
         return read(scanner, text, member.value);
       });
     case '[':
@@ -59,7 +68,7 @@ bool read(JsonScanner& scanner, std::string_view text, Value& value) {
   switch (scalar.front()) {
     case '"':
       value.kind = Value::Kind::string;
-      value.text = bridge::unescape(scalar.substr(1, scalar.size() - 2));
+      decode(scalar.substr(1, scalar.size() - 2), value.text);
       return true;
     case 't':
     case 'f':

@@ -68,7 +68,7 @@ class Detached(Case):
         self.assertEqual(self.run_nc("call", "--detach-after", "60s", "echo", "message=quick"), ("quick\n", ""))
         self.assertEqual(self.run_nc("jobs", "--names")[0], "")
         out, err = self.run_nc("call", "--detach-after", "100ms", "slow", "steps:=20", "delayMs:=50", code=75)
-        self.assertIn("mcp-nc wait " + out[:-1], err)
+        self.assertIn(" wait " + out[:-1], err)
         self.assertEqual(self.run_nc("wait", out[:-1])[0], "done after 20 steps\n")
 
     def test_interrupted_before_it_is_detached_the_call_is_cancelled_at_the_server(self):

@@ -67,7 +67,7 @@ class Detached(Jobs):
     def test_without_one_the_id_is_and_the_exit_code_is_75(self):
         out, err = self.run_nc("call", "--detach-after", "100ms", "slow", code=75)
         self.assertEqual(out, "j1\n")
-        self.assertEqual(err, "mcp-nc: the call continues as a job; get its result with: mcp-nc wait j1\n")
+        self.assertRegex(err, r"^mcp-nc: the call continues as a job; get its result with: mcp-nc -s \S+ wait j1\n$")
         out, _ = self.run_nc("call", "--detach-after", "100ms", "--json", "slow", code=75)
         self.assertEqual(json.loads(out), {"job": "j2"})
         self.assertEqual(self.daemon.jobs["j1"].state, "working")
@@ -251,7 +251,7 @@ class Waiting(Jobs):
         self.daemon.complete("b", "done")
         out, err = self.run_nc("wait", "a", "b", code=75)
         self.assertEqual(out, "b:\ndone\n")
-        for shown in ("job a asks", "Who are you?", "name: text, required", "1) Red (r)", "mcp-nc answer a"):
+        for shown in ("job a asks", "Who are you?", "name: text, required", "1) Red (r)", " answer a name=VALUE"):
             self.assertIn(shown, err)
         self.assertEqual(json.loads(self.run_nc("wait", "--json", "a", code=75)[0]),
                          {"job": "a", "question": {"method": "elicitation/create", "params": NAME}})
@@ -407,7 +407,8 @@ class Answering(Jobs):
         self.answer("name=Ada")
         self.assertIn("job 'a' has not asked anything; it is working", self.run_nc("answer", "a", "name=Ada", code=1)[1])
         self.daemon.complete("a")
-        self.assertIn("job 'a' has ended; get its result with: mcp-nc wait a", self.run_nc("answer", "a", code=1)[1])
+        self.assertRegex(self.run_nc("answer", "a", code=1)[1],
+                         r"job 'a' has ended; get its result with: mcp-nc -s \S+ wait a")
 
     def test_at_a_terminal_all_questions_are_asked(self):
         self.daemon.ask("a", {"message": "One?"})

@@ -39,7 +39,7 @@ class OnATerminal(Case):
         for how in ((), ("--json",)):
             _, told = self.run_nc(*how, "call", "ask", "question=Which colour?", code=None)
             self.assertIn("mcp-nc: the server asked a question, but there is no terminal to answer at: Which colour?\nmcp-nc: to answer it, type: mcp-nc ", told)
-            self.assertRegex(told, r"mcp-nc .*call --detach ask 'question=Which colour\?', then: mcp-nc answer JOB key=value\n")
+            self.assertRegex(told, r"mcp-nc .*call --detach ask 'question=Which colour\?', then: mcp-nc .*answer JOB key=value\n")
         shown, _ = self.run_nc("--json", "call", "ask", "question=Which colour?", code=1)
         self.assertIn("mcp-nc call --detach", json.loads(shown)["error"]["hint"])
 
