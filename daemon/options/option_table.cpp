@@ -149,7 +149,7 @@ void OptionTable::read_file(const std::string& path,
   for (const auto& [name, values] : lines) {
     const std::string spelling = "--" + name;
     const auto row = std::find_if(rows_.begin(), rows_.end(), [&](const Row& one) {
-      return !name.empty() && name != "options-file" && one.is_spelled(spelling);
+      return spelling != "--" && spelling != "--options-file" && one.is_spelled(spelling);
     });
     if (row == rows_.end()) {
       throw StartError(exit_code::configuration,
