@@ -4,8 +4,8 @@
 
 #include "cli/help.hpp"
 #include "command_line/verb.hpp"
+#include "json/document.hpp"
 #include "text/columns.hpp"
-#include "text/json.hpp"
 
 namespace client {
 namespace {

@@ -3,7 +3,7 @@
 #include <utility>
 #include <variant>
 
-#include "text/json.hpp"
+#include "json/document.hpp"
 
 namespace client {
 

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "elicitation/web_address.hpp"
-#include "text/json.hpp"
+#include "json/document.hpp"
 #include "text/utf8.hpp"
 #include "text/visible_text.hpp"
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <tuple>
 
+#include "json/document.hpp"
 #include "schema/schema.hpp"
 #include "schema/signature.hpp"
 #include "text/columns.hpp"
-#include "text/json.hpp"
 #include "text/visible_text.hpp"
 
 namespace client {

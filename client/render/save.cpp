@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "json/document.hpp"
 #include "system/files.hpp"
-#include "text/json.hpp"
 
 namespace client {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "json/document.hpp"
 #include "text/characters.hpp"
 #include "text/columns.hpp"
-#include "text/json.hpp"
 #include "text/visible_text.hpp"
 
 namespace client {

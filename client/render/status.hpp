@@ -1,8 +1,8 @@
 #pragma once
 
 #include "command_line/options.hpp"
+#include "json/document.hpp"
 #include "terminal/styled.hpp"
-#include "text/json.hpp"
 
 namespace client {
 

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "json/document.hpp"
 #include "terminal/styled.hpp"
-#include "text/json.hpp"
 
 namespace client {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "text/json.hpp"
+#include "json/document.hpp"
 
 namespace client {
 

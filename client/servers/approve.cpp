@@ -6,10 +6,10 @@
 
 #include "base/secret_file.hpp"
 #include "connection/typed_line.hpp"
+#include "json/document.hpp"
 #include "render/failure.hpp"
 #include "servers/instance.hpp"
 #include "system/signals.hpp"
-#include "text/json.hpp"
 #include "text/visible_text.hpp"
 
 namespace client {

@@ -7,10 +7,10 @@
 #include <set>
 #include <utility>
 
+#include "json/document.hpp"
 #include "servers/relaxed_json.hpp"
 #include "servers/variables.hpp"
 #include "spelling/spelling.hpp"
-#include "text/json.hpp"
 #include "text/utf8.hpp"
 
 namespace client {

@@ -4,10 +4,10 @@
 
 #include "connection/connect.hpp"
 #include "connection/conversation.hpp"
+#include "json/document.hpp"
 #include "servers/find.hpp"
 #include "servers/places.hpp"
 #include "system/files.hpp"
-#include "text/json.hpp"
 
 namespace client {
 

@@ -6,11 +6,11 @@
 #include <iterator>
 #include <utility>
 
+#include "json/document.hpp"
 #include "render/failure.hpp"
 #include "render/table.hpp"
 #include "servers/approve.hpp"
 #include "servers/instance.hpp"
-#include "text/json.hpp"
 #include "text/visible_text.hpp"
 
 namespace client {

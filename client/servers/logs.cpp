@@ -9,11 +9,11 @@
 #include <array>
 #include <cerrno>
 
+#include "json/document.hpp"
 #include "render/failure.hpp"
 #include "servers/instance.hpp"
 #include "system/signals.hpp"
 #include "text/characters.hpp"
-#include "text/json.hpp"
 #include "text/utf8.hpp"
 #include "text/visible_text.hpp"
 

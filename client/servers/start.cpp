@@ -15,12 +15,12 @@
 
 #include "base/secret_file.hpp"
 #include "connection/typed_line.hpp"
+#include "json/document.hpp"
 #include "process/process_start.hpp"
 #include "servers/approve.hpp"
 #include "servers/instance.hpp"
 #include "servers/variables.hpp"
 #include "system/signals.hpp"
-#include "text/json.hpp"
 #include "text/utf8.hpp"
 #include "text/visible_text.hpp"
 

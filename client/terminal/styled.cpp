@@ -6,9 +6,9 @@
 #include <array>
 #include <cmath>
 
+#include "json/document.hpp"
 #include "text/characters.hpp"
 #include "text/columns.hpp"
-#include "text/json.hpp"
 #include "text/visible_text.hpp"
 
 namespace client {

@@ -5,12 +5,12 @@
 
 #include <utility>
 
+#include "json/document.hpp"
 #include "render/failure.hpp"
 #include "render/save.hpp"
 #include "render/table.hpp"
 #include "schema/signature.hpp"
 #include "terminal/styled.hpp"
-#include "text/json.hpp"
 #include "text/visible_text.hpp"
 #include "verbs/operands.hpp"
 #include "verbs/present.hpp"

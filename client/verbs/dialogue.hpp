@@ -3,10 +3,10 @@
 #include "command_line/options.hpp"
 #include "connection/connect.hpp"
 #include "connection/conversation.hpp"
+#include "json/document.hpp"
 #include "render/failure.hpp"
 #include "system/signals.hpp"
 #include "terminal/console.hpp"
-#include "text/json.hpp"
 #include "verbs/questions.hpp"
 
 namespace client {

@@ -6,9 +6,9 @@
 #include <cerrno>
 #include <cstring>
 
+#include "json/document.hpp"
 #include "json/json_text.hpp"
 #include "render/lines.hpp"
-#include "text/json.hpp"
 #include "text/visible_text.hpp"
 #include "verbs/dialogue.hpp"
 

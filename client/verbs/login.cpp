@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "connection/typed_line.hpp"
+#include "json/document.hpp"
 #include "render/failure.hpp"
-#include "text/json.hpp"
 #include "verbs/verbs.hpp"
 
 namespace client {

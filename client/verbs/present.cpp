@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "json/document.hpp"
 #include "text/base64.hpp"
 #include "text/characters.hpp"
-#include "text/json.hpp"
 
 namespace client {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "connection/typed_line.hpp"
 #include "elicitation/form.hpp"
+#include "json/document.hpp"
 #include "terminal/console.hpp"
-#include "text/json.hpp"
 
 namespace client {
 

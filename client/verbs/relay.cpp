@@ -8,10 +8,10 @@
 #include <cerrno>
 #include <cstring>
 
+#include "json/document.hpp"
 #include "render/status.hpp"
 #include "servers/instance.hpp"
 #include "terminal/console.hpp"
-#include "text/json.hpp"
 #include "text/visible_text.hpp"
 
 namespace client {

@@ -14,13 +14,13 @@
 #include <memory>
 #include <utility>
 
+#include "json/document.hpp"
 #include "render/failure.hpp"
 #include "servers/find.hpp"
 #include "servers/instance.hpp"
 #include "system/signals.hpp"
 #include "text/characters.hpp"
 #include "text/columns.hpp"
-#include "text/json.hpp"
 #include "text/visible_text.hpp"
 #include "verbs/server_lists.hpp"
 #include "verbs/verbs.hpp"

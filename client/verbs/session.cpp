@@ -4,11 +4,11 @@
 
 #include <chrono>
 
+#include "json/document.hpp"
 #include "render/server_page.hpp"
 #include "render/status.hpp"
 #include "terminal/full_screen.hpp"
 #include "terminal/styled.hpp"
-#include "text/json.hpp"
 #include "verbs/verbs.hpp"
 
 namespace client {

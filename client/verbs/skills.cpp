@@ -4,11 +4,11 @@
 
 #include <cstring>
 
+#include "json/document.hpp"
 #include "render/failure.hpp"
 #include "render/lists.hpp"
 #include "render/server_page.hpp"
 #include "system/files.hpp"
-#include "text/json.hpp"
 #include "text/visible_text.hpp"
 #include "verbs/operands.hpp"
 #include "verbs/server_lists.hpp"

@@ -2,8 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "json/document.hpp"
 #include "servers/logs.hpp"
-#include "text/json.hpp"
 
 using namespace client;
 

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "text/json.hpp"
+#include "json/document.hpp"
 
 using namespace json;
 

@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "command_line/options.hpp"
-#include "text/json.hpp"
+#include "json/document.hpp"
 
 using namespace client;
 

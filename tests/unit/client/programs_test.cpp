@@ -1,10 +1,10 @@
 // What programs read of mcp-nc: one value of a result, the one shape of errors, a page for a model.
 #include <doctest/doctest.h>
 
+#include "json/document.hpp"
 #include "render/failure.hpp"
 #include "render/save.hpp"
 #include "render/server_page.hpp"
-#include "text/json.hpp"
 
 using namespace client;
 

@@ -1,4 +1,4 @@
-#include "text/json.hpp"
+#include "json/document.hpp"
 
 #include <fmt/format.h>
 
