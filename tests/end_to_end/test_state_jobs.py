@@ -447,7 +447,7 @@ class FullDisk(DurableJobs, Upgrading):
         self.assertEqual(self.start(server).status()["instance"], instance)
 
     def test_an_upgrade_that_finds_room_saves_the_jobs_that_had_not_begun(self):
-        options = ("--client-inflight", "1", "--grace", "300")
+        options = ("--client-inflight", "1", "--grace", "300ms")
         server, daemon = self.begin(*options)
         self.submit("slow", FOREVER)
         server.log("tools/call", wait=1)
