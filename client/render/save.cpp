@@ -18,18 +18,18 @@ namespace {
 using json::Value;
 using Kind = Value::Kind;
 
-using Form = ContentPart::Kind;
+using PartKind = ContentPart::Kind;
 
-ContentPart json_part(std::string_view raw) { return {Form::json, std::string(raw)}; }
+ContentPart json_part(std::string_view raw) { return {PartKind::json, std::string(raw)}; }
 
 ContentPart data_part(std::string_view what, const Value& holder, const Value& base64) {
-  return {Form::data, base64.text, std::string(what), std::string(holder.string("mimeType")),
+  return {PartKind::data, base64.text, std::string(what), std::string(holder.string("mimeType")),
           std::string(holder.string("uri"))};
 }
 
 /// One of a resource's contents: text or blob.
 ContentPart read_contents(const Value& contents, std::string_view raw) {
-  if (const Value* text = contents.find("text", Kind::string)) return {Form::text, text->text};
+  if (const Value* text = contents.find("text", Kind::string)) return {PartKind::text, text->text};
   if (const Value* blob = contents.find("blob", Kind::string)) {
     return data_part("blob", contents, *blob);
   }
@@ -41,7 +41,7 @@ ContentPart read_item(std::string_view raw) {
   if (!item) return json_part(raw);
   const std::string_view type = item->string("type");
   if (type == "text") {
-    if (const Value* text = item->find("text", Kind::string)) return {Form::text, text->text};
+    if (const Value* text = item->find("text", Kind::string)) return {PartKind::text, text->text};
   } else if (type == "image" || type == "audio") {
     if (const Value* data = item->find("data", Kind::string)) {
       return data_part(type, *item, *data);
@@ -164,7 +164,7 @@ std::vector<ContentPart> read_prompt(std::string_view result) {
       parts.push_back(json_part(raw));
       continue;
     }
-    parts.push_back({Form::heading, json::decode_string(*role) + ":"});
+    parts.push_back({PartKind::heading, json::decode_string(*role) + ":"});
     parts.push_back(read_item(*content));
   }
   return parts;

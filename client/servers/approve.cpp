@@ -96,7 +96,7 @@ std::optional<Failure> have_approved(const NamedServer& server, const Places& pl
 ExitCode approve_server(const Options& options, Console& console) {
   auto found = find_named(options);
   if (auto* failure = std::get_if<Failure>(&found)) return tell_failure(console, options, *failure);
-  const Named& named = std::get<Named>(found);
+  const ServerAndPlaces& named = std::get<ServerAndPlaces>(found);
   const std::string name = bridge::make_visible_line(named.server.definition.name);
   std::optional<Failure> failure;
   if (is_approved(named.server, named.places)) {

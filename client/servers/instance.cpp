@@ -182,18 +182,19 @@ std::vector<Instance> typed_instances(std::string_view name, const Places& place
   return all;
 }
 
-std::variant<Named, Failure> find_named(const Options& options) {
+std::variant<ServerAndPlaces, Failure> find_named(const Options& options) {
   auto server = named_server(options);
   if (auto* failure = std::get_if<Failure>(&server)) return std::move(*failure);
   auto places = make_places(environment_variable);
   if (auto* fault = std::get_if<std::string>(&places))
     return naming_failure(std::move(*fault), ExitCode::unreachable);
-  return Named{std::get<NamedServer>(std::move(server)), std::get<Places>(std::move(places))};
+  return ServerAndPlaces{std::get<NamedServer>(std::move(server)),
+                         std::get<Places>(std::move(places))};
 }
 
 std::variant<Started, Failure> find_started(const Options& options) {
   auto found = find_named(options);
-  if (auto* named = std::get_if<Named>(&found)) {
+  if (auto* named = std::get_if<ServerAndPlaces>(&found)) {
     std::vector<Instance> all = find_instances(named->places);
     std::erase_if(all, [&](const Instance& one) { return !is_of(one, named->server); });
     return Started{named->server.definition.name, std::move(all), std::move(named->places),

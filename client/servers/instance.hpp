@@ -70,12 +70,12 @@ std::string newest_log(std::string_view name, const Places& places);
 std::vector<Instance> typed_instances(std::string_view name, const Places& places);
 
 /// The server as it was named, without asking for anything.
-struct Named {
+struct ServerAndPlaces {
   NamedServer server;
   Places places;
 };
 
-std::variant<Named, Failure> find_named(const Options& options);
+std::variant<ServerAndPlaces, Failure> find_named(const Options& options);
 
 /// A server with what has been started for it.
 struct Started {

@@ -278,7 +278,7 @@ std::variant<NamedDaemon, Failure> named_daemon(const Options& options, Console&
       failure->message += "; the one that runs was named by --run or --url: name it so again";
     return std::move(*failure);
   }
-  Named& named = std::get<Named>(found);
+  ServerAndPlaces& named = std::get<ServerAndPlaces>(found);
   NamedDaemon daemon{std::move(named.server), std::move(named.places), {}};
   if (!is_approved(daemon.server, daemon.places)) {
     if (auto failure = have_approved(daemon.server, daemon.places, console))
