@@ -114,7 +114,9 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
   if (Login* const login = upstream_->login()) login->on_login([this] { session_.logged_in(); });
   control_.set_login(upstream_->login(), why_no_login(options_.upstream));
   control_.set_monitor(monitor_);
-  router_.set_orphan_keeper(jobs_);
+  router_.set_orphan_keeper([this](const Client& former, UpstreamId id, PendingRequest& request) {
+    return jobs_.adopt(former, id, request);
+  });
   feed_.add_readers(clients_);
   if (options_.face.address) {
     FaceReports reports;

@@ -48,7 +48,7 @@ class JobWatcher {
 /// asked for is done at the end of the turn, so that neither the router nor a caller is called from
 /// within a call. Bounds: those of the JobStore; the questions, those of ServerRequestTable. Each
 /// job ends: after --request-max of work, or a question that nobody answers for --job-ttl.
-class JobRunner final : public OrphanKeeper, private JobClientEvents {
+class JobRunner final : private JobClientEvents {
  public:
   struct Question {
     std::string id;  ///< raw JSON, as the router wrote it; empty: of a task
@@ -132,6 +132,8 @@ class JobRunner final : public OrphanKeeper, private JobClientEvents {
   };
 
   JobRunner(EventLoop& loop, ClientIdSource& ids, Router& router, Log& log, JobOptions options);
+  /// As OrphanKeeper.
+  Client* adopt(const Client& former, UpstreamId id, PendingRequest& request);
   void set_watcher(JobWatcher& watcher) { watcher_ = &watcher; }
   JobStore& store() { return store_; }
   const JobStore& store() const { return store_; }
@@ -183,8 +185,6 @@ class JobRunner final : public OrphanKeeper, private JobClientEvents {
   void restore_running(std::vector<SavedJob> jobs);
   /// They are: what was asked about jobs waits for its answer again.
   void requests_restored();
-
-  Client* adopt(const Client& former, UpstreamId id, PendingRequest& request) override;
 
  private:
   /// How a job's request is reached when the job has ended.

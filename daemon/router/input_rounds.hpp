@@ -63,7 +63,7 @@ class InputRounds {
 
   /// `response` is what RequestEvents::input_required tells of.
   void asked(UpstreamId id, const Frame& response);
-  /// As QuestionEvents.
+  /// As QuestionEvents::answered.
   void question_answered(UpstreamId id, std::size_t place, const Frame* response);
   /// The request is in flight no more.
   void request_ending(UpstreamId id) { rounds_.erase(id); }

@@ -22,17 +22,11 @@ namespace bridge {
 struct Client;
 struct PendingRequest;
 
-/// Who goes on with the requests of a client that has left (--orphans keep). Implemented above the
-/// router.
-class OrphanKeeper {
- public:
-  /// Takes the request over: its id, and its progress token if it has one, are changed to those
-  /// that the new owner knows. Returns that one; null: there is no room.
-  virtual Client* adopt(const Client& former, UpstreamId id, PendingRequest& request) = 0;
-
- protected:
-  ~OrphanKeeper() = default;
-};
+/// Takes over the request of a client that has left (--orphans keep): its id, and its progress
+/// token if it has one, are changed to those that the new owner knows. Returns that one; null:
+/// there is no room.
+using OrphanKeeper =
+    std::function<Client*(const Client& former, UpstreamId id, PendingRequest& request)>;
 
 /// Calls that a modern server has refused since their headers lack parameters of their tool
 /// (-32020): the tools are listed, and each is sent once more (MCP 2026-07-28, Streamable HTTP,
@@ -110,7 +104,7 @@ class RequestsInFlight {
   RequestsInFlight(const RouterContext& context, RestorableState& restorable,
                    EraTranslator& translator, RequestEvents& events);
 
-  void set_orphan_keeper(OrphanKeeper& keeper) { orphan_keeper_ = &keeper; }
+  void set_orphan_keeper(OrphanKeeper keeper) { orphan_keeper_ = std::move(keeper); }
 
   // To the upstream: requests_in_flight_to_upstream.cpp.
   /// REQUIRES: the session is open.
@@ -234,7 +228,7 @@ class RequestsInFlight {
   RestorableState& restorable_;
   EraTranslator& translator_;
   RequestEvents& events_;
-  OrphanKeeper* orphan_keeper_ = nullptr;
+  OrphanKeeper orphan_keeper_;
   PendingRequests table_;
   HeaderRetry header_retry_;
   std::size_t suspended_ = 0;  ///< of the table

@@ -297,8 +297,8 @@ void RequestsInFlight::client_left(Client& client) {
 
 /// Its new owner sees to its deadline.
 bool RequestsInFlight::keep_orphan(UpstreamId id, PendingRequest& request, const Client& former) {
-  if (orphan_keeper_ == nullptr) return false;
-  Client* const keeper = orphan_keeper_->adopt(former, id, request);
+  if (!orphan_keeper_) return false;
+  Client* const keeper = orphan_keeper_(former, id, request);
   if (keeper == nullptr) return false;
   request.client = keeper->id();
   keeper->in_flight.push_back(id);

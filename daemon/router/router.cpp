@@ -43,7 +43,14 @@ Router::Router(EventLoop& loop, UpstreamIdSource& ids, Session& session, Notific
       translator_(context_, restorable_),
       in_flight_(context_, restorable_, translator_, *this),
       listens_(context_, feed, restorable_, in_flight_),
-      server_requests_(context_, in_flight_, *this),
+      server_requests_(
+          context_, in_flight_,
+          {.answered =
+               [this](UpstreamId request, std::size_t place, const Frame* response) {
+                 input_rounds_.question_answered(request, place, response);
+               },
+           .nobody_declares = [this](std::optional<UpstreamId> request, std::string_view method,
+                                     AskedFor asked) { nobody_declares(request, method, asked); }}),
       input_rounds_(context_, budget, in_flight_, server_requests_),
       suspended_calls_(context_, budget, in_flight_, server_requests_),
       frames_(context_, budget, restorable_, translator_, in_flight_, listens_, suspended_calls_),
@@ -108,10 +115,6 @@ void Router::suspended_ended(UpstreamId id, RequestsInFlight::End end) {
 
 void Router::suspended_told(UpstreamId id, Frame message) {
   suspended_calls_.keep_message(id, std::move(message));
-}
-
-void Router::question_answered(UpstreamId request, std::size_t place, const Frame* response) {
-  input_rounds_.question_answered(request, place, response);
 }
 
 void Router::nobody_declares(std::optional<UpstreamId> request, std::string_view method,

@@ -34,10 +34,7 @@ namespace bridge {
 /// Owned by the daemon; the loop's thread only. Memory: each client's waiting frames
 /// (--client-buffer), the table of requests in flight (--max-inflight), and the upstream's own
 /// requests (ServerRequestTable).
-class Router final : public ClientEvents,
-                     public SessionEvents,
-                     private RequestEvents,
-                     private QuestionEvents {
+class Router final : public ClientEvents, public SessionEvents, private RequestEvents {
  public:
   Router(EventLoop& loop, UpstreamIdSource& ids, Session& session, NotificationFeed& feed,
          ByteBudget& budget, Log& log, RouterOptions options);
@@ -58,7 +55,7 @@ class Router final : public ClientEvents,
   /// Answers the control methods; set once.
   void set_control(Control& control) { control_.set_control(control); }
   /// Who goes on with --orphans keep; set once, may be left out.
-  void set_orphan_keeper(OrphanKeeper& keeper) { in_flight_.set_orphan_keeper(keeper); }
+  void set_orphan_keeper(OrphanKeeper keeper) { in_flight_.set_orphan_keeper(std::move(keeper)); }
   /// Who sees the upstream's requests as well; set once, may be left out.
   void set_onlookers(RequestOnlookers& onlookers) { server_requests_.set_onlookers(onlookers); }
 
@@ -172,9 +169,7 @@ class Router final : public ClientEvents,
   void input_required(UpstreamId id, const Frame& response) override;
   void suspended_ended(UpstreamId id, RequestsInFlight::End end) override;
   void suspended_told(UpstreamId id, Frame message) override;
-  void nobody_declares(std::optional<UpstreamId> request, std::string_view method,
-                       AskedFor asked) override;
-  void question_answered(UpstreamId request, std::size_t place, const Frame* response) override;
+  void nobody_declares(std::optional<UpstreamId> request, std::string_view method, AskedFor asked);
 
   RouterOptions options_;
   NotificationFeed& feed_;

@@ -196,10 +196,10 @@ bool is_method_not_found(const Frame& response) {
 }  // namespace
 
 ServerRequests::ServerRequests(const RouterContext& context, const RequestsInFlight& in_flight,
-                               QuestionEvents& questions)
+                               QuestionEvents questions)
     : context_(context),
       in_flight_(in_flight),
-      questions_(questions),
+      questions_(std::move(questions)),
       askable_(context, in_flight, table_),
       parking_(context.loop, [this] { expire_parked(); }) {}
 
@@ -210,7 +210,7 @@ void ServerRequests::refuse(std::string_view raw_id, int code, std::string_view 
 /// To whoever asks.
 void ServerRequests::refuse(const ServerRequest& request, int code, std::string_view message) {
   if (request.is_question()) {
-    questions_.question_answered(*request.origin, request.place, nullptr);
+    questions_.answered(*request.origin, request.place, nullptr);
   } else {
     refuse(request.upstream_request_id, code, message);
   }
@@ -330,7 +330,7 @@ void ServerRequests::answer(Client& client, Frame response) {
   if (request->asked && is_method_not_found(response) && pass_on(*request)) return;
   if (keeper != nullptr) tell_withdrawn(*keeper, *request, "it was answered");
   if (request->is_question()) {
-    questions_.question_answered(*request->origin, request->place, &response);
+    questions_.answered(*request->origin, request->place, &response);
     table_.remove(*request);
     return;
   }

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <optional>
 #include <string>
@@ -164,18 +165,13 @@ class AskableClients {
 /// Whether this client has answered that it does not know such requests.
 bool has_declined(const ServerRequest& request, ClientId client);
 
-/// Who gets the answers to the questions that were in a result, and is told what was asked in vain.
-/// Implemented by the router.
-class QuestionEvents {
- public:
+/// Gets the answers to the questions that were in a result, and is told what was asked in vain.
+struct QuestionEvents {
   /// `response` is the client's; null: nobody answers it. It may only take note.
-  virtual void question_answered(UpstreamId request, std::size_t place, const Frame* response) = 0;
+  std::function<void(UpstreamId request, std::size_t place, const Frame* response)> answered;
   /// The upstream has asked this about a request, and was refused: nobody has declared it.
-  virtual void nobody_declares(std::optional<UpstreamId> request, std::string_view method,
-                               AskedFor asked) = 0;
-
- protected:
-  ~QuestionEvents() = default;
+  std::function<void(std::optional<UpstreamId> request, std::string_view method, AskedFor asked)>
+      nobody_declares;
 };
 
 /// The upstream's requests (sampling, elicitation, roots, any other): which client is asked, to
@@ -187,7 +183,7 @@ class QuestionEvents {
 class ServerRequests {
  public:
   ServerRequests(const RouterContext& context, const RequestsInFlight& in_flight,
-                 QuestionEvents& questions);
+                 QuestionEvents questions);
   void set_onlookers(RequestOnlookers& onlookers) { onlookers_ = &onlookers; }
 
   // From the upstream.
@@ -250,7 +246,7 @@ class ServerRequests {
 
   const RouterContext context_;
   const RequestsInFlight& in_flight_;
-  QuestionEvents& questions_;
+  const QuestionEvents questions_;
   RequestOnlookers* onlookers_ = nullptr;
   ServerRequestTable table_;
   const AskableClients askable_;

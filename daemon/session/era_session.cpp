@@ -35,16 +35,45 @@ EraSession::EraSession(Era era, EventLoop& loop, UpstreamIdSource& ids, Upstream
       options_(options),
       owner_(owner),
       sender_(loop, ids, upstream, tap, era, kept_.number),
-      probe_(loop, sender_, upstream, *this),
-      opening_(loop, sender_, upstream, log, *this),
-      listen_(loop, sender_, upstream, log, *this),
+      probe_(loop, sender_, upstream, probe_events()),
+      opening_(loop, sender_, upstream, log, opening_events()),
+      listen_(loop, sender_, upstream, log, listen_events()),
       event_streams_(loop, sender_, upstream, log, options_.events),
       keep_alive_(loop, sender_, upstream, log, options_.keepalive),
       // Nothing says that the session is lost: the refusals stand. Nobody waits longer for the
       // ping than for the session itself.
       doubts_(loop, sender_, upstream, [this] { resolve_doubts(false); }),
-      retries_(loop, *this),
+      retries_(loop, retry_events()),
       slow_(loop, [this] { owner_.era_is_slow(this->era()); }) {}
+
+EraProbe::Events EraSession::probe_events() {
+  return {
+      .found_modern =
+          [this](std::string discover_result) { probe_found_modern(std::move(discover_result)); },
+      .found_legacy = [this](bool for_good,
+                             Failure refusal) { probe_found_legacy(for_good, std::move(refusal)); },
+      .failed = [this](Failure failure) { probe_failed(std::move(failure)); }};
+}
+
+Opening::Events EraSession::opening_events() {
+  return {.initialize_unanswered = [this] { initialize_unanswered(); },
+          .settings_to_restore = [this] { return settings_to_restore(); },
+          .done = [this] { opening_done(); }};
+}
+
+UpstreamListen::Events EraSession::listen_events() {
+  return {.changed = [this](ServerStream state) { listen_changed(state); },
+          .acknowledged = [this] { events_->listen_acknowledged(); },
+          .resumed = [this](const SubscriptionFilter& filter) { listen_resumed(filter); }};
+}
+
+Retries::Events EraSession::retry_events() {
+  return {.can_send_held = [this] { return is_open(); },
+          .send_held = [this](Outgoing message) { send_held(std::move(message)); },
+          .end_message = [this](UpstreamId id,
+                                Failure failure) { end_message(id, std::move(failure)); },
+          .try_again = [this] { try_again(); }};
+}
 
 EraSession::State EraSession::state() const {
   switch (phase_) {

@@ -61,10 +61,7 @@ class EraOwner {
 /// UpstreamListen (what a modern one says by itself), KeepAlive and Doubts (is it there),
 /// decide_retry() (what becomes of a message that failed), Retries (what is held until when, and
 /// when the next try comes).
-class EraSession final : private EraProbe::Events,
-                         private Opening::Events,
-                         private Retries::Events,
-                         private UpstreamListen::Events {
+class EraSession {
  public:
   /// For the status.
   enum class State {
@@ -239,7 +236,13 @@ class EraSession final : private EraProbe::Events,
     event_stream
   };
 
-  // What comes of the session's own requests: era_session_own_requests.cpp.
+  // What its parts tell it.
+  EraProbe::Events probe_events();
+  Opening::Events opening_events();
+  UpstreamListen::Events listen_events();
+  Retries::Events retry_events();
+
+  // What comes of the session's own requests.
   OwnRequest which_own(UpstreamId id) const;
   void own_answered(OwnRequest own, UpstreamId id, std::optional<UpstreamId> origin, Frame frame);
   bool own_ended(UpstreamId id, Ending& ending);
@@ -248,17 +251,16 @@ class EraSession final : private EraProbe::Events,
   void note_ping_failure(const Ending& ending);
   const Failure* given_up() const;
 
-  // What a modern upstream says by itself: era_session_streams.cpp.
+  // What a modern upstream says by itself.
   bool take_notification(std::optional<UpstreamId> origin, const Frame& notification);
   void open_streams();
   void close_streams();
   void answer_initialize();
-  void probe_found_modern(std::string discover_result) override;
-  void probe_found_legacy(bool for_good, Failure refusal) override;
-  void probe_failed(Failure failure) override;
-  void listen_changed(ServerStream state) override;
-  void listen_acknowledged() override { events_->listen_acknowledged(); }
-  void listen_resumed(const SubscriptionFilter& filter) override;
+  void probe_found_modern(std::string discover_result);
+  void probe_found_legacy(bool for_good, Failure refusal);
+  void probe_failed(Failure failure);
+  void listen_changed(ServerStream state);
+  void listen_resumed(const SubscriptionFilter& filter);
 
   // What comes of an opening: era_session_opening.cpp.
   void start_try();
@@ -277,9 +279,9 @@ class EraSession final : private EraProbe::Events,
   void refuse(const Failure& failure);
   bool await_login(const Failure& failure);
   bool awaits_login() const;
-  void initialize_unanswered() override;
-  SessionSettings settings_to_restore() const override;
-  void opening_done() override;
+  void initialize_unanswered();
+  SessionSettings settings_to_restore() const;
+  void opening_done();
 
   // Losing it, being away, and what waits meanwhile: era_session_losing.cpp.
   /// There is a session, as far as is known.
@@ -306,10 +308,9 @@ class EraSession final : private EraProbe::Events,
   void taken_up();
   void not_taken_up(const Failure& failure);
   void hold(Outgoing message, Failure failure, std::chrono::milliseconds delay);
-  bool can_send_held() const override { return is_open(); }
-  void send_held(Outgoing message) override;
-  void end_message(UpstreamId id, Failure failure) override;
-  void try_again() override;
+  void send_held(Outgoing message);
+  void end_message(UpstreamId id, Failure failure);
+  void try_again();
   void give_up_initialize();
 
   EventLoop& loop_;

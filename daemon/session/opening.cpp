@@ -97,12 +97,12 @@ constexpr int max_doublings = 4;
 }  // namespace
 
 Opening::Opening(EventLoop& loop, SessionSender& sender, Upstream& upstream, Log& log,
-                 Events& events)
+                 Events events)
     : loop_(loop),
       sender_(sender),
       upstream_(upstream),
       log_(log),
-      events_(events),
+      events_(std::move(events)),
       timer_(loop, [this] { unanswered(); }),
       again_(loop, [this] { send_again(); }) {}
 
@@ -216,7 +216,7 @@ void Opening::next() {
     case Step::subscriptions:
       enter(Step::none, {});
       unanswered_tries_ = 0;
-      events_.opening_done();
+      events_.done();
       break;
     case Step::none:
     case Step::initialize: break;
@@ -264,10 +264,10 @@ Failure failure_of_discovery(const Frame& response) {
 
 }  // namespace
 
-EraProbe::EraProbe(EventLoop& loop, SessionSender& sender, Upstream& upstream, Events& events)
+EraProbe::EraProbe(EventLoop& loop, SessionSender& sender, Upstream& upstream, Events events)
     : sender_(sender),
       upstream_(upstream),
-      events_(events),
+      events_(std::move(events)),
       timer_(loop, [this] { timed_out(); }) {}
 
 void EraProbe::begin(std::chrono::milliseconds wait) {
@@ -299,8 +299,8 @@ bool EraProbe::is_echo(const Frame& frame) const {
 
 void EraProbe::timed_out() {
   stop();
-  events_.probe_failed(failure_of(ErrorKind::timeout, Delivered::no,
-                                  "the upstream does not answer server/discover"));
+  events_.failed(failure_of(ErrorKind::timeout, Delivered::no,
+                            "the upstream does not answer server/discover"));
 }
 
 ProbeFailure EraProbe::failure_of_probe(const Failure& failure) const {
@@ -339,23 +339,23 @@ void EraProbe::judge(const ProbeAnswer& answer, Failure failure, std::string res
   switch (judgement.verdict) {
     case ProbeVerdict::modern:
       timer_.clear();
-      events_.probe_found_modern(result.empty() ? std::string(unknown_server) : std::move(result));
+      events_.found_modern(result.empty() ? std::string(unknown_server) : std::move(result));
       break;
     case ProbeVerdict::legacy:
     case ProbeVerdict::legacy_for_this_session:
       timer_.clear();
-      events_.probe_found_legacy(judgement.verdict == ProbeVerdict::legacy, std::move(failure));
+      events_.found_legacy(judgement.verdict == ProbeVerdict::legacy, std::move(failure));
       break;
     case ProbeVerdict::refused:
       timer_.clear();
-      events_.probe_failed(definitive_failure_of(ErrorKind::session, judgement.text));
+      events_.failed(definitive_failure_of(ErrorKind::session, judgement.text));
       break;
     case ProbeVerdict::undecided:
       if (answer.failure == ProbeFailure::connection_closed) {
         ask();
       } else {
         timer_.clear();
-        events_.probe_failed(std::move(failure));
+        events_.failed(std::move(failure));
       }
       break;
   }

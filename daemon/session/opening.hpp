@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -62,20 +63,16 @@ inline bool is_clients_answer(const Failure& failure) { return !failure.error_ob
 /// only.
 class Opening {
  public:
-  class Events {
-   public:
+  struct Events {
     /// `initialize` was given up: nothing has come of it, not even an end.
-    virtual void initialize_unanswered() = 0;
+    std::function<void()> initialize_unanswered;
     /// What has to be set again in the new session.
-    virtual SessionSettings settings_to_restore() const = 0;
+    std::function<SessionSettings()> settings_to_restore;
     /// The last step is done.
-    virtual void opening_done() = 0;
-
-   protected:
-    ~Events() = default;
+    std::function<void()> done;
   };
 
-  Opening(EventLoop& loop, SessionSender& sender, Upstream& upstream, Log& log, Events& events);
+  Opening(EventLoop& loop, SessionSender& sender, Upstream& upstream, Log& log, Events events);
 
   /// Sends the `initialize`. It may take six times `connect_wait`, and twice as long at each
   /// further try that was not answered.
@@ -137,7 +134,7 @@ class Opening {
   SessionSender& sender_;
   Upstream& upstream_;
   Log& log_;
-  Events& events_;
+  const Events events_;
   Step step_ = Step::none;
   std::vector<UpstreamId> awaited_;  ///< own messages whose end the step waits for
   std::string_view malformed_;       ///< what is wrong with what came for `initialize`; a literal
@@ -154,21 +151,17 @@ class Opening {
 /// Owned by the modern EraSession, which is told what was found; the loop's thread only.
 class EraProbe {
  public:
-  class Events {
-   public:
+  struct Events {
     /// It is modern, and this is its DiscoverResult.
-    virtual void probe_found_modern(std::string discover_result) = 0;
+    std::function<void(std::string discover_result)> found_modern;
     /// It is legacy; `for_good`: and is known to be from now on. `refusal`: what it answered.
-    virtual void probe_found_legacy(bool for_good, Failure refusal) = 0;
+    std::function<void(bool for_good, Failure refusal)> found_legacy;
     /// It does not tell: nobody could be reached, or the server turns everybody away, or speaks no
     /// version that the bridge speaks.
-    virtual void probe_failed(Failure failure) = 0;
-
-   protected:
-    ~Events() = default;
+    std::function<void(Failure failure)> failed;
   };
 
-  EraProbe(EventLoop& loop, SessionSender& sender, Upstream& upstream, Events& events);
+  EraProbe(EventLoop& loop, SessionSender& sender, Upstream& upstream, Events events);
 
   /// Asks. It takes as long as an `initialize` may: `wait`.
   void begin(std::chrono::milliseconds wait);
@@ -194,7 +187,7 @@ class EraProbe {
 
   SessionSender& sender_;
   Upstream& upstream_;
-  Events& events_;
+  const Events events_;
   bool is_under_way_ = false;
   UpstreamId asked_{};               ///< the question that is under way
   unsigned closed_connections_ = 0;  ///< of this opening's probes

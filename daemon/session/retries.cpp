@@ -106,8 +106,8 @@ RetryDecision decide_retry(const Ending& ending, const RetrySituation& situation
   return decision;
 }
 
-Retries::Retries(EventLoop& loop, Events& events)
-    : loop_(loop), events_(events), timer_(loop, [this] { timer_fired(); }) {}
+Retries::Retries(EventLoop& loop, Events events)
+    : loop_(loop), events_(std::move(events)), timer_(loop, [this] { timer_fired(); }) {}
 
 void Retries::hold(Outgoing message, Failure failure, std::chrono::milliseconds delay) {
   const SteadyTime deadline = *message.notes.hold_until;

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -132,24 +133,20 @@ bool is_unreachable(const Failure& failure);
 class Retries {
  public:
   /// Implemented by the session. None of them may destroy Retries; any may call it.
-  class Events {
-   public:
+  struct Events {
     /// The session is open.
-    virtual bool can_send_held() const = 0;
-    virtual void send_held(Outgoing message) = 0;
+    std::function<bool()> can_send_held;
+    std::function<void(Outgoing message)> send_held;
     /// The message ends with this failure.
-    virtual void end_message(UpstreamId id, Failure failure) = 0;
+    std::function<void(UpstreamId id, Failure failure)> end_message;
     /// The next try is due.
-    virtual void try_again() = 0;
-
-   protected:
-    ~Events() = default;
+    std::function<void()> try_again;
   };
 
   /// Somebody who waits brings the next try this near to the last one.
   static constexpr std::chrono::milliseconds impatient{500};
 
-  Retries(EventLoop& loop, Events& events);
+  Retries(EventLoop& loop, Events events);
 
   // Messages.
   /// Sends it again after `delay`, once the session is open; at its `notes.hold_until` it ends with
@@ -196,7 +193,7 @@ class Retries {
   void schedule();
 
   EventLoop& loop_;
-  Events& events_;
+  const Events events_;
   HeldMessages held_;
   Backoff backoff_;
   std::optional<SteadyTime> next_try_;

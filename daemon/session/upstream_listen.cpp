@@ -19,12 +19,12 @@ constexpr std::chrono::milliseconds overlap_time{250};
 }  // namespace
 
 UpstreamListen::UpstreamListen(EventLoop& loop, SessionSender& sender, Upstream& upstream, Log& log,
-                               Events& events)
+                               Events events)
     : loop_(loop),
       sender_(sender),
       upstream_(upstream),
       log_(log),
-      events_(events),
+      events_(std::move(events)),
       retry_(loop, [this] { start(); }),
       overlap_(loop, [this] {
         if (old_ != UpstreamId{}) {
@@ -135,8 +135,8 @@ void UpstreamListen::acknowledged(UpstreamId stream, const Frame& acknowledgemen
   if (auto* const filter = std::get_if<SubscriptionFilter>(&honoured))
     honoured_ = std::move(*filter);
   set_state(ServerStream::open);
-  events_.listen_acknowledged();
-  if (is_resumed) events_.listen_resumed(asked_);
+  events_.acknowledged();
+  if (is_resumed) events_.resumed(asked_);
 }
 
 void UpstreamListen::answered(UpstreamId stream, const Frame& response) {
@@ -178,7 +178,7 @@ void UpstreamListen::over(UpstreamId stream, bool refused) {
 }
 
 void UpstreamListen::set_state(ServerStream state) {
-  if (std::exchange(state_, state) != state) events_.listen_changed(state);
+  if (std::exchange(state_, state) != state) events_.changed(state);
 }
 
 namespace {

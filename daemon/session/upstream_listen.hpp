@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <initializer_list>
 #include <list>
 #include <map>
@@ -83,7 +84,7 @@ class StreamOverlap {
 ///
 /// With another filter the new stream is opened before the old one is closed; while both are open
 /// what comes on both is passed on once. A stream that has ended is opened again, never more often
-/// than twice a second; what may have been missed meanwhile is told by listen_resumed().
+/// than twice a second; what may have been missed meanwhile is told by Events::resumed.
 ///
 /// Owned by the session; the loop's thread only. Memory: the filter, and one short text for each
 /// notification that came while two streams were open.
@@ -93,20 +94,16 @@ class UpstreamListen {
   /// arrive.
   static constexpr std::chrono::milliseconds between_openings{525};
 
-  class Events {
-   public:
-    virtual void listen_changed(ServerStream state) = 0;
+  struct Events {
+    std::function<void(ServerStream state)> changed;
     /// What is asked for is told of from now on (listened_to()).
-    virtual void listen_acknowledged() = 0;
+    std::function<void()> acknowledged;
     /// It is open again after a gap, in which changes of what it names went unseen.
-    virtual void listen_resumed(const SubscriptionFilter& filter) = 0;
-
-   protected:
-    ~Events() = default;
+    std::function<void(const SubscriptionFilter& filter)> resumed;
   };
 
   UpstreamListen(EventLoop& loop, SessionSender& sender, Upstream& upstream, Log& log,
-                 Events& events);
+                 Events events);
 
   /// The session is open: listens for what is wanted.
   void open();
@@ -166,7 +163,7 @@ class UpstreamListen {
   SessionSender& sender_;
   Upstream& upstream_;
   Log& log_;
-  Events& events_;
+  const Events events_;
   SubscriptionFilter wanted_;
   SubscriptionFilter asked_;         ///< of the newest stream
   SubscriptionFilter acknowledged_;  ///< of now_

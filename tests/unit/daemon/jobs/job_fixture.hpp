@@ -23,7 +23,9 @@ struct JobFixture : RouterFixture {
         methods(loop, runner, collectors),
         jobs_control(methods, collectors) {
     router.set_control(jobs_control);
-    router.set_orphan_keeper(runner);
+    router.set_orphan_keeper([this](const Client& former, UpstreamId id, PendingRequest& request) {
+      return runner.adopt(former, id, request);
+    });
     if (opened) open();
   }
 
