@@ -373,6 +373,7 @@ std::variant<std::string, FieldRefusal> fill_form(std::string_view params,
       schema == nullptr || is_page ? std::vector<Field>() : read_fields(*schema);
 
   std::vector<std::string_view> names;
+  names.reserve(fields.size());
   for (const Field& field : fields) names.push_back(field.name);
   const auto members = json::members(values_json);
   if (!members) return FieldRefusal{"the values are not a JSON object"};
