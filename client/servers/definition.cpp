@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "json/document.hpp"
-#include "servers/relaxed_json.hpp"
+#include "json/relaxed_json.hpp"
 #include "servers/variables.hpp"
 #include "spelling/spelling.hpp"
 #include "text/utf8.hpp"

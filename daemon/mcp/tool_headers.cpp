@@ -5,8 +5,6 @@
 #include <set>
 #include <utility>
 
-#include "json/frame.hpp"
-#include "json/json_edit.hpp"
 #include "json/json_scanner.hpp"
 #include "json/json_text.hpp"
 #include "text/characters.hpp"
@@ -258,27 +256,6 @@ ToolHeaders read_tool_headers(std::string_view result, std::size_t known) {
   const auto tools = find_member(result, "tools");
   if (!tools || tools->front() != '[') return {};
   return ListWalk(*tools, known).read();
-}
-
-std::string without_tools(const Frame& response, const std::vector<InvalidTool>& invalid) {
-  const auto tools = find_member(response.text(response.result), "tools");
-  if (invalid.empty() || !tools || tools->front() != '[') return response.bytes;
-  Edits edits;
-  Removal removal(edits, static_cast<std::size_t>(tools->data() - response.bytes.data()));
-  JsonScanner scanner(*tools);
-  std::size_t index = 0;
-  auto next = invalid.begin();
-  scanner.array([&] {
-    Slice element;
-    if (!scanner.value(element)) return false;
-    const bool drop = next != invalid.end() && next->index == index;
-    ++index;
-    if (drop) ++next;
-    removal.element(element, drop);
-    return true;
-  });
-  removal.finish();
-  return edits.made_in(response.bytes);
 }
 
 }  // namespace bridge

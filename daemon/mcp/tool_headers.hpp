@@ -12,8 +12,6 @@
 
 namespace bridge {
 
-struct Frame;
-
 /// The server's tools by name, as its last whole list has them (MCP 2025-11-25, "Tools: Listing
 /// Tools"; the list may come in pages). Each tool stays byte for byte as the server wrote it; of
 /// two with one name the first counts. Pure; a value.
@@ -98,8 +96,5 @@ struct ToolHeaders {
 /// boolean, or anywhere in the inputSchema where not `properties` alone lead from its root. Data
 /// (`const`, `default`, `enum`, `examples`) holds no annotations.
 ToolHeaders read_tool_headers(std::string_view result, std::size_t known = 0);
-
-/// The bytes of the response to a `tools/list` without those tools.
-std::string without_tools(const Frame& response, const std::vector<InvalidTool>& invalid);
 
 }  // namespace bridge

@@ -13,6 +13,7 @@
 #include "json/reply.hpp"
 #include "mcp/handshake.hpp"
 #include "mcp/input_required.hpp"
+#include "mcp/listed_items.hpp"
 #include "mcp/methods.hpp"
 #include "mcp/mirrored_headers.hpp"
 #include "mcp/request_meta.hpp"
@@ -37,7 +38,11 @@ Frame KnownTools::learn(Frame response) {
               "the tool {} is left out of tools/list: its x-mcp-header {}",
               printable(tool.name, 80), tool.reason);
   }
-  return std::get<Frame>(parse_frame(without_tools(response, found.invalid)));
+  return std::get<Frame>(
+      parse_frame(without_items(response, "tools", [&found](std::size_t index, std::string_view) {
+        return std::any_of(found.invalid.begin(), found.invalid.end(),
+                           [index](const InvalidTool& tool) { return tool.index == index; });
+      })));
 }
 
 using namespace std::string_view_literals;

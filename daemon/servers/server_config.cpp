@@ -10,7 +10,7 @@
 #include "json/document.hpp"
 #include "json/json_scanner.hpp"
 #include "json/json_text.hpp"
-#include "servers/relaxed_json.hpp"
+#include "json/relaxed_json.hpp"
 #include "text/utf8.hpp"
 
 namespace bridge {

@@ -3,10 +3,12 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
 #include "../json/frames.hpp"
+#include "mcp/listed_items.hpp"
 
 using namespace bridge;
 
@@ -156,8 +158,12 @@ TEST_CASE("invalid tools are taken out of the list, and nothing else changes") {
   const auto left = [](const std::string& tools) {
     const Frame frame = frame_of(R"({"id":1, "result" : {"nextCursor":"c", "tools" : [)" + tools +
                                  R"(] ,"ttlMs":1}})");
+    const ToolHeaders read = read_tool_headers(frame.text(frame.result));
     const std::string made =
-        without_tools(frame, read_tool_headers(frame.text(frame.result)).invalid);
+        without_items(frame, "tools", [&read](std::size_t index, std::string_view) {
+          return std::any_of(read.invalid.begin(), read.invalid.end(),
+                             [index](const InvalidTool& tool) { return tool.index == index; });
+        });
     const std::string begin = R"({"id":1, "result" : {"nextCursor":"c", "tools" : [)";
     const std::string end = R"(] ,"ttlMs":1}})";
     REQUIRE(made.starts_with(begin));

@@ -1,4 +1,4 @@
-#include "servers/relaxed_json.hpp"
+#include "json/relaxed_json.hpp"
 
 #include <doctest/doctest.h>
 
