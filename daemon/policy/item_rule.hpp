@@ -1,0 +1,43 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bridge {
+
+/// Whether all of `text` is matched: `*` by any characters, also none and `/`; `?` by one character
+/// of UTF-8; every other byte by itself. At most `pattern * text` steps. Pure.
+bool matches_glob(std::string_view pattern, std::string_view text);
+
+/// Which items of one kind (tools, prompts, resources, methods) a rule allows. A value.
+class ItemRule {
+ public:
+  /// Everything.
+  ItemRule() = default;
+  /// What the last matching glob says; a glob that begins with `!` takes away. What no glob matches
+  /// is not allowed.
+  static ItemRule of_globs(const std::vector<std::string>& globs);
+  /// The tools whose annotations say that they only read.
+  static ItemRule read_only();
+
+  bool allows_all() const { return kind_ == Kind::all; }
+  bool wants_read_only() const { return kind_ == Kind::read_only; }
+  /// Whether there can be an item that it allows.
+  bool allows_some() const { return kind_ != Kind::globs || !globs_.empty(); }
+  /// `reads_only`: what is known of the tool's annotations.
+  bool allows(std::string_view name, bool reads_only = false) const;
+
+ private:
+  enum class Kind { all, globs, read_only };
+  struct Glob {
+    std::string pattern;
+    bool takes_away = false;
+    bool is_plain = false;  ///< has neither `*` nor `?`
+  };
+
+  Kind kind_ = Kind::all;
+  std::vector<Glob> globs_;  ///< the last one first
+};
+
+}  // namespace bridge

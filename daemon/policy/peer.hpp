@@ -1,0 +1,18 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <vector>
+
+namespace bridge {
+
+/// What a policy may ask of a peer: who its process is by the kernel's word, or that it is a caller
+/// of the HTTP face, of whom no more is known. A value.
+struct Peer {
+  bool http = false;
+  uid_t uid = 0;
+  gid_t gid = 0;
+  std::vector<gid_t> groups{};  ///< the supplementary ones
+};
+
+}  // namespace bridge

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "policy/item_rule.hpp"
+#include "policy/peer.hpp"
+#include "policy/rate.hpp"
+
+namespace bridge {
+
+/// What the peers that a rule matches may do. A value.
+struct PolicyRule {
+  std::size_t number =
+      0;  ///< in the file, from 1; 0: no rule matches, and next to nothing may be done
+  std::size_t line = 0;  ///< where it begins in the file, from 1
+
+  // Conditions; one that is empty asks for nothing.
+  std::vector<uid_t> uids;
+  std::vector<gid_t> gids;
+  bool names_users = false;   ///< `uid` is there, perhaps with nobody in it
+  bool names_groups = false;  ///< `gid` likewise
+  std::optional<bool> http;
+
+  ItemRule tools;
+  ItemRule prompts;
+  ItemRule resources;  ///< by uri, templates by their text
+  ItemRule methods;    ///< all that is forwarded and is none of the three
+  std::optional<Rate> rate;
+  std::optional<std::size_t> inflight;
+
+  bool is_none() const { return number == 0; }
+  bool matches(const Peer& peer) const;
+  /// Whether requests, lists and notifications pass without being looked at.
+  bool restricts_nothing() const {
+    return !is_none() && tools.allows_all() && prompts.allows_all() && resources.allows_all() &&
+           methods.allows_all();
+  }
+};
+
+/// How a policy finds the ids that its file names; nothing: there is none of that name.
+struct AccountNames {
+  std::function<std::optional<uid_t>(const std::string&)> user;
+  std::function<std::optional<gid_t>(const std::string&)> group;
+};
+
+/// Who may do what: the rules of a policy's file (BEHAVIOUR, "Policy"). Pure; a value.
+class Policy {
+ public:
+  /// Nobody may do anything.
+  Policy() = default;
+
+  /// `text`: JSON with comments. Or what is wrong with it, with the line.
+  static std::variant<Policy, std::string> read(std::string_view text, const AccountNames& names);
+
+  /// The first rule that matches, or one that is_none(). Valid as long as the policy.
+  const PolicyRule& rule_for(const Peer& peer) const;
+  std::size_t size() const { return rules_.size(); }
+
+ private:
+  std::vector<PolicyRule> rules_;
+  PolicyRule none_;
+};
+
+}  // namespace bridge

@@ -1,0 +1,174 @@
+#include "policy/policy.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using bridge::AccountNames;
+using bridge::Peer;
+using bridge::Policy;
+using bridge::PolicyRule;
+
+namespace {
+
+const AccountNames accounts{[](const std::string& name) -> std::optional<uid_t> {
+                              if (name == "root" || name == "0") return 0;
+                              if (name == "agent") return 1000;
+                              if (name == "1001") return 1001;
+                              return std::nullopt;
+                            },
+                            [](const std::string& name) -> std::optional<gid_t> {
+                              if (name == "0") return 0;
+                              if (name == "ci") return 50;
+                              if (name == "51") return 51;
+                              return std::nullopt;
+                            }};
+
+Policy policy_of(const std::string& text) {
+  auto read = Policy::read(text, accounts);
+  if (const auto* fault = std::get_if<std::string>(&read)) FAIL(*fault);
+  return std::get<Policy>(std::move(read));
+}
+
+std::string fault_of(const std::string& text) {
+  const auto read = Policy::read(text, accounts);
+  const auto* fault = std::get_if<std::string>(&read);
+  return fault != nullptr ? *fault : "";
+}
+
+Peer process(uid_t uid, gid_t gid = 100, std::vector<gid_t> groups = {}) {
+  return {false, uid, gid, std::move(groups)};
+}
+
+Peer http() { return {true, 0, 0, {}}; }
+
+const std::string example = R"({"rules": [
+  // the operator
+  {"uid": "root"},
+  {"uid": ["agent", 1001], "tools": ["search_*", "read_*", "!read_secrets"],
+   "resources": ["docs://*"], "prompts": [], "rate": "60/1m", "inflight": 4},
+  {"gid": "ci", "tools": "read-only"},
+  {"http": true, "tools": ["search_*"]},
+]})";
+
+}  // namespace
+
+TEST_CASE("the first rule that matches a peer holds") {
+  const Policy policy = policy_of(example);
+  CHECK(policy.size() == 4);
+  CHECK(policy.rule_for(process(0)).number == 1);
+  CHECK(policy.rule_for(process(1000)).number == 2);
+  CHECK(policy.rule_for(process(1001, 50)).number == 2);
+  CHECK(policy.rule_for(process(7, 50)).number == 3);
+  CHECK(policy.rule_for(process(7, 8, {9, 50})).number == 3);
+  CHECK(policy.rule_for(http()).number == 4);
+}
+
+TEST_CASE("a peer that no rule matches has the rule that allows nothing") {
+  const Policy policy = policy_of(example);
+  CHECK(policy.rule_for(process(7)).is_none());
+  CHECK(policy.rule_for(process(7, 8, {9})).is_none());
+  CHECK(policy_of(R"({"rules":[]})").rule_for(process(0)).is_none());
+  CHECK(policy_of(R"({"rules":[{"uid":"root"}]})").rule_for(http()).is_none());
+}
+
+TEST_CASE("every condition of a rule has to match") {
+  const Policy policy = policy_of(R"({"rules":[{"uid":"agent","gid":"ci"}]})");
+  CHECK(policy.rule_for(process(1000, 50)).number == 1);
+  CHECK(policy.rule_for(process(1000, 1, {50})).number == 1);
+  CHECK(policy.rule_for(process(1000, 51)).is_none());
+  CHECK(policy.rule_for(process(1001, 50)).is_none());
+}
+
+TEST_CASE("a rule without conditions matches everyone") {
+  const Policy policy = policy_of(R"({"rules":[{}]})");
+  CHECK(policy.rule_for(process(7)).number == 1);
+  CHECK(policy.rule_for(http()).number == 1);
+}
+
+TEST_CASE("a caller of the HTTP face has no uid and no group") {
+  const Policy policy = policy_of(R"({"rules":[{"uid":0},{"gid":0},{"http":false}]})");
+  CHECK(policy.rule_for(http()).is_none());
+  CHECK(policy.rule_for(process(7)).number == 3);
+}
+
+TEST_CASE("an empty list of users matches nobody") {
+  CHECK(policy_of(R"({"rules":[{"uid":[]}]})").rule_for(process(0)).is_none());
+  CHECK(policy_of(R"({"rules":[{"gid":[]}]})").rule_for(process(0)).is_none());
+}
+
+TEST_CASE("what a rule restricts") {
+  const Policy policy = policy_of(example);
+  CHECK(policy.rule_for(process(0)).restricts_nothing());
+  const PolicyRule& agent = policy.rule_for(process(1000));
+  CHECK_FALSE(agent.restricts_nothing());
+  CHECK(agent.tools.allows("read_file"));
+  CHECK_FALSE(agent.tools.allows("read_secrets"));
+  CHECK_FALSE(agent.prompts.allows("any"));
+  CHECK(agent.methods.allows_all());
+  CHECK(agent.rate->burst == 60);
+  CHECK(agent.rate->period == std::chrono::minutes(1));
+  CHECK(agent.inflight == 4);
+  CHECK(policy.rule_for(process(7, 50)).tools.wants_read_only());
+}
+
+TEST_CASE("a rule knows its number and the line where it begins") {
+  const Policy policy = policy_of(example);
+  CHECK(policy.rule_for(process(0)).line == 3);
+  CHECK(policy.rule_for(process(1000)).line == 4);
+  CHECK(policy.rule_for(http()).line == 7);
+}
+
+TEST_CASE("a rate alone restricts no item") {
+  CHECK(policy_of(R"({"rules":[{"rate":"1/1s"}]})").rule_for(http()).restricts_nothing());
+}
+
+TEST_CASE("what is wrong in a file is told with its line") {
+  CHECK(fault_of("{\"rules\":[\n{\"uid\":\"nobody-here\"}]}") ==
+        "line 2: unknown user 'nobody-here'");
+  CHECK(fault_of(R"({"rules":[{"gid":["ci","x"]}]})") == "line 1: unknown group 'x'");
+  CHECK(fault_of("{\"rules\":[\n{\n\"tool\":[]}]}")
+            .starts_with("line 3: unknown member 'tool'; known"));
+  CHECK(fault_of(R"({"rule":[]})").starts_with("line 1: unknown member 'rule'"));
+  CHECK(fault_of("{}") == "a policy needs \"rules\", a list");
+  CHECK(fault_of("\n{\"rules\":[}") == "line 2: not JSON");
+  CHECK(fault_of("") == "line 1: not JSON");
+  CHECK(fault_of("[]") == "line 1: a policy is an object");
+  CHECK(fault_of("{\"rules\":[]} x") == "line 1: not JSON");
+  CHECK(fault_of("{\"rules\":[\"\xFF\"]}") == "not UTF-8");
+}
+
+TEST_CASE("values of another form are refused") {
+  for (const char* rule : {R"({"uid":null})",
+                           R"({"uid":true})",
+                           R"({"uid":-1})",
+                           R"({"uid":1.5})",
+                           R"({"uid":[["x"]]})",
+                           R"({"http":"yes"})",
+                           R"({"tools":"search_*"})",
+                           R"({"tools":[1]})",
+                           R"({"tools":[""]})",
+                           R"({"tools":["!"]})",
+                           R"({"tools":null})",
+                           R"({"prompts":"read-only"})",
+                           R"({"resources":{}})",
+                           R"({"methods":"*"})",
+                           R"({"rate":"60"})",
+                           R"({"rate":60})",
+                           R"({"rate":"0/1m"})",
+                           R"({"rate":"1/0s"})",
+                           R"({"rate":"-1/1s"})",
+                           R"({"rate":"1/x"})",
+                           R"({"rate":"9000000000/1s"})",
+                           R"({"inflight":0})",
+                           R"({"inflight":"4"})",
+                           R"({"inflight":1.5})",
+                           R"({"uid":0,"uid":0})",
+                           R"("x")",
+                           R"([])"}) {
+    INFO(rule);
+    CHECK(fault_of("{\"rules\":[" + std::string(rule) + "]}") != "");
+  }
+  CHECK(fault_of(R"({"rules":{}})") == "line 1: rules is a list");
+  CHECK(fault_of(R"({"rules":[],"rules":[]})") == "line 1: 'rules' stands twice");
+}
