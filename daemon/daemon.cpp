@@ -11,6 +11,7 @@
 #include "control/supervisor.hpp"
 #include "make_upstream.hpp"
 #include "options/options.hpp"
+#include "router/ring_filter.hpp"
 
 namespace bridge {
 namespace {
@@ -107,6 +108,7 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
           loop_, options_.idle, [this] { return activity(); },
           [this] { begin_shutdown("after nobody has used it for so long (--idle-exit)"); }),
       answers_(std::move(parsed.answers)) {
+  take_policy(options_.policy, false);
   upstream_->set_events(session_);
   session_.set_events(router_);
   router_.set_control(control_);
@@ -120,12 +122,13 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
   feed_.add_readers(clients_);
   if (options_.face.address) {
     FaceReports reports;
-    reports.status = [this] { return control_.status().text(); };
+    reports.status = [this] { return control_.status_for_http().text(); };
     reports.metrics = [this] { return metrics_.text(); };
     reports.is_ready = [this] { return bridge::is_ready(session_, *upstream_); };
     face_ = std::make_unique<HttpFace>(loop_, flush_, client_ids_, feed_, budget_, router_, log_,
                                        options_.face, std::move(reports));
     feed_.add_readers(*face_);
+    show_policy_to_face();
     router_.set_onlookers(face_->onlookers());
     metrics_.add_clients("http", face_->counts());
   }
@@ -142,6 +145,20 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
   }
   budget_.on_relief([this] { flush_.schedule(); });
   budget_.on_used_up([this] { flush_.schedule(); });
+}
+
+void Daemon::take_policy(std::shared_ptr<const PolicyFile> policy, bool tells) {
+  if (policy == nullptr) return;
+  options_.policy = std::move(policy);
+  clients_.learn_groups();
+  router_.take_policy(options_.policy, tells);
+  show_policy_to_face();
+}
+
+/// The subscribers of /mcp/stream are no clients of the router.
+void Daemon::show_policy_to_face() {
+  const PolicyRule* const rule = router_.permissions().rule_for_http();
+  if (face_ && rule != nullptr) face_->show_only(ring_filter_of(*rule));
 }
 
 /// Those that are known, and that nobody is to be shown.
@@ -246,6 +263,9 @@ void Daemon::take_options_again() {
   }
   for (const std::string& name : unchangeable_changes(given_, parsed.given))
     log_.event(LogLevel::warning, "reload", "SIGHUP: {} changes only with a restart", name);
+  const auto& policy = parsed.options.policy;
+  if (options_.policy && policy && policy->path == options_.policy->path)
+    take_policy(policy, policy->text != options_.policy->text);
   upstream_->reconfigure(parsed.options.upstream);
   session_.reconfigure(parsed.options.session);
   router_.reconfigure(parsed.options.router);

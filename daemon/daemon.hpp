@@ -57,6 +57,8 @@ class Daemon final : private Upgradable {
   void signal_came(int signal);
   void reload();
   void take_options_again();
+  void take_policy(std::shared_ptr<const PolicyFile> policy, bool tells);
+  void show_policy_to_face();
   void flush();
   std::vector<std::string> secrets() const;
   void keep_state();

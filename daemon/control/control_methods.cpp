@@ -14,6 +14,7 @@
 #include "json/json_object.hpp"
 #include "json/json_text.hpp"
 #include "json/reply.hpp"
+#include "router/ring_filter.hpp"
 
 namespace bridge {
 namespace {
@@ -216,16 +217,15 @@ std::span<const ControlMethods::Method> ControlMethods::methods() {
        "the state of everything",
        {},
        [](Self self, const Frame& request, Asker asker, Reply reply) {
-         reply(result_reply(request.text(request.id),
-                            self.status().add("you", value_of(asker.id()))));
+         reply(result_reply(request.text(request.id), self.status_for(asker)));
        }},
       {"bridge/notifications",
        Caller::anyone,
        "since?, instance?, limit?",
        "notifications of the ring, without taking them",
        {.is_answered_in_order = true},
-       [](Self self, const Frame& request, Asker, Reply reply) {
-         reply(self.notifications_reply(request));
+       [](Self self, const Frame& request, Asker asker, Reply reply) {
+         reply(self.notifications_reply(request, asker));
        }},
       {"bridge/metrics",
        Caller::anyone,
@@ -240,8 +240,8 @@ std::span<const ControlMethods::Method> ControlMethods::methods() {
        "name?",
        "one tool of the server, or the names of all",
        {.is_handled_again = true},
-       [](Self self, const Frame& request, Asker, Reply reply) {
-         self.tools_->answer(request, std::move(reply));
+       [](Self self, const Frame& request, Asker asker, Reply reply) {
+         self.tools_->answer(request, asker, std::move(reply));
        }},
       {"bridge/login",
        Caller::owner,
@@ -365,15 +365,33 @@ std::string ControlMethods::unknown_method(const Frame& request) const {
                      "Method not found: the bridge knows " + names);
 }
 
-std::string ControlMethods::notifications_reply(const Frame& request) const {
+std::string ControlMethods::notifications_reply(const Frame& request, const Client& asker) const {
   const std::string_view id = request.text(request.id);
-  const std::string result = notifications(request.text(request.params));
+  const auto filter = asker.rule != nullptr ? ring_filter_of(*asker.rule) : nullptr;
+  const std::string result = notifications(request.text(request.params), filter.get());
   if (!result.empty()) return result_reply(id, result);
   return error_reply(id, json_rpc::invalid_params,
                      "Invalid params: since and limit are whole numbers, instance is a string");
 }
 
-JsonObject ControlMethods::status() const {
+JsonObject ControlMethods::status_for(const Client& asker) const {
+  JsonObject all = status(asker.rule, asker.id());
+  all.add("you", value_of(asker.id()));
+  if (asker.rule == nullptr) return all;
+  JsonObject policy;
+  policy.add("rule", asker.rule->number);
+  if (!asker.user.remote && asker.user.uid == geteuid()) {
+    policy.add("file", router_.permissions().policy()->path);
+    if (!asker.rule->is_none()) policy.add("line", asker.rule->line);
+  }
+  return all.add("policy", policy);
+}
+
+JsonObject ControlMethods::status_for_http() const {
+  return status(router_.permissions().rule_for_http(), std::nullopt);
+}
+
+JsonObject ControlMethods::status(const PolicyRule* rule, std::optional<ClientId> asker) const {
   const Statistics& statistics = router_.statistics();
   std::optional<JsonObject> last_error;
   if (const auto& error = statistics.last_error) {
@@ -389,7 +407,7 @@ JsonObject ControlMethods::status() const {
       .add("uptimeMs", milliseconds(loop_.now() - started_))
       .add("upstream", upstream_status())
       .add("ring", ring_status())
-      .add("clients", RawJson{clients_status().text()})
+      .add("clients", RawJson{clients_status(rule, asker).text()})
       .add("requests", requests_status())
       .add("latencyUs", JsonObject()
                             .add("p50", statistics.total.percentile(0.5))
@@ -454,10 +472,12 @@ JsonObject ControlMethods::ring_status() const {
       .add("coalesced", ring.coalesced());
 }
 
-JsonArray ControlMethods::clients_status() const {
+/// Who may do nothing sees no other client than itself.
+JsonArray ControlMethods::clients_status(const PolicyRule* rule,
+                                         std::optional<ClientId> asker) const {
   JsonArray all;
   for (const auto& [id, client] : router_.clients()) {
-    if (client->is_job) continue;
+    if (client->is_job || (rule != nullptr && rule->is_none() && asker != id)) continue;
     const auto& channel = client->channel;
     const ClientIdentity& identity = channel.identity();
     const bool era_is_known = client->seen_ordinary_frame || client->era == Era::modern;
@@ -501,7 +521,7 @@ JsonObject ControlMethods::jobs_status() const {
 }
 
 /// Empty if the params are of the wrong form.
-std::string ControlMethods::notifications(std::string_view params) const {
+std::string ControlMethods::notifications(std::string_view params, const RingFilter* filter) const {
   std::uint64_t since = 0;
   std::uint64_t limit = default_limit;
   const auto raw_since = find_member(params, "since");
@@ -531,6 +551,7 @@ std::string ControlMethods::notifications(std::string_view params) const {
   bool more = false;
   ring.each_after(static_cast<Sequence>(std::min(since, value_of(ring.newest()))),
                   [&](const RingEntry& entry) {
+                    if (filter != nullptr && !filter->shows(entry)) return true;
                     const std::string_view message(entry.line.data(), entry.line.size() - 1);
                     const bool fits = list.size() + message.size() <= max_answer - 4096;
                     if (count == limit || (count > 0 && !fits)) {

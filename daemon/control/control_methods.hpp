@@ -89,8 +89,8 @@ class ControlMethods final : public Control {
   void client_left(const Client& client) override { collectors_.client_left(client); }
   /// The rows of the table in BEHAVIOUR, "Control methods".
   static std::string documented();
-  /// The result of `bridge/status`.
-  JsonObject status() const;
+  /// What a caller of the HTTP face is told of the state.
+  JsonObject status_for_http() const;
 
  private:
   struct Method;
@@ -98,13 +98,15 @@ class ControlMethods final : public Control {
   static std::span<const Method> methods();
   static const Method* find(std::string_view name);
   std::string unknown_method(const Frame& request) const;
-  std::string notifications_reply(const Frame& request) const;
+  JsonObject status_for(const Client& asker) const;
+  JsonObject status(const PolicyRule* rule, std::optional<ClientId> asker) const;
+  std::string notifications_reply(const Frame& request, const Client& asker) const;
   JsonObject upstream_status() const;
   JsonObject ring_status() const;
-  JsonArray clients_status() const;
+  JsonArray clients_status(const PolicyRule* rule, std::optional<ClientId> asker) const;
   JsonObject requests_status() const;
   JsonObject jobs_status() const;
-  std::string notifications(std::string_view params) const;
+  std::string notifications(std::string_view params, const RingFilter* filter) const;
 
   const EventLoop& loop_;
   const Router& router_;

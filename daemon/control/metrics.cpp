@@ -150,6 +150,18 @@ void Metrics::add_requests(Exposition& out) const {
     out.sample(static_cast<double>(statistics.bridge_errors[kind]),
                {{"kind", std::string(name_of(static_cast<ErrorKind>(kind)))}});
   }
+  if (const Permissions& permissions = router_.permissions(); permissions.is_on()) {
+    const PermissionCounts& counts = permissions.counts();
+    out.family(MetricKind::counter, "mcp_bridge_policy_denied_total",
+               "Requests that the policy (--policy) does not allow, by what they are about.");
+    for (const auto& [reason, count] :
+         {std::pair("no_rule", counts.no_rule), std::pair("tool", counts.tool),
+          std::pair("prompt", counts.prompt), std::pair("resource", counts.resource),
+          std::pair("method", counts.method)})
+      out.sample(static_cast<double>(count), {{"reason", reason}});
+    out.counter("mcp_bridge_policy_rate_limited_total",
+                "Requests beyond the rate that the policy gives their user.", counts.rate);
+  }
   out.gauge("mcp_bridge_requests_in_flight", "Requests of clients that the upstream is working on.",
             static_cast<double>(router_.in_flight()));
   out.gauge("mcp_bridge_requests_queued", "Frames of clients that wait to be sent.",

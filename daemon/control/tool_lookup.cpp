@@ -16,23 +16,6 @@ namespace {
 /// The pages after the first one come within that time, all together.
 constexpr std::chrono::seconds longest_listing{30};
 
-std::string reply_with_names(std::string_view id, const ToolList& list) {
-  JsonArray names;
-  for (const std::string_view name : list.names()) names.add(name);
-  return result_reply(id, JsonObject().add("names", names));
-}
-
-std::string reply_from(std::string_view id, const std::optional<std::string>& asked,
-                       const ToolList& list) {
-  if (!asked) return reply_with_names(id, list);
-  const std::string& name = *asked;
-  const std::string_view tool = list.find(name);
-  if (!tool.empty()) return result_reply(id, JsonObject().add("tool", RawJson{tool}));
-  return error_reply(id, json_rpc::invalid_params,
-                     fmt::format("The server has no tool {}", printable(name, 80)),
-                     R"({"source":"bridge","kind":"tool"})");
-}
-
 }  // namespace
 
 ToolLookup::ToolLookup(EventLoop& loop, ClientIdSource& ids, Router& router, const Session& session)
@@ -51,7 +34,33 @@ ToolLookup::ToolLookup(EventLoop& loop, ClientIdSource& ids, Router& router, con
   identity_.uid = ::geteuid();
 }
 
-void ToolLookup::answer(const Frame& request, Control::Reply reply) {
+std::string ToolLookup::reply_from(ClientId asker, std::string_view id,
+                                   const std::optional<std::string>& asked,
+                                   const ToolList& list) const {
+  const Client* const client = router_.clients().find(asker);
+  const PolicyRule* const rule = client != nullptr ? client->rule : nullptr;
+  if (!asked) {
+    JsonArray names;
+    for (const std::string_view name : list.names()) {
+      const bool is_shown =
+          rule == nullptr || allows(*rule, {Subject::Kind::tool, std::string(name)}, list);
+      if (is_shown) names.add(name);
+    }
+    return result_reply(id, JsonObject().add("names", names));
+  }
+  const std::string& name = *asked;
+  if (rule != nullptr) {
+    if (const auto refusal = router_.refusal_of_tool(*client, name, list))
+      return error_reply(id, *refusal);
+  }
+  const std::string_view tool = list.find(name);
+  if (!tool.empty()) return result_reply(id, JsonObject().add("tool", RawJson{tool}));
+  return error_reply(id, json_rpc::invalid_params,
+                     fmt::format("The server has no tool {}", printable(name, 80)),
+                     R"({"source":"bridge","kind":"tool"})");
+}
+
+void ToolLookup::answer(const Frame& request, const Client& asker, Control::Reply reply) {
   const std::string_view id = request.text(request.id);
   const std::string_view params = request.text(request.params);
   const auto raw_name = find_member(params, "name");
@@ -66,12 +75,12 @@ void ToolLookup::answer(const Frame& request, Control::Reply reply) {
   const bool is_certain =
       known.is_whole() && server != nullptr && server->declares("tools", "listChanged");
   if (is_there || is_certain) {
-    reply(reply_from(id, name, known));
+    reply(reply_from(asker.id(), id, name, known));
   } else if (waiting_.size() == most_waiting) {
     reply(error_reply(id, failure_of(ErrorKind::overloaded, Delivered::no,
                                      "too many requests wait for the list of tools")));
   } else {
-    waiting_.push_back({std::string(id), std::move(name), std::move(reply)});
+    waiting_.push_back({asker.id(), std::string(id), std::move(name), std::move(reply)});
     next_step_.schedule();
   }
 }
@@ -131,7 +140,8 @@ void ToolLookup::page_came() {
     return;
   }
   if (list_.is_whole()) {
-    for (Waiting& one : std::exchange(waiting_, {})) one.reply(reply_from(one.id, one.name, list_));
+    for (Waiting& one : std::exchange(waiting_, {}))
+      one.reply(reply_from(one.asker, one.id, one.name, list_));
   } else {
     fail_all(failure_of(ErrorKind::too_large, Delivered::unknown,
                         "the server's list of tools is too long to be kept"));

@@ -31,13 +31,15 @@ class ToolLookup final : private ClientChannel {
 
   ToolLookup(EventLoop& loop, ClientIdSource& ids, Router& router, const Session& session);
 
-  /// Answers the request: at once if the list is known, else when it has come.
-  void answer(const Frame& request, Control::Reply reply);
+  /// Answers the request: at once if the list is known, else when it has come; of tools that the
+  /// policy hides from the asker nothing is said.
+  void answer(const Frame& request, const Client& asker, Control::Reply reply);
   /// Does now what was left for the end of the turn: clients are about to be left.
   void settle();
 
  private:
   struct Waiting {
+    ClientId asker;
     std::string id;
     std::optional<std::string> name;  ///< none: the names of all are asked for
     Control::Reply reply;
@@ -49,6 +51,8 @@ class ToolLookup final : private ClientChannel {
   void page_came();
   void end();
   void fail_all(const Failure& failure);
+  std::string reply_from(ClientId asker, std::string_view id,
+                         const std::optional<std::string>& asked, const ToolList& list) const;
 
   // ClientChannel: of all that comes only the answer counts.
   void send(std::string) override {}

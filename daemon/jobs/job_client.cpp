@@ -58,6 +58,11 @@ std::optional<ResumePoint> JobClient::resume_point(std::string_view request_id) 
   return events_.resume_point(number_of(request_id));
 }
 
+std::optional<Submitter> JobClient::submitted_by(std::string_view request_id) const {
+  if (job_of_task_request(request_id)) return std::nullopt;
+  return events_.submitter(number_of(request_id));
+}
+
 void JobClient::request_asked(std::string_view request_id, std::string_view result) {
   if (!job_of_task_request(request_id)) events_.job_asked(number_of(request_id), result);
 }

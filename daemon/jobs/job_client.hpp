@@ -30,6 +30,8 @@ class JobClientEvents {
   virtual bool can_take_question(const ClientChannel& client) const = 0;
   /// Whether it is the request of a client that was told that its answer comes later.
   virtual bool is_for_later(JobNumber number) const = 0;
+  /// Who has submitted it.
+  virtual std::optional<Submitter> submitter(JobNumber number) = 0;
   /// Whether another image of the program goes on with it when its answer comes.
   virtual bool survives_upgrade(JobNumber number) const = 0;
 
@@ -60,6 +62,7 @@ class JobClient final : public ClientChannel {
   void request_starting(std::string_view request_id, UpstreamId id) override;
   std::optional<ResumePoint> resume_point(std::string_view request_id) const override;
   void request_asked(std::string_view request_id, std::string_view result) override;
+  std::optional<Submitter> submitted_by(std::string_view request_id) const override;
   void set_feed(RingFeed) override {}
   void finish() override {}
   std::size_t queued_bytes() const override { return 0; }

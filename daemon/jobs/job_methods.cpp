@@ -87,6 +87,7 @@ std::string JobMethods::submit(const Frame& request, const Client& asker) {
                  : invalid(id, other_request);
     }
   }
+  if (const auto refusal = runner_.take_token(asker)) return error_reply(id, *refusal);
   const Job* const job = runner_.submit(std::move(submitted), number, asker);
   if (job == nullptr) {
     return error_reply(id, failure_of(ErrorKind::overloaded, Delivered::no,
@@ -140,6 +141,7 @@ std::string JobMethods::keep_for_later(const Frame& request, const Client& asker
   const JobNumber number = runner_.store().next_number();
   auto submitted = submitted_for_later(request, number);
   if (!submitted) return {};
+  if (runner_.take_token(asker)) return {};
   Job* const job = runner_.submit(std::move(*submitted), number, asker);
   if (job == nullptr) return {};
   Collect collect;

@@ -12,6 +12,7 @@
 #include "json/json_text.hpp"
 #include "json/reply.hpp"
 #include "mcp/handshake.hpp"
+#include "router/user_peer.hpp"
 
 namespace bridge {
 namespace {
@@ -102,6 +103,7 @@ Job* JobRunner::submit(SubmittedRequest submitted, JobNumber number, const Clien
   running.client = client_of(by.user).identity().id;
   running.since = loop_.now();
   running.for_later = submitted.for_later;
+  running.peer = by.channel.identity().peer();
   to_router_.emplace_back(running.client, std::move(submitted.request));
   running_.emplace(number, std::move(running));
   end_of_turn_.schedule();
@@ -146,6 +148,15 @@ void JobRunner::job_starting(JobNumber number, UpstreamId id) {
   note_time(*store_.find(number), running, false);
   store_.journal().job_started(*store_.find(number), id);
   watch(running);
+}
+
+std::optional<Submitter> JobRunner::submitter(JobNumber number) {
+  const auto found = running_.find(number);
+  const Job* const job = found != running_.end() ? store_.find(number) : nullptr;
+  if (job == nullptr) return std::nullopt;
+  std::optional<Peer>& peer = found->second.peer;
+  if (!peer) peer = peer_of(job->user);
+  return Submitter{*peer, job->pid, job->command, job->id};
 }
 
 std::optional<ResumePoint> JobRunner::resume_point(JobNumber number) const {

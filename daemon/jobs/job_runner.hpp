@@ -99,13 +99,14 @@ class JobRunner final : private JobClientEvents {
     bool in_round = false;           ///< what is asked stands in an `input_required` result
     std::unique_ptr<Task> task;      ///< what has become of it
     std::unique_ptr<Left> left;      ///< of one that was taken over
+    std::optional<Peer> peer;        ///< who has submitted it; none: another daemon knew that
     SteadyTime since{};              ///< working, or asking
     SteadyTime::duration worked{};   ///< before that
 
     template <class A>
     void each_field(A& archive) {
       archive(client, questions, archive.not_saved(with_watcher), in_flight, for_later, in_round,
-              task, archive.not_saved(left), since, worked);
+              task, archive.not_saved(left), archive.not_saved(peer), since, worked);
     }
   };
   /// One that has not ended, as it is saved in an upgrade.
@@ -141,6 +142,8 @@ class JobRunner final : private JobClientEvents {
   /// SIGHUP: takes the times of requests.
   void reconfigure(const JobOptions& options);
 
+  /// Takes a token of its user's rate before a submission; why there is none, or nothing.
+  std::optional<Failure> take_token(const Client& by) { return router_.take_token(by); }
   /// Null: there is no room. `by` is who submits it.
   Job* submit(SubmittedRequest request, JobNumber number, const Client& by);
   /// REQUIRES: it has not ended.
@@ -208,6 +211,7 @@ class JobRunner final : private JobClientEvents {
   void job_asked(JobNumber number, std::string_view result) override;
   bool can_take_question(const ClientChannel& client) const override;
   bool is_for_later(JobNumber number) const override;
+  std::optional<Submitter> submitter(JobNumber number) override;
   bool survives_upgrade(JobNumber number) const override;
 
   JobClient& client_of(const User& user, std::optional<ClientId> known = std::nullopt);

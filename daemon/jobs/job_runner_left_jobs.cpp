@@ -144,8 +144,8 @@ bool JobRunner::waits_to_try(const Running& running) {
 /// Whether it waits until the upstream is there: what has come is only that it is not.
 bool JobRunner::tries_again(Running& running, std::string_view error) {
   if (running.left == nullptr || !says_undelivered(error)) return false;
-  if (find_string(find_member(error, "data").value_or(""), "kind") == name_of(ErrorKind::too_large))
-    return false;
+  const auto kind = find_string(find_member(error, "data").value_or(""), "kind");
+  if (kind == name_of(ErrorKind::too_large) || kind == name_of(ErrorKind::denied)) return false;
   Left& left = *running.left;
   running.in_flight = false;
   left.waits = true;

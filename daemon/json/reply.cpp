@@ -27,6 +27,8 @@ std::string_view name_of(ErrorKind kind) {
     case ErrorKind::no_client: return "no_client";
     case ErrorKind::not_initialized: return "not_initialized";
     case ErrorKind::shutdown: return "shutdown";
+    case ErrorKind::denied: return "denied";
+    case ErrorKind::rate_limited: return "rate_limited";
   }
   return "closed";
 }

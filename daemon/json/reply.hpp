@@ -25,8 +25,10 @@ enum class ErrorKind {
   no_client,        ///< a request of the upstream that nobody can answer
   not_initialized,  ///< --handshake client, and no initialize yet
   shutdown,         ///< the daemon is ending
+  denied,           ///< the policy does not allow it
+  rate_limited,     ///< the policy allows it later
 };
-constexpr std::size_t error_kinds = 14;
+constexpr std::size_t error_kinds = 16;
 
 std::string_view name_of(ErrorKind kind);
 

@@ -152,7 +152,8 @@ const RingEntry* Ring::next_for(RingReader& reader, Sequence until, std::uint64_
     const RingEntry& entry = entries_[at];
     if (entry.sequence > until) break;
     reader.next = entry.sequence;
-    if (!entry.taken() || entry.sequence >= reader.joined) return &entry;
+    if (entry.taken() && entry.sequence < reader.joined) continue;
+    if (reader.filter == nullptr || reader.filter->shows(entry)) return &entry;
   }
   reader.next = std::max(reader.next, after(until));
   return nullptr;
@@ -172,8 +173,10 @@ void Ring::mark_taken(RingEntry& entry, std::uint64_t reader) {
 
 void Ring::take(const RingReader& reader) {
   for (std::size_t at = lower_bound(value_of(reader.first)); at != entries_.size(); ++at) {
-    if (entries_[at].sequence >= reader.acknowledged) return;
-    mark_taken(entries_[at], reader.number);
+    RingEntry& entry = entries_[at];
+    if (entry.sequence >= reader.acknowledged) return;
+    if (!entry.taken() && (reader.filter == nullptr || reader.filter->shows(entry)))
+      mark_taken(entry, reader.number);
   }
 }
 

@@ -114,6 +114,14 @@ struct RingEntry {
   }
 };
 
+/// Which entries a reader is for; the others are neither given to it nor taken by it. A value that
+/// never changes.
+class RingFilter {
+ public:
+  virtual bool shows(const RingEntry& entry) const = 0;
+  virtual ~RingFilter() = default;
+};
+
 /// Where a client stands in the ring. Owned by the client's connection; the ring does not know its
 /// readers.
 struct RingReader {
@@ -122,10 +130,12 @@ struct RingReader {
   Sequence next{};           ///< the next one to write
   Sequence acknowledged{};   ///< all before this were seen to be read by the client
   Sequence first{};          ///< where its reading began
+  const RingFilter* filter = nullptr;  ///< null: all are for it
 
   template <class A>
   void each_field(A& archive) {
-    archive(archive.not_saved(number), joined, next, acknowledged, first);
+    archive(archive.not_saved(number), joined, next, acknowledged, first,
+            archive.not_saved(filter));
   }
 };
 

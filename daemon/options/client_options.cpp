@@ -3,8 +3,11 @@
 #include <sys/types.h>
 
 #include <charconv>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <variant>
 
 #include "base/start_error.hpp"
 #include "downstream/http/access_check.hpp"
@@ -91,6 +94,8 @@ void add_client_options(OptionTable& table, Options& options, RawOptions& raw) {
   table.text("--socket-group", raw.group, "GROUP", "Its group");
   take_ids(table, "--allow-uid", "Only these users may connect", options.peers.uids);
   take_ids(table, "--allow-gid", "Only these groups may connect", options.peers.gids);
+  table.text("--policy", raw.policy, "FILE",
+             "Which peer may call what: a JSON file of rules, read again on SIGHUP");
   table.count<std::size_t>("--max-clients", options.max_clients,
                            "Clients at a time; 1: one after the other", 1, "256");
   table.size("--client-buffer", options.clients.buffer, "Bytes queued for or by one client");
@@ -138,6 +143,12 @@ void resolve_client_options(Options& options, const RawOptions& raw) {
   }
   options.socket.mode = static_cast<mode_t>(mode);
   check_socket_path(options.socket.path);
+  if (!raw.policy.empty()) {
+    auto read = read_policy_file(raw.policy, {user_id, group_id});
+    if (const auto* fault = std::get_if<std::string>(&read))
+      throw StartError(exit_code::configuration, *fault);
+    options.policy = std::make_shared<const PolicyFile>(std::get<PolicyFile>(std::move(read)));
+  }
   resolve_socket_owner(options.socket, raw);
   options.router.max_frame = options.clients.max_frame;
   options.router.client_buffer = options.clients.buffer;

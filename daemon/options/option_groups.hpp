@@ -14,6 +14,7 @@ class OptionTable;
 struct RawOptions {
   std::string url, mode = "0600", options_file, client_capabilities;
   std::string owner, group;  ///< of the socket
+  std::string policy;
   std::string config, server, input_file;
   std::vector<std::string> command;            ///< what stands behind `--`
   std::map<std::string, std::string> inputs;   ///< --input

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include "jobs/job_store.hpp"
 #include "notifications/ring.hpp"
 #include "options/option_table.hpp"
+#include "policy/policy_file.hpp"
 #include "process/resources.hpp"
 #include "router/router_context.hpp"
 #include "session/session_record.hpp"
@@ -43,6 +45,7 @@ struct Options {
   RingLimits ring;
   SocketOptions socket;
   PeerPolicy peers;
+  std::shared_ptr<const PolicyFile> policy;  ///< --policy; null: everything is allowed
   ClientLimits clients;
   FaceOptions face;
   std::size_t max_clients = 256;

@@ -17,6 +17,7 @@
 #include "event/event_loop.hpp"
 #include "json/frame.hpp"
 #include "mcp/handshake.hpp"
+#include "policy/policy.hpp"
 #include "router/asked_for.hpp"
 #include "router/client_channel.hpp"
 
@@ -132,6 +133,9 @@ class WatchedChannel {
   std::optional<ResumePoint> resume_point(std::string_view request_id) const {
     return channel_.resume_point(request_id);
   }
+  std::optional<Submitter> submitted_by(std::string_view request_id) const {
+    return channel_.submitted_by(request_id);
+  }
   void request_asked(std::string_view request_id, std::string_view result) const {
     channel_.request_asked(request_id, result);
   }
@@ -139,6 +143,9 @@ class WatchedChannel {
   bool pause_input() const { return channel_.pause_input(); }
   void release_input() const { channel_.release_input(); }
   void set_feed(RingFeed feed) const { channel_.set_feed(feed); }
+  void show_only(std::shared_ptr<const RingFilter> filter) const {
+    channel_.show_only(std::move(filter));
+  }
   void give_back_feed() const { channel_.give_back_feed(); }
   std::size_t queued_bytes() const { return channel_.queued_bytes(); }
   bool congested() const { return channel_.congested(); }
@@ -212,9 +219,13 @@ struct Client : ClientFacts {
   const bool is_bridge;  ///< the bridge asks for a client of its own
   const bool is_job;     ///< ClientChannel::is_job
 
+  const PolicyRule* rule = nullptr;   ///< Permissions::rule_for; of the policy that holds now
+  bool judged_before_change = false;  ///< what waits of it was judged by an earlier policy
+
   // ClientFrames.
-  WaitingFrames waiting;        ///< in the order they came, at most --client-buffer bytes
-  bool waits_for_slot = false;  ///< it is in the queue for --max-inflight
+  WaitingFrames waiting;             ///< in the order they came, at most --client-buffer bytes
+  bool waits_for_slot = false;       ///< it is in the queue for --max-inflight
+  bool waits_for_user_slot = false;  ///< in that for the `inflight` of its user's rule
 
   // ClientNotifications.
   struct NotificationUnderWay {

@@ -5,15 +5,19 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/byte_counts.hpp"
 #include "base/ids.hpp"
 #include "json/frame.hpp"
 #include "mcp/tool_headers.hpp"
+#include "notifications/ring.hpp"
+#include "policy/peer.hpp"
 
 namespace bridge {
 
@@ -39,6 +43,8 @@ struct ClientIdentity {
   std::string kind;  ///< "unix", "http", "job", "bridge": the bridge itself
   pid_t pid = 0;     ///< 0: in another pid namespace, or not known
   uid_t uid = 0;
+  gid_t gid = 0;
+  std::vector<gid_t> groups{};  ///< the supplementary ones, if a policy may ask
   std::chrono::steady_clock::time_point connected;
 
   std::optional<User> on_behalf_of{};  ///< of a job: whose requests it has
@@ -50,8 +56,11 @@ struct ClientIdentity {
 
   template <class A>
   void each_field(A& archive) {
-    archive(id, kind, pid, uid, connected, on_behalf_of);
+    archive(id, kind, pid, uid, archive.not_saved(gid), archive.not_saved(groups), connected,
+            on_behalf_of);
   }
+
+  Peer peer() const { return {kind == "http", uid, gid, groups}; }
 };
 
 /// What a transport counts of its clients, for the metrics; all since the daemon's start.
@@ -67,6 +76,14 @@ struct ResumePoint {
   UpstreamId id{};            ///< under which it was sent
   std::uint32_t session = 0;  ///< the number of the session in which that was
   std::string event_id;       ///< of the last event of the answer's stream that was dealt with
+};
+
+/// Who has submitted a job.
+struct Submitter {
+  Peer peer;
+  pid_t pid = 0;  ///< 0: not known
+  std::string command;
+  std::string job;  ///< its name
 };
 
 /// How a client stands to the ring (BEHAVIOUR, "Ring: what takes nothing").
@@ -154,6 +171,12 @@ class ClientChannel {
     static_cast<void>(request_id);
     return std::nullopt;
   }
+  /// Asked only of a job: who has submitted this request. None: it is one that the bridge makes of
+  /// a job that was allowed.
+  virtual std::optional<Submitter> submitted_by(std::string_view request_id) const {
+    static_cast<void>(request_id);
+    return std::nullopt;
+  }
   /// Told only to a job: its request was answered with this `input_required` result, and is sent
   /// again with the answers to what it asks.
   virtual void request_asked(std::string_view request_id, std::string_view result) {
@@ -171,6 +194,8 @@ class ClientChannel {
   virtual void release_input() {}
 
   virtual void set_feed(RingFeed feed) = 0;
+  /// What of the ring is for it; null: all.
+  virtual void show_only(std::shared_ptr<const RingFilter> filter) { static_cast<void>(filter); }
   /// It is not fed any more, and what it was fed counts as not taken.
   virtual void give_back_feed() { set_feed(RingFeed::none); }
   /// No more answers will come: closes as soon as all that is queued was written. The channel must

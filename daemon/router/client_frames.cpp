@@ -148,6 +148,7 @@ ClientFrames::ClientFrames(const RouterContext& context, ByteBudget& budget,
 
 void ClientFrames::client_left(Client& client) {
   slots_.client_left(client.id());
+  if (client.waits_for_user_slot) slots_of_users_.at(client.user).client_left(client.id());
   std::deque<std::string> notifications;
   while (!client.waiting.empty()) {
     WaitingFrame waiting = client.waiting.take_front();
@@ -222,11 +223,13 @@ bool ClientFrames::cancel(Client& client, std::string_view raw_id) {
 
 void ClientFrames::request_ended(const PendingRequest& request) {
   pass_slots_on();
+  pass_slots_of_user_on(request.user);
   if (Client* client = context_.clients.find(request.client)) start_waiting(*client);
 }
 
 void ClientFrames::slot_freed(Client& client) {
   pass_slots_on();
+  pass_slots_of_user_on(client.user);
   start_waiting(client);
 }
 
@@ -251,7 +254,7 @@ bool ClientFrames::start_front(Client& client) {
     return true;
   }
   if (answer_front(client)) return true;
-  if (client.slots_taken() >= context_.options.client_inflight ||
+  if (client.slots_taken() >= context_.options.client_inflight || !has_slot_of_user(client) ||
       !slots_.admits(client, in_flight_.slots_used()))
     return false;
   start_request(client);
@@ -300,7 +303,62 @@ bool ClientFrames::start_initialize(Client& client) {
 void ClientFrames::start_request(Client& client) {
   if (answer_unsubscribe(client)) return;
   WaitingFrame request = client.waiting.take_front();
-  if (!suspended_calls_.take_retry(client, request)) in_flight_.start(client, std::move(request));
+  if (suspended_calls_.take_retry(client, request)) return;
+  if (context_.permissions.is_on() && refuse_by_policy(client, request.frame)) return;
+  in_flight_.start(client, std::move(request));
+}
+
+/// Judges again what was judged before the policy changed, and the requests of jobs, and takes a
+/// token. Whether it was answered.
+bool ClientFrames::refuse_by_policy(Client& client, const Frame& request) {
+  std::optional<Failure> refusal;
+  if (client.is_job || client.judged_before_change)
+    refusal = context_.permissions.refusal(client, request, translator_.tools().list());
+  client.judged_before_change = client.judged_before_change && client.waiting.has_request();
+  if (!refusal) refusal = context_.permissions.take_token(client);
+  if (!refusal) return false;
+  context_.request_log.deny(client, request.method, request.text(request.id), *refusal);
+  return true;
+}
+
+/// Whether the `inflight` of its rule lets the client's front go; else it is in its user's queue.
+bool ClientFrames::has_slot_of_user(Client& client) {
+  if (!context_.permissions.is_on()) return true;
+  const Frame& front = client.waiting.front().frame;
+  const PolicyRule* const rule = context_.permissions.rule_for(client, front.text(front.id));
+  if (rule == nullptr || !rule->inflight || std::exchange(its_turn_, std::nullopt) == client.id())
+    return true;
+  SlotQueue& queue =
+      slots_of_users_.try_emplace(client.user, *rule->inflight, &Client::waits_for_user_slot)
+          .first->second;
+  queue.set_slots(*rule->inflight);
+  return queue.admits(client, in_flight_.slots_used_by(client.user));
+}
+
+/// Gives free slots of this user to those of its clients that wait for one, in turn.
+void ClientFrames::pass_slots_of_user_on(const User& user) {
+  while (!paused_) {
+    // What is started may end at once, and lead here again.
+    const auto found = slots_of_users_.find(user);
+    if (found == slots_of_users_.end()) return;
+    Client* const client = found->second.next(context_.clients, in_flight_.slots_used_by(user));
+    if (client == nullptr) {
+      if (found->second.empty()) slots_of_users_.erase(found);
+      return;
+    }
+    its_turn_ = client->id();
+    start_waiting(*client);
+    its_turn_.reset();
+  }
+}
+
+void ClientFrames::policy_changed() {
+  slots_of_users_.clear();
+  for (const auto& [id, client] : context_.clients) {
+    client->waits_for_user_slot = false;
+    client->judged_before_change = client->waiting.has_request();
+  }
+  for (const auto& [id, client] : context_.clients) start_waiting(*client);
 }
 
 /// Answers an unsubscribe of what others still want. False if its front is none.
@@ -327,7 +385,7 @@ void ClientFrames::pass_slots_on() {
     if (!is_open_for(*client, front)) continue;
     // What has waited for the slot may have been cancelled since: this may be another request.
     if (front.is_request() && front.method != "initialize"sv && !answer_front(*client) &&
-        client->slots_taken() < context_.options.client_inflight) {
+        client->slots_taken() < context_.options.client_inflight && has_slot_of_user(*client)) {
       start_request(*client);
     }
     start_waiting(*client);

@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <list>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -69,15 +70,19 @@ class ServedClient {
 /// is free and nobody waits, else in the order of asking, one slot each. Pure.
 class SlotQueue {
  public:
-  explicit SlotQueue(std::size_t slots) : slots_(slots) {}
+  /// `waits`: the mark of a client that is in it.
+  explicit SlotQueue(std::size_t slots, bool Client::*waits = &Client::waits_for_slot)
+      : slots_(slots), waits_(waits) {}
+
+  void set_slots(std::size_t slots) { slots_ = slots; }
 
   /// Whether `client` may take a slot now, while `used` of them are taken; else it is in the queue.
   /// One that is in it may, too, if a slot is free: whoever frees one serves the queue at once, so
   /// those before it have had theirs.
   bool admits(Client& client, std::size_t used) {
-    if (used < slots_ && (queue_.empty() || client.waits_for_slot)) return true;
-    if (!client.waits_for_slot) queue_.push_back(client.id());
-    client.waits_for_slot = true;
+    if (used < slots_ && (queue_.empty() || client.*waits_)) return true;
+    if (!(client.*waits_)) queue_.push_back(client.id());
+    client.*waits_ = true;
     return false;
   }
   /// Takes the next one out of the queue, if there is a slot for it.
@@ -85,13 +90,15 @@ class SlotQueue {
     if (used >= slots_ || queue_.empty()) return nullptr;
     Client* const client = clients.find(queue_.front());
     queue_.pop_front();
-    client->waits_for_slot = false;
+    client->*waits_ = false;
     return client;
   }
+  bool empty() const { return queue_.empty(); }
   void client_left(ClientId client) { std::erase(queue_, client); }
 
  private:
-  const std::size_t slots_;
+  std::size_t slots_;
+  bool Client::*waits_;
   std::deque<ClientId> queue_;  ///< of connected clients, each once
 };
 
@@ -168,6 +175,8 @@ class ClientFrames {
 
   /// The one that was served has left, or may have shown that it only looks on.
   void choose_served();
+  /// The clients' rules are others now.
+  void policy_changed();
 
   /// A request or a notification that the upstream is to get.
   void add(Client& client, Frame&& frame);
@@ -207,6 +216,9 @@ class ClientFrames {
   bool start_listen(Client& client);
   void start_request(Client& client);
   bool answer_unsubscribe(Client& client);
+  bool refuse_by_policy(Client& client, const Frame& request);
+  bool has_slot_of_user(Client& client);
+  void pass_slots_of_user_on(const User& user);
   bool answer_for_upstream(Client& client);
   bool takes_id_of_listen(const Client& client, const Frame& request) const;
   void answer_with_error(Client& client, const Frame& request, int code, std::string_view message);
@@ -225,6 +237,8 @@ class ClientFrames {
   SuspendedCalls& suspended_calls_;
   ServedClient served_;
   SlotQueue slots_;
+  std::optional<ClientId> its_turn_;  ///< who may take the slot of its user that is free now
+  std::map<User, SlotQueue> slots_of_users_;  ///< of those whose clients wait for one
   ClientNotifications notifications_;
   std::optional<Failure> shut_down_;  ///< what everything is answered with, once that has begun
   bool paused_ = false;

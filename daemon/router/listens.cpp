@@ -10,6 +10,7 @@
 #include "json/json_text.hpp"
 #include "json/reply.hpp"
 #include "mcp/request_meta.hpp"
+#include "router/ring_filter.hpp"
 
 namespace bridge {
 
@@ -119,6 +120,11 @@ void Listens::add(Client& client, const Frame& request) {
     return;
   }
   SubscriptionFilter filter = honoured(std::move(std::get<SubscriptionFilter>(asked)));
+  if (client.rule != nullptr && !client.rule->resources.allows_all()) {
+    std::erase_if(filter.resources, [&client](const std::string& uri) {
+      return !client.rule->resources.allows(uri);
+    });
+  }
   if (!make_room_for(filter)) {
     context_.request_log.answer_with(
         client, request.method, id,
@@ -256,6 +262,10 @@ void Listens::answer_waiting(bool all) {
   }
 }
 
+bool Listens::is_hidden(const Client& client, const Frame& notification) {
+  return client.rule != nullptr && hides_notification(*client.rule, notification.bytes);
+}
+
 /// Gives it what is in the ring for it, as far as its client reads.
 void Listens::feed(Client& client, Listen& listen) {
   Ring& ring = feed_.ring();
@@ -268,7 +278,7 @@ void Listens::feed(Client& client, Listen& listen) {
     Ring::advance(listen.reader, *entry);
     auto parsed = parse_frame(entry->line.substr(0, entry->line.size() - 1));
     auto* const frame = std::get_if<Frame>(&parsed);
-    if (frame == nullptr || !listen.filter.matches(*frame)) continue;
+    if (frame == nullptr || !listen.filter.matches(*frame) || is_hidden(client, *frame)) continue;
     client.channel.send_entry(listen.raw_id, with_subscription_id(*frame, listen.raw_id),
                               entry->sequence);
   }
@@ -293,7 +303,8 @@ bool Listens::tell(const Frame& notification) {
   if (!bypass_ring()) return false;
   for (const auto& listen : listens_) {
     Client* const client = context_.clients.find(listen->client);
-    if (client == nullptr || !listen->is_acknowledged || !listen->filter.matches(notification))
+    if (client == nullptr || !listen->is_acknowledged || !listen->filter.matches(notification) ||
+        is_hidden(*client, notification))
       continue;
     if (client->channel.congested()) {
       // Told once the client reads, however often it comes.
@@ -323,6 +334,7 @@ void Listens::tell_missed(Client& client, Listen& listen) {
     const auto line = listen.missed.take_changed();
     if (!line) return;
     const auto changed = parse_frame(*line);
+    if (is_hidden(client, std::get<Frame>(changed))) continue;
     client.channel.send_about(listen.raw_id,
                               with_subscription_id(std::get<Frame>(changed), listen.raw_id));
   }

@@ -139,6 +139,7 @@ class Listens final : public NotificationReaders {
   using All = std::vector<std::unique_ptr<Listen>>;
 
   const EraSession& modern_side() const { return context_.session.side(Era::modern); }
+  static bool is_hidden(const Client& client, const Frame& notification);
   static void tell_missed(Client& client, Listen& listen);
 
   All::const_iterator find(const Client& client, std::string_view raw_id) const;

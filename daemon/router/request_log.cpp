@@ -64,6 +64,17 @@ void RequestLog::failed(UpstreamId id, const PendingRequest& request, const Fail
             "a request has failed: {}: {}", name_of(failure.kind), log_text(failure));
 }
 
+void RequestLog::deny(Client& client, std::string_view method, std::string_view raw_id,
+                      const Failure& failure) {
+  statistics_.end(class_of(method), Outcome::bridge_error);
+  ++statistics_.bridge_errors[static_cast<std::size_t>(failure.kind)];
+  log_.peer(LogLevel::info, "request refused",
+            {.client = client.id(), .request = raw_id, .method = method},
+            "a request of uid {} was refused by the policy: {}", client.channel.identity().uid,
+            name_of(failure.kind));
+  client.channel.answer(raw_id, error_reply(raw_id, failure), AnswerOrder::in_order);
+}
+
 void RequestLog::answer_with(Client& client, std::string_view method, std::string_view raw_id,
                              const Failure& failure) {
   // An error object is the upstream's own, and only passed on.

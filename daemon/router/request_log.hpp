@@ -112,6 +112,9 @@ class RequestLog {
   void ended(UpstreamId id, const PendingRequest& request, Outcome outcome);
   /// A line at info level, whatever is counted or answered besides.
   void failed(UpstreamId id, const PendingRequest& request, const Failure& failure);
+  /// Answers a request that the policy refuses: it is counted, but not the daemon's last error.
+  void deny(Client& client, std::string_view method, std::string_view raw_id,
+            const Failure& failure);
   /// Answers a client's request with the bridge's own error, or the upstream's error object in it.
   void answer_with(Client& client, std::string_view method, std::string_view raw_id,
                    const Failure& failure);

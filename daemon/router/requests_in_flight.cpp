@@ -142,6 +142,7 @@ void RequestsInFlight::suspend(UpstreamId id, std::string_view result) {
   context_.request_log.ended(id, request, Outcome::ok);
   PendingRequest told;
   told.client = std::exchange(request.client, std::nullopt);
+  told.user = request.user;
   request.suspended = true;
   ++suspended_;
   table_.set_takes_slot(request, false);
@@ -175,6 +176,14 @@ void RequestsInFlight::drop_suspended(UpstreamId id, std::string_view reason) {
   }
   const auto ended = take(id);
   events_.request_ended(*ended);
+}
+
+std::size_t RequestsInFlight::slots_used_by(const User& user) const {
+  return static_cast<std::size_t>(
+      std::count_if(table_.begin(), table_.end(), [&user](const auto& entry) {
+        const PendingRequest& request = entry.second;
+        return request.takes_slot && !request.is_own && request.user == user;
+      }));
 }
 
 bool RequestsInFlight::is_suspended(UpstreamId id) const {

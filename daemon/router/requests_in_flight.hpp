@@ -199,6 +199,8 @@ class RequestsInFlight {
   std::optional<ClientId> owner(UpstreamId id) const { return table_.owner(id); }
   std::size_t size() const { return table_.size(); }
   std::size_t slots_used() const { return table_.slots_used(); }
+  /// Those of one user's clients.
+  std::size_t slots_used_by(const User& user) const;
   /// `visit` gets the upstream id and the request, and starts and ends none.
   template <class Visit>
   void each(Visit&& visit) const {

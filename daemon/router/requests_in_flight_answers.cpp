@@ -69,6 +69,8 @@ std::optional<UpstreamId> RequestsInFlight::answer(std::optional<UpstreamId> ori
     found_undeclared(*ended->modern);
   translator_.translate_for_client(response, *ended);
   Client* const client = context_.clients.find(ended->client);
+  if (client != nullptr && context_.permissions.is_on())
+    context_.permissions.filter(*client, ended->client_request_id, ended->method, response);
   context_.request_log.ended(id, *ended,
                              client == nullptr          ? Outcome::left
                              : response.error.present() ? Outcome::error

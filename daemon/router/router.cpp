@@ -12,6 +12,7 @@
 #include "json/reply.hpp"
 #include "mcp/handshake.hpp"
 #include "mcp/methods.hpp"
+#include "router/ring_filter.hpp"
 
 namespace bridge {
 
@@ -30,6 +31,7 @@ Router::Router(EventLoop& loop, UpstreamIdSource& ids, Session& session, Notific
       feed_(feed),
       budget_(budget),
       request_log_(loop, log, statistics_),
+      permissions_(loop),
       clients_(loop,
                [this](Client& client) {
                  ClientChannel& channel = client.channel.transport();
@@ -39,7 +41,8 @@ Router::Router(EventLoop& loop, UpstreamIdSource& ids, Session& session, Notific
                  channel.finish();
                }),
       upstream_(ids, session),
-      context_{loop, ids, session, upstream_, log, options_, clients_, statistics_, request_log_},
+      context_{loop,     ids,      session,     upstream_,    log,
+               options_, clients_, statistics_, request_log_, permissions_},
       translator_(context_, restorable_),
       in_flight_(context_, restorable_, translator_, *this),
       listens_(context_, feed, restorable_, in_flight_),
@@ -72,6 +75,24 @@ void Router::reconfigure(const RouterOptions& options) {
   options_.connect_wait = options.connect_wait;
   options_.park_requests = options.park_requests;
   options_.input_wait = options.input_wait;
+}
+
+void Router::take_policy(std::shared_ptr<const PolicyFile> policy, bool tells) {
+  permissions_.take(std::move(policy));
+  for (const auto& [id, client] : clients_) take_rule(*client);
+  frames_.policy_changed();
+  if (!tells) return;
+  for (const Era era : {Era::legacy, Era::modern}) {
+    const ServerDescription* const server = context_.session.server_for(era);
+    if (server == nullptr) continue;
+    for (const std::string& method : server->declared_list_changes()) {
+      if (era == Era::modern) {
+        auto changed = parse_frame(own_notification(method));
+        listens_.tell(std::get<Frame>(changed));
+      }
+      if (era == context_.session.ring_source()) publish_changes({method}, {});
+    }
+  }
 }
 
 void Router::begin_shutdown() {
@@ -335,11 +356,19 @@ std::string for_each_request(std::string_view object) {
 void Router::client_connected(ClientChannel& channel) {
   Client& client = clients_.add(channel, context_.session.tap(), budget_);
   if (client.is_job) client.declared.everything();
+  take_rule(client);
   const ClientIdentity& identity = channel.identity();
   context_.log.event(LogLevel::debug, "client connected", {.client = identity.id},
                      "a client has connected: {}, pid {}, uid {}", identity.kind, identity.pid,
                      identity.uid);
   frames_.client_connected(client);
+}
+
+/// What the policy says of it.
+void Router::take_rule(Client& client) {
+  client.rule = permissions_.rule_for(client);
+  if (permissions_.is_on())
+    client.channel.show_only(client.rule != nullptr ? ring_filter_of(*client.rule) : nullptr);
 }
 
 void Router::client_half_closed(ClientId id) {
@@ -418,8 +447,10 @@ std::string Router::client_request_for_later(ClientId id, Frame request) {
   Client* const client = clients_.find(id);
   if (client == nullptr) return {};
   context_.log.body("from a client", {.client = id}, request.bytes);
-  const bool can_be_kept = options_.control && !is_control(request) && !request.is_modern() &&
-                           wrong_kind(request) == nullptr && !asks_more_than_jobs(*client);
+  const bool can_be_kept =
+      options_.control && !is_control(request) && !request.is_modern() &&
+      wrong_kind(request) == nullptr && !asks_more_than_jobs(*client) &&
+      (client->rule == nullptr || permissions_.allows(*client, request, tools()));
   std::string name = can_be_kept ? control_.keep_for_later(*client, request) : std::string();
   if (name.empty()) {
     take_message(*client, std::move(request));
@@ -530,11 +561,13 @@ void Router::note_kind(Client& client, const Frame& frame) {
 
 void Router::client_request(Client& client, Frame&& frame) {
   if (is_control(frame)) {
-    control_.add(client, std::move(frame));
+    if (client.rule == nullptr || !refuse_control(client, frame))
+      control_.add(client, std::move(frame));
     return;
   }
   if (!client.is_bridge) ++statistics_.requests;
   if (frame.is_modern() && refuse_modern(client, frame)) return;
+  if (client.rule != nullptr && refuse_by_policy(client, frame)) return;
   if (frame.method == "initialize"sv) note_initialize(client, frame);
   frames_.add(client, std::move(frame));
 }
@@ -550,11 +583,34 @@ bool Router::refuse_modern(Client& client, const Frame& request) {
   return true;
 }
 
+/// Answers what the policy does not allow; false if it does.
+bool Router::refuse_by_policy(Client& client, const Frame& request) {
+  const auto refusal = permissions_.refusal(client, request, tools());
+  if (!refusal) return false;
+  request_log_.deny(client, request.method, request.text(request.id), *refusal);
+  return true;
+}
+
+/// The same of a request for the bridge itself.
+bool Router::refuse_control(Client& client, const Frame& request) {
+  const bool is_judged = may_do_nothing(client) ? request.method != "bridge/status"sv
+                                                : request.method == "bridge/submit"sv;
+  if (!is_judged) return false;
+  const auto refusal = permissions_.refusal(client, request, tools());
+  if (!refusal) return false;
+  ++statistics_.control_requests;
+  const std::string_view id = request.text(request.id);
+  client.channel.answer(id, error_reply(id, *refusal), AnswerOrder::in_order);
+  return true;
+}
+
 void Router::note_initialize(Client& client, const Frame& initialize) {
   const std::string_view params = initialize.text(initialize.params);
   client.capabilities = for_each_request(find_member(params, "capabilities").value_or(""));
   client.info = for_each_request(find_member(params, "clientInfo").value_or(""));
-  client.declared.initialize(find_member(params, "capabilities").value_or(""));
+  // Who may do nothing is asked nothing.
+  if (!may_do_nothing(client))
+    client.declared.initialize(find_member(params, "capabilities").value_or(""));
 }
 
 void Router::client_notification(Client& client, Frame frame) {
@@ -568,6 +624,8 @@ void Router::client_notification(Client& client, Frame frame) {
     if (!wanted.empty() && !frames_.cancel(client, wanted) && !listens_.cancel(client, wanted) &&
         !control_.cancel(client, wanted))
       in_flight_.cancel(client, std::move(frame));
+  } else if (may_do_nothing(client)) {
+    ++statistics_.dropped_notifications;
   } else {
     frames_.add(client, std::move(frame));
   }
@@ -577,7 +635,7 @@ void Router::control_notification(Client& client, const Frame& frame) {
   if (frame.method == "bridge/peek") {
     client.peeks = true;
     client.channel.set_feed(RingFeed::none);
-  } else if (frame.method != "bridge/answers") {
+  } else if (frame.method != "bridge/answers" || may_do_nothing(client)) {
     return;
   } else if (client.declared.name_methods(frame.text(frame.params))) {
     server_requests_.offer_parked();

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@
 #include "router/era_translator.hpp"
 #include "router/input_rounds.hpp"
 #include "router/listens.hpp"
+#include "router/permissions.hpp"
 #include "router/request_log.hpp"
 #include "router/requests_in_flight.hpp"
 #include "router/restorable_state.hpp"
@@ -43,6 +45,19 @@ class Router final : public ClientEvents, public SessionEvents, private RequestE
   void start();
   /// SIGHUP: takes the times and what becomes of orphans.
   void reconfigure(const RouterOptions& options);
+  /// What the clients may do from now on, and what of the lists is for them; null: everything.
+  /// `tells`: they are told that the lists have changed.
+  void take_policy(std::shared_ptr<const PolicyFile> policy, bool tells);
+  const Permissions& permissions() const { return permissions_; }
+  /// Why the client may not see this tool; nothing: it may.
+  std::optional<Failure> refusal_of_tool(const Client& client, std::string_view name,
+                                         const ToolList& tools) {
+    return permissions_.refusal_of_tool(client, name, tools);
+  }
+  /// Takes a token of its user's, for a job that it submits; nothing if there is one.
+  std::optional<Failure> take_token(const Client& client) {
+    return permissions_.take_token(client);
+  }
   /// The daemon is ending: waiting frames are answered, requests in flight go on.
   void begin_shutdown();
   /// The grace is over: requests in flight are answered too. `keeps_jobs`: those of clients that
@@ -152,6 +167,12 @@ class Router final : public ClientEvents, public SessionEvents, private RequestE
   void note_kind(Client& client, const Frame& frame);
   void note_initialize(Client& client, const Frame& initialize);
   bool refuse_modern(Client& client, const Frame& request);
+  bool refuse_by_policy(Client& client, const Frame& request);
+  bool refuse_control(Client& client, const Frame& request);
+  bool may_do_nothing(const Client& client) const {
+    return client.rule != nullptr && client.rule->is_none();
+  }
+  void take_rule(Client& client);
   void client_request(Client& client, Frame&& frame);
   void client_notification(Client& client, Frame frame);
   void control_notification(Client& client, const Frame& frame);
@@ -176,6 +197,7 @@ class Router final : public ClientEvents, public SessionEvents, private RequestE
   ByteBudget& budget_;
   Statistics statistics_;
   RequestLog request_log_;
+  Permissions permissions_;
   Clients clients_;
   UpstreamMessages upstream_;
   const RouterContext context_;

@@ -7,6 +7,7 @@
 #include "base/log.hpp"
 #include "event/event_loop.hpp"
 #include "router/client.hpp"
+#include "router/permissions.hpp"
 #include "router/request_log.hpp"
 #include "router/upstream_messages.hpp"
 #include "session/session.hpp"
@@ -44,6 +45,7 @@ struct RouterContext {
   Clients& clients;
   Statistics& statistics;
   RequestLog& request_log;
+  Permissions& permissions;
 
   /// How long a frame waits for the session, as it stands.
   std::chrono::milliseconds session_timeout() const {

@@ -42,6 +42,7 @@ RouterSnapshot RouterUpgrade::save(bool in_session) const {
   saved.clients = save_clients();
   saved.listens = router_.listens_.save();
   saved.last_question = router_.server_requests_.last_id();
+  saved.rates = router_.permissions_.save_rates();
   if (!in_session) return saved;
   saved.requests = router_.in_flight_.save();
   saved.questions = router_.server_requests_.save();
@@ -53,6 +54,7 @@ RouterSnapshot RouterUpgrade::save(bool in_session) const {
 void RouterUpgrade::restore_clients(RouterSnapshot& saved,
                                     const std::map<ClientId, ClientChannel*>& channels) {
   router_.server_requests_.count_from(saved.last_question);
+  router_.permissions_.restore_rates(saved.rates);
   for (SavedClient& client : saved.clients) {
     const auto found = channels.find(client.id);
     if (found != channels.end()) restore(*found->second, std::move(client));
@@ -99,6 +101,7 @@ std::vector<SavedClient> RouterUpgrade::save_clients() const {
 
 void RouterUpgrade::restore(ClientChannel& channel, SavedClient saved) {
   Client& client = router_.clients_.add(channel, router_.context_.session.tap(), router_.budget_);
+  router_.take_rule(client);
   static_cast<ClientFacts&>(client) = std::move(saved.facts);
   for (const std::string& uri : saved.subscriptions)
     router_.restorable_.subscriptions().accepted(uri, client.id());

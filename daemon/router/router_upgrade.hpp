@@ -37,10 +37,11 @@ struct RouterSnapshot {
   std::uint64_t last_question = 0;
   std::vector<SuspendedCalls::Saved> calls;         ///< their clients are to answer a question
   std::map<UpstreamId, InputRounds::Saved> rounds;  ///< likewise
+  std::map<User, SteadyTime> rates;                 ///< Permissions::save_rates()
 
   template <class A>
   void each_field(A& archive) {
-    archive(clients, requests, listens, questions, last_question, calls, rounds);
+    archive(clients, requests, listens, questions, last_question, calls, rounds, rates);
   }
 };
 

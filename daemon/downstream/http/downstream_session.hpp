@@ -144,6 +144,9 @@ class DownstreamSession final : public ClientChannel, public PostOwner {
   bool can_be_asked(std::string_view request_id) const override;
   bool survives_upgrade(std::string_view request_id) const override;
   void set_feed(RingFeed feed) override { stream_.set_feed(feed); }
+  void show_only(std::shared_ptr<const RingFilter> filter) override {
+    stream_.show_only(std::move(filter));
+  }
   void finish() override;
   std::size_t queued_bytes() const override;
   bool congested() const override { return congested_; }

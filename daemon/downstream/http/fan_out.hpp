@@ -39,6 +39,8 @@ class FanOut final : public RequestOnlookers {
   /// Ends the streams on which nothing was said for --sse-idle, in order. Returns when the next of
   /// them has its time.
   std::optional<SteadyTime> end_quiet(SteadyTime now);
+  /// What of the ring is for them; null: all.
+  void show_only(std::shared_ptr<const RingFilter> filter) { filter_ = std::move(filter); }
   /// The ring has something new.
   void ring_grew();
   void close_all(std::string_view last_comment);
@@ -73,6 +75,7 @@ class FanOut final : public RequestOnlookers {
   /// In event ids the number of the stream: another daemon's are not taken for ours.
   std::uint64_t instance_;
   std::unordered_map<Subscriber*, std::unique_ptr<Subscriber>> subscribers_;
+  std::shared_ptr<const RingFilter> filter_;
   Sequence seen_;      ///< of the ring
   bool used_ = false;  ///< somebody has subscribed: from then on events are kept
 };

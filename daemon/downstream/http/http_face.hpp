@@ -47,6 +47,10 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
   static void check_files(const FaceOptions& face);
   /// SIGHUP: takes the certificate anew, if it is well.
   void reload();
+  /// What of the ring the subscribers of /mcp/stream get; null: all.
+  void show_only(std::shared_ptr<const RingFilter> filter) {
+    fan_out_.show_only(std::move(filter));
+  }
   void stop_accepting();
   /// Writes what is ready.
   void flush();

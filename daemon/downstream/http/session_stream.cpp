@@ -117,6 +117,7 @@ void SessionStream::open(HttpConnection& connection, EventStream::Headers header
 void SessionStream::join(bool resumed) {
   if (feed_ == RingFeed::none) return;
   reader_ = context_.feed.ring().join(context_.loop.wall_time());
+  reader_.filter = filter_.get();
   in_ring_ = true;
   if (!resumed || sent_from_ring_ == Sequence{}) return;
   // What had been sent comes from the store; what has come since then is for it, whoever took it.

@@ -263,6 +263,11 @@ class SessionStream final : public HttpResponder {
   void push(std::string message, std::string_view answers = {});
   void push_ahead(std::string message, std::string_view answers = {});
   void set_feed(RingFeed feed);
+  /// What of the ring is for it; null: all.
+  void show_only(std::shared_ptr<const RingFilter> filter) {
+    filter_ = std::move(filter);
+    reader_.filter = filter_.get();
+  }
   /// Writes what is ready, as far as the connection takes it.
   void pump();
   void acknowledge_read();
@@ -312,6 +317,7 @@ class SessionStream final : public HttpResponder {
   std::size_t queued_bytes_ = 0;
   std::deque<Sent> unacknowledged_;  ///< as much as the kernel holds, and the connection's window
   std::size_t unacknowledged_bytes_ = 0;
+  std::shared_ptr<const RingFilter> filter_;  ///< of the reader
   RingReader reader_;
   RingFeed feed_ = RingFeed::takes;
   bool in_ring_ = false;

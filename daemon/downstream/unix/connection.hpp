@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/byte_budget.hpp"
@@ -115,6 +117,9 @@ class Connection final : public ClientChannel {
   bool pause_input() override;
   void release_input() override;
   void set_feed(RingFeed feed) override;
+  void show_only(std::shared_ptr<const RingFilter> filter) override {
+    outbox_.show_only(std::move(filter));
+  }
   void give_back_feed() override;
   void finish() override;
   std::size_t queued_bytes() const override { return outbox_.bytes(); }

@@ -20,6 +20,7 @@ void Outbox::push_ahead(std::string frame) {
 void Outbox::take_position(WallTime now) {
   if (state_.place != Place::none) return;
   state_.reader = ring_.join(now);
+  state_.reader.filter = filter_.get();
   state_.place = Place::taken;
 }
 
@@ -165,6 +166,7 @@ Outbox::State Outbox::save() const {
 void Outbox::restore(State saved) {
   state_ = std::move(saved);
   state_.reader = ring_.rejoin(state_.reader);
+  state_.reader.filter = filter_.get();
   state_.partial_written = std::min(state_.partial_written, state_.partial.size());
   for (const std::string& line : state_.ahead) bytes_ += line.size();
   for (const Queued& one : state_.queued) bytes_ += one.line.size();

@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "notifications/ring.hpp"
@@ -61,6 +63,11 @@ class Outbox {
   /// Queues a frame ahead of all that has not begun to be written.
   void push_ahead(std::string frame);
 
+  /// What of the ring is for it; null: all.
+  void show_only(std::shared_ptr<const RingFilter> filter) {
+    filter_ = std::move(filter);
+    reader_.filter = filter_.get();
+  }
   /// Takes its position in the ring without reading yet: what comes from now on is for it, whoever
   /// takes it meanwhile.
   void take_position(WallTime now);
@@ -116,6 +123,7 @@ class Outbox {
 
   Ring& ring_;
   State state_;
+  std::shared_ptr<const RingFilter> filter_;  ///< of the reader
   std::size_t bytes_ = 0;
   std::vector<Piece> gathered_;
 };

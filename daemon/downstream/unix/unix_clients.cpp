@@ -163,8 +163,15 @@ std::vector<Connection::Saved> UnixClients::save() const {
 }
 
 ClientChannel& UnixClients::add(const Connection::Saved& saved) {
-  auto connection =
-      std::make_unique<Connection>(context_, events_, saved.descriptor, saved.identity);
+  ClientIdentity identity = saved.identity;
+  // The kernel says of a connection what was so when it was made, whoever asks.
+  if (with_groups_) {
+    if (auto peer = peer_credentials(saved.descriptor, true)) {
+      identity.gid = peer->gid;
+      identity.groups = std::move(peer->groups);
+    }
+  }
+  auto connection = std::make_unique<Connection>(context_, events_, saved.descriptor, identity);
   return *connections_.emplace(saved.identity.id, std::move(connection)).first->second;
 }
 
@@ -218,7 +225,7 @@ void UnixClients::pause_accepting(int error) {
 }
 
 void UnixClients::admit(int descriptor) {
-  const auto peer = peer_credentials(descriptor, !policy_.gids.empty());
+  auto peer = peer_credentials(descriptor, with_groups_ || !policy_.gids.empty());
   if (!peer || !policy_.admits(*peer)) {
     ++context_.counts.refused;
     if (peer) {
@@ -235,6 +242,8 @@ void UnixClients::admit(int descriptor) {
   identity.kind = "unix";
   identity.pid = peer->pid;
   identity.uid = peer->uid;
+  identity.gid = peer->gid;
+  if (with_groups_) identity.groups = std::move(peer->groups);
   identity.connected = context_.loop.now();
   // A client that has not been seen yet must find the others' reading acknowledged.
   context_.feed.acknowledge_read();

@@ -58,6 +58,8 @@ class UnixClients final : public NotificationReaders {
   UnixClients(ConnectionContext context, ClientEvents& events, ListeningSocket socket,
               PeerPolicy policy, std::size_t max_clients);
 
+  /// A policy may ask for the groups of peers. REQUIRES: there is no client yet.
+  void learn_groups() { with_groups_ = true; }
   void start();
   /// Nothing more is read of anybody, and nobody is accepted, until resume(). All stay connected.
   void pause();
@@ -106,6 +108,7 @@ class UnixClients final : public NotificationReaders {
   int accepts_this_turn_ = 1;
   bool out_of_descriptors_ = false;
   bool reading_paused_ = false;
+  bool with_groups_ = false;
 };
 
 }  // namespace bridge

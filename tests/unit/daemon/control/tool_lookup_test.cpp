@@ -17,7 +17,7 @@ struct Lookup : RouterFixture {
     const auto frame = parse_frame(fmt::format(
         R"({{"jsonrpc":"2.0","id":{},"method":"bridge/tool","params":{}}})", id, params));
     in_turn([&] {
-      lookup.answer(std::get<Frame>(frame),
+      lookup.answer(std::get<Frame>(frame), asker,
                     [this](std::string reply) { replies.push_back(std::move(reply)); });
     });
   }
@@ -30,6 +30,9 @@ struct Lookup : RouterFixture {
   }
   std::size_t listings() const { return upstream.count("tools/list"); }
 
+  FakeClient channel{client_ids.next()};
+  /// Not one of the router's, who would count as a client.
+  const Client asker{channel, session.tap(), budget};
   Lines replies;
   ToolLookup lookup{loop, client_ids, router, session};
 };

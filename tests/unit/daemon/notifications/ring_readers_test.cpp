@@ -204,3 +204,24 @@ TEST_CASE("one entry can be taken without a reader") {
   ring.take(static_cast<Sequence>(7));  // there is none
   CHECK(ring.untaken() == 1);
 }
+
+namespace {
+
+struct NoB final : RingFilter {
+  bool shows(const RingEntry& entry) const override { return entry.line != "b\n"; }
+};
+
+}  // namespace
+
+TEST_CASE("what a reader's filter hides is neither given to it nor taken by it") {
+  Ring ring{RingLimits{}};
+  for (const char* text : {"a", "b", "c"}) push(ring, text);
+  const NoB filter;
+  RingReader reader = ring.join(now);
+  reader.filter = &filter;
+  CHECK(drain(ring, reader) == Lines{"a", "c"});
+  acknowledge(ring, reader);
+  CHECK(ring.untaken() == 1);
+  RingReader other = ring.join(now);
+  CHECK(drain(ring, other) == Lines{"b"});
+}

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,7 +27,8 @@ class FakeClient final : public ClientChannel {
   std::vector<std::string> answered;      ///< the ids of its requests that were answered
   std::vector<std::string> not_answered;  ///< and of those that it has cancelled
   RingFeed feed = RingFeed::takes;
-  int gave_back = 0;  ///< what it was fed
+  std::shared_ptr<const RingFilter> filter;  ///< of what it is fed
+  int gave_back = 0;                         ///< what it was fed
   bool input_paused = false;
   bool finished = false;
 
@@ -67,6 +69,7 @@ class FakeClient final : public ClientChannel {
   }
   void release_input() override { input_paused = false; }
   void set_feed(RingFeed set) override { feed = set; }
+  void show_only(std::shared_ptr<const RingFilter> shown) override { filter = std::move(shown); }
   void give_back_feed() override {
     feed = RingFeed::none;
     ++gave_back;

@@ -1,0 +1,138 @@
+#include "router/permissions.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <utility>
+#include <variant>
+
+#include "json/json_text.hpp"
+#include "mcp/listed_items.hpp"
+
+namespace bridge {
+namespace {
+
+/// What a client asks for: of a submission what is submitted.
+Subject asked_by(const Frame& request) {
+  const std::string_view params = request.text(request.params);
+  if (request.method != "bridge/submit") return subject_of(request.method, params);
+  // As JobMethods reads it.
+  return subject_of(find_string(params, "method").value_or(""),
+                    find_member(params, "params").value_or("{}"));
+}
+
+bool is_owner(const Client& client) { return !client.user.remote && client.user.uid == geteuid(); }
+
+}  // namespace
+
+const PolicyRule* Permissions::rule_for(const Client& client) const {
+  if (policy_ == nullptr || client.is_job || client.is_bridge) return nullptr;
+  return &policy_->policy.rule_for(client.channel.identity().peer());
+}
+
+const PolicyRule* Permissions::rule_for(const Client& client, std::string_view raw_id) const {
+  if (policy_ == nullptr || !client.is_job) return client.rule;
+  const auto submitter = client.channel.submitted_by(raw_id);
+  return submitter ? &policy_->policy.rule_for(submitter->peer) : nullptr;
+}
+
+const PolicyRule* Permissions::rule_for_http() const {
+  if (policy_ == nullptr) return nullptr;
+  Peer peer;
+  peer.http = true;
+  return &policy_->policy.rule_for(peer);
+}
+
+std::optional<Failure> Permissions::refusal(const Client& client, const Frame& request,
+                                            const ToolList& tools) {
+  const PolicyRule* const rule = rule_for(client, request.text(request.id));
+  if (rule == nullptr || rule->restricts_nothing()) return std::nullopt;
+  return refusal(client, *rule, asked_by(request), tools);
+}
+
+bool Permissions::allows(const Client& client, const Frame& request, const ToolList& tools) const {
+  const PolicyRule* const rule = rule_for(client, request.text(request.id));
+  return rule == nullptr || rule->restricts_nothing() ||
+         bridge::allows(*rule, asked_by(request), tools);
+}
+
+std::optional<Failure> Permissions::refusal_of_tool(const Client& client, std::string_view name,
+                                                    const ToolList& tools) {
+  if (client.rule == nullptr) return std::nullopt;
+  return refusal(client, *client.rule, {Subject::Kind::tool, std::string(name)}, tools);
+}
+
+std::optional<Failure> Permissions::refusal(const Client& client, const PolicyRule& rule,
+                                            const Subject& subject, const ToolList& tools) {
+  if (bridge::allows(rule, subject, tools)) return std::nullopt;
+  ++(rule.is_none() ? counts_.no_rule : count_of(subject.kind));
+  return definitive_failure_of(
+      ErrorKind::denied, denial(rule, subject, is_owner(client) ? policy_->path : std::string()));
+}
+
+std::uint64_t& Permissions::count_of(Subject::Kind kind) {
+  switch (kind) {
+    case Subject::Kind::tool: return counts_.tool;
+    case Subject::Kind::prompt: return counts_.prompt;
+    case Subject::Kind::resource: return counts_.resource;
+    default: return counts_.method;
+  }
+}
+
+std::optional<Failure> Permissions::take_token(const Client& client) {
+  const PolicyRule* const rule = client.rule;
+  if (rule == nullptr || !rule->rate) return std::nullopt;
+  if (buckets_.size() >= max_users) make_room();
+  const auto wait = buckets_[client.user].take(*rule->rate, loop_.now());
+  if (!wait) return std::nullopt;
+  ++counts_.rate;
+  Failure failure = failure_of(
+      ErrorKind::rate_limited, Delivered::no,
+      fmt::format(
+          "too many requests of this user: the policy allows {} in {} ms", rule->rate->burst,
+          std::chrono::duration_cast<std::chrono::milliseconds>(rule->rate->period).count()));
+  failure.retry_after = *wait;
+  return failure;
+}
+
+/// Drops the buckets that are full: a new one says the same.
+void Permissions::make_room() {
+  std::erase_if(buckets_,
+                [now = loop_.now()](const auto& entry) { return entry.second.full_at() <= now; });
+}
+
+void Permissions::filter(const Client& client, std::string_view raw_id, std::string_view method,
+                         Frame& response) const {
+  const auto [list, name] = items_listed_by(method);
+  if (list.empty() || !response.result.present()) return;
+  const PolicyRule* const rule = rule_for(client, raw_id);
+  if (rule == nullptr || rule->restricts_nothing()) return;
+  const ItemRule& items = list == "tools"     ? rule->tools
+                          : list == "prompts" ? rule->prompts
+                                              : rule->resources;
+  if (!rule->is_none() && items.allows_all()) return;
+  bool drops = false;
+  std::string bytes =
+      without_items(response, list, [&, name = name](std::size_t, std::string_view item) {
+        const auto text = find_string(item, name);
+        const bool is_shown = !rule->is_none() && text &&
+                              items.allows(*text, items.wants_read_only() && tool_reads_only(item));
+        drops = drops || !is_shown;
+        return !is_shown;
+      });
+  if (drops) response = std::get<Frame>(parse_frame(std::move(bytes)));
+}
+
+std::map<User, SteadyTime> Permissions::save_rates() const {
+  std::map<User, SteadyTime> saved;
+  for (const auto& [user, bucket] : buckets_) {
+    if (bucket.full_at() > loop_.now()) saved.emplace(user, bucket.full_at());
+  }
+  return saved;
+}
+
+void Permissions::restore_rates(const std::map<User, SteadyTime>& rates) {
+  for (const auto& [user, full_at] : rates) buckets_[user] = TokenBucket(full_at);
+}
+
+}  // namespace bridge

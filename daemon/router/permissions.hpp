@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "event/event_loop.hpp"
+#include "json/frame.hpp"
+#include "json/reply.hpp"
+#include "mcp/tool_headers.hpp"
+#include "policy/policy_file.hpp"
+#include "policy/subject.hpp"
+#include "router/client.hpp"
+
+namespace bridge {
+
+/// Why requests were refused by the policy, for the metrics.
+struct PermissionCounts {
+  std::uint64_t no_rule = 0;
+  std::uint64_t tool = 0;
+  std::uint64_t prompt = 0;
+  std::uint64_t resource = 0;
+  std::uint64_t method = 0;
+  std::uint64_t rate = 0;
+};
+
+/// What the policy says of the clients and their requests (BEHAVIOUR, "Policy"). Without one
+/// everything is allowed: no client has a rule.
+///
+/// Owned by the router; the loop's thread only. Memory: a bucket for each user whose rule has a
+/// rate, at most max_users; full ones give way.
+class Permissions {
+ public:
+  static constexpr std::size_t max_users = 10'000;
+
+  explicit Permissions(const EventLoop& loop) : loop_(loop) {}
+
+  /// From now on; every client needs its rule again. Null: none.
+  void take(std::shared_ptr<const PolicyFile> policy) { policy_ = std::move(policy); }
+  bool is_on() const { return policy_ != nullptr; }
+  /// Null without a policy.
+  const PolicyFile* policy() const { return policy_.get(); }
+
+  /// The rule for a client; null: everything is allowed. Of a job's client it is null, each of its
+  /// requests has its own.
+  const PolicyRule* rule_for(const Client& client) const;
+  /// The rule for this request of a client.
+  const PolicyRule* rule_for(const Client& client, std::string_view raw_id) const;
+  /// The rule for callers of the HTTP face.
+  const PolicyRule* rule_for_http() const;
+
+  /// Whether the client may send this.
+  bool allows(const Client& client, const Frame& request, const ToolList& tools) const;
+  /// Why the client may not send this; nothing: it may. Counted.
+  std::optional<Failure> refusal(const Client& client, const Frame& request, const ToolList& tools);
+  /// The same of a tool that it asks for by a control method.
+  std::optional<Failure> refusal_of_tool(const Client& client, std::string_view name,
+                                         const ToolList& tools);
+  /// Takes a token of the client's user, or says that there is none. Counted.
+  std::optional<Failure> take_token(const Client& client);
+  /// The list without what the client may not see. `raw_id`: of its request, which has this method.
+  void filter(const Client& client, std::string_view raw_id, std::string_view method,
+              Frame& response) const;
+
+  const PermissionCounts& counts() const { return counts_; }
+
+  /// For an upgrade: when the bucket of each user is full, of those that are not.
+  std::map<User, SteadyTime> save_rates() const;
+  void restore_rates(const std::map<User, SteadyTime>& rates);
+
+ private:
+  std::optional<Failure> refusal(const Client& client, const PolicyRule& rule,
+                                 const Subject& subject, const ToolList& tools);
+  std::uint64_t& count_of(Subject::Kind kind);
+  void make_room();
+
+  const EventLoop& loop_;
+  std::shared_ptr<const PolicyFile> policy_;
+  std::map<User, TokenBucket> buckets_;
+  PermissionCounts counts_;
+};
+
+}  // namespace bridge

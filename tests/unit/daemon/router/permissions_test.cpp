@@ -1,0 +1,242 @@
+#include "router/permissions.hpp"
+
+#include <unistd.h>
+
+#include "policies.hpp"
+#include "router_fixture.hpp"
+
+using namespace bridge;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct Ruled : RouterFixture {
+  explicit Ruled(const std::string& rules) {
+    open();
+    take(rules, false);
+  }
+  void take(const std::string& rules, bool tells = true) {
+    in_turn([&] { router.take_policy(policy_of(rules), tells); });
+  }
+  void ask(const FakeClient& client, std::string_view id, std::string_view method,
+           std::string_view params = "{}") {
+    send(client, fmt::format(R"({{"jsonrpc":"2.0","id":{},"method":"{}","params":{}}})", id, method,
+                             params));
+  }
+  std::string listed(FakeClient& client, std::string_view method, std::string_view result) {
+    client.take_lines();
+    ask(client, "7", method);
+    upstream.answer(upstream.id_of(method), std::string(result));
+    return client.take_line();
+  }
+};
+
+constexpr uid_t agent = 4242;
+
+FakeClient& connect_agent(RouterFixture& t) { return t.connect("unix", agent); }
+
+}  // namespace
+
+TEST_CASE("without a policy no client has a rule") {
+  RouterFixture t;
+  t.open();
+  FakeClient& client = t.connect();
+  CHECK(t.router.clients().find(client.identity().id)->rule == nullptr);
+  CHECK(client.filter == nullptr);
+  t.call(client, "1", "rm");
+  CHECK(t.calls() == Lines{"rm"});
+}
+
+TEST_CASE("a call that the rule does not allow is answered, and does not reach the server") {
+  Ruled t(R"({"uid":4242,"tools":["read_*"]})");
+  FakeClient& client = connect_agent(t);
+  t.call(client, "1", "rm");
+  const std::string answer = client.take_line();
+  CHECK(contains(answer, R"("code":-32000)"));
+  CHECK(contains(answer, R"("kind":"denied","delivered":"no")"));
+  CHECK(contains(answer, "tool 'rm' is not allowed for this user"));
+  CHECK_FALSE(contains(answer, "policy.json"));
+  CHECK(t.calls().empty());
+  t.call(client, "2", "read_file");
+  CHECK(t.calls() == Lines{"read_file"});
+  CHECK(t.router.permissions().counts().tool == 1);
+  CHECK_FALSE(t.router.statistics().last_error);
+}
+
+TEST_CASE("the daemon's own user is told the file and the line") {
+  Ruled t("{\"tools\":[]}");
+  FakeClient& client = t.connect("unix", geteuid());
+  t.call(client, "1", "rm");
+  CHECK(contains(client.take_line(), "/etc/policy.json, line 1"));
+}
+
+TEST_CASE("a peer without a rule may ping, open its session and ask for the status") {
+  Ruled t(R"({"uid":1})");
+  FakeClient& client = connect_agent(t);
+  t.initialize(client, "1", R"({"sampling":{}})");
+  CHECK(contains(client.take_line(), R"("result")"));
+  t.ask(client, "2", "bridge/status");
+  CHECK(contains(client.take_line(), R"("result")"));
+  for (const char* method : {"bridge/tool", "bridge/notifications", "bridge/metrics", "bridge/jobs",
+                             "tools/list", "resources/list", "logging/setLevel"}) {
+    INFO(method);
+    t.ask(client, "3", method);
+    CHECK(contains(client.take_line(), R"("kind":"denied")"));
+  }
+  CHECK_FALSE(
+      t.router.clients().find(client.identity().id)->declared.covers("sampling/createMessage", {}));
+  CHECK(t.router.permissions().counts().no_rule == 7);
+  t.notify(client, roots_changed);
+  CHECK(t.upstream.count(roots_changed) == 0);
+}
+
+TEST_CASE("what is hidden is missing from every list, on each page") {
+  Ruled t(R"({"tools":["a*"],"prompts":["p"],"resources":["docs://*"]})");
+  FakeClient& client = connect_agent(t);
+  CHECK(
+      contains(t.listed(client, "tools/list",
+                        R"({"tools":[{"name":"a1"},{"name":"b"},{"name":"a2"}],"nextCursor":"x"})"),
+               R"("result":{"tools":[{"name":"a1"},{"name":"a2"}],"nextCursor":"x"})"));
+  CHECK(contains(t.listed(client, "tools/list", R"({"tools":[{"name":"b"},{"noname":1}]})"),
+                 R"("result":{"tools":[]})"));
+  CHECK(contains(t.listed(client, "prompts/list", R"({"prompts":[{"name":"q"},{"name":"p"}]})"),
+                 R"("result":{"prompts":[{"name":"p"}]})"));
+  CHECK(contains(t.listed(client, "resources/list",
+                          R"({"resources":[{"uri":"docs://a"},{"uri":"file:///b"}]})"),
+                 R"("result":{"resources":[{"uri":"docs://a"}]})"));
+  CHECK(contains(
+      t.listed(client, "resources/templates/list",
+               R"({"resourceTemplates":[{"uriTemplate":"docs://{x}"},{"uriTemplate":"x"}]})"),
+      R"("result":{"resourceTemplates":[{"uriTemplate":"docs://{x}"}]})"));
+}
+
+TEST_CASE("the kept list is the server's, whoever asked for it") {
+  Ruled t(R"({"uid":4242,"tools":["a"]},{"uid":1})");
+  FakeClient& client = connect_agent(t);
+  t.listed(client, "tools/list", R"({"tools":[{"name":"a"},{"name":"b"}]})");
+  CHECK(t.router.tools().names() == std::vector<std::string_view>{"a", "b"});
+}
+
+TEST_CASE("read-only tools are those that the kept list says") {
+  Ruled t(R"({"tools":"read-only"})");
+  FakeClient& client = connect_agent(t);
+  t.call(client, "1", "get");
+  CHECK(contains(client.take_line(), "readOnlyHint"));
+  CHECK(contains(
+      t.listed(client, "tools/list",
+               R"({"tools":[{"name":"get","annotations":{"readOnlyHint":true}},{"name":"put"}]})"),
+      R"("tools":[{"name":"get","annotations":{"readOnlyHint":true}}]})"));
+  t.call(client, "2", "get");
+  t.call(client, "3", "put");
+  CHECK(t.calls() == Lines{"get"});
+}
+
+TEST_CASE("a rate is of the user, over all its connections, and what is denied takes no token") {
+  Ruled t(R"({"uid":4242,"tools":["t"],"rate":"2/10s"},{"uid":1})");
+  FakeClient& one = connect_agent(t);
+  FakeClient& other = connect_agent(t);
+  t.call(one, "1", "rm");
+  t.call(one, "2", "t");
+  t.call(other, "3", "t");
+  one.take_lines();
+  t.call(one, "4", "t");
+  const std::string answer = one.take_line();
+  CHECK(contains(answer, R"("kind":"rate_limited","delivered":"no","retryAfterMs":5000)"));
+  CHECK(t.calls().size() == 2);
+  FakeClient& third = t.connect("unix", 1);
+  t.call(third, "5", "t");
+  CHECK(t.calls().size() == 3);
+  t.advance(5s);
+  t.call(other, "6", "t");
+  CHECK(t.calls().size() == 4);
+  CHECK(t.router.permissions().counts().rate == 1);
+}
+
+TEST_CASE("the buckets are saved for an upgrade until they are full") {
+  Ruled t(R"({"rate":"1/10s"})");
+  FakeClient& client = connect_agent(t);
+  t.call(client, "1");
+  const auto saved = t.router.permissions().save_rates();
+  REQUIRE(saved.size() == 1);
+  CHECK(saved.begin()->first.uid == agent);
+  t.advance(20s);
+  CHECK(t.router.permissions().save_rates().empty());
+}
+
+TEST_CASE("inflight bounds a user's requests, and the next one goes when one of them has ended") {
+  Ruled t(R"({"uid":4242,"inflight":2},{"uid":1})");
+  FakeClient& one = connect_agent(t);
+  FakeClient& other = connect_agent(t);
+  t.call(one, "1", "a");
+  t.call(one, "2", "b");
+  t.call(one, "3", "c");
+  t.call(other, "4", "d");
+  FakeClient& third = t.connect("unix", 1);
+  t.call(third, "5", "e");
+  CHECK(t.calls() == Lines{"a", "b", "e"});
+  t.answer_call("a");
+  CHECK(t.calls() == Lines{"a", "b", "e", "c"});
+  t.answer_call("b");
+  CHECK(t.calls() == Lines{"a", "b", "e", "c", "d"});
+}
+
+TEST_CASE("who has left while it waited for a slot of its user's holds nobody up") {
+  Ruled t(R"({"inflight":1})");
+  FakeClient& one = connect_agent(t);
+  FakeClient& gone = connect_agent(t);
+  FakeClient& other = connect_agent(t);
+  t.call(one, "1", "a");
+  t.call(gone, "2", "b");
+  t.call(other, "3", "c");
+  t.leave(gone);
+  t.answer_call("a");
+  CHECK(t.calls() == Lines{"a", "c"});
+}
+
+TEST_CASE("another policy holds at once, also for what waits, and is told as changed lists") {
+  Ruled t(R"({"inflight":1})");
+  FakeClient& client = connect_agent(t);
+  t.call(client, "1", "a");
+  t.call(client, "2", "rm");
+  const auto told = t.feed.ring().size();
+  t.take(R"({"tools":["a"]})");
+  CHECK(t.feed.ring().size() == told + 1);  // the server declares that its tools change
+  const std::string answer = client.take_line();
+  CHECK(contains(answer, R"("id":2)"));
+  CHECK(contains(answer, R"("kind":"denied")"));
+  t.call(client, "3", "rm");
+  CHECK(contains(client.take_line(), R"("kind":"denied")"));
+  t.take(R"({})");
+  t.call(client, "4", "rm");
+  CHECK(t.calls() == Lines{"a", "rm"});
+}
+
+TEST_CASE("a change of a hidden resource is not shown to the client") {
+  Ruled t(R"({"resources":["docs://*"]})");
+  FakeClient& client = connect_agent(t);
+  REQUIRE(client.filter);
+  const auto shows = [&client](std::string_view message) {
+    RingEntry entry;
+    entry.line = std::string(message) + "\n";
+    return client.filter->shows(entry);
+  };
+  CHECK(shows(
+      R"({"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"docs://a"}})"));
+  CHECK_FALSE(shows(
+      R"({"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"file:///a"}})"));
+  CHECK_FALSE(shows(R"({"jsonrpc":"2.0","method":"notifications/resources/updated","params":{}})"));
+  CHECK(shows(R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})"));
+  t.take(R"({"uid":1})");
+  CHECK_FALSE(shows(R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})"));
+  t.take("{}");
+  CHECK(client.filter == nullptr);
+}
+
+TEST_CASE("what is submitted is judged as the request that it is") {
+  Ruled t(R"({"tools":["a"]})");
+  FakeClient& client = connect_agent(t);
+  t.ask(client, "1", "bridge/submit", R"({"method":"tools/call","params":{"name":"rm"}})");
+  CHECK(contains(client.take_line(), R"("kind":"denied")"));
+  t.ask(client, "2", "bridge/submit", R"({"method":"tools/call","params":{"name":"a"}})");
+  CHECK(contains(client.take_line(), R"("result")"));
+}
