@@ -66,7 +66,7 @@ class Outbox {
   /// What of the ring is for it; null: all.
   void show_only(std::shared_ptr<const RingFilter> filter) {
     filter_ = std::move(filter);
-    reader_.filter = filter_.get();
+    state_.reader.filter = filter_.get();
   }
   /// Takes its position in the ring without reading yet: what comes from now on is for it, whoever
   /// takes it meanwhile.
