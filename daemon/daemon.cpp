@@ -109,6 +109,7 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
           [this] { begin_shutdown("after nobody has used it for so long (--idle-exit)"); }),
       answers_(std::move(parsed.answers)) {
   take_policy(options_.policy, false);
+  if (!options_.audit.target.empty()) begin_audit();
   upstream_->set_events(session_);
   session_.set_events(router_);
   router_.set_control(control_);
@@ -155,6 +156,27 @@ void Daemon::take_policy(std::shared_ptr<const PolicyFile> policy, bool tells) {
   show_policy_to_face();
 }
 
+/// Throws StartError (73) if it cannot be written.
+void Daemon::begin_audit() {
+  std::unique_ptr<AuditOutput> output;
+  std::vector<std::string> unended;
+  if (options_.audit.target == "journal") {
+    output = std::make_unique<AuditJournal>();
+  } else {
+    auto file = std::make_unique<AuditFile>(options_.audit.target);
+    if (options_.audit.required && !beginning_.earlier) unended = file->unended();
+    output = std::move(file);
+  }
+  audit_log_ = std::make_unique<AuditLog>(loop_, std::move(output), log_);
+  // What the daemon before was sending when it died.
+  for (const std::string& line : unended) audit_log_->append(unknown_line(line));
+  audit_ = std::make_unique<AuditTrail>(loop_, *audit_log_, options_.audit,
+                                        [this] { return secrets(); });
+  router_.set_audit(*audit_);
+  metrics_.set_audit(*audit_log_);
+  control_.set_audit(*audit_log_);
+}
+
 /// The subscribers of /mcp/stream are no clients of the router.
 void Daemon::show_policy_to_face() {
   const PolicyRule* const rule = router_.permissions().rule_for_http();
@@ -181,6 +203,7 @@ void Daemon::keep_state() {
 }
 
 void Daemon::end_turn() {
+  if (audit_log_) audit_log_->write();
   tell_state();
   if (!ending_) idle_exit_.look();
   heap_.look();
@@ -271,6 +294,7 @@ void Daemon::take_options_again() {
   router_.reconfigure(parsed.options.router);
   jobs_.reconfigure(parsed.options.jobs);
   if (face_) face_->reload();
+  if (audit_log_) audit_log_->reopen();
   log_.reconfigure(parsed.options.log);
   warn_about_log(parsed.options.log, log_);
   options_.grace = parsed.options.grace;
@@ -359,6 +383,7 @@ void Daemon::leave() {
     log_.event(LogLevel::warning, "jobs lost",
                "{} jobs have ended that nobody has collected, and are lost", lost);
   }
+  if (audit_) audit_->end_all();
   if (state_) state_->end();
   log_.event(LogLevel::info, "ended", "ended");
   is_over_ = true;
@@ -367,6 +392,7 @@ void Daemon::leave() {
 
 void Daemon::end_at_once(int signal) {
   exit_code_ = 128 + signal;
+  if (audit_) audit_->end_all();
   is_over_ = true;
   loop_.stop();
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "audit/audit_log.hpp"
 #include "base/byte_budget.hpp"
 #include "control/control_methods.hpp"
 #include "control/metrics.hpp"
@@ -25,6 +26,7 @@
 #include "options/options.hpp"
 #include "process/process_start.hpp"
 #include "process/resources.hpp"
+#include "router/audit_trail.hpp"
 #include "router/router.hpp"
 #include "router/router_upgrade.hpp"
 #include "session/session.hpp"
@@ -59,6 +61,7 @@ class Daemon final : private Upgradable {
   void take_options_again();
   void take_policy(std::shared_ptr<const PolicyFile> policy, bool tells);
   void show_policy_to_face();
+  void begin_audit();
   void flush();
   std::vector<std::string> secrets() const;
   void keep_state();
@@ -109,7 +112,9 @@ class Daemon final : private Upgradable {
   ControlMethods control_;
   ToolLookup tools_;
   Monitor monitor_;
-  std::unique_ptr<DaemonState> state_;  ///< null without --state-dir
+  std::unique_ptr<AuditLog> audit_log_;  ///< null without --audit
+  std::unique_ptr<AuditTrail> audit_;    ///< likewise
+  std::unique_ptr<DaemonState> state_;   ///< null without --state-dir
   SignalWatch signals_;  ///< before the socket appears: who sees that may send a signal
   UnixClients clients_;
   std::unique_ptr<HttpFace> face_;  ///< null without --http

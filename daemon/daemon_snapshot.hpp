@@ -14,6 +14,7 @@
 #include "jobs/collectors.hpp"
 #include "jobs/job_runner.hpp"
 #include "notifications/ring.hpp"
+#include "router/audit_trail.hpp"
 #include "router/router_upgrade.hpp"
 #include "session/saved_session.hpp"
 #include "upstream/upstream.hpp"
@@ -65,6 +66,7 @@ struct DaemonSnapshot {
   std::optional<KeptRun> run;          ///< of a local server
   JobRunner::Saved jobs;
   std::vector<Collectors::Delivery> deliveries;  ///< of jobs
+  std::vector<AuditTrail::Saved> audit;          ///< requests that have not ended
 
   /// The descriptors that go along.
   std::vector<int> descriptors() const;
@@ -72,7 +74,7 @@ struct DaemonSnapshot {
   template <class A>
   void each_field(A& archive) {
     archive(process, ring, session, session_id, last_event_id, streams, socket, connections, face,
-            router, messages, token, run, jobs, deliveries);
+            router, messages, token, run, jobs, deliveries, audit);
   }
 };
 

@@ -54,6 +54,8 @@ DaemonSnapshot Daemon::snapshot() {
   if (face_) all.face = face_->save();
   all.jobs = jobs_.save();
   all.deliveries = collectors_.save();
+  if (audit_log_) audit_log_->write();
+  if (audit_) all.audit = audit_->save();
   save_session(all);
   all.router = router_upgrade_.save(all.process.in_session);
   if (all.process.in_session) save_messages(all);
@@ -182,6 +184,7 @@ void Daemon::restore() {
     session_.reopen();
   }
   router_upgrade_.pause();
+  if (audit_) audit_->restore(std::move(snapshot.audit));
   jobs_.restore_running(std::move(snapshot.jobs.running));
   restore_clients(snapshot);
   router_upgrade_.restore_questions(snapshot.router);

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "audit/audit_log.hpp"
 #include "auth/login.hpp"
 #include "control/monitor.hpp"
 #include "control/tool_lookup.hpp"
@@ -58,6 +59,8 @@ class ControlMethods final : public Control {
   /// The name under which the ring goes on, if it does.
   void set_instance(std::string instance) { instance_ = std::move(instance); }
   const std::string& instance() const { return instance_; }
+  /// Whose state is told; without it there is no audit.
+  void set_audit(const AuditLog& audit) { audit_ = &audit; }
   /// What is told of the state; without it there is none.
   void set_state_report(std::function<StateReport()> report) { state_report_ = std::move(report); }
 
@@ -121,6 +124,7 @@ class ControlMethods final : public Control {
   LoginMethods logins_;
   Monitor* monitor_ = nullptr;
   std::function<StateReport()> state_report_;
+  const AuditLog* audit_ = nullptr;
   std::string instance_;
   std::chrono::steady_clock::time_point started_;
 };

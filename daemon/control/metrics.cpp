@@ -162,6 +162,15 @@ void Metrics::add_requests(Exposition& out) const {
     out.counter("mcp_bridge_policy_rate_limited_total",
                 "Requests beyond the rate that the policy gives their user.", counts.rate);
   }
+  if (audit_ != nullptr) {
+    out.counter("mcp_bridge_audit_lines_written_total", "Lines of the audit (--audit).",
+                audit_->counts().written);
+    out.counter("mcp_bridge_audit_lines_lost_total",
+                "Lines of the audit for which there was no room while it could not be written.",
+                audit_->counts().lost);
+    out.gauge("mcp_bridge_audit_failing", "1 while the audit cannot be written, else 0.",
+              audit_->is_failing() ? 1 : 0);
+  }
   out.gauge("mcp_bridge_requests_in_flight", "Requests of clients that the upstream is working on.",
             static_cast<double>(router_.in_flight()));
   out.gauge("mcp_bridge_requests_queued", "Frames of clients that wait to be sent.",

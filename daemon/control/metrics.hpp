@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "audit/audit_log.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "event/event_loop.hpp"
@@ -37,6 +38,9 @@ class Metrics {
   /// What is told of the state; without it there is none.
   void set_state_report(std::function<StateReport()> report) { state_report_ = std::move(report); }
 
+  /// What is counted of the audit; without it there is none.
+  void set_audit(const AuditLog& audit) { audit_ = &audit; }
+
   std::string text() const;
 
  private:
@@ -63,6 +67,7 @@ class Metrics {
   std::string socket_;
   WallTime started_;
   std::function<StateReport()> state_report_;
+  const AuditLog* audit_ = nullptr;
   std::vector<std::pair<std::string, const ClientCounts*>> transports_;
 };
 

@@ -29,6 +29,7 @@ std::string_view name_of(ErrorKind kind) {
     case ErrorKind::shutdown: return "shutdown";
     case ErrorKind::denied: return "denied";
     case ErrorKind::rate_limited: return "rate_limited";
+    case ErrorKind::audit: return "audit";
   }
   return "closed";
 }

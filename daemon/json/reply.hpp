@@ -27,8 +27,9 @@ enum class ErrorKind {
   shutdown,         ///< the daemon is ending
   denied,           ///< the policy does not allow it
   rate_limited,     ///< the policy allows it later
+  audit,            ///< --audit-required, and it could not be recorded
 };
-constexpr std::size_t error_kinds = 16;
+constexpr std::size_t error_kinds = 17;
 
 std::string_view name_of(ErrorKind kind);
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "audit/audit_options.hpp"
 #include "base/log.hpp"
 #include "downstream/http/face_context.hpp"
 #include "downstream/unix/connection.hpp"
@@ -45,6 +46,7 @@ struct Options {
   RingLimits ring;
   SocketOptions socket;
   PeerPolicy peers;
+  AuditOptions audit;
   std::shared_ptr<const PolicyFile> policy;  ///< --policy; null: everything is allowed
   ClientLimits clients;
   FaceOptions face;

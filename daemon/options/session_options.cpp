@@ -118,11 +118,23 @@ void add_running_options(OptionTable& table, Options& options, RawOptions& raw) 
   table.choice("--at-end", options.state.keep_session, {{"keep", true}, {"end", false}},
                "With a state directory, at an orderly end: the session is left open at the server, "
                "or ended");
+  table.text("--audit", options.audit.target, "FILE|journal",
+             "Record each request of a client there, one JSON object a line");
+  table.flag("audit-arguments", options.audit.arguments,
+             "With --audit: record the arguments, too, without known secrets");
+  table.flag("audit-required", options.audit.required,
+             "With --audit: refuse requests that cannot be recorded");
   table.text("--metrics-file", options.metrics_file, "FILE",
              "Write the Prometheus metrics there every 15 s, for a textfile collector");
 }
 
 void resolve_running_options(const Options& options) {
+  const AuditOptions& audit = options.audit;
+  if (audit.target.empty() && (audit.arguments || audit.required)) {
+    throw StartError(exit_code::usage,
+                     fmt::format("--audit-{}: there is no audit; name it with --audit",
+                                 audit.required ? "required" : "arguments"));
+  }
   if (options.metrics_file.empty()) return;
   const std::filesystem::path file(options.metrics_file);
   const std::string folder = file.has_parent_path() ? file.parent_path().string() : ".";

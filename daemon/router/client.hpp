@@ -99,10 +99,21 @@ class WaitingFrames {
   ByteBudget::Share share_;
 };
 
+/// Who is told how the requests of clients end.
+class AnswerWatcher {
+ public:
+  virtual void answered(ClientId client, std::string_view raw_id, std::string_view response) = 0;
+  virtual void not_answered(ClientId client, std::string_view raw_id) = 0;
+
+ protected:
+  ~AnswerWatcher() = default;
+};
+
 /// The router's hold on a client's channel: whatever is sent through it can be watched. Not owned.
 class WatchedChannel {
  public:
-  WatchedChannel(ClientChannel& channel, const MessageTap& tap) : channel_(channel), tap_(tap) {}
+  WatchedChannel(ClientChannel& channel, const MessageTap& tap, AnswerWatcher* watcher)
+      : channel_(channel), tap_(tap), watcher_(watcher) {}
 
   /// The transport's side; what is sent there is seen by nobody.
   ClientChannel& transport() const { return channel_; }
@@ -114,6 +125,7 @@ class WatchedChannel {
   void answer(std::string_view request_id, std::string frame, AnswerOrder order,
               bool confidential = false) const {
     see(frame, confidential);
+    if (watcher_ != nullptr) watcher_->answered(identity().id, request_id, frame);
     channel_.answer(request_id, std::move(frame), order);
   }
   void send_about(std::string_view request_id, std::string frame) const {
@@ -125,7 +137,10 @@ class WatchedChannel {
     channel_.send_entry(request_id, std::move(frame), entry);
   }
 
-  void no_answer(std::string_view request_id) const { channel_.no_answer(request_id); }
+  void no_answer(std::string_view request_id) const {
+    if (watcher_ != nullptr) watcher_->not_answered(identity().id, request_id);
+    channel_.no_answer(request_id);
+  }
   bool can_be_asked(std::string_view request_id) const { return channel_.can_be_asked(request_id); }
   void request_starting(std::string_view request_id, UpstreamId id) const {
     channel_.request_starting(request_id, id);
@@ -166,6 +181,7 @@ class WatchedChannel {
 
   ClientChannel& channel_;
   const MessageTap& tap_;
+  AnswerWatcher* const watcher_;  ///< null: nobody
 };
 
 /// Of what a client declares, so much is said to the upstream in its name.
@@ -191,8 +207,9 @@ struct ClientFacts {
 /// What the router knows of one connected client. Each part of the router changes what is its own;
 /// all may read.
 struct Client : ClientFacts {
-  Client(ClientChannel& channel_, const MessageTap& tap, ByteBudget& budget)
-      : channel(channel_, tap),
+  Client(ClientChannel& channel_, const MessageTap& tap, ByteBudget& budget,
+         AnswerWatcher* watcher = nullptr)
+      : channel(channel_, tap, watcher),
         user(channel_.identity().user()),
         is_bridge(channel_.identity().kind == "bridge"),
         is_job(channel_.is_job()),
@@ -266,9 +283,10 @@ class Clients {
   Clients(EventLoop& loop, std::function<void(Client&)> done)
       : done_(std::move(done)), end_of_turn_(loop, [this] { finish_done(); }) {}
 
-  /// `tap` outlives them.
-  Client& add(ClientChannel& channel, const MessageTap& tap, ByteBudget& budget) {
-    auto client = std::make_unique<Client>(channel, tap, budget);
+  /// `tap` and `watcher` outlive them.
+  Client& add(ClientChannel& channel, const MessageTap& tap, ByteBudget& budget,
+              AnswerWatcher* watcher) {
+    auto client = std::make_unique<Client>(channel, tap, budget, watcher);
     return *clients_.emplace(client->id(), std::move(client)).first->second;
   }
   /// Takes it out. REQUIRES: it is one of them.

@@ -45,6 +45,7 @@ struct ClientIdentity {
   uid_t uid = 0;
   gid_t gid = 0;
   std::vector<gid_t> groups{};  ///< the supplementary ones, if a policy may ask
+  std::string remote{};         ///< of the HTTP face: the caller's address; empty: not known
   std::chrono::steady_clock::time_point connected;
 
   std::optional<User> on_behalf_of{};  ///< of a job: whose requests it has

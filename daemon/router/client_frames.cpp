@@ -303,6 +303,9 @@ bool ClientFrames::start_initialize(Client& client) {
 void ClientFrames::start_request(Client& client) {
   if (answer_unsubscribe(client)) return;
   WaitingFrame request = client.waiting.take_front();
+  if (context_.audit != nullptr && !context_.audit->requires_nothing() &&
+      refuse_unrecorded(client, request.frame))
+    return;
   if (suspended_calls_.take_retry(client, request)) return;
   if (context_.permissions.is_on() && refuse_by_policy(client, request.frame)) return;
   in_flight_.start(client, std::move(request));
@@ -318,6 +321,16 @@ bool ClientFrames::refuse_by_policy(Client& client, const Frame& request) {
   if (!refusal) refusal = context_.permissions.take_token(client);
   if (!refusal) return false;
   context_.request_log.deny(client, request.method, request.text(request.id), *refusal);
+  return true;
+}
+
+/// --audit-required: whether it was answered, since it could not be recorded.
+bool ClientFrames::refuse_unrecorded(Client& client, const Frame& request) {
+  if (context_.audit->may_send(client, request.text(request.id))) return false;
+  refuse(client, request,
+         failure_of(ErrorKind::audit, Delivered::no,
+                    "the audit cannot be written, and without it nothing is sent "
+                    "(--audit-required); make room for it, then send the request again"));
   return true;
 }
 

@@ -217,6 +217,7 @@ class ClientFrames {
   void start_request(Client& client);
   bool answer_unsubscribe(Client& client);
   bool refuse_by_policy(Client& client, const Frame& request);
+  bool refuse_unrecorded(Client& client, const Frame& request);
   bool has_slot_of_user(Client& client);
   void pass_slots_of_user_on(const User& user);
   bool answer_for_upstream(Client& client);

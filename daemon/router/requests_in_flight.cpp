@@ -134,6 +134,7 @@ void RequestsInFlight::fail(UpstreamId id, const PendingRequest& ended, const Fa
     context_.request_log.answer_with(*client, ended.method, ended.client_request_id, failure);
   } else {
     context_.request_log.ended(id, ended, Outcome::left);
+    if (context_.audit != nullptr) context_.audit->left_behind_ended(id, {});
   }
 }
 

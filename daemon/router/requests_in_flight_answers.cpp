@@ -75,6 +75,8 @@ std::optional<UpstreamId> RequestsInFlight::answer(std::optional<UpstreamId> ori
                              client == nullptr          ? Outcome::left
                              : response.error.present() ? Outcome::error
                                                         : Outcome::ok);
+  if (client == nullptr && context_.audit != nullptr)
+    context_.audit->left_behind_ended(id, response.bytes);
   if (client != nullptr) {
     splice(response.bytes, {response.id, ended->client_request_id});
     client->channel.answer(ended->client_request_id, std::move(response.bytes),
@@ -286,6 +288,8 @@ void RequestsInFlight::client_left(Client& client) {
                keep_orphan(id, request, client)) {
       continue;
     } else if (context_.options.orphans == Orphans::finish && request.era == Era::legacy) {
+      if (context_.audit != nullptr)
+        context_.audit->left_behind(client.id(), request.client_request_id, id);
       request.client.reset();
       context_.session.pause(id, false);
       continue;
@@ -300,8 +304,11 @@ void RequestsInFlight::client_left(Client& client) {
 /// Its new owner sees to its deadline.
 bool RequestsInFlight::keep_orphan(UpstreamId id, PendingRequest& request, const Client& former) {
   if (!orphan_keeper_) return false;
+  const std::string raw_id = request.client_request_id;
   Client* const keeper = orphan_keeper_(former, id, request);
   if (keeper == nullptr) return false;
+  if (context_.audit != nullptr)
+    context_.audit->adopted(former.id(), raw_id, keeper->id(), request.client_request_id);
   request.client = keeper->id();
   keeper->in_flight.push_back(id);
   context_.session.pause(id, false);

@@ -41,8 +41,8 @@ Router::Router(EventLoop& loop, UpstreamIdSource& ids, Session& session, Notific
                  channel.finish();
                }),
       upstream_(ids, session),
-      context_{loop,     ids,      session,     upstream_,    log,
-               options_, clients_, statistics_, request_log_, permissions_},
+      context_{loop,     ids,         session,      upstream_,    log,   options_,
+               clients_, statistics_, request_log_, permissions_, audit_},
       translator_(context_, restorable_),
       in_flight_(context_, restorable_, translator_, *this),
       listens_(context_, feed, restorable_, in_flight_),
@@ -354,7 +354,7 @@ std::string for_each_request(std::string_view object) {
 }  // namespace
 
 void Router::client_connected(ClientChannel& channel) {
-  Client& client = clients_.add(channel, context_.session.tap(), budget_);
+  Client& client = clients_.add(channel, context_.session.tap(), budget_, audit_);
   if (client.is_job) client.declared.everything();
   take_rule(client);
   const ClientIdentity& identity = channel.identity();
@@ -397,6 +397,7 @@ void Router::drop(Client& client) {
   in_flight_.client_left(client);
   server_requests_.client_left(client);
   control_.client_left(client);
+  if (audit_ != nullptr) audit_->client_left(client.id());
   frames_.choose_served();
 }
 
@@ -504,6 +505,7 @@ void Router::take_message(Client& client, Frame&& frame) {
     const bool confidential = is_control(frame) && control_.facts_of(frame.method).is_confidential;
     tap.passed(Passage::from_client, client.id(), frame.bytes, confidential);
   }
+  if (audit_ != nullptr && frame.is_request()) audit_->came(client, frame);
   if (const char* reason = wrong_kind(frame)) {
     refuse_kind(client, frame, reason);
     return;

@@ -11,6 +11,7 @@
 #include "base/byte_budget.hpp"
 #include "base/log.hpp"
 #include "notifications/notification_feed.hpp"
+#include "router/audit_trail.hpp"
 #include "router/client.hpp"
 #include "router/client_channel.hpp"
 #include "router/client_frames.hpp"
@@ -71,6 +72,8 @@ class Router final : public ClientEvents, public SessionEvents, private RequestE
   void set_control(Control& control) { control_.set_control(control); }
   /// Who goes on with --orphans keep; set once, may be left out.
   void set_orphan_keeper(OrphanKeeper keeper) { in_flight_.set_orphan_keeper(std::move(keeper)); }
+  /// What records the requests of clients; set once, before any comes; may be left out.
+  void set_audit(AuditTrail& audit) { audit_ = &audit; }
   /// Who sees the upstream's requests as well; set once, may be left out.
   void set_onlookers(RequestOnlookers& onlookers) { server_requests_.set_onlookers(onlookers); }
 
@@ -198,6 +201,7 @@ class Router final : public ClientEvents, public SessionEvents, private RequestE
   Statistics statistics_;
   RequestLog request_log_;
   Permissions permissions_;
+  AuditTrail* audit_ = nullptr;
   Clients clients_;
   UpstreamMessages upstream_;
   const RouterContext context_;

@@ -6,6 +6,7 @@
 
 #include "base/log.hpp"
 #include "event/event_loop.hpp"
+#include "router/audit_trail.hpp"
 #include "router/client.hpp"
 #include "router/permissions.hpp"
 #include "router/request_log.hpp"
@@ -46,6 +47,7 @@ struct RouterContext {
   Statistics& statistics;
   RequestLog& request_log;
   Permissions& permissions;
+  AuditTrail* const& audit;  ///< null without --audit
 
   /// How long a frame waits for the session, as it stands.
   std::chrono::milliseconds session_timeout() const {

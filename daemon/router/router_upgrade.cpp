@@ -100,7 +100,8 @@ std::vector<SavedClient> RouterUpgrade::save_clients() const {
 }
 
 void RouterUpgrade::restore(ClientChannel& channel, SavedClient saved) {
-  Client& client = router_.clients_.add(channel, router_.context_.session.tap(), router_.budget_);
+  Client& client = router_.clients_.add(channel, router_.context_.session.tap(), router_.budget_,
+                                        router_.audit_);
   router_.take_rule(client);
   static_cast<ClientFacts&>(client) = std::move(saved.facts);
   for (const std::string& uri : saved.subscriptions)

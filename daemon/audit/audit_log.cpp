@@ -1,0 +1,75 @@
+#include "audit/audit_log.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+namespace bridge {
+namespace {
+
+/// More is not gathered in one turn.
+constexpr std::size_t most_gathered = 256u << 10;
+
+}  // namespace
+
+AuditLog::AuditLog(EventLoop& loop, std::unique_ptr<AuditOutput> output, Log& log)
+    : output_(std::move(output)), log_(log), retry_(loop, [this] { try_to_write(); }) {}
+
+void AuditLog::append(const std::string& line) {
+  if (waiting_.size() + line.size() > most_waiting) {
+    ++counts_.lost;
+    return;
+  }
+  waiting_ += line;
+  if (waiting_.size() > most_gathered) write();
+}
+
+bool AuditLog::append_now(const std::string& line) {
+  write();
+  if (is_failing_) return false;
+  waiting_ += line;
+  try_to_write();
+  if (waiting_.empty()) return true;
+  // What was begun of it has to be finished, so that the next line is one.
+  if (done_ == 0) waiting_.clear();
+  return false;
+}
+
+void AuditLog::write() {
+  if (!waiting_.empty() && !is_failing_) try_to_write();
+}
+
+void AuditLog::try_to_write() {
+  if (!waiting_.empty()) {
+    const std::size_t written = done_ + output_->write(std::string_view(waiting_).substr(done_));
+    const std::string_view there = std::string_view(waiting_).substr(0, written);
+    const auto line_end = there.find_last_of('\n');
+    const std::size_t whole = line_end == there.npos ? 0 : line_end + 1;
+    counts_.written += static_cast<std::uint64_t>(std::count(there.begin(), there.end(), '\n'));
+    waiting_.erase(0, whole);
+    done_ = written - whole;
+  }
+  if (!waiting_.empty() || !output_->fault().empty()) {
+    retry_.set_after(retry_time);
+    if (std::exchange(is_failing_, true)) return;
+    log_.event(LogLevel::error, "audit", "the audit cannot be written: {}; trying again every {} s",
+               output_->fault(), retry_time.count());
+  } else if (std::exchange(is_failing_, false)) {
+    retry_.clear();
+    log_.event(LogLevel::info, "audit", "the audit is written again; {} lines were lost so far",
+               counts_.lost);
+  }
+}
+
+void AuditLog::reopen() {
+  write();
+  if (!output_->reopen()) {
+    log_.event(LogLevel::error, "audit", "the audit cannot be opened again: {}", output_->fault());
+    return;
+  }
+  // The rest of a line whose beginning is in the file before.
+  done_ = 0;
+  try_to_write();
+}
+
+}  // namespace bridge

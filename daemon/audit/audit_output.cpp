@@ -1,0 +1,186 @@
+#include "audit/audit_output.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include "base/descriptor.hpp"
+#include "base/log.hpp"
+#include "base/start_error.hpp"
+#include "json/json_text.hpp"
+
+namespace bridge {
+namespace {
+
+constexpr int file_flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+constexpr off_t most_looked_at = off_t{64} << 20;
+
+bool is_of_owner_alone(const struct stat& status) {
+  return (status.st_uid == 0 || status.st_uid == geteuid()) &&
+         (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+std::string why() { return std::strerror(errno); }
+
+std::string folder_of(const std::string& path) {
+  const auto slash = path.find_last_of('/');
+  if (slash == path.npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+}  // namespace
+
+AuditFile::AuditFile(std::string path) : path_(std::move(path)) {
+  if (!open()) throw StartError(exit_code::cannot_bind, "--audit: " + fault_);
+}
+
+AuditFile::~AuditFile() {
+  if (file_ >= 0) close(file_);
+}
+
+/// False and fault_ if it cannot be had.
+bool AuditFile::open() {
+  const auto fail = [this](const std::string& reason) {
+    fault_ = fmt::format("{}: {}", printable(path_), reason);
+    return false;
+  };
+  const std::string folder_name = folder_of(path_);
+  if (mkdir(folder_name.c_str(), 0700) != 0 && errno != EEXIST)
+    return fail(fmt::format("its folder cannot be made: {}", why()));
+  const Descriptor folder(
+      ::open(folder_name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!folder) return fail(fmt::format("its folder cannot be opened: {}", why()));
+  struct stat status {};
+  if (fstat(folder.get(), &status) != 0 || !is_of_owner_alone(status))
+    return fail("others can write its folder: chmod go-w it, or name another");
+  const std::string name = path_.substr(path_.find_last_of('/') + 1);
+  Descriptor file(
+      openat(folder.get(), name.c_str(), O_RDWR | O_APPEND | O_CREAT | file_flags, 0600));
+  if (!file) return fail(fmt::format("cannot be opened: {}", why()));
+  if (fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) || !is_of_owner_alone(status))
+    return fail("is not a file that only this user can write");
+  // What was cut off in the middle of a line stays, and is no part of the next one.
+  char last = '\n';
+  if (status.st_size > 0 && pread(file.get(), &last, 1, status.st_size - 1) == 1 && last != '\n' &&
+      ::write(file.get(), "\n", 1) != 1)
+    return fail(fmt::format("cannot be written: {}", why()));
+  if (file_ >= 0) close(file_);
+  file_ = fcntl(file.get(), F_DUPFD_CLOEXEC, 3);
+  if (file_ < 0) return fail(why());
+  fault_.clear();
+  return true;
+}
+
+std::size_t AuditFile::write(std::string_view lines) {
+  if (file_ < 0 && !open()) return 0;
+  for (;;) {
+    const ssize_t written = ::write(file_, lines.data(), lines.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written == static_cast<ssize_t>(lines.size())) {
+      fault_.clear();
+      return lines.size();
+    }
+    // After a part the reason is known with the next try.
+    const std::string reason = written < 0 ? why() : std::strerror(ENOSPC);
+    fault_ = fmt::format("{}: {}", printable(path_), reason);
+    return written < 0 ? 0 : static_cast<std::size_t>(written);
+  }
+}
+
+bool AuditFile::reopen() { return open(); }
+
+std::vector<std::string> AuditFile::unended() const {
+  struct stat status {};
+  if (file_ < 0 || fstat(file_, &status) != 0) return {};
+  off_t at = std::max<off_t>(0, status.st_size - most_looked_at);
+  bool is_whole = at == 0;  // the first line may be cut off otherwise
+  std::map<std::string, std::string> begun;
+  std::string text;
+  std::string block(std::size_t{1} << 20, '\0');
+  const auto take = [&](const std::string& line) {
+    if (!std::exchange(is_whole, true) || !is_json(line)) return;
+    const auto id = find_string(line, "id");
+    if (!id) return;
+    if (find_member(line, "outcome")) {
+      begun.erase(*id);
+    } else {
+      begun.insert_or_assign(*id, line);
+    }
+  };
+  for (;;) {
+    const ssize_t count = pread(file_, block.data(), block.size(), at);
+    if (count <= 0) break;
+    at += count;
+    text.append(block, 0, static_cast<std::size_t>(count));
+    std::size_t begin = 0;
+    for (std::size_t end = text.find('\n'); end != text.npos; end = text.find('\n', begin)) {
+      take(text.substr(begin, end - begin));
+      begin = end + 1;
+    }
+    text.erase(0, begin);
+  }
+  std::vector<std::string> lines;
+  lines.reserve(begun.size());
+  for (auto& [id, line] : begun) lines.push_back(std::move(line));
+  return lines;
+}
+
+AuditJournal::AuditJournal(std::string path) : path_(std::move(path)) {
+  if (!reopen()) throw StartError(exit_code::cannot_bind, "--audit journal: " + fault_);
+}
+
+AuditJournal::~AuditJournal() {
+  if (socket_ >= 0) close(socket_);
+}
+
+bool AuditJournal::reopen() {
+  Descriptor opened(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path_.copy(address.sun_path, sizeof address.sun_path - 1);
+  if (!opened ||
+      connect(opened.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    fault_ = fmt::format("the journal cannot be reached: {}", why());
+    return false;
+  }
+  if (socket_ >= 0) close(socket_);
+  socket_ = fcntl(opened.get(), F_DUPFD_CLOEXEC, 3);
+  fault_.clear();
+  return socket_ >= 0;
+}
+
+std::size_t AuditJournal::write(std::string_view lines) {
+  if (socket_ < 0 && !reopen()) return 0;
+  std::size_t done = 0;
+  while (done < lines.size()) {
+    const std::size_t end = std::min(lines.find('\n', done), lines.size());
+    const std::string entry =
+        fmt::format("PRIORITY=6\nSYSLOG_IDENTIFIER=mcp-bridged-audit\nMESSAGE={}\n",
+                    lines.substr(done, end - done));
+    const ssize_t sent = send(socket_, entry.data(), entry.size(), MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0) {
+      const int error = errno;
+      if (error != EAGAIN) {
+        close(socket_);
+        socket_ = -1;
+      }
+      fault_ = fmt::format("the journal does not take it: {}", std::strerror(error));
+      return done;
+    }
+    done = std::min(end + 1, lines.size());
+  }
+  fault_.clear();
+  return done;
+}
+
+}  // namespace bridge

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.hpp"
+
+namespace bridge {
+
+/// Whose request it is. A value.
+struct AuditClient {
+  bool http = false;
+  std::uint64_t uid = 0;
+  std::uint64_t pid = 0;  ///< 0: not known
+  std::string command;
+  std::string remote;  ///< of the HTTP face: the caller's address; empty: not known
+
+  template <class A>
+  void each_field(A& archive) {
+    archive(http, uid, pid, command, remote);
+  }
+};
+
+/// A request that a client has made, for a line of the audit (BEHAVIOUR, "Audit"). A value.
+struct AuditRecord {
+  std::string id;          ///< of the two lines of one request; empty: it has one line
+  std::uint64_t time = 0;  ///< when it came, in ticks of WallTime
+  std::uint64_t came = 0;  ///< the same, by the monotonic clock
+  AuditClient client;
+  std::string method;
+  std::string tool;  ///< likewise: what a request about one names
+  std::string prompt;
+  std::string uri;
+  std::string job;
+  std::string traceparent;
+  std::string arguments_sha256;  ///< empty: it has none
+  std::string arguments;         ///< --audit-arguments: JSON
+  std::uint64_t bytes_in = 0;
+
+  template <class A>
+  void each_field(A& archive) {
+    archive(id, time, came, client, method, tool, prompt, uri, job, traceparent, arguments_sha256,
+            arguments, bytes_in);
+  }
+};
+
+enum class AuditOutcome { ok, tool_error, error, denied, rate_limited, cancelled, unknown };
+std::string_view name_of(AuditOutcome outcome);
+
+/// How a request has ended. A value.
+struct AuditEnd {
+  AuditOutcome outcome = AuditOutcome::unknown;
+  std::optional<std::int64_t> code{};  ///< of the error
+  std::size_t bytes_out = 0;
+};
+
+/// How the response says that it has. `is_call`: it may say that the tool has failed. Pure.
+AuditEnd end_of_response(std::string_view response, bool is_call);
+
+/// The line that stands before a request is sent, with its line end. REQUIRES: it has an id.
+std::string beginning_line(const AuditRecord& record);
+/// The line of a request that has ended.
+std::string ended_line(const AuditRecord& record, const AuditEnd& end,
+                       std::chrono::microseconds took);
+/// The line of one whose beginning_line() an earlier daemon has written, and no more.
+std::string unknown_line(std::string_view beginning);
+
+}  // namespace bridge

@@ -1,0 +1,285 @@
+"""Who did what (BEHAVIOUR, "Audit"): each request a line, also when the file cannot be written."""
+
+import hashlib
+import json
+import os
+import resource
+import signal
+import stat
+import unittest
+
+from harness import eventually, main, request
+from harness.eras import Eras
+from harness.other_user import NOBODY, acting_as, is_root
+
+TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+AGENT = NOBODY
+
+
+class Audits(Eras):
+    def audited(self, *options, mode="modern", **how):
+        os.chmod(self.folder, 0o755)
+        self.file = self.path("audit.log")
+        return self.bridged(mode, "--audit", self.file, *options, **how)
+
+    def lines(self, path=None):
+        with open(path or self.file, encoding="utf-8") as file:
+            return [json.loads(line) for line in file.read().splitlines()]
+
+    def line_of(self, count=1, **wanted):
+        """The lines with these members, once there are so many."""
+        def there():
+            found = [line for line in self.lines() if all(line.get(name) == value for name, value in wanted.items())]
+            return found if len(found) >= count else None
+        return eventually(there, lambda: f"{count} lines with {wanted}: {self.lines()}")
+
+
+class Lines(Audits):
+    def test_a_call_of_each_era(self):
+        for mode in ("modern", "legacy"):
+            for era in ("legacy", "modern"):
+                with self.subTest(server=mode, client=era):
+                    self.audited(mode=mode)
+                    if os.path.exists(self.file):
+                        os.truncate(self.file, 0)
+                    one = self.speaker(era, "socket")
+                    one.call("echo", {"message": "x"})
+                    line = self.line_of(tool="echo")[0]
+                    self.assertEqual((line["method"], line["outcome"]), ("tools/call", "ok"))
+                    self.assertRegex(line["time"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
+                    self.assertEqual(line["client"]["uid"], os.geteuid())
+                    self.assertEqual(line["client"]["pid"], os.getpid())
+                    self.assertTrue(line["client"]["command"].startswith("python"))
+                    self.assertGreater(line["bytesIn"], 50)
+                    self.assertGreater(line["bytesOut"], 50)
+                    self.assertGreater(line["ms"], 0)
+                    self.assertEqual(line["argumentsSha256"], hashlib.sha256(b'{"message":"x"}').hexdigest())
+                    self.assertNotIn("arguments", line)
+
+    def test_the_file_is_for_this_user_alone(self):
+        self.audited()
+        self.assertEqual(stat.S_IMODE(os.stat(self.file).st_mode), 0o600)
+
+    def test_ping_and_the_status_are_not_recorded(self):
+        _, daemon = self.audited()
+        client = self.client()
+        client.request("ping")
+        client.request("bridge/status")
+        client.request("prompts/get", {"name": "greet", "arguments": {"whom": "x"}}, 2)
+        client.request("resources/read", {"uri": "demo://one"}, 3)
+        self.line_of(prompt="greet")
+        self.line_of(uri="demo://one")
+        self.assertFalse([line for line in self.lines() if line["method"] in ("ping", "bridge/status")])
+
+    def test_the_outcomes(self):
+        server, _ = self.audited("--policy", self.write("p", '{"rules":[{"tools":["!hold","echo","fail","hold","nothing"],"rate":"6/1h"}]}'))
+        client = self.client()
+        client.call("echo", {"message": "x"}, 1)
+        client.call("fail", {}, 2)
+        client.call("denied", {}, 3)
+        client.request("unheard/of", {}, 4)
+        client.send(request("tools/call", {"name": "hold", "arguments": {"key": "k"}}, 5))
+        server.wait_held("k")
+        client.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 5}})
+        self.line_of(tool="hold", outcome="cancelled")
+        for id in range(10, 14):
+            client.call("echo", {"message": "x"}, id)
+        found = {line.get("tool", line["method"]): line["outcome"] for line in self.lines()}
+        self.assertEqual(found["fail"], "tool_error")
+        self.assertEqual(found["denied"], "denied")
+        self.assertEqual(found["unheard/of"], "error")
+        limited = self.line_of(tool="echo", outcome="rate_limited")[0]
+        self.assertEqual(limited["code"], -32000)
+
+    def test_a_job_has_a_line_for_its_submission_and_one_for_its_call(self):
+        self.audited()
+        client = self.client()
+        submitted = client.request("bridge/submit", {"method": "tools/call", "params": {"name": "echo", "arguments": {"message": "x"}}})
+        job = submitted["result"]["job"]
+        client.request("bridge/collect", {"job": job, "waitMs": 10000}, 2)
+        first = self.line_of(method="bridge/submit")[0]
+        call = self.line_of(method="tools/call")[0]
+        self.assertEqual((first["job"], call["job"]), (job, job))
+        self.assertEqual((first["tool"], call["tool"]), ("echo", "echo"))
+        self.assertEqual(call["client"]["pid"], os.getpid())
+
+    def test_arguments_are_cut_and_without_secrets(self):
+        self.audited("--audit-arguments", environment={"MCP_SERVER_TOKEN": "very-secret-token"})
+        client = self.client()
+        client.call("echo", {"message": "very-secret-token"}, 1)
+        client.call("echo", {"message": "y" * 9000}, 2)
+        first, second = self.line_of(2, tool="echo")
+        self.assertEqual(first["arguments"], {"message": "***"})
+        self.assertIsInstance(second["arguments"], str)
+        self.assertLessEqual(len(second["arguments"]), 4096)
+
+    def test_the_digest_is_of_the_value(self):
+        self.audited()
+        client = self.client()
+        for id, text in enumerate(('{"b":[1,2],"a":"\\u0078"}', '{ "a":"x", "b": [ 1, 2 ] }'), 1):
+            client.send(f'{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"fail","arguments":{text}}}}}')
+            client.answer(id)
+        digests = {line["argumentsSha256"] for line in self.line_of(2, tool="fail")}
+        self.assertEqual(digests, {hashlib.sha256(b'{"a":"x","b":[1,2]}').hexdigest()})
+
+    def test_a_trace_is_noted(self):
+        self.audited()
+        self.client().request("tools/call", {"name": "fail", "arguments": {}, "_meta": {"traceparent": TRACE}})
+        self.line_of(traceparent=TRACE)
+
+    def test_a_request_of_a_client_that_left_has_its_end(self):
+        server, _ = self.audited()
+        client = self.client()
+        client.send(request("tools/call", {"name": "hold", "arguments": {"key": "k"}}))
+        server.wait_held("k")
+        client.close()
+        server.release("k")
+        self.line_of(tool="hold", outcome="ok")
+
+    @unittest.skipUnless(is_root(), "another user is needed")
+    def test_users_are_told_apart(self):
+        self.audited("--socket-mode", "0666")
+        with acting_as(AGENT):
+            client = self.client()
+        client.call("echo", {"message": "x"})
+        self.client().call("echo", {"message": "x"})
+        self.assertEqual({line["client"]["uid"] for line in self.line_of(2, tool="echo")}, {0, AGENT})
+
+    def test_a_caller_of_the_http_face(self):
+        self.audited(face=True)
+        self.speaker("modern", "face").call("echo", {"message": "x"})
+        self.assertEqual(self.line_of(tool="echo")[0]["client"]["http"], True)
+
+
+class Files(Audits):
+    def test_logrotate(self):
+        _, daemon = self.audited()
+        client = self.client()
+        client.call("echo", {"message": "x"}, 1)
+        self.line_of(tool="echo")
+        os.rename(self.file, self.path("audit.log.1"))
+        client.call("echo", {"message": "x"}, 2)
+        daemon.signal(signal.SIGHUP)
+        daemon.logged("read again")
+        client.call("fail", {}, 3)
+        self.assertEqual([line["tool"] for line in self.line_of(tool="fail")], ["fail"])
+        self.assertEqual(len([line for line in self.lines(self.path("audit.log.1")) if line.get("tool") == "echo"]), 2)
+
+    def test_a_folder_or_file_that_others_can_write_is_73(self):
+        os.mkdir(self.path("open"))
+        os.chmod(self.path("open"), 0o777)
+        spoiled = self.write("spoiled", "", 0o666)
+        for path in (self.path("open/audit.log"), spoiled, self.path("nowhere/deep/audit.log")):
+            with self.subTest(path):
+                daemon = self.start_daemon("http://127.0.0.1:9/mcp", "--audit", path, ready=False)
+                daemon.exit_codes = (73,)
+                self.assertEqual(daemon.wait(), 73, daemon.stderr())
+
+    def test_options_without_an_audit_are_64(self):
+        for option in ("--audit-required", "--audit-arguments"):
+            daemon = self.start_daemon("http://127.0.0.1:9/mcp", option, ready=False)
+            daemon.exit_codes = (64,)
+            self.assertEqual(daemon.wait(), 64, daemon.stderr())
+
+    def test_a_line_that_was_cut_off_is_no_part_of_the_next(self):
+        self.write("audit.log", '{"time":"2026-01-01T00:00:00.000Z","cl')
+        self.audited()
+        self.client().call("echo", {"message": "x"})
+        def there():
+            with open(self.file, encoding="utf-8") as file:
+                lines = file.read().splitlines()
+            return len(lines) > 1 and lines
+        lines = eventually(there, "a second line")
+        self.assertEqual(json.loads(lines[-1])["tool"], "echo")
+
+
+class FullDisk(Audits):
+    """A limit on the size of a file stands for a full disk: what is written beyond it fails likewise."""
+
+    def limited(self, *options, size=2000):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+        return self.audited(*options, before_exec=limit)
+
+    def make_room(self, daemon):
+        resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+
+    def fill(self, client):
+        for id in range(100):
+            answer = client.call("echo", {"message": "x"}, id)
+            if "error" in answer or self.default_daemon.status()["audit"] == "failing":
+                return answer
+        raise AssertionError("the file never was full")
+
+    def test_calls_go_on_and_it_is_told(self):
+        _, daemon = self.limited()
+        client = self.client()
+        self.fill(client)
+        self.assertIn("result", client.call("echo", {"message": "x"}, 1000))
+        self.assertEqual(daemon.status()["audit"], "failing")
+        self.assertEqual(daemon.metrics().of("mcp_bridge_audit_failing"), [1])
+        daemon.logged("the audit cannot be written")
+        self.make_room(daemon)
+        daemon.signal(signal.SIGHUP)
+        daemon.logged("the audit is written again")
+        self.assertEqual(daemon.status()["audit"], "written")
+        client.call("fail", {}, 1001)
+        self.line_of(tool="fail")
+
+    def test_with_audit_required_requests_are_refused_and_not_sent(self):
+        server, daemon = self.limited("--audit-required")
+        client = self.client()
+        refused = self.fill(client)
+        for _ in range(5):
+            if "error" in refused:
+                break
+            refused = client.call("echo", {"message": "x"}, 2000)
+        self.assert_error(refused, -32000, refused["id"], "audit", "no")
+        sent = len(server.received("tools/call"))
+        self.assert_error(client.call("echo", {"message": "x"}, 2001), -32000, 2001, "audit", "no")
+        self.assertEqual(len(server.received("tools/call")), sent)
+        self.make_room(daemon)
+        daemon.signal(signal.SIGHUP)
+        daemon.logged("the audit is written again")
+        self.assertIn("result", client.call("echo", {"message": "x"}, 2002))
+
+
+class Required(Audits):
+    def test_a_request_has_two_lines_with_one_id(self):
+        server, _ = self.audited("--audit-required")
+        client = self.client()
+        client.send(request("tools/call", {"name": "hold", "arguments": {"key": "k"}}))
+        server.wait_held("k")
+        [first] = self.lines()[-1:]
+        self.assertNotIn("outcome", first)
+        server.release("k")
+        client.answer()
+        second = self.line_of(tool="hold", outcome="ok")[0]
+        self.assertEqual(first["id"], second["id"])
+
+    def test_the_next_daemon_writes_the_end_of_what_was_in_flight_at_a_crash(self):
+        server, daemon = self.audited("--audit-required")
+        client = self.client()
+        client.send(request("tools/call", {"name": "hold", "arguments": {"key": "k"}}))
+        server.wait_held("k")
+        begun = self.lines()[-1]
+        daemon.exit_codes = (-9,)
+        daemon.signal(signal.SIGKILL)
+        daemon.wait()
+        self.before(server, "--audit", self.file, "--audit-required")
+        ended = self.line_of(tool="hold", outcome="unknown")
+        self.assertEqual([line["id"] for line in ended], [begun["id"]])
+
+    def test_an_upgrade_keeps_what_has_not_ended(self):
+        server, daemon = self.audited("--audit-required", stdio=False)
+        client = self.client()
+        client.call("echo", {"message": "x"}, 1)
+        daemon.signal(signal.SIGUSR2)
+        daemon.logged("goes on serving")
+        client.call("fail", {}, 2)
+        self.line_of(2, tool="fail")
+        self.assertEqual([line for line in self.lines() if line.get("outcome") == "unknown"], [])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,264 @@
+"""Who may call what (BEHAVIOUR, "Policy"): root starts the daemon, two other users call."""
+
+import json
+import os
+import signal
+import unittest
+
+from harness import main, request
+from harness.eras import Eras
+from harness.era_clients import LegacyOnSocket, ModernOnSocket
+from harness.modern_tools import RIGHT
+from harness.other_user import NOBODY, acting_as, is_root
+
+AGENT, OTHER = NOBODY, NOBODY - 1
+UPDATED = "notifications/resources/updated"
+
+
+def denied(test, error, kind="denied"):
+    test.assertEqual(error["code"], -32000, error)
+    test.assertEqual(error["data"]["kind"], kind, error)
+    test.assertEqual(error["data"]["delivered"], "no", error)
+    return error["message"]
+
+
+@unittest.skipUnless(is_root(), "other users are needed")
+class Policies(Eras):
+    def policy(self, *rules, name="policy.json"):
+        return self.write(name, "// rules of the test\n" + json.dumps({"rules": rules}))
+
+    def ruled(self, *rules, mode="modern", options=(), **how):
+        """A server, and a daemon that other users may reach."""
+        os.chmod(self.folder, 0o755)
+        return self.bridged(mode, "--policy", self.policy(*rules), "--socket-mode", "0666", *options, **how)
+
+    def as_user(self, uid, era, daemon=None):
+        path = (daemon or self.default_daemon).socket_path
+        with acting_as(uid):
+            one = (LegacyOnSocket if era == "legacy" else ModernOnSocket)(path)
+        self.clients.append(one)
+        if era == "modern":
+            self.speakers.append(one)
+        one.open()
+        return one
+
+    def plain(self, uid):
+        with acting_as(uid):
+            return self.client()
+
+    def reload(self, text):
+        """The daemon's own words on it."""
+        daemon = self.default_daemon
+        daemon.signal(signal.SIGHUP)
+        return daemon.logged(text)
+
+
+class WhoMayCall(Policies):
+    RULES = ({"uid": "root"}, {"uid": AGENT, "tools": ["e*", "!h*"], "resources": ["demo://*"], "prompts": []})
+
+    def each(self):
+        for mode in ("modern", "legacy", "dual"):
+            for era in ("legacy", "modern"):
+                with self.subTest(server=mode, client=era):
+                    server, _ = self.ruled(*self.RULES, mode=mode)
+                    yield server, era
+
+    def test_a_denied_call_does_not_reach_the_server(self):
+        for server, era in self.each():
+            agent = self.as_user(AGENT, era)
+            self.assertEqual(agent.call("echo", {"message": "x"})[0], "x")
+            error, _ = agent.call("hold", {"key": "k"})
+            self.assertEqual(denied(self, error),
+                             "tool 'hold' is not allowed for this user; ask the operator of this daemon to allow it")
+            self.assertEqual([one["name"] for one in self.called(server)], ["echo"])
+
+    def called(self, server):
+        return [one.params for one in server.received("tools/call")]
+
+    def test_the_lists_of_all_pages_have_only_what_is_allowed(self):
+        for server, era in self.each():
+            self.assertEqual(self.as_user(AGENT, era).tools(), [name for name in RIGHT if name.startswith("e")])
+            self.assertEqual(sorted(self.as_user(0, era).tools())[:1], sorted(RIGHT)[:1])
+
+    def test_a_user_without_a_rule_may_only_ping_and_look(self):
+        for server, era in self.each():
+            client = self.plain(OTHER)
+            for method in ("tools/list", "tools/call", "resources/list", "bridge/tool", "bridge/jobs", "bridge/metrics"):
+                denied(self, client.request(method, {"name": "echo"})["error"])
+            self.plain(0)
+            status = client.request("bridge/status")["result"]
+            self.assertEqual([one["uid"] for one in status["clients"]], [OTHER])
+            self.assertEqual(status["policy"], {"rule": 0})
+            self.assertEqual(server.received("tools/call"), [])
+
+    def test_what_a_client_looks_up_by_the_bridge(self):
+        self.ruled(*self.RULES)
+        agent = self.plain(AGENT)
+        self.assertEqual(agent.request("bridge/tool")["result"]["names"], [name for name in RIGHT if name.startswith("e")])
+        self.assertEqual(agent.request("bridge/tool", {"name": "echo"})["result"]["tool"]["name"], "echo")
+        denied(self, agent.request("bridge/tool", {"name": "hold"})["error"])
+        denied(self, agent.request("bridge/submit", {"method": "tools/call", "params": {"name": "hold"}})["error"])
+        denied(self, agent.request("prompts/get", {"name": "greet"})["error"])
+        denied(self, agent.request("completion/complete", {"ref": {"type": "ref/prompt", "name": "greet"},
+                                                           "argument": {"name": "whom", "value": ""}})["error"])
+        self.assertEqual(agent.request("prompts/list")["result"]["prompts"], [])
+        self.assertEqual([one["uri"] for one in agent.request("resources/list")["result"]["resources"]],
+                         ["demo://one", "demo://zwei ü"])
+
+    def test_the_status_says_which_rule_holds(self):
+        _, daemon = self.ruled(*self.RULES)
+        self.assertEqual(self.plain(AGENT).request("bridge/status")["result"]["policy"], {"rule": 2})
+        self.assertEqual(self.plain(0).request("bridge/status")["result"]["policy"],
+                         {"rule": 1, "file": self.path("policy.json"), "line": 2})
+        self.assertEqual(daemon.metrics().of("mcp_bridge_policy_denied_total", reason="tool"), [0])
+
+    def test_callers_of_the_http_face_are_one_user(self):
+        for era in ("legacy", "modern"):
+            with self.subTest(era):
+                self.ruled({"uid": 0}, {"http": True, "tools": ["echo"]}, face=True)
+                one = self.speaker(era, "face")
+                self.assertEqual(one.tools(), ["echo"])
+                denied(self, one.call("hold", {"key": "k"})[0])
+                self.assertEqual(one.call("echo", {"message": "x"})[0], "x")
+
+    def test_groups_also_supplementary_ones(self):
+        self.ruled({"gid": 4242, "tools": ["echo"]})
+        # acting_as() takes only the uid over: root's groups are those of the process.
+        here = os.getgroups()
+        os.setgroups([4242])
+        try:
+            agent = self.as_user(AGENT, "legacy")
+        finally:
+            os.setgroups(here)
+        self.assertEqual(agent.tools(), ["echo"])
+        denied(self, self.plain(AGENT).request("tools/list")["error"])
+
+
+class Rates(Policies):
+    def test_a_rate_is_of_the_user_and_outlives_an_upgrade(self):
+        _, daemon = self.ruled({"uid": AGENT, "rate": "2/1h"}, {"uid": 0})
+        first, second = self.as_user(AGENT, "legacy"), self.as_user(AGENT, "legacy")
+        for one in (first, second):
+            self.assertEqual(one.call("echo", {"message": "x"})[0], "x")
+        error = first.call("echo", {"message": "x"})[0]
+        denied(self, error, "rate_limited")
+        self.assertGreater(error["data"]["retryAfterMs"], 1_700_000)
+        daemon.signal(signal.SIGUSR2)
+        daemon.logged("goes on serving")
+        denied(self, second.call("echo", {"message": "x"})[0], "rate_limited")
+        denied(self, self.as_user(AGENT, "legacy").call("echo", {"message": "x"})[0], "rate_limited")
+        self.assertEqual(self.plain(0).call("echo", {"message": "x"})["id"], 1)
+
+    def test_inflight_bounds_all_connections_of_a_user(self):
+        server, _ = self.ruled({"uid": AGENT, "inflight": 1}, {"uid": 0})
+        first, second = self.as_user(AGENT, "legacy"), self.plain(AGENT)
+        first.begin("hold", {"key": "k"})
+        server.wait_held("k")
+        second.send(request("tools/call", {"name": "echo", "arguments": {"message": "late"}}, 5))
+        self.assertEqual(self.plain(0).call("echo", {"message": "x"})["id"], 1)
+        self.assertFalse(second.readable())
+        server.release("k")
+        self.assertEqual(second.answer(5)["result"]["content"][0]["text"], "late")
+
+
+class Changes(Policies):
+    def test_a_broken_file_on_sighup_changes_nothing(self):
+        self.ruled({"uid": AGENT, "tools": ["echo"]})
+        agent = self.as_user(AGENT, "legacy")
+        self.write("policy.json", "{\"rules\": [\n  {\"uid\": 1, \"tool\": []}\n]}")
+        self.assertIn("line 2", self.reload("nothing was changed"))
+        self.assertEqual(agent.tools(), ["echo"])
+        denied(self, agent.call("hold", {"key": "k"})[0])
+
+    def test_a_changed_file_holds_at_once_and_is_told_as_changed_lists(self):
+        for mode in ("modern", "legacy"):
+            with self.subTest(mode):
+                self.ruled({"uid": AGENT, "tools": ["echo"]}, mode=mode)
+                legacy, modern = self.as_user(AGENT, "legacy"), None
+                self.assertEqual(legacy.tools(), ["echo"])
+                with acting_as(AGENT):
+                    modern = self.modern()
+                listen = modern.listen(toolsListChanged=True)
+                self.policy({"uid": AGENT, "tools": ["fail"]})
+                self.reload("read again")
+                self.assertEqual(listen.next()["method"], "notifications/tools/list_changed")
+                self.assertEqual(legacy.tools(), ["fail"])
+                denied(self, legacy.call("echo", {"message": "x"})[0])
+
+    def test_a_job_is_judged_again_when_it_starts(self):
+        server, _ = self.ruled({"uid": AGENT}, options=("--max-inflight", "1"))
+        agent = self.as_user(AGENT, "legacy")
+        agent.begin("hold", {"key": "k"})
+        server.wait_held("k")
+        asker = self.plain(AGENT)
+        job = asker.request("bridge/submit", {"method": "tools/call", "params": {"name": "echo", "arguments": {}}})
+        self.policy({"uid": AGENT, "tools": ["hold"]})
+        self.reload("read again")
+        server.release("k")
+        ended = asker.request("bridge/collect", {"job": job["result"]["job"], "waitMs": 20000}, 2)["result"]
+        self.assertEqual(ended["state"], "failed")
+        denied(self, ended["response"]["error"])
+        self.assertEqual([one.params["name"] for one in server.received("tools/call")], ["hold"])
+
+
+class Notifications(Policies):
+    def test_a_change_of_a_hidden_resource_is_not_sent_and_not_taken(self):
+        server, _ = self.ruled({"uid": AGENT, "resources": ["demo://*"]}, {"uid": 0}, mode="legacy")
+        subscriber = self.as_user(0, "legacy")
+        for uri in ("hidden://one", "demo://one"):
+            subscriber.subscribe(uri)
+            server.wait_reaches(UPDATED, {"uri": uri})
+        agent = self.as_user(AGENT, "legacy")
+        agent.call("echo", {"message": "x"})
+        newest = self.default_daemon.status()["ring"]["newest"]
+        for uri in ("hidden://one", "demo://one"):
+            server.emit(UPDATED, {"uri": uri})
+        self.newest(newest + 2)
+        self.assertEqual([one["params"]["uri"] for one in agent.gathered(1) if one["method"] == UPDATED], ["demo://one"])
+        seen = self.plain(AGENT).request("bridge/notifications")["result"]["notifications"]
+        self.assertNotIn("hidden://one", json.dumps(seen))
+
+    def test_a_listen_is_not_told_of_it(self):
+        for mode in ("modern", "legacy"):
+            with self.subTest(mode):
+                self.ruled({"uid": AGENT, "resources": ["demo://*"]}, {"uid": 0}, mode=mode)
+                with acting_as(AGENT):
+                    client = self.modern()
+                listen = client.listen(resourceSubscriptions=["demo://one", "hidden://one"])
+                self.assertEqual(listen.acknowledged, {"resourceSubscriptions": ["demo://one"]})
+
+
+class Files(Policies):
+    def refused(self, path, words):
+        daemon = self.start_daemon("http://127.0.0.1:9/mcp", "--policy", path, ready=False)
+        daemon.exit_codes = (78,)
+        self.assertEqual(daemon.wait(), 78, daemon.stderr())
+        self.assertIn(words, daemon.stderr())
+        checked = self.start_daemon("http://127.0.0.1:9/mcp", "--policy", path, "--check", ready=False)
+        checked.exit_codes = (78,)
+        self.assertEqual(checked.wait(), 78)
+
+    def test_a_file_that_others_can_write_is_refused(self):
+        path = self.policy({"uid": 0})
+        for mode in (0o620, 0o602):
+            os.chmod(path, mode)
+            self.refused(path, "others can write it")
+
+    def test_a_file_of_another_user_is_refused(self):
+        path = self.policy({"uid": 0})
+        os.chown(path, AGENT, -1)
+        self.refused(path, "has to belong to root")
+
+    def test_what_is_unknown_in_it_is_refused(self):
+        self.refused(self.policy({"uid": "no-such-user-here"}), "unknown user 'no-such-user-here'")
+        self.refused(self.policy({"gid": "no-such-group-here"}), "unknown group")
+        self.refused(self.policy({"tool": []}), "unknown member 'tool'")
+        self.refused(self.path("nowhere"), "--policy")
+
+    def test_check_accepts_a_good_one(self):
+        daemon = self.start_daemon("http://127.0.0.1:9/mcp", "--policy", self.policy({"uid": "root"}), "--check", ready=False)
+        self.assertEqual(daemon.wait(), 0, daemon.stderr())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+#include "audit/audit_log.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "../event/simulated_clock.hpp"
+
+using namespace bridge;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A file with room for so many bytes.
+struct FakeOutput final : AuditOutput {
+  std::size_t write(std::string_view lines) override {
+    ++writes;
+    const std::size_t taken = std::min(lines.size(), room);
+    text += lines.substr(0, taken);
+    room -= taken;
+    reason = taken == lines.size() ? "" : "no space";
+    return taken;
+  }
+  const std::string& fault() const override { return reason; }
+  bool reopen() override {
+    text.clear();
+    return true;
+  }
+
+  std::string text;
+  std::string reason;
+  std::size_t room = 1'000'000;
+  int writes = 0;
+};
+
+struct Fixture {
+  SimulatedClock clock;
+  EventLoop loop{clock};
+  Log log{LogLevel::off};
+  FakeOutput* output = new FakeOutput;
+  AuditLog audit{loop, std::unique_ptr<AuditOutput>(output), log};
+};
+
+}  // namespace
+
+TEST_CASE("the lines of a turn are one write") {
+  Fixture t;
+  t.audit.append("a\n");
+  t.audit.append("b\n");
+  CHECK(t.output->writes == 0);
+  t.audit.write();
+  CHECK(t.output->text == "a\nb\n");
+  CHECK(t.output->writes == 1);
+  CHECK(t.audit.counts().written == 2);
+  t.audit.write();
+  CHECK(t.output->writes == 1);
+}
+
+TEST_CASE("what cannot be written waits, is tried again, and goes on within a line") {
+  Fixture t;
+  t.output->room = 3;
+  t.audit.append("aaaa\n");
+  t.audit.write();
+  CHECK(t.audit.is_failing());
+  CHECK(t.output->text == "aaa");
+  t.audit.append("b\n");
+  t.audit.write();
+  CHECK(t.output->writes == 1);
+  t.output->room = 100;
+  let_pass(t.clock, t.loop, 10s);
+  CHECK_FALSE(t.audit.is_failing());
+  CHECK(t.output->text == "aaaa\nb\n");
+  CHECK(t.audit.counts().lost == 0);
+}
+
+TEST_CASE("beyond what may wait lines are lost and counted") {
+  Fixture t;
+  t.output->room = 0;
+  const std::string line(100'000, 'x');
+  for (int i = 0; i < 20; ++i) t.audit.append(line + "\n");
+  CHECK(t.audit.counts().lost == 10);
+  CHECK(t.audit.is_failing());
+}
+
+TEST_CASE("a line that has to be there is there at once, or not at all") {
+  Fixture t;
+  t.audit.append("before\n");
+  CHECK(t.audit.append_now("now\n"));
+  CHECK(t.output->text == "before\nnow\n");
+  t.output->room = 0;
+  CHECK_FALSE(t.audit.append_now("never\n"));
+  CHECK(t.audit.is_failing());
+  t.output->room = 100;
+  // It is not tried again before its time.
+  CHECK_FALSE(t.audit.append_now("nor this\n"));
+  let_pass(t.clock, t.loop, 10s);
+  CHECK(t.audit.append_now("again\n"));
+  CHECK(t.output->text == "before\nnow\nagain\n");
+}
+
+TEST_CASE("what was begun of a line stands whole in the file that is opened next") {
+  Fixture t;
+  t.output->room = 2;
+  t.audit.append("aaaa\n");
+  t.audit.write();
+  t.output->room = 100;
+  t.audit.reopen();
+  CHECK(t.output->text == "aaaa\n");
+  CHECK_FALSE(t.audit.is_failing());
+}

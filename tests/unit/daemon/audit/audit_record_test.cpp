@@ -1,0 +1,81 @@
+#include "audit/audit_record.hpp"
+
+#include <doctest/doctest.h>
+
+#include "audit/arguments_digest.hpp"
+
+using namespace bridge;
+using namespace std::chrono_literals;
+
+namespace {
+
+AuditRecord record() {
+  AuditRecord record;
+  record.time = 1'767'225'600'123'000'000;  // ticks are nanoseconds
+  record.client.uid = 1000;
+  record.client.pid = 7;
+  record.client.command = "python3";
+  record.method = "tools/call";
+  record.tool = "add";
+  record.bytes_in = 80;
+  return record;
+}
+
+AuditOutcome outcome_of(std::string_view response, bool is_call = true) {
+  return end_of_response(response, is_call).outcome;
+}
+
+}  // namespace
+
+TEST_CASE("a line has what is known, and one line end") {
+  CHECK(
+      ended_line(record(), {AuditOutcome::ok, {}, 40}, 1234us) ==
+      R"({"time":"2026-01-01T00:00:00.123Z","client":{"uid":1000,"pid":7,"command":"python3"},)"
+      R"("method":"tools/call","tool":"add","bytesIn":80,"outcome":"ok","ms":1.234,"bytesOut":40})"
+      "\n");
+}
+
+TEST_CASE("a caller of the HTTP face has an address and no uid") {
+  AuditRecord call = record();
+  call.client = {};
+  call.client.http = true;
+  call.client.remote = "192.0.2.1";
+  CHECK(ended_line(call, {}, 0us).find(R"("client":{"http":true,"remote":"192.0.2.1"})") !=
+        std::string::npos);
+}
+
+TEST_CASE("the line before a request is sent has its id and no outcome") {
+  AuditRecord call = record();
+  call.id = "a-1";
+  const std::string line = beginning_line(call);
+  CHECK(line.find(R"("id":"a-1")") != std::string::npos);
+  CHECK(line.find("outcome") == std::string::npos);
+  CHECK(unknown_line(line.substr(0, line.size() - 1)) ==
+        line.substr(0, line.size() - 2) + ",\"outcome\":\"unknown\"}\n");
+}
+
+TEST_CASE("how a response says that its request has ended") {
+  CHECK(outcome_of(R"({"jsonrpc":"2.0","id":1,"result":{"content":[]}})") == AuditOutcome::ok);
+  CHECK(outcome_of(R"({"result":{"isError":true},"id":1})") == AuditOutcome::tool_error);
+  CHECK(outcome_of(R"({"result":{"isError":false},"id":1})") == AuditOutcome::ok);
+  CHECK(outcome_of(R"({"result":{"a":{"isError":true}},"id":1})") == AuditOutcome::ok);
+  CHECK(outcome_of(R"({"result":{"isError":true},"id":1})", false) == AuditOutcome::ok);
+  CHECK(outcome_of(R"({"error":{"code":-32602,"message":"m"},"id":1})") == AuditOutcome::error);
+  const auto of_bridge = [](std::string_view kind, std::string_view delivered) {
+    return outcome_of(std::string(R"({"error":{"code":-32000,"data":{"source":"bridge","kind":")") +
+                      std::string(kind) + R"(","delivered":")" + std::string(delivered) +
+                      R"("}},"id":1})");
+  };
+  CHECK(of_bridge("denied", "no") == AuditOutcome::denied);
+  CHECK(of_bridge("rate_limited", "no") == AuditOutcome::rate_limited);
+  CHECK(of_bridge("timeout", "unknown") == AuditOutcome::unknown);
+  CHECK(of_bridge("overloaded", "no") == AuditOutcome::error);
+  CHECK(end_of_response(R"({"error":{"code":-32602},"id":1})", true).code == -32602);
+  CHECK_FALSE(end_of_response(R"({"error":{"code":"x"},"id":1})", true).code);
+}
+
+TEST_CASE("the digest is SHA-256 of the value") {
+  // printf '{"a":1}' | sha256sum
+  CHECK(arguments_digest(R"({ "a" : 1 })") ==
+        "015abd7f5cc57a2dd94b7590f04ad8084273905ee33ec5cebeae62276a97f862");
+}

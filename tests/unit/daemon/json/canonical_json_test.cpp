@@ -1,0 +1,24 @@
+#include "json/canonical_json.hpp"
+
+#include <doctest/doctest.h>
+
+using bridge::canonical_json;
+
+TEST_CASE("white space, the order of members and escapes make no difference") {
+  CHECK(canonical_json(R"( { "b" : [ 1 , 2 ] , "a" : "\u0078" } )") == R"({"a":"x","b":[1,2]})");
+  CHECK(canonical_json(R"({"\u0061":{"z":null,"y":true}})") == R"({"a":{"y":true,"z":null}})");
+  CHECK(canonical_json(R"({"a":"\u00e4"})") == canonical_json("{\"a\":\"\xC3\xA4\"}"));
+}
+
+TEST_CASE("numbers are as they were written, and 1 is not 1.0") {
+  CHECK(canonical_json("[1,1.0,1e400,-0]") == "[1,1.0,1e400,-0]");
+}
+
+TEST_CASE("empty ones and scalars are themselves") {
+  for (const char* text : {"{}", "[]", "\"\"", "null", "[{},[]]", R"({"a":{}})"})
+    CHECK(canonical_json(text) == text);
+}
+
+TEST_CASE("members of one name keep their order") {
+  CHECK(canonical_json(R"({"b":1,"a":2,"b":0})") == R"({"a":2,"b":1,"b":0})");
+}
