@@ -49,7 +49,7 @@ void AuditLog::try_to_write() {
     waiting_.erase(0, whole);
     done_ = written - whole;
   }
-  if (!waiting_.empty() || !output_->fault().empty()) {
+  if (!waiting_.empty()) {
     retry_.set_after(retry_time);
     if (std::exchange(is_failing_, true)) return;
     log_.event(LogLevel::error, "audit", "the audit cannot be written: {}; trying again every {} s",
@@ -63,12 +63,13 @@ void AuditLog::try_to_write() {
 
 void AuditLog::reopen() {
   write();
-  if (!output_->reopen()) {
+  const AuditOutput::Reopened reopened = output_->reopen();
+  if (reopened == AuditOutput::Reopened::failed) {
     log_.event(LogLevel::error, "audit", "the audit cannot be opened again: {}", output_->fault());
     return;
   }
-  // The rest of a line whose beginning is in the file before.
-  done_ = 0;
+  // A line whose beginning is in the file before stands whole in this one.
+  if (reopened == AuditOutput::Reopened::another) done_ = 0;
   try_to_write();
 }
 

@@ -40,18 +40,17 @@ std::string folder_of(const std::string& path) {
 }  // namespace
 
 AuditFile::AuditFile(std::string path) : path_(std::move(path)) {
-  if (!open()) throw StartError(exit_code::cannot_bind, "--audit: " + fault_);
+  if (open() == Reopened::failed) throw StartError(exit_code::cannot_bind, "--audit: " + fault_);
 }
 
 AuditFile::~AuditFile() {
   if (file_ >= 0) close(file_);
 }
 
-/// False and fault_ if it cannot be had.
-bool AuditFile::open() {
+AuditOutput::Reopened AuditFile::open() {
   const auto fail = [this](const std::string& reason) {
     fault_ = fmt::format("{}: {}", printable(path_), reason);
-    return false;
+    return Reopened::failed;
   };
   const std::string folder_name = folder_of(path_);
   if (mkdir(folder_name.c_str(), 0700) != 0 && errno != EEXIST)
@@ -68,6 +67,10 @@ bool AuditFile::open() {
   if (!file) return fail(fmt::format("cannot be opened: {}", why()));
   if (fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) || !is_of_owner_alone(status))
     return fail("is not a file that only this user can write");
+  struct stat before {};
+  if (file_ >= 0 && fstat(file_, &before) == 0 && before.st_dev == status.st_dev &&
+      before.st_ino == status.st_ino)
+    return Reopened::same;
   // What was cut off in the middle of a line stays, and is no part of the next one.
   char last = '\n';
   if (status.st_size > 0 && pread(file.get(), &last, 1, status.st_size - 1) == 1 && last != '\n' &&
@@ -77,11 +80,11 @@ bool AuditFile::open() {
   file_ = fcntl(file.get(), F_DUPFD_CLOEXEC, 3);
   if (file_ < 0) return fail(why());
   fault_.clear();
-  return true;
+  return Reopened::another;
 }
 
 std::size_t AuditFile::write(std::string_view lines) {
-  if (file_ < 0 && !open()) return 0;
+  if (file_ < 0 && open() == Reopened::failed) return 0;
   for (;;) {
     const ssize_t written = ::write(file_, lines.data(), lines.size());
     if (written < 0 && errno == EINTR) continue;
@@ -96,7 +99,7 @@ std::size_t AuditFile::write(std::string_view lines) {
   }
 }
 
-bool AuditFile::reopen() { return open(); }
+AuditOutput::Reopened AuditFile::reopen() { return open(); }
 
 std::vector<std::string> AuditFile::unended() const {
   struct stat status {};
@@ -135,14 +138,15 @@ std::vector<std::string> AuditFile::unended() const {
 }
 
 AuditJournal::AuditJournal(std::string path) : path_(std::move(path)) {
-  if (!reopen()) throw StartError(exit_code::cannot_bind, "--audit journal: " + fault_);
+  if (reopen() == Reopened::failed)
+    throw StartError(exit_code::cannot_bind, "--audit journal: " + fault_);
 }
 
 AuditJournal::~AuditJournal() {
   if (socket_ >= 0) close(socket_);
 }
 
-bool AuditJournal::reopen() {
+AuditOutput::Reopened AuditJournal::reopen() {
   Descriptor opened(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -150,16 +154,16 @@ bool AuditJournal::reopen() {
   if (!opened ||
       connect(opened.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     fault_ = fmt::format("the journal cannot be reached: {}", why());
-    return false;
+    return Reopened::failed;
   }
   if (socket_ >= 0) close(socket_);
   socket_ = fcntl(opened.get(), F_DUPFD_CLOEXEC, 3);
   fault_.clear();
-  return socket_ >= 0;
+  return Reopened::same;
 }
 
 std::size_t AuditJournal::write(std::string_view lines) {
-  if (socket_ < 0 && !reopen()) return 0;
+  if (socket_ < 0 && reopen() == Reopened::failed) return 0;
   std::size_t done = 0;
   while (done < lines.size()) {
     const std::size_t end = std::min(lines.find('\n', done), lines.size());

@@ -11,12 +11,17 @@ namespace bridge {
 /// Where lines of the audit go.
 class AuditOutput {
  public:
+  enum class Reopened {
+    failed,   ///< fault() says why, and write() tries again
+    same,     ///< it is what was open before: a line may go on in it
+    another,  ///< the next line begins in it
+  };
   /// Writes as much of these whole lines as it can now; never waits. Returns how many bytes; less
   /// than all: fault() says why.
   virtual std::size_t write(std::string_view lines) = 0;
   virtual const std::string& fault() const = 0;
-  /// SIGHUP: opens it again. False: it cannot be; then fault() says why, and write() tries again.
-  virtual bool reopen() = 0;
+  /// SIGHUP: opens it again.
+  virtual Reopened reopen() = 0;
   virtual ~AuditOutput() = default;
 };
 
@@ -32,14 +37,14 @@ class AuditFile final : public AuditOutput {
 
   std::size_t write(std::string_view lines) override;
   const std::string& fault() const override { return fault_; }
-  bool reopen() override;
+  Reopened reopen() override;
 
   /// The lines that have an id and no outcome, and whose id no later line has: of an earlier daemon
   /// that died. Looks at the last 64 MiB.
   std::vector<std::string> unended() const;
 
  private:
-  bool open();
+  Reopened open();
 
   std::string path_;
   std::string fault_;
@@ -58,7 +63,7 @@ class AuditJournal final : public AuditOutput {
 
   std::size_t write(std::string_view lines) override;
   const std::string& fault() const override { return fault_; }
-  bool reopen() override;
+  Reopened reopen() override;
 
  private:
   std::string path_;

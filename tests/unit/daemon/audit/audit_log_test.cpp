@@ -22,9 +22,9 @@ struct FakeOutput final : AuditOutput {
     return taken;
   }
   const std::string& fault() const override { return reason; }
-  bool reopen() override {
+  Reopened reopen() override {
     text.clear();
-    return true;
+    return Reopened::another;
   }
 
   std::string text;
