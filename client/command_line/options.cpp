@@ -55,6 +55,8 @@ constexpr Option rows[] = {
     own("--full", &Options::full, "tools: with their parameters, however many they are"),
     own("--types", &Options::types,
         "tools: as declarations of TypeScript, for a client that is compiled"),
+    own("--as UID", &Options::as,
+        "tools: as this user sees them, by the policy of the daemon; for root"),
     own("--save DIR", &Options::save,
         "call, read, prompt, wait, tasks result: write images, audio and blobs to files there"),
     own("--raw", &Options::raw,

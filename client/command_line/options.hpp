@@ -40,6 +40,7 @@ struct Options {
   std::string command;  ///< of --run
   std::string config;
   std::string peer;
+  std::string as;                       ///< the uid to act as
   std::vector<std::string> roots;       ///< folders, as they were typed
   std::optional<Milliseconds> timeout;  ///< nothing = none
   Milliseconds wait{0};                 ///< for a socket that is not there yet

@@ -70,7 +70,10 @@ std::string_view fate_of_request(const json::Value& data) {
   if (delivered != "no") return "";
   const bool was_sent =
       data.find("status", json::Value::Kind::number) != nullptr && !data.is_true("opening");
-  if (data.string("kind") == "shutdown") return "; the request was not sent";
+  // The message says when or whether it helps to send it again.
+  for (const std::string_view kind : {"shutdown", "denied", "rate_limited", "audit"}) {
+    if (data.string("kind") == kind) return "; the request was not sent";
+  }
   if (data.string("kind") == "auth") {
     return was_sent ? "; the server has not acted on the request" : "; the request was not sent";
   }

@@ -178,6 +178,20 @@ void add_state(std::vector<StyledLine>& lines, const Value& state) {
       .add("; results and notifications are lost if the daemon ends");
 }
 
+/// Which rule of the policy holds for the asker.
+void add_policy(std::vector<StyledLine>& lines, const Value& policy) {
+  const std::uint64_t rule = policy.count("rule");
+  StyledLine& line = lines.emplace_back(named("policy"));
+  if (rule == 0) {
+    line.add("no rule is for this user: nearly everything is denied", Tone::bad);
+  } else {
+    line.add(fmt::format("rule {}", rule));
+  }
+  if (const auto file = policy.string("file"); !file.empty()) line.add(fmt::format(" of {}", file));
+  if (rule != 0 && policy.count("line") > 0)
+    line.add(fmt::format(", line {}", policy.count("line")));
+}
+
 void add_last_error(std::vector<StyledLine>& lines, const Value& error, std::int64_t now_ms) {
   StyledLine& line = lines.emplace_back(named("last error"));
   if (const auto at = static_cast<std::int64_t>(error.count("atMs")); at > 0 && at <= now_ms) {
@@ -231,6 +245,12 @@ std::vector<StyledLine> render_status(const Value& status, std::int64_t now_ms, 
   if (const Value* upstream = status.find("upstream", Kind::object))
     add_upstream(lines, *upstream, look);
   if (const Value* state = status.find("state", Kind::object)) add_state(lines, *state);
+  if (const Value* policy = status.find("policy", Kind::object)) add_policy(lines, *policy);
+  if (status.string("audit") == "failing") {
+    lines.emplace_back(named("audit"))
+        .add("cannot be written", Tone::bad)
+        .add("; see the daemon's log, it is tried again every 10 s");
+  }
   if (const Value* error = status.find("lastError", Kind::object))
     add_last_error(lines, *error, now_ms);
   lines.emplace_back();

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "command_line/verb.hpp"
+#include "connection/act_as.hpp"
 #include "connection/connect.hpp"
 #include "render/failure.hpp"
 #include "servers/start.hpp"
@@ -152,6 +153,9 @@ ExitCode run(const Options& options) {
   const auto trusted = choose_trusted_peer(options.peer, std::getenv("MCP_NC_PEER"));
   if (const auto* error = std::get_if<UsageError>(&trusted)) return refuse(*error, options);
 
+  if (!options.as.empty()) {
+    if (const auto why = act_as(options.as)) return refuse({.message = *why}, options);
+  }
   if (verb == nullptr) await_first_line();
   const Deadline deadline = Deadline::after(options.timeout);
   auto connected = connect_to_daemon(std::get<std::vector<std::string>>(sockets),

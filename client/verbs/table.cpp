@@ -66,7 +66,7 @@ constexpr HelpEntry call_words[] = {
 constexpr Verb rows[] = {
     {.form = "tools [NAME]",
      .operands = {0, 1},
-     .options = "keep max-bytes names brief full types root",
+     .options = "keep max-bytes names brief full types root as",
      .summary = "the server's tools with their parameters; one in full, with a call to copy",
      .more = "More than 20 tools are shown with a line each. Of one tool everything is shown: its "
              "parameters with their descriptions, its result, its annotations, and a call to copy.",
