@@ -57,8 +57,8 @@ struct ClientIdentity {
 
   template <class A>
   void each_field(A& archive) {
-    archive(id, kind, pid, uid, archive.not_saved(gid), archive.not_saved(groups), connected,
-            on_behalf_of);
+    archive(id, kind, pid, uid, archive.not_saved(gid), archive.not_saved(groups), remote,
+            connected, on_behalf_of);
   }
 
   Peer peer() const { return {kind == "http", uid, gid, groups}; }
