@@ -11,6 +11,8 @@
 
 namespace bridge {
 
+struct Frame;
+
 // How a value of a message's body stands in a header (MCP 2026-07-28, Streamable HTTP, "Value
 // Encoding"). Pure.
 
