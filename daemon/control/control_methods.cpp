@@ -349,9 +349,10 @@ void ControlMethods::answer(const Frame& request, Client& asker, Reply reply) {
   if (method == nullptr) {
     reply(unknown_method(request));
   } else if (method->caller == Caller::owner && !is_owner) {
-    reply(error_reply(
-        request.text(request.id), json_rpc::invalid_request,
-        fmt::format("{} is for the daemon's own user and root, on the Unix socket", method->name)));
+    reply(
+        error_reply(request.text(request.id), json_rpc::invalid_request,
+                    fmt::format("only the daemon's user and root may call {}, over its Unix socket",
+                                method->name)));
   } else {
     method->answer(*this, request, asker, std::move(reply));
   }

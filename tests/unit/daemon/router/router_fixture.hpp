@@ -202,6 +202,9 @@ struct RouterFixture {
 
   /// `bridge/later` is answered when the test says so, everything else at once.
   struct FakeControl final : Control {
+    ControlFacts facts_of(std::string_view method) const override {
+      return {.is_answered_in_order = method == "bridge/notifications"};
+    }
     void answer(const Frame& request, Client&, Reply reply) override {
       const std::string response = fmt::format(R"({{"jsonrpc":"2.0","id":{},"result":{}}})",
                                                request.text(request.id), result);
