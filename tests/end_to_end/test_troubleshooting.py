@@ -155,12 +155,14 @@ class Symptoms(Case):
         daemon.stop()
         daemon = self.start_daemon(self.upstream(), "--state-dir", self.path("state"), socket="2")
         self.shows("is not gone on with: it is of another upstream", daemon.stderr())
-        for number, (at, symptom) in enumerate([(30, "is not gone on with: it is damaged"),
-                                                (8, "is not gone on with: it is of a newer mcp-bridged")]):
+        for number, (at, byte, symptom) in enumerate(
+                [(30, b"\xee", "is not gone on with: it is damaged"),
+                 (8, b"\xee", "is not gone on with: it is of a newer mcp-bridged"),
+                 (8, b"\x01", "is not gone on with: it is of an older mcp-bridged")]):
             daemon.stop()
             with open(log, "r+b") as file:
                 file.seek(at)
-                file.write(b"\xee")
+                file.write(byte)
             daemon = self.start_daemon(self.upstream(), "--state-dir", self.path("state"), socket=f"3{number}")
             self.shows(symptom, daemon.stderr())
 
