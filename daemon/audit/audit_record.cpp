@@ -40,7 +40,7 @@ JsonObject described(const AuditRecord& record) {
   return line;
 }
 
-bool contains(std::string_view text, std::string_view part) {
+bool has_part(std::string_view text, std::string_view part) {
   return memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
 }
 
@@ -93,7 +93,7 @@ AuditEnd end_of_response(std::string_view response, bool is_call) {
     return error.empty();
   });
   if (is_result) {
-    if (is_call && contains(response, "\"isError\"") &&
+    if (is_call && has_part(response, "\"isError\"") &&
         find_member(find_member(response, "result").value_or(""), "isError") == "true")
       end.outcome = AuditOutcome::tool_error;
     return end;

@@ -49,7 +49,7 @@ int read_all(int descriptor, std::size_t expected, std::size_t most, std::string
   std::size_t filled = 0;
   bytes.resize(std::min(std::max(expected, usual_size), most) + 1);
   for (;;) {
-    const ssize_t count = read(descriptor, bytes.data() + filled, bytes.size() - filled);
+    const ssize_t count = ::read(descriptor, bytes.data() + filled, bytes.size() - filled);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return errno;
     filled += static_cast<std::size_t>(count);

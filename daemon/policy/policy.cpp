@@ -22,7 +22,7 @@ struct Fault : std::runtime_error {
 };
 
 template <class Id>
-bool contains(const std::vector<Id>& ids, Id id) {
+bool is_among(const std::vector<Id>& ids, Id id) {
   return std::find(ids.begin(), ids.end(), id) != ids.end();
 }
 
@@ -186,11 +186,11 @@ class Reader {
 
 bool PolicyRule::matches(const Peer& peer) const {
   if (http && *http != peer.http) return false;
-  if (names_users && (peer.http || !contains(uids, peer.uid))) return false;
+  if (names_users && (peer.http || !is_among(uids, peer.uid))) return false;
   if (!names_groups) return true;
-  return !peer.http && (contains(gids, peer.gid) ||
+  return !peer.http && (is_among(gids, peer.gid) ||
                         std::any_of(peer.groups.begin(), peer.groups.end(),
-                                    [this](gid_t group) { return contains(gids, group); }));
+                                    [this](gid_t group) { return is_among(gids, group); }));
 }
 
 std::variant<Policy, std::string> Policy::read(std::string_view text, const AccountNames& names) {

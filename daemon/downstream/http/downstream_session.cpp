@@ -29,7 +29,7 @@ std::string make_session_name() {
 
 namespace {
 
-bool is_question(std::string_view frame) {
+bool is_request_frame(std::string_view frame) {
   return find_member(frame, "method").has_value() && find_member(frame, "id").has_value();
 }
 
@@ -152,7 +152,7 @@ void DownstreamSession::send_about(std::string_view request_id, std::string fram
   PendingPost* post = post_for(request_id);
   // A question waits for no resumption; what only tells something does.
   const bool elsewhere =
-      post != nullptr && !post->can_ask() && stream_.is_open() && is_question(frame);
+      post != nullptr && !post->can_ask() && stream_.is_open() && is_request_frame(frame);
   if (post != nullptr && !elsewhere && post->send(frame)) return;
   // Before an answer that comes as one body nothing else can come; it may on the session's stream.
   if (stream_.is_open() || post == nullptr) stream_.push(std::move(frame));
