@@ -204,7 +204,7 @@ struct ControlMethods::Method {
   std::string_view params;
   std::string_view help;
   ControlFacts facts;
-  void (*answer)(ControlMethods& self, const Frame& request, Client& asker, Reply reply);
+  void (*answer)(ControlMethods& self, const Frame& request, Client& asker, Reply&& reply);
 };
 
 std::span<const ControlMethods::Method> ControlMethods::methods() {
@@ -216,7 +216,7 @@ std::span<const ControlMethods::Method> ControlMethods::methods() {
        "",
        "the state of everything",
        {},
-       [](Self self, const Frame& request, Asker asker, Reply reply) {
+       [](Self self, const Frame& request, Asker asker, Reply&& reply) {
          reply(result_reply(request.text(request.id), self.status_for(asker)));
        }},
       {"bridge/notifications",
@@ -224,7 +224,7 @@ std::span<const ControlMethods::Method> ControlMethods::methods() {
        "since?, instance?, limit?",
        "notifications of the ring, without taking them",
        {.is_answered_in_order = true},
-       [](Self self, const Frame& request, Asker asker, Reply reply) {
+       [](Self self, const Frame& request, Asker asker, Reply&& reply) {
          reply(self.notifications_reply(request, asker));
        }},
       {"bridge/metrics",
@@ -232,7 +232,7 @@ std::span<const ControlMethods::Method> ControlMethods::methods() {
        "",
        "the metrics, in the text form of Prometheus",
        {},
-       [](Self self, const Frame& request, Asker, Reply reply) {
+       [](Self self, const Frame& request, Asker, Reply&& reply) {
          reply(result_reply(request.text(request.id), JsonObject().add("text", self.metrics_())));
        }},
       {"bridge/tool",
@@ -240,7 +240,7 @@ std::span<const ControlMethods::Method> ControlMethods::methods() {
        "name?",
        "one tool of the server, or the names of all",
        {.is_handled_again = true},
-       [](Self self, const Frame& request, Asker asker, Reply reply) {
+       [](Self self, const Frame& request, Asker asker, Reply&& reply) {
          self.tools_->answer(request, asker, std::move(reply));
        }},
       {"bridge/login",
@@ -248,7 +248,7 @@ std::span<const ControlMethods::Method> ControlMethods::methods() {
        "mode?, callback?, waitMs?, cancel?",
        "log in at the server's authorization server",
        {.is_confidential = true},
-       [](Self self, const Frame& request, Asker, Reply reply) {
+       [](Self self, const Frame& request, Asker, Reply&& reply) {
          self.logins_.log_in(request, std::move(reply));
        }},
       {"bridge/logout",
@@ -256,7 +256,7 @@ std::span<const ControlMethods::Method> ControlMethods::methods() {
        "",
        "forget the login and revoke it",
        {.is_confidential = true},
-       [](Self self, const Frame& request, Asker, Reply reply) {
+       [](Self self, const Frame& request, Asker, Reply&& reply) {
          self.logins_.log_out(request, std::move(reply));
        }},
       {"bridge/monitor",
@@ -264,7 +264,7 @@ std::span<const ControlMethods::Method> ControlMethods::methods() {
        "",
        "every message, as it passes",
        {},
-       [](Self self, const Frame& request, Asker asker, Reply reply) {
+       [](Self self, const Frame& request, Asker asker, Reply&& reply) {
          reply(self.monitor_->answer(request, asker));
        }},
       {"bridge/submit",
@@ -272,7 +272,7 @@ std::span<const ControlMethods::Method> ControlMethods::methods() {
        "method, params?, key?, keepMs?",
        "make a request a job",
        {},
-       [](Self self, const Frame& request, Asker asker, Reply reply) {
+       [](Self self, const Frame& request, Asker asker, Reply&& reply) {
          reply(self.job_methods_.submit(request, asker));
        }},
       {"bridge/collect",
@@ -280,7 +280,7 @@ std::span<const ControlMethods::Method> ControlMethods::methods() {
        "job, waitMs?, keep?, answer?",
        "the result of a job, as soon as it is there",
        {.is_handled_again = true, .is_answered_in_order = true},
-       [](Self self, const Frame& request, Asker asker, Reply reply) {
+       [](Self self, const Frame& request, Asker asker, Reply&& reply) {
          self.job_methods_.collect(request, asker, std::move(reply));
        }},
       {"bridge/answer",
@@ -288,7 +288,7 @@ std::span<const ControlMethods::Method> ControlMethods::methods() {
        "job, questionId?, result or error",
        "answer the question of a job",
        {.is_confidential = true},
-       [](Self self, const Frame& request, Asker asker, Reply reply) {
+       [](Self self, const Frame& request, Asker asker, Reply&& reply) {
          reply(self.job_methods_.answer_question(request, asker));
        }},
       {"bridge/jobs",
@@ -296,7 +296,7 @@ std::span<const ControlMethods::Method> ControlMethods::methods() {
        "states?, limit?",
        "the jobs of this user",
        {},
-       [](Self self, const Frame& request, Asker asker, Reply reply) {
+       [](Self self, const Frame& request, Asker asker, Reply&& reply) {
          reply(self.job_methods_.list(request, asker));
        }},
       {"bridge/cancel",
@@ -304,7 +304,7 @@ std::span<const ControlMethods::Method> ControlMethods::methods() {
        "job",
        "cancel a job",
        {},
-       [](Self self, const Frame& request, Asker asker, Reply reply) {
+       [](Self self, const Frame& request, Asker asker, Reply&& reply) {
          reply(self.job_methods_.cancel(request, asker));
        }},
       {"bridge/forget",
@@ -312,7 +312,7 @@ std::span<const ControlMethods::Method> ControlMethods::methods() {
        "job",
        "forget a job that has ended",
        {},
-       [](Self self, const Frame& request, Asker asker, Reply reply) {
+       [](Self self, const Frame& request, Asker asker, Reply&& reply) {
          reply(self.job_methods_.forget(request, asker));
        }},
   };

@@ -183,7 +183,7 @@ class JobRunner final : private JobClientEvents {
   /// Whether something is asked about it that nobody has answered.
   bool is_asked(JobNumber number) const;
   /// Of what the previous process has saved, what has ended.
-  void restore_ended(std::vector<Job> jobs, std::vector<std::pair<User, UsedKey>> keys);
+  void restore_ended(std::vector<Job>&& jobs, std::vector<std::pair<User, UsedKey>>&& keys);
   /// What has not; before the requests in flight are restored.
   void restore_running(std::vector<SavedJob> jobs);
   /// They are: what was asked about jobs waits for its answer again.

@@ -155,7 +155,8 @@ bool JobRunner::tries_again(Running& running, std::string_view error) {
   return true;
 }
 
-void JobRunner::restore_ended(std::vector<Job> jobs, std::vector<std::pair<User, UsedKey>> keys) {
+void JobRunner::restore_ended(std::vector<Job>&& jobs,
+                              std::vector<std::pair<User, UsedKey>>&& keys) {
   for (Job& job : jobs) {
     if (is_end(job.state)) store_.restore(std::move(job));
   }

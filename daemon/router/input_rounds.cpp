@@ -209,7 +209,7 @@ std::map<UpstreamId, InputRounds::Saved> InputRounds::save() const {
   return all;
 }
 
-void InputRounds::restore(std::map<UpstreamId, Saved> saved) {
+void InputRounds::restore(std::map<UpstreamId, Saved>&& saved) {
   for (auto& [id, one] : saved) {
     const PendingRequest* const request = in_flight_.find(id);
     if (request == nullptr || !request->rounds) continue;

@@ -79,7 +79,7 @@ class InputRounds {
   /// In an upgrade: those whose requests go along.
   std::map<UpstreamId, Saved> save() const;
   /// REQUIRES: their requests are there.
-  void restore(std::map<UpstreamId, Saved> saved);
+  void restore(std::map<UpstreamId, Saved>&& saved);
 
  private:
   struct Round : Saved {

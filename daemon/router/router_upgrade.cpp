@@ -81,7 +81,7 @@ std::vector<SavedClient> RouterUpgrade::save_clients() const {
     SavedClient saved;
     saved.id = id;
     saved.served = router_.frames_.is_served(*client);
-    saved.facts = *client;
+    saved.facts = static_cast<const ClientFacts&>(*client);
     const auto save_in = [&client = *client](std::vector<std::string>& frames) {
       return [&client, &frames](const Frame& frame) {
         // A caller that is told that it goes no further must find it so.

@@ -159,7 +159,8 @@ class ChildRequests {
     request.begin = saved.begin;
     request.started = saved.started;
     request.message = std::move(saved.message);
-    return add(request.message.id, std::move(request));
+    const UpstreamId id = request.message.id;
+    return add(id, std::move(request));
   }
 
   /// Those of one run of the child, in the order in which they were sent.
