@@ -200,9 +200,9 @@ enum class Caller : std::uint8_t {
 /// A row for each control method; adding one is a row and a function.
 struct ControlMethods::Method {
   std::string_view name;
-  Caller caller;
   std::string_view params;
   std::string_view help;
+  Caller caller;
   ControlFacts facts;
   void (*answer)(ControlMethods& self, const Frame& request, Client& asker, Reply&& reply);
 };
@@ -212,105 +212,105 @@ std::span<const ControlMethods::Method> ControlMethods::methods() {
   using Asker = Client&;
   static constexpr Method rows[] = {
       {"bridge/status",
-       Caller::anyone,
        "",
        "the state of everything",
+       Caller::anyone,
        {},
        [](Self self, const Frame& request, Asker asker, Reply&& reply) {
          reply(result_reply(request.text(request.id), self.status_for(asker)));
        }},
       {"bridge/notifications",
-       Caller::anyone,
        "since?, instance?, limit?",
        "notifications of the ring, without taking them",
+       Caller::anyone,
        {.is_answered_in_order = true},
        [](Self self, const Frame& request, Asker asker, Reply&& reply) {
          reply(self.notifications_reply(request, asker));
        }},
       {"bridge/metrics",
-       Caller::anyone,
        "",
        "the metrics, in the text form of Prometheus",
+       Caller::anyone,
        {},
        [](Self self, const Frame& request, Asker, Reply&& reply) {
          reply(result_reply(request.text(request.id), JsonObject().add("text", self.metrics_())));
        }},
       {"bridge/tool",
-       Caller::anyone,
        "name?",
        "one tool of the server, or the names of all",
+       Caller::anyone,
        {.is_handled_again = true},
        [](Self self, const Frame& request, Asker asker, Reply&& reply) {
          self.tools_->answer(request, asker, std::move(reply));
        }},
       {"bridge/login",
-       Caller::owner,
        "mode?, callback?, waitMs?, cancel?",
        "log in at the server's authorization server",
+       Caller::owner,
        {.is_confidential = true},
        [](Self self, const Frame& request, Asker, Reply&& reply) {
          self.logins_.log_in(request, std::move(reply));
        }},
       {"bridge/logout",
-       Caller::owner,
        "",
        "forget the login and revoke it",
+       Caller::owner,
        {.is_confidential = true},
        [](Self self, const Frame& request, Asker, Reply&& reply) {
          self.logins_.log_out(request, std::move(reply));
        }},
       {"bridge/monitor",
-       Caller::owner,
        "",
        "every message, as it passes",
+       Caller::owner,
        {},
        [](Self self, const Frame& request, Asker asker, Reply&& reply) {
          reply(self.monitor_->answer(request, asker));
        }},
       {"bridge/submit",
-       Caller::anyone,
        "method, params?, key?, keepMs?",
        "make a request a job",
+       Caller::anyone,
        {},
        [](Self self, const Frame& request, Asker asker, Reply&& reply) {
          reply(self.job_methods_.submit(request, asker));
        }},
       {"bridge/collect",
-       Caller::anyone,
        "job, waitMs?, keep?, answer?",
        "the result of a job, as soon as it is there",
+       Caller::anyone,
        {.is_handled_again = true, .is_answered_in_order = true},
        [](Self self, const Frame& request, Asker asker, Reply&& reply) {
          self.job_methods_.collect(request, asker, std::move(reply));
        }},
       {"bridge/answer",
-       Caller::anyone,
        "job, questionId?, result or error",
        "answer the question of a job",
+       Caller::anyone,
        {.is_confidential = true},
        [](Self self, const Frame& request, Asker asker, Reply&& reply) {
          reply(self.job_methods_.answer_question(request, asker));
        }},
       {"bridge/jobs",
-       Caller::anyone,
        "states?, limit?",
        "the jobs of this user",
+       Caller::anyone,
        {},
        [](Self self, const Frame& request, Asker asker, Reply&& reply) {
          reply(self.job_methods_.list(request, asker));
        }},
       {"bridge/cancel",
-       Caller::anyone,
        "job",
        "cancel a job",
+       Caller::anyone,
        {},
        [](Self self, const Frame& request, Asker asker, Reply&& reply) {
          reply(self.job_methods_.cancel(request, asker));
        }},
       {"bridge/forget",
-       Caller::anyone,
        "job",
        "forget a job that has ended",
+       Caller::anyone,
        {},
        [](Self self, const Frame& request, Asker asker, Reply&& reply) {
          reply(self.job_methods_.forget(request, asker));

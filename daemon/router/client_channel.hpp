@@ -196,7 +196,7 @@ class ClientChannel {
 
   virtual void set_feed(RingFeed feed) = 0;
   /// What of the ring is for it; null: all.
-  virtual void show_only(std::shared_ptr<const RingFilter>) {}
+  virtual void show_only(std::shared_ptr<const RingFilter> filter) { filter.reset(); }
   /// It is not fed any more, and what it was fed counts as not taken.
   virtual void give_back_feed() { set_feed(RingFeed::none); }
   /// No more answers will come: closes as soon as all that is queued was written. The channel must

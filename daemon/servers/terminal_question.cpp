@@ -60,7 +60,7 @@ class CaughtSignals {
 std::optional<std::string> read_line(const CaughtSignals& signals) {
   std::string line;
   for (char c = '\0'; line.size() < longest_answer;) {
-    if (!signals.wait_for_input() || read(STDIN_FILENO, &c, 1) <= 0) return std::nullopt;
+    if (!signals.wait_for_input() || ::read(STDIN_FILENO, &c, 1) <= 0) return std::nullopt;
     if (c == '\n') return line;
     line += c;
   }
