@@ -6,8 +6,8 @@
 
 namespace client {
 
-/// Lines of stdin, as they come. No more is read than there is, so that whoever reads next gets
-/// what comes next.
+/// Lines of stdin, as they come. Reads only what is there, so that the next reader gets what
+/// follows.
 class InputLines {
  public:
   /// Takes what is there. False at the end of the input.

@@ -234,7 +234,7 @@ void print_failure(Console& console, Failure failure) {
 
 ExitCode tell_failure(Console& console, const Options& options, const Failure& failure) {
   if (options.json) print_failure(console, failure);
-  // Whoever interrupts knows it.
+  // The user has interrupted it: no message.
   if (failure.kind == "interrupted") return failure.code;
   console.note(failure.shown.empty() ? failure.message : failure.shown);
   console.prompt(failure.pages);

@@ -123,7 +123,7 @@ std::string hints(const Value& tool) {
   return "";
 }
 
-/// What is no object is shown as it came.
+/// An element that is not an object is shown as it came.
 template <typename Render>
 std::string render_each(const std::vector<std::string_view>& elements, Render render,
                         std::string_view between = "\n") {

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/files.hpp"
 #include "json/document.hpp"
 #include "system/files.hpp"
 
@@ -234,7 +235,7 @@ std::variant<std::string, SaveFailure> save_file(const std::string& folder, cons
                                        O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
     if (!file && errno == EEXIST) continue;
     if (!file) return failure(candidate + ": ");
-    if (write_all(file.get(), bytes) != 0) {
+    if (!bridge::write_all(file.get(), bytes)) {
       const SaveFailure full_disk = failure(candidate + ": ");
       ::unlinkat(directory.get(), candidate.c_str(), 0);  // half a file is none
       return full_disk;

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "base/files.hpp"
 #include "base/replaceable_path.hpp"
 #include "base/secret_file.hpp"
 #include "system/files.hpp"
@@ -51,7 +52,7 @@ std::variant<std::vector<NamedServer>, LookupFailure> servers_of(const ConfigFil
   const std::string folder = file.folder.empty() ? folder_of(path) : real_path(file.folder);
   const std::string named =
       file.path.starts_with('/') ? file.path : current_folder().value_or("") + "/" + file.path;
-  const bool needs_approval = file.needs_approval || !is_own(content.status) ||
+  const bool needs_approval = file.needs_approval || !bridge::is_of_owner_alone(content.status) ||
                               !bridge::replaceable_part_of(named, ::geteuid()).empty();
   for (Definition& one : std::get<std::vector<Definition>>(definitions))
     servers.push_back({std::move(one), path, folder, needs_approval});

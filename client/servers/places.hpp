@@ -33,8 +33,8 @@ struct InstancePaths {
 };
 InstancePaths paths_of(const Places& places, std::string_view instance);
 
-/// Held by whoever starts a daemon, so that there is one of each. Without `waits` none if somebody
-/// else holds it; none if it cannot be had.
+/// The lock of a process that starts a daemon: only one daemon of each name is started. None if it
+/// cannot be had, or without `waits` if another process holds it.
 FileDescriptor lock_starting(const Places& places, bool waits = true);
 
 }  // namespace client

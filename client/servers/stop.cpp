@@ -51,7 +51,7 @@ std::optional<Failure> end_process(pid_t process, Deadline deadline) {
       ExitCode::timed_out);
 }
 
-/// Ends what listens there. Gives its process, or 0 if nobody does; else why it did not end.
+/// Ends the daemon of an instance. Returns its process, 0 if there is none, or why it did not end.
 std::variant<pid_t, Failure> end_instance(const Instance& instance, const Places& places,
                                           Deadline deadline) {
   auto connected = connect_to_instance(paths_of(places, instance.id).socket);

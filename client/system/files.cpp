@@ -13,6 +13,8 @@
 #include <cstdlib>
 #include <memory>
 
+#include "base/files.hpp"
+
 namespace client {
 namespace {
 
@@ -72,21 +74,6 @@ Sink::Result Sink::write_all(std::string_view data, int interrupt) const {
   return Result::ok;
 }
 
-int write_all(int file, std::string_view text) {
-  for (std::size_t at = 0; at < text.size();) {
-    const ssize_t count = ::write(file, text.data() + at, text.size() - at);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return errno;
-    at += static_cast<std::size_t>(count);
-  }
-  return 0;
-}
-
-bool is_own(const struct stat& file) {
-  return (file.st_uid == ::geteuid() || file.st_uid == 0) &&
-         (file.st_mode & (S_IWGRP | S_IWOTH)) == 0;
-}
-
 int read_all(int file, std::string& text, std::size_t most) {
   std::array<char, 65536> buffer;  // to be written first by read(2)
   for (;;) {
@@ -122,7 +109,7 @@ std::string real_path(const std::string& path) {
 int append_to_file(const std::string& path, const std::string& text) {
   const FileDescriptor file(::open(
       path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, for_owner));
-  return file ? write_all(file.get(), text) : errno;
+  return file && bridge::write_all(file.get(), text) ? 0 : errno;
 }
 
 int replace_file(const std::string& path, const std::string& text) {
@@ -131,7 +118,7 @@ int replace_file(const std::string& path, const std::string& text) {
     const FileDescriptor file(::open(
         next.c_str(), O_WRONLY | O_TRUNC | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, for_owner));
     if (!file) return errno;
-    if (const int error = write_all(file.get(), text); error != 0) return error;
+    if (!bridge::write_all(file.get(), text)) return errno;
   }
   return std::rename(next.c_str(), path.c_str()) == 0 ? 0 : errno;
 }

@@ -43,10 +43,6 @@ class Sink {
   Kind kind_;
 };
 
-/// Whether nobody but this user and root can have written a file: it is one of theirs, and no
-/// group's.
-bool is_own(const struct stat& file);
-
 /// Reads to the end. Returns errno, EFBIG if there is more than `most`.
 int read_all(int file, std::string& text, std::size_t most);
 
@@ -57,9 +53,6 @@ int make_folders(const std::string& path, mode_t mode);
 std::string folder_of(const std::string& path);
 /// Where links lead to; the path itself where that cannot be told.
 std::string real_path(const std::string& path);
-
-/// Returns errno.
-int write_all(int file, std::string_view text);
 
 /// Adds it to the end of a file that only its owner may read, which is made if it is not there.
 /// Returns errno.

@@ -98,7 +98,7 @@ class Dialogue {
 
   /// From now on `take` is given each notification, as it came; true ends the wait: it is woken.
   void hear(std::function<bool(std::string_view line)> take) { hear_ = std::move(take); }
-  /// From now on a wait is woken when nobody reads stdout any more.
+  /// From now on a wait ends when the reader of stdout is gone.
   void watch_output() { conversation_.watch_output(STDOUT_FILENO); }
   /// Half-closes: the daemon then closes once it has nothing more to say.
   void finish_sending() { conversation_.finish_sending(); }

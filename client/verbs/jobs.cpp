@@ -366,7 +366,7 @@ ExitCode answer_here(Dialogue& dialogue, const Options& options) {
   return ExitCode::ok;
 }
 
-/// A result goes to nobody else, unless the key's next call asks for it.
+/// Only this call takes the result, or the next one with the same key.
 ExitCode wait_for_result(Dialogue& dialogue, const Options& options, const std::string& job) {
   Console& console = dialogue.console();
   JobWaits waits(dialogue, {options.detach_after, !options.key.empty(), false, false});

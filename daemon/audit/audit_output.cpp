@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/descriptor.hpp"
+#include "base/files.hpp"
 #include "base/log.hpp"
 #include "base/start_error.hpp"
 #include "json/json_text.hpp"
@@ -23,11 +24,6 @@ namespace {
 
 constexpr int file_flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 constexpr off_t most_looked_at = off_t{64} << 20;
-
-bool is_of_owner_alone(const struct stat& status) {
-  return (status.st_uid == 0 || status.st_uid == geteuid()) &&
-         (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
-}
 
 std::string why() { return std::strerror(errno); }
 

@@ -209,7 +209,7 @@ bool is_named(const std::vector<std::string>& list, std::string_view one) {
 }
 
 bool is_json_object(const std::string& text) {
-  return text.find_first_not_of(" \t\r\n") == text.find('{') && is_json(text) && is_utf8(text);
+  return each_member(text, [](auto...) { return true; }) && is_utf8(text);
 }
 
 std::optional<ResourceMetadata> read_resource_metadata(const std::string& text) {

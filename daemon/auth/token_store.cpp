@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "auth/discovery.hpp"
+#include "base/files.hpp"
 #include "base/log.hpp"
 #include "base/secret_file.hpp"
 #include "json/json_object.hpp"
@@ -144,16 +145,6 @@ std::string fault_of_status(const struct stat& status) {
   if (status.st_uid != geteuid() && status.st_uid != 0) return "it belongs to another user";
   if ((status.st_mode & 077) != 0) return "others may read it: chmod 600";
   return {};
-}
-
-bool write_all(int descriptor, const std::string& text) {
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t wrote = ::write(descriptor, text.data() + done, text.size() - done);
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) return false;
-    done += static_cast<std::size_t>(wrote);
-  }
-  return true;
 }
 
 }  // namespace

@@ -272,9 +272,7 @@ std::span<const ControlMethods::Method> ControlMethods::methods() {
        "make a request a job",
        Caller::anyone,
        {},
-       [](Self self, const Frame& request, Asker asker, Reply&& reply) {
-         reply(self.job_methods_.submit(request, asker));
-       }},
+       &ControlMethods::answer_of_job<&JobMethods::submit>},
       {"bridge/collect",
        "job, waitMs?, keep?, answer?",
        "the result of a job, as soon as it is there",
@@ -288,33 +286,25 @@ std::span<const ControlMethods::Method> ControlMethods::methods() {
        "answer the question of a job",
        Caller::anyone,
        {.is_confidential = true},
-       [](Self self, const Frame& request, Asker asker, Reply&& reply) {
-         reply(self.job_methods_.answer_question(request, asker));
-       }},
+       &ControlMethods::answer_of_job<&JobMethods::answer_question>},
       {"bridge/jobs",
        "states?, limit?",
        "the jobs of this user",
        Caller::anyone,
        {},
-       [](Self self, const Frame& request, Asker asker, Reply&& reply) {
-         reply(self.job_methods_.list(request, asker));
-       }},
+       &ControlMethods::answer_of_job<&JobMethods::list>},
       {"bridge/cancel",
        "job",
        "cancel a job",
        Caller::anyone,
        {},
-       [](Self self, const Frame& request, Asker asker, Reply&& reply) {
-         reply(self.job_methods_.cancel(request, asker));
-       }},
+       &ControlMethods::answer_of_job<&JobMethods::cancel>},
       {"bridge/forget",
        "job",
        "forget a job that has ended",
        Caller::anyone,
        {},
-       [](Self self, const Frame& request, Asker asker, Reply&& reply) {
-         reply(self.job_methods_.forget(request, asker));
-       }},
+       &ControlMethods::answer_of_job<&JobMethods::forget>},
   };
   return rows;
 }

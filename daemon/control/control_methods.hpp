@@ -98,6 +98,13 @@ class ControlMethods final : public Control {
  private:
   struct Method;
 
+  /// The handler of a method of jobs that is answered at once.
+  template <auto method>
+  static void answer_of_job(ControlMethods& self, const Frame& request, Client& asker,
+                            Reply&& reply) {
+    reply((self.job_methods_.*method)(request, asker));
+  }
+
   static std::span<const Method> methods();
   static const Method* find(std::string_view name);
   std::string unknown_method(const Frame& request) const;

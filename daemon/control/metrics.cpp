@@ -15,6 +15,7 @@
 
 #include "auth/login.hpp"
 #include "base/clock.hpp"
+#include "base/files.hpp"
 #include "control/exposition.hpp"
 #include "control/supervisor.hpp"
 #include "process/resources.hpp"
@@ -352,16 +353,6 @@ void Metrics::add_session(Exposition& out) const {
 }
 
 namespace {
-
-bool write_all(int descriptor, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(descriptor, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
 
 /// A file that was not there before: nothing that others have put there is written to or waited
 /// for. What an earlier process of this number has left is removed.

@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <type_traits>
+#include <utility>
 
 #include "json/json_scanner.hpp"
 #include "text/utf8.hpp"
@@ -13,11 +14,6 @@ namespace {
 
 using bridge::JsonScanner;
 using bridge::Slice;
-
-bool only_space_left(JsonScanner& scanner) {
-  scanner.skip_space();
-  return scanner.at_end();
-}
 
 char first_character(std::string_view text) {
   const std::size_t at = text.find_first_not_of(" \t\r\n");
@@ -98,12 +94,7 @@ std::string on_one_line(std::string_view valid_json) {
   return out;
 }
 
-bool is_valid(std::string_view text) {
-  const auto value = leading_value(text);
-  if (!value) return false;
-  return text.find_first_not_of(" \t\r\n", static_cast<std::size_t>(value->end() - text.begin())) ==
-         std::string_view::npos;
-}
+bool is_valid(std::string_view text) { return bridge::is_json(text); }
 
 std::optional<std::string_view> leading_value(std::string_view text) {
   JsonScanner scanner(text);
@@ -115,44 +106,31 @@ std::optional<std::string_view> leading_value(std::string_view text) {
 
 std::optional<std::vector<RawMember>> members(std::string_view text) {
   std::vector<RawMember> found;
-  JsonScanner scanner(text);
-  scanner.skip_space();
-  const bool is_whole = scanner.object([&](Slice key) {
-    Slice value;
-    if (!scanner.value(value)) return false;
-    const Slice quoted{key.begin - 1, key.end + 1};
-    found.push_back({quoted.of(text), value.of(text)});
-    return true;
-  });
-  if (!is_whole || !only_space_left(scanner)) return std::nullopt;
-  return found;
+  const bool is_whole =
+      bridge::each_member(text, [&](std::string_view key, std::string_view value) {
+        found.push_back({{key.data() - 1, key.size() + 2}, value});
+        return true;
+      });
+  return is_whole ? std::optional(std::move(found)) : std::nullopt;
 }
 
 std::optional<std::vector<std::string_view>> elements(std::string_view text) {
   std::vector<std::string_view> found;
-  JsonScanner scanner(text);
-  scanner.skip_space();
-  const bool is_whole = scanner.array([&] {
-    Slice value;
-    if (!scanner.value(value)) return false;
-    found.push_back(value.of(text));
+  const bool is_whole = bridge::each_element(text, [&found](std::string_view value) {
+    found.push_back(value);
     return true;
   });
-  if (!is_whole || !only_space_left(scanner)) return std::nullopt;
-  return found;
+  return is_whole ? std::optional(std::move(found)) : std::nullopt;
 }
 
 std::optional<std::string_view> member(std::string_view object, std::string_view name) {
   std::optional<std::string_view> found;
-  JsonScanner scanner(object);
-  scanner.skip_space();
-  const bool is_whole = scanner.object([&](Slice key) {
-    Slice value;
-    if (!scanner.value(value)) return false;
-    if (!found && bridge::key_is(key.of(object), name)) found = value.of(object);
-    return true;
-  });
-  return is_whole && only_space_left(scanner) ? found : std::nullopt;
+  const bool is_whole =
+      bridge::each_member(object, [&](std::string_view key, std::string_view value) {
+        if (!found && bridge::key_is(key, name)) found = value;
+        return true;
+      });
+  return is_whole ? found : std::nullopt;
 }
 
 std::string string_member(std::string_view object, std::string_view name) {

@@ -29,15 +29,19 @@ std::optional<std::string_view> find_member(std::string_view object, std::string
 bool is_json(std::string_view text, std::size_t depth = 0);
 
 /// Calls `on_member(raw_key, raw_value)` for each member of an object until it says false; the key
-/// is what stands between its quotes. True if `object` is an object that was walked to its end.
+/// is what stands between its quotes. True if `object` is one object, with nothing but space around
+/// it, and was walked to its end.
 template <class OnMember>
 bool each_member(std::string_view object, OnMember&& on_member) {
   JsonScanner scanner(object);
   scanner.skip_space();
-  return scanner.object([&](Slice key) {
+  const bool walked = scanner.object([&](Slice key) {
     Slice value;
     return scanner.value(value) && on_member(key.of(object), value.of(object));
   });
+  if (!walked) return false;
+  scanner.skip_space();
+  return scanner.at_end();
 }
 
 /// The same for the elements of an array: `on_element(raw_value)`.
@@ -45,10 +49,13 @@ template <class OnElement>
 bool each_element(std::string_view array, OnElement&& on_element) {
   JsonScanner scanner(array);
   scanner.skip_space();
-  return scanner.array([&] {
+  const bool walked = scanner.array([&] {
     Slice value;
     return scanner.value(value) && on_element(value.of(array));
   });
+  if (!walked) return false;
+  scanner.skip_space();
+  return scanner.at_end();
 }
 
 /// The text of a value that is a string.

@@ -15,8 +15,7 @@ namespace bridge {
 namespace {
 
 void check_object(const std::string& option, const std::string& json) {
-  if (!is_json(json) || !each_member(json, [](auto...) { return true; }))
-    wrong_value(option, json, "a JSON object");
+  if (!each_member(json, [](auto...) { return true; })) wrong_value(option, json, "a JSON object");
 }
 
 /// `NAME` or `NAME={…}`.

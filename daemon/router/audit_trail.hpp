@@ -47,7 +47,6 @@ class AuditTrail final : public AnswerWatcher {
 
   /// A request of a client.
   void came(const Client& client, const Frame& request);
-  bool requires_nothing() const { return !options_.required; }
   /// Before it is sent to the server. False: with --audit-required it could not be recorded.
   bool may_send(const Client& client, std::string_view raw_id);
   void answered(ClientId client, std::string_view raw_id, std::string_view response) override;

@@ -303,9 +303,7 @@ bool ClientFrames::start_initialize(Client& client) {
 void ClientFrames::start_request(Client& client) {
   if (answer_unsubscribe(client)) return;
   WaitingFrame request = client.waiting.take_front();
-  if (context_.audit != nullptr && !context_.audit->requires_nothing() &&
-      refuse_unrecorded(client, request.frame))
-    return;
+  if (context_.audit != nullptr && refuse_unrecorded(client, request.frame)) return;
   if (suspended_calls_.take_retry(client, request)) return;
   if (context_.permissions.is_on() && refuse_by_policy(client, request.frame)) return;
   in_flight_.start(client, std::move(request));

@@ -10,6 +10,8 @@
 #include <set>
 #include <string_view>
 
+#include "base/files.hpp"
+
 namespace bridge {
 
 std::vector<int> named_descriptors(const std::vector<std::string>& arguments) {
@@ -36,13 +38,7 @@ constexpr int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
 Descriptor make_memory_file(std::string_view bytes) {
   Descriptor file(memfd_create("mcp-bridged state", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!file) return file;
-  while (!bytes.empty()) {
-    const ssize_t count = write(file.get(), bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return {};
-    bytes.remove_prefix(static_cast<std::size_t>(count));
-  }
-  if (fcntl(file.get(), F_ADD_SEALS, seals) != 0) return {};
+  if (!write_all(file.get(), bytes) || fcntl(file.get(), F_ADD_SEALS, seals) != 0) return {};
   return file;
 }
 

@@ -13,6 +13,7 @@
 #include <random>
 #include <utility>
 
+#include "base/files.hpp"
 #include "base/start_error.hpp"
 
 namespace bridge {
@@ -25,11 +26,6 @@ constexpr int file_flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 }
 
 std::string why() { return std::strerror(errno); }
-
-bool is_of_owner_alone(const struct stat& status) {
-  return (status.st_uid == 0 || status.st_uid == geteuid()) &&
-         (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
-}
 
 std::string without_slashes(std::string path) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();

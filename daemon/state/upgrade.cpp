@@ -20,6 +20,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/files.hpp"
 #include "base/log.hpp"
 #include "base/replaceable_path.hpp"
 #include "process/command_run.hpp"
@@ -130,13 +131,9 @@ std::string found_in_path(const std::string& name) {
 }
 
 /// Whether only root and our own user can write it.
-bool is_ours_alone(const struct stat& status) {
-  return (status.st_uid == 0 || status.st_uid == geteuid()) &&
-         (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
-}
 bool is_ours_alone(const std::string& path) {
   struct stat status {};
-  return stat(path.c_str(), &status) == 0 && is_ours_alone(status);
+  return stat(path.c_str(), &status) == 0 && is_of_owner_alone(status);
 }
 
 /// A copy of `file` in memory that can be executed and not read; none and errno if it cannot be
@@ -177,7 +174,7 @@ std::variant<Descriptor, std::string> open_program(const std::string& path) {
   if (!file) return because(std::strerror(errno));
   struct stat status {};
   if (fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return because("not a file");
-  if (!is_ours_alone(status)) return because("another user can write it");
+  if (!is_of_owner_alone(status)) return because("another user can write it");
   if (const std::string part = replaceable_part_of(path, geteuid()); !part.empty())
     return because(fmt::format("another user can replace it, at {}", part));
   if (!is_ours_alone(path.substr(0, path.rfind('/') + 1)))

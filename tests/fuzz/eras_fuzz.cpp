@@ -61,7 +61,7 @@ void check_response(const Frame& frame) {
     for (const bool answers_urls : {false, true})
       check_notes(for_modern_client(frame, method, answers_urls));
   }
-  if (has_failed(frame)) check_notes(missing_capability(frame, R"({"roots":{}})"));
+  if (has_failed(frame)) check_notes(missing_capability(frame, R"({"roots":{}})", true));
   read_input_required(frame.text(frame.result));
 }
 
