@@ -203,6 +203,8 @@ void Dialogue::show_wait(const json::Message& status) {
 Answer::Outcome Dialogue::pass_time(Deadline end, int also) { return wait(end, {}, also).outcome; }
 
 std::optional<std::string> Dialogue::leave() {
+  // The verb is over: what it gave to hear() refers to what is gone.
+  if (hear_) hear_ = [](std::string_view) { return false; };
   conversation_.finish_sending();
   wait(Deadline::earlier(Deadline::after(farewell), deadline_), {});
   if (refused_.empty()) return std::nullopt;
