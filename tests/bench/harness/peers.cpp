@@ -91,6 +91,14 @@ Relay start_bare_relay(const Programs& programs, Folder& folder, const Upstream&
   return Relay({programs.bare_relay, socket, upstream.url(), upstream.session()}, socket, folder);
 }
 
+Relay start_pipe_relay(const Programs& programs, Folder& folder,
+                       const std::vector<std::string>& server) {
+  std::string socket = folder.fresh("pipe.sock");
+  std::vector<std::string> command{programs.pipe_relay, socket};
+  command.insert(command.end(), server.begin(), server.end());
+  return Relay(std::move(command), std::move(socket), folder);
+}
+
 std::string line_request(std::string message) {
   message += '\n';
   return message;

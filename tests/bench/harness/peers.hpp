@@ -79,6 +79,8 @@ Relay start_daemon(const Programs& programs, Folder& folder, const Upstream& ups
 Relay start_daemon_of(const Programs& programs, Folder& folder,
                       const std::vector<std::string>& server);
 Relay start_bare_relay(const Programs& programs, Folder& folder, const Upstream& upstream);
+Relay start_pipe_relay(const Programs& programs, Folder& folder,
+                       const std::vector<std::string>& server);
 
 /// A request for a Unix socket connection.
 std::string line_request(std::string message);

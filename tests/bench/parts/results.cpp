@@ -24,34 +24,41 @@ constexpr std::array<Kind, 3> kinds{{
     {"escapes", 4'600'000},
     {"values", 4'800'000},
 }};
-/// Of each: through the daemon, in times of directly.
+/// Of each: the time through the daemon, as a multiple of the bare relay's.
 using Limits = std::array<double, kinds.size()>;
 
-/// Two connections to the same server, and what is sent on each.
+/// Three connections to servers of one kind, and what is sent on them.
 struct Ways {
-  Caller& direct;
+  Caller direct;
   std::string direct_request;
-  Caller& through;
-  std::string through_request;
+  Caller through, relayed;
+  std::string line;
 };
 
 void measure(Report& report, const std::string& name, const Kind& kind, double limit,
-             const Relay& daemon, const Ways& ways) {
-  ways.direct.call_well(ways.direct_request);
-  ways.through.call_well(ways.through_request);
-  Rounds straight, bridged, ratio;
-  const double before = cpu_microseconds(daemon.pid());
+             const Relay& daemon, Ways ways) {
+  const auto directly = [&] { ways.direct.call_well(ways.direct_request); };
+  const auto through = [&] { ways.through.call_well(ways.line); };
+  const auto relayed = [&] { ways.relayed.call_well(ways.line); };
+  directly();
+  through();
+  relayed();
+  Rounds direct_us, through_us, of_relay, of_direct;
+  double cpu = 0;
   for (int i = 0; i < calls; ++i) {
-    const double directly = microseconds_of([&] { ways.direct.call_well(ways.direct_request); });
-    const double in_all = microseconds_of([&] { ways.through.call_well(ways.through_request); });
-    straight.add(directly);
-    bridged.add(in_all);
-    ratio.add(in_all / directly);
+    const double straight = microseconds_of(directly);
+    const double before = cpu_microseconds(daemon.pid());
+    const double bridged = microseconds_of(through);
+    cpu += (cpu_microseconds(daemon.pid()) - before) * 1000;
+    direct_us.add(straight);
+    through_us.add(bridged);
+    of_relay.add(bridged / microseconds_of(relayed));
+    of_direct.add(bridged / straight);
   }
-  const double cpu = (cpu_microseconds(daemon.pid()) - before) * 1000;
-  report.at_most(name + ": through/direct", ratio.middle(), limit, "x");
-  report.note("  direct", straight.middle() / 1000, "ms");
-  report.note("  through the daemon", bridged.middle() / 1000, "ms");
+  report.at_most(name + ": through/a bare relay", of_relay.middle(), limit, "x");
+  report.note("  through/direct", of_direct.middle(), "x");
+  report.note("  direct", direct_us.middle() / 1000, "ms");
+  report.note("  through the daemon", through_us.middle() / 1000, "ms");
   report.note("  the daemon's CPU time, a byte", cpu / static_cast<double>(kind.size * calls),
               "ns");
 }
@@ -63,14 +70,15 @@ void measure_http(Setting& setting, const std::string& what, const Limits& limit
   const Upstream upstream = start_bench_upstream(setting.programs, setting.folder);
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     const Relay daemon = start_daemon(setting.programs, setting.folder, upstream);
-    Caller direct = upstream.connect(), through = daemon.connect();
+    const Relay bare = start_bare_relay(setting.programs, setting.folder, upstream);
     const std::string text = message(kinds[i]);
     measure(setting.report, what + kinds[i].name, kinds[i], limits[i], daemon,
-            {direct, upstream.request(text), through, line_request(text)});
+            {upstream.connect(), upstream.request(text), daemon.connect(), bare.connect(),
+             line_request(text)});
   }
 }
 
-/// The same to the local one, which is there twice.
+/// The same to local servers, one for each way to reach it.
 template <class Message>
 void measure_local(Setting& setting, const std::string& what, const Limits& limits,
                    const Message& message) {
@@ -78,11 +86,11 @@ void measure_local(Setting& setting, const std::string& what, const Limits& limi
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     const Relay daemon = start_daemon_of(setting.programs, setting.folder, command);
     const PipedChild child(command);
-    Caller direct(Descriptor(dup(child.output())), Descriptor(dup(child.input())), Framing::line);
-    Caller through = daemon.connect();
+    const Relay bare = start_pipe_relay(setting.programs, setting.folder, command);
     const std::string line = line_request(message(kinds[i]));
     measure(setting.report, what + kinds[i].name, kinds[i], limits[i], daemon,
-            {direct, line, through, line});
+            {Caller(Descriptor(dup(child.output())), Descriptor(dup(child.input())), Framing::line),
+             line, daemon.connect(), bare.connect(), line});
   }
 }
 

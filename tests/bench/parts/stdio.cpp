@@ -1,3 +1,5 @@
+#include <optional>
+
 #include "harness/piped_child.hpp"
 #include "harness/statistics.hpp"
 #include "parts/parts.hpp"
@@ -25,13 +27,6 @@ void open_session(Caller& caller) {
   caller.send(line_request(initialized_message()));
 }
 
-Relay start_pipe_relay(Setting& setting, const Command& command) {
-  std::string socket = setting.folder.fresh("pipe.sock");
-  Command all{setting.programs.pipe_relay, socket};
-  all.insert(all.end(), command.begin(), command.end());
-  return Relay(std::move(all), std::move(socket), setting.folder);
-}
-
 /// Through the daemon, through the bare relay and over the pipes, in turns.
 struct Ratios {
   Rounds to_relay, to_pipes, relay_to_pipes, through_us, relay_us, pipes_us;
@@ -39,7 +34,7 @@ struct Ratios {
 
 Ratios measure(Setting& setting, const Command& command) {
   const Relay daemon = start_daemon_of(setting.programs, setting.folder, command);
-  const Relay bare = start_pipe_relay(setting, command);
+  const Relay bare = start_pipe_relay(setting.programs, setting.folder, command);
   const PipedChild child(command);
   Caller through = daemon.connect(), relayed = bare.connect();
   Caller direct(Descriptor(dup(child.output())), Descriptor(dup(child.input())), Framing::line);
@@ -61,43 +56,42 @@ Ratios measure(Setting& setting, const Command& command) {
   return ratios;
 }
 
-void note_times(Setting& setting, const Ratios& ratios) {
+void report_ratios(Setting& setting, const Ratios& ratios) {
+  setting.report.note("  through/its pipes", ratios.to_pipes.middle(), "x");
+  setting.report.note("  a bare epoll relay/its pipes", ratios.relay_to_pipes.middle(), "x");
   setting.report.note("  through", ratios.through_us.middle(), "us");
   setting.report.note("  a bare epoll relay", ratios.relay_us.middle(), "us");
   setting.report.note("  its pipes directly", ratios.pipes_us.middle(), "us");
 }
 
-/// Free, it is the scheduler's choice of CPUs that is measured: only a note.
-void against_pipes(Setting& setting, bool pinned) {
-  const Ratios ratios = measure(setting, {setting.programs.node, setting.programs.node_child});
-  const std::string what = "p50 of a call to a Node server, ";
-  if (pinned) {
-    setting.report.at_most(what + "pinned to one CPU: through/its pipes", ratios.to_pipes.middle(),
-                           1.5, "x");
+/// Without a limit where the processes are free: that measures the scheduler's choice of CPUs.
+void against_relay(Setting& setting, const std::string& what, const Command& command,
+                   std::optional<double> limit) {
+  const Ratios ratios = measure(setting, command);
+  const std::string name = "p50 of a call to a " + what + ": through/a bare epoll relay";
+  if (limit) {
+    setting.report.at_most(name, ratios.to_relay.middle(), *limit, "x");
   } else {
-    setting.report.note(what + "free: through/its pipes", ratios.to_pipes.middle(), "x");
+    setting.report.note(name, ratios.to_relay.middle(), "x");
   }
-  setting.report.note("  a bare epoll relay/its pipes", ratios.relay_to_pipes.middle(), "x");
-  note_times(setting, ratios);
+  report_ratios(setting, ratios);
 }
 
 }  // namespace
 
 void measure_stdio(Setting& setting) {
   setting.report.title("A local server");
-  const bool with_node = !setting.programs.node.empty();
+  const Programs& programs = setting.programs;
+  const Command node{programs.node, programs.node_child};
+  const bool with_node = !programs.node.empty();
   if (with_node) {
-    against_pipes(setting, false);
+    against_relay(setting, "Node server, free", node, std::nullopt);
   } else {
     setting.report.left_out("p50 of a call to a Node server");
   }
   const PinnedToOneCpu pinned;
-  if (with_node) against_pipes(setting, true);
-  const Ratios ratios = measure(setting, {setting.programs.bench_child});
-  setting.report.at_most(
-      "p50 of a call to a tiny server, pinned to one CPU: through/a bare epoll relay",
-      ratios.to_relay.middle(), 1.5, "x");
-  note_times(setting, ratios);
+  if (with_node) against_relay(setting, "Node server, pinned to one CPU", node, 1.5);
+  against_relay(setting, "tiny server, pinned to one CPU", {programs.bench_child}, 1.5);
 }
 
 }  // namespace bench

@@ -148,8 +148,9 @@ class Relay {
       client->connection.reset();
       return;
     }
+    const std::size_t searched = client->input.size();
     client->input.append(bytes.data(), static_cast<std::size_t>(got));
-    for (std::size_t end = client->input.find('\n'); end != client->input.npos;
+    for (std::size_t end = client->input.find('\n', searched); end != client->input.npos;
          end = client->input.find('\n')) {
       start_call(client, client->input.substr(0, end));
       client->input.erase(0, end + 1);
