@@ -4,7 +4,7 @@
 
 #include "cli/help.hpp"
 #include "command_line/verb.hpp"
-#include "json/document.hpp"
+#include "json/json_object.hpp"
 #include "text/columns.hpp"
 
 namespace client {
@@ -23,20 +23,18 @@ void add_options(std::string& help, std::span<const Option> options) {
     cli::add_option(help, one.letter() != '\0' ? 2 : 6, one, option_column);
 }
 
-template <typename Entries, typename TextOf>
-std::string array(const Entries& entries, TextOf text_of) {
-  std::string text;
-  for (const auto& one : entries) text += (text.empty() ? "" : ",") + text_of(one);
-  return "[" + text + "]";
-}
-
 /// As JSON; `name` is the member of what is typed.
 template <typename Entries>
-std::string entries(std::string_view name, const Entries& all) {
-  return array(all, [name](const auto& one) {
-    return fmt::format(R"({{"{}":{},"text":{}}})", name, json::quote(one.form),
-                       json::quote(one.text));
-  });
+bridge::JsonArray entries(std::string_view name, const Entries& all) {
+  bridge::JsonArray array;
+  for (const auto& one : all)
+    array.add(bridge::JsonObject().add(name, one.form).add("text", one.text));
+  return array;
+}
+
+/// The beginning of a verb's help.
+bridge::JsonObject verb_object(const Verb& verb) {
+  return bridge::JsonObject().add("verb", verb.name()).add("usage", verb.form);
 }
 
 std::vector<Option> options_of(const Verb& verb) {
@@ -96,24 +94,22 @@ std::string help_text(const Verb& verb) {
 }
 
 std::string help_json() {
-  const auto verb_json = [](const Verb& verb) {
-    return fmt::format(R"({{"verb":{},"usage":{},"text":{}}})", json::quote(verb.name()),
-                       json::quote(verb.form), json::quote(verb.summary));
-  };
-  return fmt::format("{{\"verbs\":{},\"options\":{},\"exitCodes\":{}}}\n",
-                     array(verbs(), verb_json), entries("option", general_options()),
-                     entries("code", exit_codes()));
+  bridge::JsonArray all;
+  for (const Verb& verb : verbs()) all.add(verb_object(verb).add("text", verb.summary));
+  bridge::JsonObject help;
+  help.add("verbs", all).add("options", entries("option", general_options()));
+  return help.add("exitCodes", entries("code", exit_codes())).text() + "\n";
 }
 
 std::string help_json(const Verb& verb) {
   std::string text(verb.summary);
   if (!verb.more.empty()) text += fmt::format(". {}", verb.more);
-  std::string help =
-      fmt::format(R"({{"verb":{},"usage":{},"text":{},"options":{})", json::quote(verb.name()),
-                  json::quote(verb.form), json::quote(text), entries("option", options_of(verb)));
-  if (!verb.words.empty()) help += ",\"arguments\":" + entries("argument", verb.words);
-  return help + ",\"examples\":" +
-         array(verb.example_lines(), [](std::string_view one) { return json::quote(one); }) + "}\n";
+  bridge::JsonObject help = verb_object(verb);
+  help.add("text", text).add("options", entries("option", options_of(verb)));
+  if (!verb.words.empty()) help.add("arguments", entries("argument", verb.words));
+  bridge::JsonArray examples;
+  for (const std::string_view one : verb.example_lines()) examples.add(one);
+  return help.add("examples", examples).text() + "\n";
 }
 
 }  // namespace client

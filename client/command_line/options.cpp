@@ -1,7 +1,7 @@
-#include "command_line/options.hpp"
 
 #include <algorithm>
 
+#include "base/contains.hpp"
 #include "command_line/verb.hpp"
 #include "spelling/spelling.hpp"
 
@@ -120,14 +120,7 @@ std::span<const Option> verb_options() { return all_options().subspan(general_co
 std::span<const HelpEntry> exit_codes() { return exit_code_rows; }
 
 bool goes_with(const Option& option, const Verb& verb) {
-  const std::string_view name = option.name();
-  if (name == "json") return true;
-  for (std::string_view rest = verb.options; !rest.empty();) {
-    const std::string_view one = rest.substr(0, rest.find(' '));
-    if (one == name) return true;
-    rest.remove_prefix(std::min(rest.size(), one.size() + 1));
-  }
-  return false;
+  return option.name() == "json" || bridge::has_word(verb.options, option.name());
 }
 
 std::vector<std::string_view> Verb::example_lines() const {

@@ -1,10 +1,7 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
+#include "base/contains.hpp"
 #include "cli/command_line.hpp"
-#include "cli/units.hpp"
-#include "command_line/options.hpp"
 #include "command_line/verb.hpp"
 #include "json/json_text.hpp"
 #include "text/similar.hpp"
@@ -68,8 +65,7 @@ class Parser {
         [this](std::string_view word) { return take_operand(word); });
     if (error_.empty()) check();
     if (error_.empty()) return std::move(options_);
-    const bool json = std::find(arguments_.begin(), arguments_.end(), "--json") != arguments_.end();
-    return UsageError{error_, json,
+    return UsageError{error_, bridge::contains(arguments_, "--json"),
                       options_.verb == nullptr ? std::string_view() : options_.verb->name()};
   }
 
@@ -174,10 +170,10 @@ class Parser {
 
   void check_operands(const Verb& verb) {
     const auto& operands = options_.operands;
-    if (operands.size() < verb.operands.fewest) fail_by_usage(verb);
-    if (operands.size() > verb.operands.most)
-      fail(fmt::format("{} takes no further argument '{}'", verb.name(),
-                       operands[verb.operands.most]));
+    const OperandCount count = verb.operands();
+    if (operands.size() < count.fewest) fail_by_usage(verb);
+    if (operands.size() > count.most)
+      fail(fmt::format("{} takes no further argument '{}'", verb.name(), operands[count.most]));
     const bool is_about_verb = verb.name() == "help" && !operands.empty();
     if (is_about_verb && find_verb(operands.front()) == nullptr) fail(unknown(operands.front()));
   }

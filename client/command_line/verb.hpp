@@ -15,17 +15,21 @@ class Dialogue;
 struct Prepared;
 
 /// The handlers of a verb; which of them a row has says what the verb needs.
-using LocalHandler = ExitCode (*)(const Options&, Console&);  ///< no daemon
-using DialogueHandler = ExitCode (*)(Dialogue&, const Options&);
-using PreparedHandler = ExitCode (*)(Dialogue&, const Options&, const Prepared&);
+using LocalVerb = ExitCode(const Options&, Console&);  ///< no daemon
+using DialogueVerb = ExitCode(Dialogue&, const Options&);
+using PreparedVerb = ExitCode(Dialogue&, const Options&, const Prepared&);
+using PrintResult = ExitCode(Dialogue&, const Options&, const std::string& result);
 
 /// Sends one request, and prints its result.
 struct RequestHandler {
   std::string_view method;
-  ExitCode (*print)(Dialogue&, const Options&, const std::string& result);
+  PrintResult* print;
 };
 
 using Operands = std::vector<std::string>;
+using Params = std::variant<std::string, UsageError>;
+/// The request's params of the operands, as JSON, or what is wrong with them.
+using MakeParams = Params(const Operands&);
 
 /// A row of help: as it is typed, and what it does, in one line however long.
 struct HelpEntry {
@@ -36,6 +40,18 @@ struct HelpEntry {
 struct OperandCount {
   std::size_t fewest = 0;
   std::size_t most = 0;
+  /// As the form names them: `[NAME]` and `@NAME` need not be there, `WORD...` may be many.
+  constexpr explicit OperandCount(std::string_view form) {
+    constexpr std::size_t any_number = 100000;
+    bool is_optional = false;
+    while (form.find(' ') != form.npos) {
+      form.remove_prefix(form.find(' ') + 1);
+      const std::string_view word = form.substr(0, form.find(' '));
+      is_optional = is_optional || word.starts_with('[') || word.starts_with('@');
+      if (!is_optional) ++fewest;
+      most = word.find("...") == word.npos ? most + 1 : any_number;
+    }
+  }
 };
 
 enum Trait : unsigned {
@@ -47,20 +63,19 @@ enum Trait : unsigned {
 };
 
 struct Verb {
-  std::string_view form;  ///< `read URI`: the name, and the operands as help names them
-  OperandCount operands{};
+  std::string_view form;       ///< `read URI`: the name, and the operands as help names them
   std::string_view options{};  ///< names of those of its own, separated by spaces
   std::string_view summary;    ///< one line
   std::string_view more{};     ///< paragraphs of its own help; "" = the summary says it all
   std::string_view examples;   ///< whole command lines, one a line
-  std::variant<LocalHandler, DialogueHandler, PreparedHandler, RequestHandler> handler;
-  /// Makes the request's params of the operands, or says what is wrong with them; null: "".
-  std::variant<std::string, UsageError> (*params)(const Operands& operands) = nullptr;
+  std::variant<LocalVerb*, DialogueVerb*, PreparedVerb*, RequestHandler> handler;
+  MakeParams* params = nullptr;  ///< null: "", or made by the handler
   unsigned traits = 0;
   std::span<const HelpEntry> words{};  ///< what those can be, for its help
 
   constexpr bool has(Trait trait) const { return (traits & trait) != 0; }
   constexpr std::string_view name() const { return form.substr(0, form.find(' ')); }
+  constexpr OperandCount operands() const { return OperandCount(form); }
   std::vector<std::string_view> example_lines() const;
 };
 

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/contains.hpp"
 #include "process/socket_address.hpp"
 
 namespace client {
@@ -51,7 +52,7 @@ bool is_in_group(gid_t group) {
   const int count = ::getgroups(0, nullptr);
   std::vector<gid_t> groups(count > 0 ? static_cast<std::size_t>(count) : 0);
   if (groups.empty() || ::getgroups(count, groups.data()) < 0) return false;
-  return std::find(groups.begin(), groups.end(), group) != groups.end();
+  return bridge::contains(groups, group);
 }
 
 /// What would let this user in, from the socket's mode and owner.

@@ -1,9 +1,7 @@
 #pragma once
 
-#include "command_line/options.hpp"
 #include "connection/conversation.hpp"
 #include "connection/trusted_peer.hpp"
-#include "system/files.hpp"
 
 namespace client {
 

@@ -17,15 +17,7 @@
 namespace client {
 namespace {
 
-constexpr std::size_t longest_table = std::size_t{1} << 20;
-
-/// The next part before `separator`, which is taken off `text`.
-std::string_view take_part(std::string_view& text, char separator) {
-  const std::size_t end = std::min(text.find(separator), text.size());
-  const std::string_view part = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  return part;
-}
+constexpr std::size_t longest_fact = 4096;
 
 constexpr uid_t no_user = static_cast<uid_t>(-1);
 
@@ -41,14 +33,14 @@ std::optional<std::uint64_t> next_number(std::string_view& text) {
 
 /// user_namespaces(7): the number of unmapped users, unless every number is mapped.
 std::optional<uid_t> nameless_user() {
-  const std::string map = bridge::read_regular_file("/proc/self/uid_map", longest_table).bytes;
+  const std::string map = bridge::read_regular_file("/proc/self/uid_map", longest_fact).bytes;
   std::string_view numbers = map;
   const auto inside = next_number(numbers), outside = next_number(numbers);
   const auto count = next_number(numbers);
   if (inside == 0U && outside && count == no_user) return std::nullopt;
   constexpr uid_t usual = 65534;
   const std::string overflow =
-      bridge::read_regular_file("/proc/sys/kernel/overflowuid", longest_table).bytes;
+      bridge::read_regular_file("/proc/sys/kernel/overflowuid", longest_fact).bytes;
   numbers = overflow;
   const auto found = next_number(numbers).value_or(0);
   return found > 0 ? static_cast<uid_t>(found) : usual;
@@ -91,32 +83,6 @@ std::string refusal(const PeerFacts& facts, const std::string& path, std::string
 
 }  // namespace
 
-std::optional<std::string> find_account(std::string_view table, unsigned long id) {
-  while (!table.empty()) {
-    std::string_view line = take_part(table, '\n');
-    const std::string_view name = take_part(line, ':');
-    take_part(line, ':');  // the password
-    const std::string_view number = take_part(line, ':');
-    if (!name.empty() && bridge::to_unsigned(number) == id) {
-      return std::string(name);
-    }
-  }
-  return std::nullopt;
-}
-
-std::optional<std::string> user_name(uid_t user) {
-  return find_account(bridge::read_regular_file("/etc/passwd", longest_table).bytes, user);
-}
-
-std::optional<std::string> group_name(gid_t group) {
-  return find_account(bridge::read_regular_file("/etc/group", longest_table).bytes, group);
-}
-
-std::string describe_user(uid_t user) {
-  const auto name = user_name(user);
-  return name ? fmt::format("{} (uid {})", *name, user) : fmt::format("uid {}", user);
-}
-
 std::variant<TrustedPeer, UsageError> choose_trusted_peer(std::string_view option,
                                                           const char* environment) {
   std::string_view chosen = option;
@@ -126,11 +92,8 @@ std::variant<TrustedPeer, UsageError> choose_trusted_peer(std::string_view optio
     from = "MCP_NC_PEER";
   }
   TrustedPeer trusted;
-  if (chosen.empty()) return trusted;
-  if (chosen == "any") {
-    trusted.anybody = true;
-    return trusted;
-  }
+  trusted.anybody = chosen == "any";
+  if (chosen.empty() || trusted.anybody) return trusted;
   const auto user = bridge::to_unsigned(chosen);
   if (!user || *user >= no_user) {
     return UsageError{fmt::format("{}: '{}' is not a uid (a number, or any)", from, chosen)};

@@ -3,21 +3,9 @@
 #include <sys/types.h>
 
 #include "command_line/options.hpp"
+#include "connection/accounts.hpp"
 
 namespace client {
-
-// Names of users and groups for messages. Read from /etc/passwd and /etc/group themselves: the C
-// library's functions would load other libraries, which a static program cannot.
-
-/// The name in a line `NAME:…:ID:…`; nothing if no line of `table` has that number.
-std::optional<std::string> find_account(std::string_view table, unsigned long id);
-
-/// What the system calls it; nothing if it has no name there.
-std::optional<std::string> user_name(uid_t user);
-std::optional<std::string> group_name(gid_t group);
-
-/// "alice (uid 1000)", or "uid 1000".
-std::string describe_user(uid_t user);
 
 /// Whom the user trusts to be the daemon beside root, the user and the owner of the socket's
 /// folder: --peer or MCP_NC_PEER.

@@ -1,6 +1,5 @@
 #include "connection/typed_line.hpp"
 
-#include <poll.h>
 #include <unistd.h>
 
 #include <array>
@@ -40,10 +39,7 @@ std::optional<std::string> read_typed_line(bool hidden, const std::function<void
   prompt();
   InputLines lines;
   while (lines.begun().size() < longest_line) {
-    std::array<pollfd, 2> events = {
-        {{STDIN_FILENO, POLLIN, 0}, {interrupt.descriptor(), POLLIN, 0}}};
-    if (::poll(events.data(), events.size(), -1) < 0 && errno != EINTR) return std::nullopt;
-    if (events[1].revents != 0 || !lines.read()) return std::nullopt;
+    if (!interrupt.await(STDIN_FILENO) || !lines.read()) return std::nullopt;
     if (auto line = lines.next()) return line;
   }
   return lines.take_begun();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/contains.hpp"
 #include "elicitation/web_address.hpp"
 #include "text/characters.hpp"
 #include "text/utf8.hpp"
@@ -21,29 +22,20 @@ std::optional<double> number_of(const Value& schema, std::string_view name) {
   return found != nullptr ? std::optional(found->number) : std::nullopt;
 }
 
-std::string plain_text(const Value& value) {
-  return value.is(Kind::string) ? value.text : json::to_json(value);
-}
-
 /// `enum` with `enumNames`, or `oneOf`/`anyOf` of `const` with `title`.
 std::vector<Choice> read_choices(const Value& schema) {
   std::vector<Choice> choices;
-  if (const Value* values = schema.find("enum", Kind::array)) {
-    const Value* names = schema.find("enumNames", Kind::array);
-    for (std::size_t at = 0; at < values->items.size(); ++at) {
-      const Value& value = values->items[at];
-      const bool is_named = names != nullptr && at < names->items.size();
-      choices.push_back({value, plain_text(is_named ? names->items[at] : value)});
-    }
+  const auto& names = schema.array("enumNames");
+  for (const Value& value : schema.array("enum")) {
+    const std::size_t at = choices.size();
+    choices.push_back({value, json::plain_text(at < names.size() ? names[at] : value)});
   }
   for (const std::string_view member : {"oneOf", "anyOf"}) {
-    const Value* options = schema.find(member, Kind::array);
-    if (options == nullptr) continue;
-    for (const Value& option : options->items) {
+    for (const Value& option : schema.array(member)) {
       const Value* value = option.find("const");
       if (value == nullptr) continue;
       const std::string_view title = option.string("title");
-      choices.push_back({*value, title.empty() ? plain_text(*value) : std::string(title)});
+      choices.push_back({*value, title.empty() ? json::plain_text(*value) : std::string(title)});
     }
   }
   return choices;
@@ -111,10 +103,6 @@ std::string_view trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
-bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::find(words.begin(), words.end(), text) != words.end();
-}
-
 std::optional<FieldRefusal> check_range(const Field& field, double amount, std::string_view what) {
   if (field.smallest && amount < *field.smallest) {
     return FieldRefusal{fmt::format("{} at least {}", what, *field.smallest)};
@@ -159,7 +147,7 @@ Outcome read_number(const Field& field, std::string_view typed) {
 }
 
 Outcome read_list(const Field& field, std::string_view typed) {
-  std::string list = "[";
+  json::JsonArray list;
   std::size_t items = 0;
   while (!typed.empty()) {
     const std::size_t comma = std::min(typed.find(','), typed.size());
@@ -170,11 +158,12 @@ Outcome read_list(const Field& field, std::string_view typed) {
     if (choice == nullptr && !field.choices.empty()) {
       return FieldRefusal{fmt::format("'{}' is not one of the choices", item)};
     }
-    if (items++ > 0) list.push_back(',');
-    list += choice != nullptr ? json::to_json(choice->value) : json::quote(item);
+    ++items;
+    const std::string value = choice != nullptr ? json::to_json(choice->value) : json::quote(item);
+    list.add(json::RawJson{value});
   }
   if (auto refusal = check_range(field, static_cast<double>(items), "choose")) return *refusal;
-  return FieldAnswer(list + "]");
+  return FieldAnswer(list.text());
 }
 
 Outcome read_text(const Field& field, std::string_view typed) {
@@ -189,9 +178,21 @@ Outcome read_text(const Field& field, std::string_view typed) {
 
 Outcome read_boolean(std::string_view typed) {
   const std::string word = bridge::ascii_lower(typed);
-  if (is_one_of(word, {"y", "yes", "true", "1"})) return FieldAnswer("true");
-  if (is_one_of(word, {"n", "no", "false", "0"})) return FieldAnswer("false");
+  if (bridge::has_word("y yes true 1", word)) return FieldAnswer("true");
+  if (bridge::has_word("n no false 0", word)) return FieldAnswer("false");
   return FieldRefusal{"yes or no is required"};
+}
+
+using Answers = std::vector<std::pair<std::string, std::string>>;
+
+/// The result of an elicitation. A page in the browser has its answer already: accepting it carries
+/// no content.
+std::string accepted(bool is_page, const Answers& answers) {
+  json::JsonObject content;
+  for (const auto& [name, value] : answers) content.add_any(name, json::RawJson{value});
+  json::JsonObject result;
+  result.add("action", "accept");
+  return is_page ? result.text() : result.add("content", content).text();
 }
 
 Outcome read_value(const Field& field, std::string_view value) {
@@ -203,15 +204,11 @@ Outcome read_value(const Field& field, std::string_view value) {
 
 std::vector<Field> read_fields(const Value& requested_schema) {
   std::vector<Field> fields;
-  const Value* properties = requested_schema.find("properties", Kind::object);
-  if (properties == nullptr) return fields;
-  for (const json::Member& property : properties->members) fields.push_back(read_field(property));
-  if (const Value* required = requested_schema.find("required", Kind::array)) {
-    for (Field& field : fields) {
-      field.required = std::any_of(
-          required->items.begin(), required->items.end(),
-          [&field](const Value& name) { return name.is(Kind::string) && name.text == field.name; });
-    }
+  for (const json::Member& property : requested_schema.object("properties").members)
+    fields.push_back(read_field(property));
+  for (const Value& name : requested_schema.array("required")) {
+    for (Field& field : fields)
+      field.required = field.required || (name.is(Kind::string) && name.text == field.name);
   }
   return fields;
 }
@@ -224,7 +221,7 @@ std::string describe_field(const Field& field) {
   if (!field.description.empty()) text += "\n  " + field.description;
   for (std::size_t at = 0; at < field.choices.size(); ++at) {
     const Choice& choice = field.choices[at];
-    const std::string value = plain_text(choice.value);
+    const std::string value = json::plain_text(choice.value);
     text += fmt::format("\n  {}) {}", at + 1, choice.title);
     if (choice.title != value) text += " (" + value + ")";
   }
@@ -263,8 +260,7 @@ std::optional<ElicitationForm> ElicitationForm::from_params(std::string_view par
   form.caller_ = caller;
   form.message_ = value->string("message");
   if (value->string("mode") == "url") form.address_ = value->string("url");
-  const json::Value* schema = value->find("requestedSchema", json::Value::Kind::object);
-  if (form.address_.empty() && schema != nullptr) form.fields_ = read_fields(*schema);
+  if (form.address_.empty()) form.fields_ = read_fields(value->object("requestedSchema"));
   return form;
 }
 
@@ -349,28 +345,16 @@ std::string ElicitationForm::take(std::string_view line) {
 }
 
 std::string ElicitationForm::result() const {
-  std::string text = "{\"action\":" + json::quote(action_);
-  // A page in the browser has its answer already: accepting it carries no content.
-  if (action_ == "accept" && address_.empty()) {
-    text += ",\"content\":{";
-    bool first = true;
-    for (const auto& [name, value] : answers_) {
-      if (!std::exchange(first, false)) text.push_back(',');
-      text += json::quote(name) + ":" + value;
-    }
-    text.push_back('}');
-  }
-  return text + "}";
+  if (action_ == "accept") return accepted(!address_.empty(), answers_);
+  return json::JsonObject().add("action", action_).text();
 }
 
 std::variant<std::string, FieldRefusal> fill_form(std::string_view params,
                                                   std::string_view values_json) {
-  const auto question = json::parse(params);
-  const json::Value* schema =
-      question ? question->find("requestedSchema", json::Value::Kind::object) : nullptr;
-  const bool is_page = question && question->string("mode") == "url";
+  const json::Value question = json::parse_or_null(params);
+  const bool is_page = question.string("mode") == "url";
   const std::vector<Field> fields =
-      schema == nullptr || is_page ? std::vector<Field>() : read_fields(*schema);
+      is_page ? std::vector<Field>() : read_fields(question.object("requestedSchema"));
 
   std::vector<std::string_view> names;
   names.reserve(fields.size());
@@ -379,14 +363,12 @@ std::variant<std::string, FieldRefusal> fill_form(std::string_view params,
   if (!members) return FieldRefusal{"the values are not a JSON object"};
   for (const json::RawMember& member : *members) {
     const std::string name = json::decode_string(member.key);
-    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    if (bridge::contains(names, name)) continue;
     if (fields.empty()) return FieldRefusal{"the question has no fields: accept it with '{}'"};
     return FieldRefusal{fmt::format("unknown field '{}'; one of {}", name, fmt::join(names, ", "))};
   }
-  // A page in the browser has its answer already: accepting it carries no content.
-  if (is_page) return R"({"action":"accept"})";
 
-  std::string content;
+  Answers answers;
   for (const Field& field : fields) {
     const auto value = json::member(values_json, field.name);
     const Outcome outcome = value ? read_value(field, *value) : read_answer(field, "");
@@ -394,10 +376,9 @@ std::variant<std::string, FieldRefusal> fill_form(std::string_view params,
       return FieldRefusal{fmt::format("field '{}': {}", field.name, refusal->why)};
     }
     const auto& answer = std::get<FieldAnswer>(outcome);
-    if (!answer) continue;
-    content += (content.empty() ? "" : ",") + json::quote(field.name) + ":" + *answer;
+    if (answer) answers.emplace_back(field.name, *answer);
   }
-  return fmt::format(R"({{"action":"accept","content":{{{}}}}})", content);
+  return accepted(is_page, answers);
 }
 
 }  // namespace client

@@ -2,52 +2,19 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-
+#include "base/contains.hpp"
 #include "elicitation/web_address.hpp"
 #include "json/document.hpp"
+#include "text/characters.hpp"
 #include "text/utf8.hpp"
 #include "text/visible_text.hpp"
 
 namespace client {
 namespace {
 
-using Pair = std::pair<std::string_view, std::string_view>;
-
-constexpr std::string_view again =
-    "the daemon retries automatically; see its state with: mcp-nc status";
-constexpr std::array<Pair, 14> hints_of_kinds = {{
-    {"usage", "see: mcp-nc help COMMAND"},
-    {"daemon", "start mcp-bridged, or name its socket with -s or MCP_SOCKET_PATH"},
-    {"timeout", "raise -w of mcp-nc, or --request-timeout of mcp-bridged"},
-    {"dns", again},
-    {"connect", again},
-    {"tls", "see the daemon's log for what is wrong with the certificate"},
-    {"closed", again},
-    {"session", again},
-    {"http", again},
-    {"auth", "check the daemon's credentials, which the server refused"},
-    {"too_large", "raise --max-frame of mcp-bridged"},
-    {"overloaded", "try again later"},
-    {"shutdown", "try again when the daemon has restarted"},
-    {"job", "list them with: mcp-nc jobs"},
-}};
-
 /// What was typed may be no UTF-8.
-std::string quote_any(const std::string& text) {
-  return json::quote(bridge::is_utf8(text) ? text : bridge::make_visible(text));
-}
-
-constexpr std::array<std::string_view, 7> upstream_kinds = {
-    "dns", "connect", "tls", "closed", "session", "auth", "too_large"};
-/// Where these met the opening of the session there is no server to speak with; otherwise one has
-/// answered, if badly.
-constexpr std::array<std::string_view, 2> upstream_kinds_at_opening = {"http", "malformed"};
-
-template <std::size_t Count>
-bool contains(const std::array<std::string_view, Count>& kinds, std::string_view kind) {
-  return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+std::string of_any(const std::string& text) {
+  return bridge::is_utf8(text) ? text : bridge::make_visible(text);
 }
 
 /// `data` is of an error of the bridge.
@@ -55,8 +22,11 @@ ExitCode exit_code_of(const json::Value& data) {
   const std::string_view kind = data.string("kind");
   if (kind == "timeout") return ExitCode::timed_out;
   if (kind == "shutdown") return ExitCode::unreachable;
-  const bool is_upstream = contains(upstream_kinds, kind) ||
-                           (data.is_true("opening") && contains(upstream_kinds_at_opening, kind));
+  // Where these met the opening of the session there is no server to speak with; otherwise one has
+  // answered, if badly.
+  const bool is_upstream =
+      bridge::has_word("dns connect tls closed session auth too_large", kind) ||
+      (data.is_true("opening") && (kind == "http" || kind == "malformed"));
   return is_upstream ? ExitCode::upstream : ExitCode::answered_error;
 }
 
@@ -71,21 +41,13 @@ std::string_view fate_of_request(const json::Value& data) {
   const bool was_sent =
       data.find("status", json::Value::Kind::number) != nullptr && !data.is_true("opening");
   // The message says when or whether it helps to send it again.
-  for (const std::string_view kind : {"shutdown", "denied", "rate_limited", "audit"}) {
-    if (data.string("kind") == kind) return "; the request was not sent";
-  }
+  if (bridge::has_word("shutdown denied rate_limited audit", data.string("kind")))
+    return "; the request was not sent";
   if (data.string("kind") == "auth") {
     return was_sent ? "; the server has not acted on the request" : "; the request was not sent";
   }
   return was_sent ? "; the server has not acted on the request, it can be sent again"
                   : "; the server did not get the request, it can be sent again";
-}
-
-/// What the server itself said, where the bridge's error stands in its place.
-std::string describe_upstream_error(const json::Value& data) {
-  const json::Value* error = data.find("upstream", json::Value::Kind::object);
-  if (error == nullptr) return {};
-  return fmt::format("; the server said: {}", error->string("message").substr(0, longest_data));
 }
 
 /// What a JSON-RPC error of the bridge begins with is for programs.
@@ -104,7 +66,9 @@ std::string describe_bridge_error(const json::Value& error, const json::Value& d
   if (const json::Value* after = data.find("retryAfterMs", json::Value::Kind::number)) {
     text += fmt::format("; try again in {} ms", after->text);
   }
-  text += describe_upstream_error(data);
+  // What the server itself said, where the bridge's error stands in its place.
+  if (const auto said = data.object("upstream").string("message"); !said.empty())
+    text += fmt::format("; the server said: {}", said.substr(0, longest_data));
   for (const auto& [member, header] : {std::pair("wwwAuthenticate", "WWW-Authenticate"),
                                        std::pair("mcpAuthServer", "Mcp-Auth-Server")}) {
     if (const std::string_view hint = data.string(member); !hint.empty()) {
@@ -123,13 +87,10 @@ std::string describe_bridge_error(const json::Value& error, const json::Value& d
 /// "Elicitation: URL Elicitation Required Error").
 void add_pages(Failure& failure, const json::Value& error) {
   constexpr std::size_t most = 16;
-  const json::Value* const data = error.find("data", json::Value::Kind::object);
-  const json::Value* const list =
-      data == nullptr ? nullptr : data->find("elicitations", json::Value::Kind::array);
-  if (failure.error_code != "-32042" || list == nullptr) return;
+  if (failure.error_code != "-32042") return;
   std::string addresses;
   std::size_t count = 0;
-  for (const json::Value& page : list->items) {
+  for (const json::Value& page : error.object("data").array("elicitations")) {
     const std::string_view address = page.string("url");
     if (address.empty() || ++count > most) continue;
     failure.pages +=
@@ -145,19 +106,25 @@ void add_pages(Failure& failure, const json::Value& error) {
 }  // namespace
 
 std::string_view hint_for(std::string_view kind) {
-  for (const auto& [name, hint] : hints_of_kinds) {
-    if (name == kind) return hint;
-  }
-  return {};
+  if (kind == "usage") return "see: mcp-nc help COMMAND";
+  if (kind == "daemon") return "start mcp-bridged, or name its socket with -s or MCP_SOCKET_PATH";
+  if (kind == "timeout") return "raise -w of mcp-nc, or --request-timeout of mcp-bridged";
+  if (bridge::has_word("dns connect closed session http", kind))
+    return "the daemon retries automatically; see its state with: mcp-nc status";
+  if (kind == "tls") return "see the daemon's log for what is wrong with the certificate";
+  if (kind == "auth") return "check the daemon's credentials, which the server refused";
+  if (kind == "too_large") return "raise --max-frame of mcp-bridged";
+  if (kind == "overloaded") return "try again later";
+  if (kind == "shutdown") return "try again when the daemon has restarted";
+  return kind == "job" ? "list them with: mcp-nc jobs" : "";
 }
 
-std::string to_text(const Failure& error) {
-  std::string text =
-      fmt::format(R"({{"error":{{"kind":{},"code":{},"delivered":"{}","message":{},"hint":{})",
-                  json::quote(error.kind), error.error_code, error.delivered,
-                  quote_any(error.message), quote_any(error.hint));
-  if (!error.result.empty()) text += ",\"result\":" + error.result;
-  return text + "}}\n";
+json::JsonObject error_object(const Failure& error) {
+  json::JsonObject about;
+  about.add("kind", error.kind).add("code", json::RawJson{error.error_code});
+  about.add("delivered", error.delivered).add("message", of_any(error.message));
+  about.add("hint", of_any(error.hint)).add_unless_empty("result", json::RawJson{error.result});
+  return json::JsonObject().add("error", about);
 }
 
 Failure read_error(std::string_view raw) {
@@ -170,21 +137,20 @@ Failure read_error(std::string_view raw) {
   error.message = value->string("message");
   if (const json::Value* code = value->find("code", json::Value::Kind::number))
     error.error_code = code->text;
-  const json::Value* const data = value->find("data", json::Value::Kind::object);
-  if (data != nullptr && data->string("source") == "bridge") {
-    error.kind = data->string("kind");
-    error.code = exit_code_of(*data);
-    error.delivered = data->string("delivered") == "unknown" ? "unknown" : "no";
+  const json::Value& data = value->object("data");
+  if (data.string("source") == "bridge") {
+    error.kind = data.string("kind");
+    error.code = exit_code_of(data);
+    error.delivered = data.string("delivered") == "unknown" ? "unknown" : "no";
     error.hint = hint_for(error.kind);
-    error.shown = describe_bridge_error(*value, *data);
-    error.wants_login = !data->string("login").empty();
+    error.shown = describe_bridge_error(*value, data);
+    error.wants_login = !data.string("login").empty();
     return error;
   }
   error.shown = fmt::format("the server answered: {}", error.message);
   add_pages(error, *value);
   if (const auto more = json::member(raw, "data"); more && *more != "null" && error.hint.empty()) {
-    error.shown += fmt::format(" {}{}", more->substr(0, longest_data),
-                               more->size() > longest_data ? "..." : "");
+    error.shown += " " + bridge::cut_off(*more, longest_data);
   }
   if (const std::string hint = hint_for_capability(error.message); !hint.empty())
     error.shown += "; " + hint;
@@ -226,23 +192,15 @@ std::string timed_out_after(const Options& options) {
   return fmt::format("timed out after {} (-w)", format_duration(*options.timeout));
 }
 
-void print_failure(Console& console, Failure failure) {
+ExitCode tell_failure(Console& console, const Options& options, Failure failure) {
   if (failure.hint.empty()) failure.hint = hint_for_capability(failure.message);
   if (failure.hint.empty()) failure.hint = hint_for(failure.kind);
-  console.print(to_text(failure));
-}
-
-ExitCode tell_failure(Console& console, const Options& options, const Failure& failure) {
-  if (options.json) print_failure(console, failure);
+  if (options.json) console.print(error_object(failure));
   // The user has interrupted it: no message.
   if (failure.kind == "interrupted") return failure.code;
   console.note(failure.shown.empty() ? failure.message : failure.shown);
   console.prompt(failure.pages);
   return failure.code;
-}
-
-ExitCode tell_error(Console& console, const Options& options, std::string_view error) {
-  return tell_failure(console, options, read_daemon_error(error));
 }
 
 }  // namespace client

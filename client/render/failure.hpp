@@ -5,8 +5,8 @@
 
 namespace client {
 
-/// `{"error":{"kind":…,"code":…,"delivered":…,"message":…,"hint":…}}` with line break.
-std::string to_text(const Failure& error);
+/// `{"error":{"kind":…,"code":…,"delivered":…,"message":…,"hint":…}}`.
+bridge::JsonObject error_object(const Failure& error);
 
 /// Of the JSON of a JSON-RPC error that answered a request.
 Failure read_error(std::string_view error);
@@ -23,12 +23,7 @@ std::string hint_for_capability(std::string_view message);
 /// `timed out after 2 s (-w)`.
 std::string timed_out_after(const Options& options);
 
-/// On stdout, with --json.
-void print_failure(Console& console, Failure failure);
 /// Says it on stderr, and with --json on stdout too. Returns its code.
-ExitCode tell_failure(Console& console, const Options& options, const Failure& failure);
-
-/// The same of the JSON of a JSON-RPC error of the daemon, which answers the verb's request itself.
-ExitCode tell_error(Console& console, const Options& options, std::string_view error);
+ExitCode tell_failure(Console& console, const Options& options, Failure failure);
 
 }  // namespace client

@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <iterator>
+#include "base/contains.hpp"
+#include "text/utf8.hpp"
+#include "text/visible_text.hpp"
 
 namespace client {
 namespace {
@@ -11,8 +12,7 @@ namespace {
 using json::Value;
 
 std::string text_of(const Value* value) {
-  if (value == nullptr) return {};
-  return value->is(Value::Kind::string) ? value->text : json::to_json(*value);
+  return value == nullptr ? std::string() : json::plain_text(*value);
 }
 
 /// `before` and the text, or nothing without a text.
@@ -60,15 +60,14 @@ std::string refusal_line(const Value& params) {
                      params.string("method"), after(": ", message));
 }
 
-struct Change {
-  std::string_view method;
-  std::string_view of;
-};
-constexpr Change changes[] = {
-    {"notifications/tools/list_changed", "tools"},
-    {"notifications/prompts/list_changed", "prompts"},
-    {"notifications/resources/list_changed", "resources"},
-};
+/// Of which list it says that it has changed; "" of none that is known.
+std::string_view changed_list(std::string_view method) {
+  constexpr std::string_view before = "notifications/";
+  constexpr std::string_view behind = "/list_changed";
+  if (!method.starts_with(before) || !method.ends_with(behind)) return {};
+  const std::string_view list = method.substr(before.size(), method.rfind('/') - before.size());
+  return bridge::has_word("tools prompts resources", list) ? list : std::string_view();
+}
 
 std::string who(std::string_view passage, std::string_view client) {
   if (passage == "from_client") return fmt::format("client {} >", client);
@@ -98,10 +97,8 @@ std::string said(std::string_view message) {
 
 std::string notification_line(const json::Message& message) {
   const std::string& method = message.method;
-  const auto* const change =
-      std::find_if(std::begin(changes), std::end(changes),
-                   [&method](const Change& one) { return one.method == method; });
-  if (change != std::end(changes)) return fmt::format("the server's {} have changed", change->of);
+  if (const std::string_view list = changed_list(method); !list.empty())
+    return fmt::format("the server's {} have changed", list);
   if (const auto params = json::parse(message.params)) {
     if (method == "notifications/message") return log_line(*params);
     if (method == "notifications/progress") return progress_line(*params);
@@ -130,6 +127,11 @@ std::string monitor_line(std::string_view params) {
   if (const auto bytes = json::member(params, "bytes"))
     text += fmt::format("... ({} bytes in all)", *bytes);
   return text;
+}
+
+json::JsonObject log_line_object(std::string_view line) {
+  const bool is_text = bridge::is_utf8(line);
+  return json::JsonObject().add("line", is_text ? line : bridge::make_visible(line));
 }
 
 }  // namespace client

@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "json/document.hpp"
-#include "schema/schema.hpp"
+#include "base/contains.hpp"
 #include "schema/signature.hpp"
 #include "text/columns.hpp"
 #include "text/visible_text.hpp"
@@ -40,14 +39,11 @@ std::string_view about(const Value& property) {
 
 std::vector<Parameter> read_parameters(const Value& tool) {
   std::vector<Parameter> parameters;
-  const Value* const input = tool.find("inputSchema", Kind::object);
-  const Value* const properties = input ? input->find("properties", Kind::object) : nullptr;
-  if (properties == nullptr) return parameters;
-  const auto required = Schema(*input).required();
-  for (const auto& [name, property] : properties->members) {
-    const bool is_required = std::find(required.begin(), required.end(), name) != required.end();
-    parameters.push_back({name + (is_required ? "*" : ""),
-                          Schema(property, *input).describe() + preset_of(property),
+  const Value& input = tool.object("inputSchema");
+  const auto required = Schema(input).required();
+  for (const auto& [name, property] : input.object("properties").members) {
+    parameters.push_back({name + (bridge::contains(required, name) ? "*" : ""),
+                          Schema(property, input).describe() + preset_of(property),
                           std::string(about(property))});
   }
   return parameters;
@@ -55,9 +51,7 @@ std::vector<Parameter> read_parameters(const Value& tool) {
 
 std::vector<Parameter> read_prompt_arguments(const Value& prompt) {
   std::vector<Parameter> parameters;
-  const Value* arguments = prompt.find("arguments", Kind::array);
-  if (arguments == nullptr) return parameters;
-  for (const Value& argument : arguments->items) {
+  for (const Value& argument : prompt.array("arguments")) {
     const std::string star = argument.is_true("required") ? "*" : "";
     parameters.push_back({std::string(argument.string("name")) + star, "",
                           std::string(argument.string("description"))});
@@ -106,21 +100,16 @@ std::string render_parameters(const std::vector<Parameter>& parameters, std::siz
 std::string heading(const Value& value) {
   const std::string_view name = value.string("name");
   std::string_view title = value.string("title");
-  if (title.empty()) {
-    const Value* annotations = value.find("annotations", Kind::object);
-    if (annotations != nullptr) title = annotations->string("title");
-  }
+  if (title.empty()) title = value.object("annotations").string("title");
   if (title.empty() || title == name) return std::string(name);
   return fmt::format("{} - {}", name, title);
 }
 
 /// What the server promises of a tool, as far as it is worth knowing before a call.
 std::string hints(const Value& tool) {
-  const Value* annotations = tool.find("annotations", Kind::object);
-  if (annotations == nullptr) return "";
-  if (annotations->is_true("readOnlyHint")) return " [read-only]";
-  if (annotations->is_true("destructiveHint")) return " [destructive]";
-  return "";
+  const Value& annotations = tool.object("annotations");
+  if (annotations.is_true("readOnlyHint")) return " [read-only]";
+  return annotations.is_true("destructiveHint") ? " [destructive]" : "";
 }
 
 /// An element that is not an object is shown as it came.
@@ -137,10 +126,6 @@ std::string render_each(const std::vector<std::string_view>& elements, Render re
 }
 
 constexpr int deepest_shown_object = 3;
-
-const Value* object_in(const std::optional<Value>& tool, std::string_view name) {
-  return tool ? tool->find(name, Kind::object) : nullptr;
-}
 
 /// The members of an object, those of objects in it further in; `path` as it is typed before them.
 void add_members(std::string& text, const Schema& schema, const std::string& path,
@@ -165,15 +150,13 @@ void add_members(std::string& text, const Schema& schema, const std::string& pat
 }
 
 std::string promises(const Value& tool) {
-  const Value* const annotations = tool.find("annotations", Kind::object);
-  if (annotations == nullptr) return {};
   std::string text;
   for (const auto& [name, yes, no] :
        {std::tuple("readOnlyHint", "only reads", "changes things"),
         std::tuple("destructiveHint", "may destroy", "destroys nothing"),
         std::tuple("idempotentHint", "is safe to repeat", "is not safe to repeat"),
         std::tuple("openWorldHint", "uses other systems", "uses no other system")}) {
-    const Value* const hint = annotations->find(name, Kind::boolean);
+    const Value* const hint = tool.object("annotations").find(name, Kind::boolean);
     if (hint == nullptr) continue;
     text += fmt::format("{}{} ({}: {})", text.empty() ? "" : ", ", hint->truth ? yes : no, name,
                         hint->truth);
@@ -305,13 +288,13 @@ std::string render_skills(const std::vector<std::string_view>& elements, std::si
 }
 
 std::string render_tool(std::string_view raw, std::size_t width, std::string_view program) {
-  const auto tool = json::parse(raw);
-  if (!tool || !tool->is(Kind::object)) return std::string(raw) + "\n";
-  const std::string_view name = tool->string("name");
-  std::string text = heading(*tool) + "\n";
-  if (const auto described = tool->string("description"); !described.empty())
+  const Value tool = json::parse_or_null(raw);
+  if (!tool.is(Kind::object)) return std::string(raw) + "\n";
+  const std::string_view name = tool.string("name");
+  std::string text = heading(tool) + "\n";
+  if (const auto described = tool.string("description"); !described.empty())
     text += "\n" + indented(described, width);
-  if (const Value* input = object_in(tool, "inputSchema")) {
+  if (const Value* input = tool.find("inputSchema", Kind::object)) {
     const Schema schema(*input);
     if (!schema.names().empty()) text += "\nArguments (* required)\n";
     add_members(text, schema, "", width);
@@ -319,11 +302,11 @@ std::string render_tool(std::string_view raw, std::size_t width, std::string_vie
         fmt::format("\nUsage\n    {} call {}\n", program, signature(tool_operand(name), schema));
     text += fmt::format("\nFor example\n    {} call {}\n", program, example_call(name, schema));
   }
-  if (const Value* output = object_in(tool, "outputSchema")) {
+  if (const Value* output = tool.find("outputSchema", Kind::object)) {
     text += "\nAnswers\n";
     add_members(text, Schema(*output), "", width);
   }
-  if (const std::string said = promises(*tool); !said.empty())
+  if (const std::string said = promises(tool); !said.empty())
     text += "\nThe server says that it\n    " + bridge::wrap(said, 4, width) + "\n";
   return text;
 }
@@ -344,10 +327,8 @@ std::string render_signatures(const std::vector<std::string_view>& tools, std::s
 }
 
 std::string argument_words(std::string_view raw) {
-  const auto tool = json::parse(raw);
-  const Value* const input = object_in(tool, "inputSchema");
-  if (input == nullptr) return {};
-  const Schema schema(*input);
+  const Value tool = json::parse_or_null(raw);
+  const Schema schema(tool.object("inputSchema"));
   std::string text;
   for (const std::string_view name : schema.names()) {
     const Schema property = schema.at(*schema.property(name));
@@ -355,17 +336,16 @@ std::string argument_words(std::string_view raw) {
     auto values = property.values();
     if (const Value* items = property.items(); values.empty() && items != nullptr)
       values = schema.at(*items).values();
+    const auto add = [&](std::string_view value) {
+      text += bridge::make_visible_line(fmt::format("{}={}", name, value)) + "\n";
+    };
     if (types.size() == 1 && types.front() == "boolean") {
-      text += bridge::make_visible_line(fmt::format("{}=true", name)) + "\n";
-      text += bridge::make_visible_line(fmt::format("{}=false", name)) + "\n";
+      add("true");
+      add("false");
     } else if (values.empty()) {
-      text += bridge::make_visible_line(fmt::format("{}=", name)) + "\n";
+      add("");
     }
-    for (const Value* value : values) {
-      text += bridge::make_visible_line(fmt::format(
-                  "{}={}", name, value->is(Kind::string) ? value->text : json::to_json(*value))) +
-              "\n";
-    }
+    for (const Value* value : values) add(json::plain_text(*value));
   }
   return text;
 }

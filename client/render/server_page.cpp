@@ -126,14 +126,12 @@ ServerPage read_server(std::string_view discovered, std::string_view status) {
 }
 
 std::string server_json(const ServerPage& page) {
-  std::string text = fmt::format("{{\"name\":{}", json::quote(page.name));
-  if (!page.title.empty()) text += ",\"title\":" + json::quote(page.title);
-  text += fmt::format(
-      ",\"version\":{},\"era\":{},\"eras\":{},\"protocolVersion\":{},\"capabilities\":{}",
-      json::quote(page.version), json::quote(page.era), json::quote(page.eras),
-      json::quote(page.protocol_version), page.capabilities);
-  if (!page.instructions.empty()) text += ",\"instructions\":" + json::quote(page.instructions);
-  return text + "}\n";
+  json::JsonObject object;
+  object.add("name", page.name).add_unless_empty("title", page.title);
+  object.add("version", page.version).add("era", page.era).add("eras", page.eras);
+  object.add("protocolVersion", page.protocol_version);
+  object.add("capabilities", json::RawJson{page.capabilities});
+  return object.add_unless_empty("instructions", page.instructions).text() + "\n";
 }
 
 std::string capability_names(std::string_view capabilities) {
@@ -177,9 +175,8 @@ AgentSkill agent_skill(const std::string& program, const std::string& server) {
   if (!server.empty()) {
     skill.name += '-';
     for (const char c : server.substr(0, longest_skill_name - skill.name.size())) {
-      const bool is_plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-      const bool is_capital = c >= 'A' && c <= 'Z';
-      skill.name += is_plain ? c : is_capital ? static_cast<char>(c - 'A' + 'a') : '-';
+      const bool is_plain = bridge::is_letter(c) || bridge::is_digit(c);
+      skill.name += is_plain ? bridge::ascii_lower(c) : '-';
     }
   }
   const std::string what = server.empty() ? "the MCP server behind a running mcp-bridged, or one "

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/contains.hpp"
 #include "render/table.hpp"
 
 namespace client {
@@ -180,16 +181,8 @@ void add_state(std::vector<StyledLine>& lines, const Value& state) {
 
 /// Which rule of the policy holds for the asker.
 void add_policy(std::vector<StyledLine>& lines, const Value& policy) {
-  const std::uint64_t rule = policy.count("rule");
-  StyledLine& line = lines.emplace_back(named("policy"));
-  if (rule == 0) {
-    line.add("no rule is for this user: nearly everything is denied", Tone::bad);
-  } else {
-    line.add(fmt::format("rule {}", rule));
-  }
-  if (const auto file = policy.string("file"); !file.empty()) line.add(fmt::format(" of {}", file));
-  if (rule != 0 && policy.count("line") > 0)
-    line.add(fmt::format(", line {}", policy.count("line")));
+  const bool is_denied = policy.count("rule") == 0;
+  lines.emplace_back(named("policy")).add(policy_text(policy), is_denied ? Tone::bad : Tone::plain);
 }
 
 void add_last_error(std::vector<StyledLine>& lines, const Value& error, std::int64_t now_ms) {
@@ -198,6 +191,10 @@ void add_last_error(std::vector<StyledLine>& lines, const Value& error, std::int
     line.add(format_duration(Milliseconds(now_ms - at)) + " ago, ", Tone::faint);
   }
   line.add(error.string("kind"), Tone::bad).add(": ").add(error.string("message"));
+}
+
+bool has_no_session(const Value& status) {
+  return bridge::has_word("opening reopening waiting", status.object("upstream").string("state"));
 }
 
 constexpr std::size_t in_flight_column = 5;
@@ -222,19 +219,30 @@ std::vector<TableCell> make_row(const json::Value& client) {
 }  // namespace
 
 std::optional<std::string> reason_of_wait(std::string_view status_json) {
-  using Kind = json::Value::Kind;
-  const auto status = json::parse(status_json);
-  const json::Value* upstream = status ? status->find("upstream", Kind::object) : nullptr;
-  if (upstream == nullptr) return std::nullopt;
-  const std::string_view state = upstream->string("state");
-  if (state != "opening" && state != "reopening" && state != "waiting") return std::nullopt;
+  const Value status = json::parse_or_null(status_json);
+  if (!has_no_session(status)) return std::nullopt;
+  if (auto failure = failure_of_wait(status_json)) return failure;
+  return fmt::format("the daemon is opening a session with {}",
+                     status.object("upstream").string("target"));
+}
+
+std::optional<std::string> failure_of_wait(std::string_view status_json) {
+  const Value status = json::parse_or_null(status_json);
   // The last error is of this outage only if the last try has failed.
-  const json::Value* ready = upstream->find("ready", Kind::boolean);
-  const json::Value* error = status->find("lastError", Kind::object);
-  if (ready != nullptr && !ready->truth && error != nullptr) {
-    return std::string(error->string("message"));
-  }
-  return fmt::format("the daemon is opening a session with {}", upstream->string("target"));
+  const Value* const ready = status.object("upstream").find("ready", Kind::boolean);
+  const Value* const error = status.find("lastError", Kind::object);
+  if (!has_no_session(status) || ready == nullptr || ready->truth || error == nullptr)
+    return std::nullopt;
+  return std::string(error->string("message"));
+}
+
+std::string policy_text(const Value& policy) {
+  const std::uint64_t rule = policy.count("rule");
+  std::string text = rule == 0 ? "no rule is for this user: nearly everything is denied"
+                               : fmt::format("rule {}", rule);
+  if (const auto file = policy.string("file"); !file.empty()) text += fmt::format(" of {}", file);
+  if (rule != 0 && policy.count("line") > 0) text += fmt::format(", line {}", policy.count("line"));
+  return policy.find("rule") == nullptr ? std::string() : text;
 }
 
 std::vector<StyledLine> render_status(const Value& status, std::int64_t now_ms, const Look& look) {

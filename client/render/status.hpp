@@ -13,6 +13,11 @@ constexpr Milliseconds waiting_timeout{1000};
 /// the daemon opens its session with the server or cannot reach it. For a person, on one line;
 /// nothing if there is a session, or the status cannot be read. Pure.
 std::optional<std::string> reason_of_wait(std::string_view status);
+/// The same, but only why it cannot be reached, once a try has failed. Pure.
+std::optional<std::string> failure_of_wait(std::string_view status);
+
+/// Which rule holds, from `policy` of bridge/status. For a person, on one line; "" = no policy.
+std::string policy_text(const json::Value& policy);
 
 /// The result of bridge/status for people. `now_ms` is the time in milliseconds since the epoch,
 /// for "ago". What is missing is left out. With a height, the clients that do not fit are only

@@ -15,11 +15,6 @@ constexpr std::size_t widest_last_column = 60;
 constexpr std::size_t narrowest_last_column = 10;
 constexpr std::size_t column_gap = 2;
 
-void shorten(std::string& text, std::size_t room) {
-  if (bridge::display_width(text) <= room) return;
-  text = std::string(bridge::fit_columns(text, room - 3)) + "...";
-}
-
 /// Two digits or more, not more after the point than needed for that.
 std::string short_number(double number) {
   return number < 10 ? fmt::format("{:.1f}", number) : fmt::format("{:.0f}", number);
@@ -52,7 +47,7 @@ std::vector<StyledLine> render_table(const std::vector<TableColumn>& columns,
   for (const TableColumn& column : columns) {
     headings.push_back({std::string(column.heading), Tone::strong});
   }
-  for (auto& row : rows) shorten(row[last].text, room);
+  for (auto& row : rows) row[last].text = in_columns(std::move(row[last].text), room);
   rows.insert(rows.begin(), std::move(headings));
 
   std::vector<StyledLine> lines;
@@ -72,8 +67,12 @@ std::vector<StyledLine> render_table(const std::vector<TableColumn>& columns,
 
 std::string plain_cell(const json::Value* value) {
   if (value == nullptr || value->is(json::Value::Kind::null)) return "-";
-  return bridge::make_visible_line(value->is(json::Value::Kind::string) ? value->text
-                                                                        : json::to_json(*value));
+  return bridge::make_visible_line(json::plain_text(*value));
+}
+
+std::string in_columns(std::string text, std::size_t room) {
+  if (bridge::display_width(text) <= room) return text;
+  return std::string(bridge::fit_columns(text, room - 3)) + "...";
 }
 
 std::string size_text(std::uint64_t bytes) {

@@ -24,6 +24,9 @@ std::vector<StyledLine> render_table(const std::vector<TableColumn>& columns,
 /// Any JSON value as one line; "-" if there is none.
 std::string plain_cell(const json::Value* value);
 
+/// Cut to so many columns, with a mark. REQUIRES: safe for a terminal.
+std::string in_columns(std::string text, std::size_t room);
+
 // Figures for people.
 
 /// "512 B", "12 KiB", "1.5 MiB".

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/contains.hpp"
 #include "schema/signature.hpp"
 #include "spelling/spelling.hpp"
 #include "text/characters.hpp"
@@ -19,12 +20,6 @@ using Kind = Value::Kind;
 
 constexpr int deepest_value = 64;
 constexpr std::size_t longest_value_shown = 60;
-
-std::string shown(const Value& value) {
-  std::string text = json::to_json(value);
-  if (text.size() <= longest_value_shown) return text;
-  return std::string(bridge::whole_characters(text, longest_value_shown)) + "...";
-}
 
 bool is_of_type(const Value& value, std::string_view type) {
   switch (value.kind) {
@@ -49,7 +44,7 @@ std::string path_to(std::string_view name, std::string_view member) {
 
 std::string wrong_type(std::string_view name, const Value& value, const Schema& schema) {
   return fmt::format("{}: {} expected, not {}", name.empty() ? "the arguments" : name,
-                     schema.describe(), shown(value));
+                     schema.describe(), bridge::cut_off(json::to_json(value), longest_value_shown));
 }
 
 constexpr std::string_view unknown_start = "unknown argument ";
@@ -101,7 +96,7 @@ class Check {
     }
     for (const json::Member& member : value.members) {
       const std::string path = path_to(name, member.name);
-      if (is_refused && std::find(known.begin(), known.end(), member.name) == known.end()) {
+      if (is_refused && !bridge::contains(known, member.name)) {
         problems_.push_back(unknown_argument(path_to(name, ""), member.name, known));
       } else if (const Value* property = schema.property(member.name)) {
         add(Check().run(member.value, schema.at(*property), path, depth + 1));
@@ -236,7 +231,7 @@ Converted convert_all(const std::vector<TypedElement>& elements, const Schema& s
   }
   if (!schema.allows_type("array") || (schema.types().empty() && !schema.alternatives().empty()))
     return std::nullopt;
-  std::string array = "[";
+  json::JsonArray array;
   for (std::size_t index = 0; index < elements.size(); ++index) {
     const TypedElement& element = elements[index];
     const Value* const item = schema.item_at(index);
@@ -244,17 +239,14 @@ Converted convert_all(const std::vector<TypedElement>& elements, const Schema& s
                     : item == nullptr ? Converted(json::quote(element.text))
                                       : convert(element.text, schema.at(*item), depth + 1);
     if (!one) return std::nullopt;
-    if (array.size() > 1) array += ',';
-    array += *one;
+    array.add(json::RawJson{*one});
   }
-  return if_it_fits(array + "]", schema);
+  return if_it_fits(array.text(), schema);
 }
 
-constexpr std::size_t longest_shown = 60;
-
 std::string shown(std::string_view text) {
-  const std::string word = shell_word(bridge::whole_characters(text, longest_shown));
-  return text.size() <= longest_shown ? word : word + "...";
+  const std::string word = shell_word(bridge::whole_characters(text, longest_value_shown));
+  return text.size() <= longest_value_shown ? word : word + "...";
 }
 
 /// The type that is wanted, and an argument that has it.
@@ -440,9 +432,7 @@ std::variant<std::string, WrongArguments> arguments_by_schema(
   // A number that fits none of ours is left to the server, and all with it.
   if (const auto value = json::parse(made)) {
     for (std::string& problem : problems_of(*value, schema)) {
-      const bool is_told =
-          std::find(given_wrongly.begin(), given_wrongly.end(), problem) != given_wrongly.end();
-      if (!is_told) wrong.problems.push_back(std::move(problem));
+      if (!bridge::contains(given_wrongly, problem)) wrong.problems.push_back(std::move(problem));
     }
   }
   if (!wrong.problems.empty()) return wrong;
@@ -497,25 +487,12 @@ bool ArgumentTree::has(std::string_view name) const {
                      [name](const auto& member) { return member.name == name; });
 }
 
-void ArgumentTree::write(const Node& node, std::string& out) {
-  if (!node.json.empty()) {
-    out += node.json;
-    return;
-  }
-  out += '{';
-  for (const auto& [name, member] : node.members) {
-    if (out.back() != '{') out += ',';
-    out += json::quote(name);
-    out += ':';
-    write(member, out);
-  }
-  out += '}';
-}
-
-std::string ArgumentTree::json() const {
-  std::string out;
-  write(root_, out);
-  return out;
+std::string ArgumentTree::json_of(const Node& node) {
+  if (!node.json.empty()) return node.json;
+  json::JsonObject object;
+  for (const auto& [name, member] : node.members)
+    object.add_any(name, json::RawJson{json_of(member)});
+  return std::move(object).text();
 }
 
 }  // namespace client

@@ -75,7 +75,7 @@ class ArgumentTree {
   void put(const std::vector<std::string>& path, std::string json);
 
   bool has(std::string_view name) const;
-  std::string json() const;
+  std::string json() const { return json_of(root_); }
 
  private:
   struct Member;
@@ -88,7 +88,7 @@ class ArgumentTree {
     Node value;
   };
   static Node& member_of(Node& node, std::string_view name);
-  static void write(const Node& node, std::string& out);
+  static std::string json_of(const Node& node);
 
   Node root_;
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/contains.hpp"
+
 namespace client {
 namespace {
 
@@ -12,7 +14,7 @@ using Kind = Value::Kind;
 constexpr int deepest_reference = 16;  // references and alternatives within one another
 
 void add_once(std::vector<std::string_view>& names, std::string_view name) {
-  if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  if (!bridge::contains(names, name)) names.push_back(name);
 }
 
 /// A step of a JSON Pointer (RFC 6901, section 4) as it stands in the fragment of a URI.
@@ -68,15 +70,12 @@ const Value* Schema::target(std::string_view reference) const {
 }
 
 void Schema::add_parts(const Value& node, std::vector<const Value*>& parts, int depth) const {
-  if (depth > deepest_reference || std::find(parts.begin(), parts.end(), &node) != parts.end())
-    return;
+  if (depth > deepest_reference || bridge::contains(parts, &node)) return;
   parts.push_back(&node);
   if (const Value* reference = node.find("$ref", Kind::string)) {
     if (const Value* meant = target(reference->text)) add_parts(*meant, parts, depth + 1);
   }
-  if (const Value* all = node.find("allOf", Kind::array)) {
-    for (const Value& one : all->items) add_parts(one, parts, depth + 1);
-  }
+  for (const Value& one : node.array("allOf")) add_parts(one, parts, depth + 1);
 }
 
 /// Whether one of the parts is as wanted, in their order. Most schemas have one, and are asked
@@ -135,7 +134,7 @@ std::vector<std::string_view> Schema::types() const {
 
 bool Schema::allows_type(std::string_view type) const {
   const auto all = types();
-  return all.empty() || std::find(all.begin(), all.end(), type) != all.end();
+  return all.empty() || bridge::contains(all, type);
 }
 
 std::vector<const Value*> Schema::values() const {
@@ -174,9 +173,7 @@ std::vector<Schema> Schema::branches() const {
   std::vector<Schema> all;
   for (const Value* part : parts()) {
     for (const std::string_view member : {"anyOf", "oneOf"}) {
-      const Value* const list = part->find(member, Kind::array);
-      for (std::size_t i = 0; list != nullptr && i < list->items.size(); ++i)
-        all.push_back(at(list->items[i]));
+      for (const Value& one : part->array(member)) all.push_back(at(one));
     }
     for (const std::string_view member : {"then", "else"}) {
       if (const Value* const branch = part->find(member, Kind::object)) all.push_back(at(*branch));
@@ -185,29 +182,34 @@ std::vector<Schema> Schema::branches() const {
   return all;
 }
 
-void Schema::add_names(std::vector<std::string_view>& names, int depth) const {
-  if (depth > deepest_reference) return;
-  for (const Value* part : parts()) {
-    if (const Value* properties = part->find("properties", Kind::object)) {
-      for (const json::Member& one : properties->members) add_once(names, one.name);
-    }
-  }
-  for (const Schema& branch : branches()) branch.add_names(names, depth + 1);
+/// Whether one of the properties is as wanted, those of the alternatives too, in their order.
+template <typename Visit>
+bool Schema::any_property(Visit visit, int depth) const {
+  if (depth > deepest_reference) return false;
+  const auto is_in = [&](const Value& part) {
+    const auto& all = part.object("properties").members;
+    return std::any_of(all.begin(), all.end(), visit);
+  };
+  if (any_part(is_in)) return true;
+  const auto others = branches();
+  return std::any_of(others.begin(), others.end(),
+                     [&](const Schema& one) { return one.any_property(visit, depth + 1); });
 }
 
 std::vector<std::string_view> Schema::names() const {
   std::vector<std::string_view> all;
-  add_names(all, 0);
+  any_property([&all](const json::Member& one) {
+    add_once(all, one.name);
+    return false;
+  });
   return all;
 }
 
 std::vector<std::string_view> Schema::required() const {
   std::vector<std::string_view> all;
   any_part([&](const Value& part) {
-    if (const Value* list = part.find("required", Kind::array)) {
-      for (const Value& one : list->items) {
-        if (one.is(Kind::string)) add_once(all, one.text);
-      }
+    for (const Value& one : part.array("required")) {
+      if (one.is(Kind::string)) add_once(all, one.text);
     }
     return false;
   });
@@ -215,31 +217,20 @@ std::vector<std::string_view> Schema::required() const {
 }
 
 bool Schema::requires_name(std::string_view name) const {
-  const auto all = required();
-  return std::find(all.begin(), all.end(), name) != all.end();
-}
-
-const Value* Schema::listed_property(std::string_view name, int depth) const {
-  if (depth > deepest_reference) return nullptr;
-  const Value* found = nullptr;
-  any_part([&](const Value& part) {
-    const Value* const properties = part.find("properties", Kind::object);
-    if (properties != nullptr) found = properties->find(name);
-    return found != nullptr;
-  });
-  if (found != nullptr) return found;
-  for (const Schema& branch : branches()) {
-    if ((found = branch.listed_property(name, depth + 1)) != nullptr) break;
-  }
-  return found;
+  return bridge::contains(required(), name);
 }
 
 const Value* Schema::listed_property(std::string_view name) const {
-  return listed_property(name, 0);
+  const Value* found = nullptr;
+  any_property([&](const json::Member& one) {
+    if (one.name == name) found = &one.value;
+    return found != nullptr;
+  });
+  return found;
 }
 
 const Value* Schema::property(std::string_view name) const {
-  const Value* const listed = listed_property(name, 0);
+  const Value* const listed = listed_property(name);
   return listed != nullptr ? listed : find("additionalProperties", Kind::object);
 }
 

@@ -67,8 +67,8 @@ class Schema {
   void add_parts(const json::Value& node, std::vector<const json::Value*>& parts, int depth) const;
   /// Those whose names it may have, too: of anyOf and oneOf, then and else.
   std::vector<Schema> branches() const;
-  void add_names(std::vector<std::string_view>& names, int depth) const;
-  const json::Value* listed_property(std::string_view name, int depth) const;
+  template <typename Visit>
+  bool any_property(Visit visit, int depth = 0) const;
   std::string describe(int depth) const;
   const json::Value* target(std::string_view reference) const;
 

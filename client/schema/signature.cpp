@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/contains.hpp"
 #include "schema/arguments.hpp"
 #include "spelling/spelling.hpp"
 
@@ -20,10 +21,7 @@ constexpr std::size_t most_example_items = 16;
 
 bool takes_json(const Schema& schema) {
   const auto types = schema.types();
-  const auto is = [](std::string_view wanted) {
-    return [wanted](std::string_view type) { return type == wanted; };
-  };
-  return std::any_of(types.begin(), types.end(), is("object")) &&
+  return bridge::contains(types, "object") &&
          std::all_of(types.begin(), types.end(),
                      [](std::string_view type) { return type == "object" || type == "null"; });
 }
@@ -33,7 +31,7 @@ std::string form_of(const Schema& schema) {
   std::string text;
   for (const Value* value : schema.values()) {
     if (!text.empty()) text += '|';
-    text += value->is(Kind::string) ? value->text : json::to_json(*value);
+    text += json::plain_text(*value);
   }
   if (text.empty()) text = schema.describe();
   return text.size() > longest_type ? std::string("one of many") : text;
@@ -82,17 +80,13 @@ std::string example_value(const Schema& schema, int depth = 0) {
   if (type != "array") return text;
   auto items = schema.first_items();
   if (items.empty()) items.push_back(schema.items());
-  std::string array;
+  json::JsonArray array;
   if (items.size() > most_example_items) items.resize(most_example_items);
   for (const Value* one : items) {
-    array += array.empty() ? "" : ",";
-    array += one == nullptr ? text : example_value(schema.at(*one), depth + 1);
+    const std::string element = one == nullptr ? text : example_value(schema.at(*one), depth + 1);
+    array.add(json::RawJson{element});
   }
-  return "[" + array + "]";
-}
-
-std::string as_typed(const Value& value) {
-  return value.is(Kind::string) ? value.text : json::to_json(value);
+  return array.text();
 }
 
 /// Whether `name=value` is about that name: what is made of a word is decided by its signs.
@@ -108,7 +102,7 @@ std::vector<std::string> example_words(std::string_view name, const std::string&
   if (value && value->is(Kind::array) && !value->items.empty()) {
     std::vector<std::string> texts;
     texts.reserve(value->items.size());
-    for (const Value& item : value->items) texts.push_back(as_typed(item));
+    for (const Value& item : value->items) texts.push_back(json::plain_text(item));
     std::vector<TypedElement> elements;
     elements.reserve(texts.size());
     for (const std::string& text : texts) elements.push_back({text, false});
@@ -120,8 +114,8 @@ std::vector<std::string> example_words(std::string_view name, const std::string&
     }
   }
   const bool is_plain = value && !value->is(Kind::array) && !value->is(Kind::object) &&
-                        convert_text(as_typed(*value), schema) == json;
-  return {is_plain ? fmt::format("{}={}", name, as_typed(*value))
+                        convert_text(json::plain_text(*value), schema) == json;
+  return {is_plain ? fmt::format("{}={}", name, json::plain_text(*value))
                    : fmt::format("{}:={}", name, json)};
 }
 
@@ -161,7 +155,7 @@ std::string example_argument(std::string_view name, const Schema& schema) {
 
 std::string example_call(std::string_view tool, const Schema& input) {
   std::vector<std::string> words = {std::string(tool)};
-  std::string others;  // in an object
+  json::JsonObject others;
   const Value anything;
   for (const std::string_view name : input.required()) {
     const Value* const property = input.property(name);
@@ -170,10 +164,10 @@ std::string example_call(std::string_view tool, const Schema& input) {
     if (can_be_typed(name)) {
       for (std::string& word : example_words(name, value, schema)) words.push_back(std::move(word));
     } else {
-      others += fmt::format("{}{}:{}", others.empty() ? "" : ",", json::quote(name), value);
+      others.add_any(name, json::RawJson{value});
     }
   }
-  if (!others.empty()) words.push_back("{" + others + "}");
+  if (!others.is_empty()) words.push_back(others.text());
   return as_operands(words);
 }
 

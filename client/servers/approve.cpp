@@ -6,7 +6,6 @@
 
 #include "base/secret_file.hpp"
 #include "connection/typed_line.hpp"
-#include "json/document.hpp"
 #include "render/failure.hpp"
 #include "servers/instance.hpp"
 #include "system/signals.hpp"
@@ -47,8 +46,7 @@ std::string approve(const NamedServer& server, const Places& places) {
                                                   bridge::make_visible_line(server.definition.name),
                                                   bridge::make_visible_line(server.file)));
   if (error == 0) return {};
-  return fmt::format("cannot save the approval in {}: {}",
-                     bridge::make_visible_line(list_of(places)), std::strerror(error));
+  return fmt::format("cannot save the approval in {}: {}", list_of(places), std::strerror(error));
 }
 
 std::string describe_for_approval(const NamedServer& server) {
@@ -64,8 +62,8 @@ std::string describe_for_approval(const NamedServer& server) {
   }
   const NamedVariables variables = variables_of(server.definition);
   std::string names;
-  for (const WantedVariable& variable : variables.environment)
-    names += (names.empty() ? "" : ", ") + variable.name;
+  for (const auto& [name, has_default] : variables.environment)
+    names += (names.empty() ? "" : ", ") + name;
   for (const bridge::InputDefinition& input : variables.inputs)
     names += (names.empty() ? "" : ", ") + bridge::make_visible_line("input:" + input.id);
   text += fmt::format("it reads {}\n", names.empty() ? "no variables" : "the variables " + names);
@@ -74,12 +72,12 @@ std::string describe_for_approval(const NamedServer& server) {
 
 std::optional<Failure> have_approved(const NamedServer& server, const Places& places,
                                      Console& console) {
-  const std::string name = bridge::make_visible_line(server.definition.name);
+  const std::string name = server.definition.name;
   if (!console.can_ask()) {
     return naming_failure(fmt::format(
         "@{1} of {0} is not approved; allow it at a terminal with: mcp-nc approve @{1}; "
         "without one: mcp-nc approve --yes @{1}",
-        bridge::make_visible_line(server.file), name));
+        server.file, name));
   }
   const auto line = read_typed_line(false, [&] {
     console.prompt(describe_for_approval(server));
@@ -96,8 +94,8 @@ std::optional<Failure> have_approved(const NamedServer& server, const Places& pl
 ExitCode approve_server(const Options& options, Console& console) {
   auto found = find_named(options);
   if (auto* failure = std::get_if<Failure>(&found)) return tell_failure(console, options, *failure);
-  const ServerAndPlaces& named = std::get<ServerAndPlaces>(found);
-  const std::string name = bridge::make_visible_line(named.server.definition.name);
+  const NamedDaemon& named = std::get<NamedDaemon>(found);
+  const std::string name = named.server.definition.name;
   std::optional<Failure> failure;
   if (is_approved(named.server, named.places)) {
     console.note(fmt::format("@{} is approved already, or needs no approval", name));
@@ -109,7 +107,7 @@ ExitCode approve_server(const Options& options, Console& console) {
     failure = have_approved(named.server, named.places, console);
   }
   if (failure) return tell_failure(console, options, *failure);
-  if (options.json) console.print(fmt::format("{{\"approved\":{}}}\n", json::quote(name)));
+  if (options.json) console.print(json::JsonObject().add("approved", name).text() + "\n");
   return ExitCode::ok;
 }
 

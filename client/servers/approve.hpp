@@ -1,6 +1,5 @@
 #pragma once
 
-#include "servers/find.hpp"
 #include "servers/places.hpp"
 #include "terminal/console.hpp"
 

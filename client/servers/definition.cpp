@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <utility>
 
@@ -15,8 +14,6 @@
 
 namespace client {
 namespace {
-
-using Kind = json::Value::Kind;
 
 /// An entry of the file, and the member that such entries stand in.
 struct RawEntry {
@@ -62,10 +59,9 @@ constexpr std::string_view members_with_variables[] = {"command", "args", "env",
 /// Visits each text that may have variables in it.
 template <class Visit>
 void each_text(std::string_view entry, Visit&& visit) {
-  const auto server = json::parse(entry);
-  if (!server) return;
+  const json::Value server = json::parse_or_null(entry);
   for (const std::string_view name : members_with_variables) {
-    const json::Value* const value = server->find(name);
+    const json::Value* const value = server.find(name);
     if (value == nullptr) continue;
     visit(value->text);
     for (const json::Value& item : value->items) visit(item.text);
@@ -73,39 +69,36 @@ void each_text(std::string_view entry, Visit&& visit) {
   }
 }
 
-/// Names of variables of the environment with whether they always have a default, and of inputs.
-struct Names {
-  std::map<std::string, bool> environment{};
-  std::set<std::string> inputs{};
-};
-
-Names names_in(std::string_view entry) {
-  Names names;
+/// Fills in the names of variables of the environment; gives those of the inputs.
+std::set<std::string> names_in(std::string_view entry, std::map<std::string, bool>& environment) {
+  std::set<std::string> inputs;
+  if (entry.find_first_of("$\\") == entry.npos)
+    return inputs;  // neither a `$` nor a way to write it
   each_text(entry, [&](std::string_view text) {
     bridge::expand_variables(text, [&](const bridge::Variable& variable) {
-      if (variable.kind == bridge::Variable::Kind::input) names.inputs.insert(variable.name);
+      if (variable.kind == bridge::Variable::Kind::input) inputs.insert(variable.name);
       if (variable.kind == bridge::Variable::Kind::environment) {
-        bool& has_default = names.environment.try_emplace(variable.name, true).first->second;
+        bool& has_default = environment.try_emplace(variable.name, true).first->second;
         has_default = has_default && variable.otherwise.has_value();
       }
       return std::optional<std::string>();
     });
   });
-  return names;
+  return inputs;
 }
 
 std::string document_of(const RawEntry& entry, const RawFile& file) {
-  const std::set<std::string> wanted = names_in(entry.text).inputs;
-  std::string inputs;
+  std::map<std::string, bool> environment;
+  const std::set<std::string> wanted = names_in(entry.text, environment);
+  json::JsonArray inputs;
   for (const std::string_view input : file.inputs) {
-    if (!wanted.contains(json::string_member(input, "id"))) continue;
-    inputs += inputs.empty() ? "\"inputs\":[" : ",";
-    inputs += input;
+    if (wanted.contains(json::string_member(input, "id"))) inputs.add(json::RawJson{input});
   }
-  if (!inputs.empty()) inputs += "],";
-  return entry.is_tool ? fmt::format(R"({{{}"tools":[{}]}})", inputs, entry.text)
-                       : fmt::format(R"({{{}"mcpServers":{{{}:{}}}}})", inputs,
-                                     json::quote(entry.name), entry.text);
+  json::JsonObject document;
+  if (!inputs.is_empty()) document.add("inputs", inputs);
+  const json::RawJson text{entry.text};
+  if (entry.is_tool) return document.add("tools", json::JsonArray().add(text)).text();
+  return document.add("mcpServers", json::JsonObject().add_any(entry.name, text)).text();
 }
 
 Definition typed(std::string name, std::string entry) {
@@ -157,26 +150,20 @@ std::variant<std::vector<Definition>, std::string> read_foreign_definitions(
     if (!found) return std::vector<Definition>();
     object = *found;
   }
-  std::string servers;
-  for (const std::string_view name : {"mcpServers", "servers", "inputs"}) {
-    if (const auto value = json::member(object, name))
-      servers += fmt::format("{}\"{}\":{}", servers.empty() ? "" : ",", name, *value);
-  }
-  return read_definitions("{" + servers + "}");
+  json::JsonObject servers;
+  for (const std::string_view name : {"mcpServers", "servers", "inputs"})
+    servers.add_unless_empty(name, json::RawJson{json::member(object, name).value_or("")});
+  return read_definitions(servers.text());
 }
 
 NamedVariables variables_of(const Definition& definition) {
-  const Names names = names_in(definition.entry);
   NamedVariables all;
-  for (const auto& [name, has_default] : names.environment)
-    all.environment.push_back({name, has_default});
-  const auto value = json::parse(definition.document);
-  if (!value) return all;
-  const json::Value* const described = value->find("inputs", Kind::array);
-  for (const std::string& id : names.inputs) {
+  const std::set<std::string> ids = names_in(definition.entry, all.environment);
+  if (ids.empty()) return all;
+  const json::Value document = json::parse_or_null(definition.document);
+  for (const std::string& id : ids) {
     bridge::InputDefinition wanted{.id = id, .description = {}};
-    for (std::size_t i = 0; described != nullptr && i < described->items.size(); ++i) {
-      const json::Value& input = described->items[i];
+    for (const json::Value& input : document.array("inputs")) {
       if (input.string("id") != id) continue;
       wanted.description = input.string("description");
       if (const json::Value* otherwise = input.find("default"); otherwise != nullptr)
@@ -194,28 +181,24 @@ Definition definition_of_url(std::string_view url) {
   if (const std::size_t scheme = host.find("://"); scheme != host.npos)
     host.remove_prefix(scheme + 3);
   host = host.substr(0, host.find('/'));
-  return typed(std::string(host), fmt::format(R"({{"url":{}}})", json::quote(url)));
+  return typed(std::string(host), json::JsonObject().add("url", url).text());
 }
 
 std::optional<Definition> definition_of_command(std::string_view command) {
   const auto words = shell_words(command);
   if (!words || words->empty()) return std::nullopt;
-  std::string arguments;
-  for (std::size_t i = 1; i < words->size(); ++i)
-    arguments += (i > 1 ? "," : "") + json::quote((*words)[i]);
+  json::JsonArray arguments;
+  for (std::size_t i = 1; i < words->size(); ++i) arguments.add((*words)[i]);
   const std::string& program = words->front();
   return typed(program.substr(program.rfind('/') + 1),
-               fmt::format(R"({{"command":{},"args":[{}]}})", json::quote(program), arguments));
+               json::JsonObject().add("command", program).add("args", arguments).text());
 }
 
 std::string summary_of(const Definition& definition) {
-  const auto entry = json::parse(definition.entry);
-  if (!entry) return {};
-  std::string summary(entry->string("command"));
-  if (summary.empty()) return std::string(without_secrets(entry->string("url")));
-  if (const json::Value* arguments = entry->find("args", Kind::array)) {
-    for (const json::Value& argument : arguments->items) summary += " " + argument.text;
-  }
+  const json::Value entry = json::parse_or_null(definition.entry);
+  std::string summary(entry.string("command"));
+  if (summary.empty()) return std::string(without_secrets(entry.string("url")));
+  for (const json::Value& argument : entry.array("args")) summary += " " + argument.text;
   return summary;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,14 +21,10 @@ struct Definition {
   std::string entry;
 };
 
-struct WantedVariable {
-  std::string name;
-  bool has_default = false;  ///< `${NAME:-default}` wherever it stands
-};
-
 /// What a definition reads: variables of the environment, and inputs, each once.
 struct NamedVariables {
-  std::vector<WantedVariable> environment{};
+  /// By name, whether it has a default wherever it stands (`${NAME:-default}`).
+  std::map<std::string, bool> environment{};
   std::vector<bridge::InputDefinition> inputs{};  ///< `${input:ID}`
 };
 

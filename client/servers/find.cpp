@@ -31,21 +31,19 @@ std::optional<std::string> current_folder() {
 }
 
 /// None if the file is not there and need not be.
-std::variant<std::vector<NamedServer>, LookupFailure> servers_of(const ConfigFile& file) {
+std::variant<std::vector<NamedServer>, std::string> servers_of(const ConfigFile& file) {
   const bridge::FileContent content =
       bridge::read_regular_file(file.path, file.is_foreign ? longest_foreign_file : longest_file);
   if (!content.fault.empty()) {
     const bool is_absent =
         ::access(file.path.c_str(), F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);
     if (is_absent && !file.is_named) return std::vector<NamedServer>();
-    return LookupFailure{
-        fmt::format("cannot read {}: {}", bridge::make_visible_line(file.path), content.fault)};
+    return fmt::format("cannot read {}: {}", file.path, content.fault);
   }
   auto definitions = file.is_foreign ? read_foreign_definitions(content.bytes, file.project)
                                      : read_definitions(content.bytes);
   if (const auto* fault = std::get_if<std::string>(&definitions)) {
-    return LookupFailure{fmt::format("cannot use {}: {}", bridge::make_visible_line(file.path),
-                                     bridge::make_visible_line(*fault))};
+    return fmt::format("cannot use {}: {}", file.path, *fault);
   }
   const std::string path = real_path(file.path);
   std::vector<NamedServer> servers;
@@ -57,20 +55,6 @@ std::variant<std::vector<NamedServer>, LookupFailure> servers_of(const ConfigFil
   for (Definition& one : std::get<std::vector<Definition>>(definitions))
     servers.push_back({std::move(one), path, folder, needs_approval});
   return servers;
-}
-
-ConfigFile of_home(std::string path, const std::string& home) {
-  ConfigFile file{std::move(path)};
-  file.is_foreign = true;
-  file.folder = home;
-  return file;
-}
-
-ConfigFile of_folder(std::string path) {
-  ConfigFile file{std::move(path), true};
-  file.is_foreign = true;
-  file.folder = ".";
-  return file;
 }
 
 /// Behind those: foreign_files() of the current folder.
@@ -111,9 +95,8 @@ FoundServers find_servers(const std::vector<ConfigFile>& files) {
   FoundServers found;
   for (const ConfigFile& file : files) {
     auto content = servers_of(file);
-    if (auto* failure = std::get_if<LookupFailure>(&content)) {
-      (file.is_foreign ? found.foreign_faults : found.faults)
-          .push_back(std::move(failure->message));
+    if (auto* failure = std::get_if<std::string>(&content)) {
+      (file.is_foreign ? found.foreign_faults : found.faults).push_back(std::move(*failure));
       continue;
     }
     for (NamedServer& one : std::get<std::vector<NamedServer>>(content)) {
@@ -127,9 +110,9 @@ FoundServers find_servers(const std::vector<ConfigFile>& files) {
   return found;
 }
 
-std::variant<NamedServer, LookupFailure> find_server(std::string_view name,
-                                                     std::vector<ConfigFile> files,
-                                                     const MoreFiles& more) {
+std::variant<NamedServer, std::string> find_server(std::string_view name,
+                                                   std::vector<ConfigFile> files,
+                                                   const MoreFiles& more) {
   std::vector<std::string> names;
   std::string places;
   std::string faults;
@@ -141,9 +124,9 @@ std::variant<NamedServer, LookupFailure> find_server(std::string_view name,
     }
     const ConfigFile& file = files[at];
     auto content = servers_of(file);
-    if (auto* failure = std::get_if<LookupFailure>(&content)) {
+    if (auto* failure = std::get_if<std::string>(&content)) {
       if (!file.is_foreign) return std::move(*failure);
-      faults += "; " + failure->message;
+      faults += "; " + *failure;
       continue;
     }
     auto& servers = std::get<std::vector<NamedServer>>(content);
@@ -152,14 +135,13 @@ std::variant<NamedServer, LookupFailure> find_server(std::string_view name,
       names.push_back(server.definition.name);
     }
     if (file.is_foreign && servers.empty()) continue;
-    places += (places.empty() ? "" : ", ") + bridge::make_visible_line(file.path);
+    places += (places.empty() ? "" : ", ") + file.path;
   }
   const std::string meant = bridge::most_similar(name, {names.begin(), names.end()});
-  return LookupFailure{fmt::format(
-      "no server '{}' in {}{}{}", bridge::make_visible_line(name), places,
-      meant.empty() ? "; list them with: mcp-nc servers"
-                    : fmt::format("; did you mean '@{}'?", bridge::make_visible_line(meant)),
-      faults)};
+  return fmt::format("no server '{}' in {}{}{}", name, places,
+                     meant.empty() ? "; list them with: mcp-nc servers"
+                                   : fmt::format("; did you mean '@{}'?", meant),
+                     faults);
 }
 
 std::vector<ConfigFile> foreign_files(ReadVariable read, const std::string& folder) {
@@ -169,18 +151,16 @@ std::vector<ConfigFile> foreign_files(ReadVariable read, const std::string& fold
     const bool is_usable = named && named->front() == '/';
     const std::string settings = is_usable ? *named : *home + "/.config";
     const std::string claude_code = *home + "/.claude.json";
-    if (!folder.empty()) {
-      files.push_back(of_home(claude_code, folder));
-      files.back().project = folder;
-    }
-    files.push_back(of_home(claude_code, *home));
-    files.push_back(of_home(settings + "/Claude/claude_desktop_config.json", *home));
-    files.push_back(of_home(*home + "/.cursor/mcp.json", *home));
-    files.push_back(of_home(*home + "/.codeium/windsurf/mcp_config.json", *home));
-    files.push_back(of_home(settings + "/Code/User/mcp.json", *home));
+    if (!folder.empty())
+      files.push_back(
+          {.path = claude_code, .is_foreign = true, .folder = folder, .project = folder});
+    for (const std::string& path :
+         {claude_code, settings + "/Claude/claude_desktop_config.json", *home + "/.cursor/mcp.json",
+          *home + "/.codeium/windsurf/mcp_config.json", settings + "/Code/User/mcp.json"})
+      files.push_back({.path = path, .is_foreign = true, .folder = *home});
   }
-  files.push_back(of_folder(".cursor/mcp.json"));
-  files.push_back(of_folder(".vscode/mcp.json"));
+  for (const char* const path : {".cursor/mcp.json", ".vscode/mcp.json"})
+    files.push_back({.path = path, .needs_approval = true, .is_foreign = true, .folder = "."});
   return files;
 }
 
@@ -206,8 +186,7 @@ std::variant<NamedServer, Failure> named_server(const Options& options) {
   }
   auto found = find_server(options.server, config_files(options.config, environment_variable),
                            [] { return other_files(environment_variable); });
-  if (auto* failure = std::get_if<LookupFailure>(&found))
-    return naming_failure(std::move(failure->message));
+  if (auto* failure = std::get_if<std::string>(&found)) return naming_failure(std::move(*failure));
   return std::get<NamedServer>(std::move(found));
 }
 

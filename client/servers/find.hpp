@@ -28,11 +28,6 @@ struct NamedServer {
   bool needs_approval = false;
 };
 
-/// Why there is none, as one line for a person.
-struct LookupFailure {
-  std::string message;
-};
-
 /// The environment of the process, or a test's: nothing if it is not set or empty.
 using ReadVariable = std::optional<std::string> (*)(const char* name);
 std::optional<std::string> environment_variable(const char* name);
@@ -54,11 +49,11 @@ struct FoundServers {
 FoundServers find_servers(const std::vector<ConfigFile>& files);
 
 /// The first of that name. What stands in a file behind the one that has it changes nothing. `more`
-/// is asked for further files once none of `files` has it.
+/// is asked for further files once none of `files` has it. Else why there is none, for a person.
 using MoreFiles = std::function<std::vector<ConfigFile>()>;
-std::variant<NamedServer, LookupFailure> find_server(std::string_view name,
-                                                     std::vector<ConfigFile> files,
-                                                     const MoreFiles& more = {});
+std::variant<NamedServer, std::string> find_server(std::string_view name,
+                                                   std::vector<ConfigFile> files,
+                                                   const MoreFiles& more = {});
 
 /// The JSON files in which other programs name servers, in the order in which they are looked
 /// through: in the user's home those of Claude Code (first what it keeps for this folder), Claude

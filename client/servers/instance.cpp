@@ -11,6 +11,7 @@
 
 #include "base/secret_file.hpp"
 #include "servers/start.hpp"
+#include "text/characters.hpp"
 #include "text/visible_text.hpp"
 
 namespace client {
@@ -38,7 +39,16 @@ std::string log_behind(std::string_view socket) {
 
 constexpr std::size_t longest_record = 64 << 10;
 constexpr std::size_t longest_summary = 500;
-constexpr std::string_view suffix = ".json";
+
+/// Visits the names of the folder's files that end so, without that.
+template <class Visit>
+void each_file(const std::string& path, std::string_view suffix, Visit&& visit) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path.c_str()), &::closedir);
+  while (const dirent* const entry = folder ? ::readdir(folder.get()) : nullptr) {
+    const std::string_view file = entry->d_name;
+    if (file.ends_with(suffix)) visit(file.substr(0, file.size() - suffix.size()));
+  }
+}
 
 std::string kept(const std::string& summary) {
   return bridge::make_visible_line(summary.substr(0, longest_summary));
@@ -86,8 +96,7 @@ std::string describe_end(std::string_view socket, pid_t process) {
   if (const auto why = why_not_started(socket, process))
     return fmt::format("it could not start: {}", *why);
   const std::string log = log_behind(socket);
-  return log.empty() ? describe_hang_up(socket)
-                     : fmt::format("it has ended; see {}", bridge::make_visible_line(log));
+  return log.empty() ? describe_hang_up(socket) : fmt::format("it has ended; see {}", log);
 }
 
 Instance instance_for(const NamedServer& server, std::string id) {
@@ -96,10 +105,10 @@ Instance instance_for(const NamedServer& server, std::string id) {
 }
 
 std::string record_of(const Instance& instance) {
-  return fmt::format("{{\"name\":{},\"file\":{},\"summary\":{},\"definition\":{}}}\n",
-                     json::quote(instance.name),
-                     json::quote(bridge::make_visible_line(instance.file)),
-                     json::quote(kept(instance.summary)), json::quote(instance.definition));
+  json::JsonObject record;
+  record.add("name", instance.name).add("file", bridge::make_visible_line(instance.file));
+  record.add("summary", kept(instance.summary)).add("definition", instance.definition);
+  return record.text() + "\n";
 }
 
 std::optional<Instance> read_record(std::string_view id, std::string_view text) {
@@ -112,16 +121,11 @@ std::optional<Instance> read_record(std::string_view id, std::string_view text) 
 
 std::vector<Instance> find_instances(const Places& places) {
   std::vector<Instance> all;
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(places.runtime.c_str()), &::closedir);
-  if (!folder) return all;
-  while (const dirent* const entry = ::readdir(folder.get())) {
-    const std::string_view file = entry->d_name;
-    if (!file.ends_with(suffix)) continue;
-    const std::string id(file.substr(0, file.size() - suffix.size()));
-    const InstancePaths paths = paths_of(places, id);
-    const std::string record = bridge::read_regular_file(paths.record, longest_record).bytes;
+  each_file(places.runtime, ".json", [&](std::string_view id) {
+    const std::string path = paths_of(places, id).record;
+    const std::string record = bridge::read_regular_file(path, longest_record).bytes;
     if (auto instance = read_record(id, record)) all.push_back(std::move(*instance));
-  }
+  });
   std::sort(all.begin(), all.end(), [](const Instance& left, const Instance& right) {
     return std::tie(left.name, left.id) < std::tie(right.name, right.id);
   });
@@ -153,26 +157,20 @@ void forget_ended(const Instance& instance, const Places& places) {
 }
 
 std::string newest_log(std::string_view name, const Places& places) {
-  constexpr std::string_view log_suffix = ".log";
-  constexpr std::string_view digits = "0123456789abcdef";
   const std::string prefix = harmless_name(name) + "-";
   std::string newest;
-  timespec written{};
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(places.state.c_str()), &::closedir);
-  if (!folder) return newest;
-  while (const dirent* const entry = ::readdir(folder.get())) {
-    std::string_view file = entry->d_name;
-    if (!file.starts_with(prefix) || !file.ends_with(log_suffix)) continue;
-    file.remove_prefix(prefix.size());
-    file.remove_suffix(log_suffix.size());
+  std::pair<time_t, long> written;
+  each_file(places.state, ".log", [&](std::string_view id) {
+    const std::string path = paths_of(places, id).log;
     struct stat facts {};
-    const std::string path = fmt::format("{}/{}", places.state, entry->d_name);
-    if (file.find_first_not_of(digits) != file.npos || ::lstat(path.c_str(), &facts) != 0) continue;
-    const auto when = [](const timespec& time) { return std::pair(time.tv_sec, time.tv_nsec); };
-    if (!newest.empty() && when(facts.st_mtim) < when(written)) continue;
+    if (!id.starts_with(prefix) || ::lstat(path.c_str(), &facts) != 0 ||
+        !std::all_of(id.begin() + prefix.size(), id.end(), bridge::is_hex))
+      return;
+    const std::pair<time_t, long> when(facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec);
+    if (!newest.empty() && when < written) return;
     newest = path;
-    written = facts.st_mtim;
-  }
+    written = when;
+  });
   return newest;
 }
 
@@ -182,19 +180,18 @@ std::vector<Instance> typed_instances(std::string_view name, const Places& place
   return all;
 }
 
-std::variant<ServerAndPlaces, Failure> find_named(const Options& options) {
+std::variant<NamedDaemon, Failure> find_named(const Options& options) {
   auto server = named_server(options);
   if (auto* failure = std::get_if<Failure>(&server)) return std::move(*failure);
   auto places = make_places(environment_variable);
   if (auto* fault = std::get_if<std::string>(&places))
     return naming_failure(std::move(*fault), ExitCode::unreachable);
-  return ServerAndPlaces{std::get<NamedServer>(std::move(server)),
-                         std::get<Places>(std::move(places))};
+  return NamedDaemon{std::get<NamedServer>(std::move(server)), std::get<Places>(std::move(places))};
 }
 
 std::variant<Started, Failure> find_started(const Options& options) {
   auto found = find_named(options);
-  if (auto* named = std::get_if<ServerAndPlaces>(&found)) {
+  if (auto* named = std::get_if<NamedDaemon>(&found)) {
     std::vector<Instance> all = find_instances(named->places);
     std::erase_if(all, [&](const Instance& one) { return !is_of(one, named->server); });
     return Started{named->server.definition.name, std::move(all), std::move(named->places),
@@ -217,7 +214,7 @@ std::variant<Started, Failure> find_started(const Options& options) {
   if (std::any_of(typed.begin(), typed.end(), is_other)) {
     return naming_failure(fmt::format(
         "several daemons were started as @{}: name one with --run or --url as it was started",
-        bridge::make_visible_line(options.server)));
+        options.server));
   }
   return Started{options.server, std::move(typed), std::move(*known)};
 }
@@ -225,8 +222,8 @@ std::variant<Started, Failure> find_started(const Options& options) {
 std::optional<json::Value> ask_status(Connected daemon, Deadline deadline) {
   constexpr std::string_view id = "1";
   Conversation conversation(std::move(daemon.daemon), -1);
-  conversation.queue(json::make_notification("bridge/peek", ""));
-  conversation.queue(json::make_request(id, "bridge/status", ""));
+  conversation.queue(bridge::own_notification("bridge/peek", ""));
+  conversation.queue(bridge::own_request(id, "bridge/status", ""));
   while (conversation.next(deadline) == Conversation::Event::line) {
     const json::Message message = json::parse_message(conversation.line());
     if (message.kind == json::Message::Kind::response && message.id == id)

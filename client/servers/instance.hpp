@@ -3,11 +3,8 @@
 #include <sys/types.h>
 
 #include "connection/connect.hpp"
-#include "connection/conversation.hpp"
 #include "json/document.hpp"
-#include "servers/find.hpp"
 #include "servers/places.hpp"
-#include "system/files.hpp"
 
 namespace client {
 
@@ -69,13 +66,15 @@ std::string newest_log(std::string_view name, const Places& places);
 /// Those of that name that no file names: they were typed (--url, --run).
 std::vector<Instance> typed_instances(std::string_view name, const Places& places);
 
-/// The server as it was named, without asking for anything.
-struct ServerAndPlaces {
+/// A server by its name, and the daemon that serves it.
+struct NamedDaemon {
   NamedServer server;
   Places places;
+  InstancePaths paths{};
 };
 
-std::variant<ServerAndPlaces, Failure> find_named(const Options& options);
+/// The server as it was named, without asking for anything, and without the paths.
+std::variant<NamedDaemon, Failure> find_named(const Options& options);
 
 /// A server with what has been started for it.
 struct Started {

@@ -6,7 +6,6 @@
 #include <iterator>
 #include <utility>
 
-#include "json/document.hpp"
 #include "render/failure.hpp"
 #include "render/table.hpp"
 #include "servers/approve.hpp"
@@ -39,9 +38,8 @@ struct Row {
 
 /// By `upstream` of bridge/status.
 std::string_view state_of(const json::Value& upstream) {
-  const json::Value* const login = upstream.find("login", json::Value::Kind::object);
+  if (upstream.object("login").string("state") == "needed") return "needs login";
   const json::Value* const ready = upstream.find("ready", json::Value::Kind::boolean);
-  if (login != nullptr && login->string("state") == "needed") return "needs login";
   if (ready != nullptr && !ready->truth) return "unreachable";
   return upstream.string("state") == "open" ? "open" : "runs";
 }
@@ -66,20 +64,20 @@ std::optional<Running> look_at(const Instance& instance, const Places& places) {
   return running;
 }
 
-std::string json_of(const Row& row) {
-  std::string text =
-      fmt::format(R"({{"name":{},"file":{},"server":{},"approved":{},"running":{})",
-                  json::quote(bridge::make_visible_line(row.name)),
-                  row.file.empty() ? "null" : json::quote(bridge::make_visible_line(row.file)),
-                  json::quote(bridge::make_visible_line(row.summary)), row.is_approved,
-                  row.running.has_value());
-  if (row.running) {
-    text += fmt::format(R"(,"pid":{},"state":"{}","era":{},"ageMs":{},"former":{})",
-                        row.running->process, row.running->state,
-                        row.running->era.empty() ? "null" : json::quote(row.running->era),
-                        row.running->age_ms, row.is_former);
-  }
-  return text + "}";
+/// Nothing of what is not known.
+std::optional<std::string> known(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional(bridge::make_visible_line(text));
+}
+
+json::JsonObject row_object(const Row& row) {
+  json::JsonObject object;
+  object.add("name", bridge::make_visible_line(row.name)).add("file", known(row.file));
+  object.add("server", bridge::make_visible_line(row.summary)).add("approved", row.is_approved);
+  object.add("running", row.running.has_value());
+  if (!row.running) return object;
+  object.add("pid", row.running->process).add("state", row.running->state);
+  object.add("era", known(row.running->era)).add("ageMs", row.running->age_ms);
+  return object.add("former", row.is_former);
 }
 
 std::string state_of(const Row& row) {
@@ -157,9 +155,9 @@ ExitCode list_servers(const Options& options, Console& console) {
   }
   const auto rows = rows_of(found, std::get<Places>(places));
   if (options.json) {
-    std::string text;
-    for (const Row& row : rows) text += (text.empty() ? "" : ",") + json_of(row);
-    console.print(fmt::format("{{\"servers\":[{}]}}\n", text));
+    json::JsonArray servers;
+    for (const Row& row : rows) servers.add(row_object(row));
+    console.print(json::JsonObject().add("servers", servers).text() + "\n");
   } else if (!rows.empty()) {
     print_table(rows, console);
     if (std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.is_former; }))

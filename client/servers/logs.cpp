@@ -1,6 +1,4 @@
 // mcp-nc logs: what a server's daemons have said.
-#include "servers/logs.hpp"
-
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
@@ -9,13 +7,11 @@
 #include <array>
 #include <cerrno>
 
-#include "json/document.hpp"
 #include "render/failure.hpp"
+#include "render/lines.hpp"
 #include "servers/instance.hpp"
 #include "system/signals.hpp"
 #include "text/characters.hpp"
-#include "text/utf8.hpp"
-#include "text/visible_text.hpp"
 
 namespace client {
 namespace {
@@ -41,6 +37,37 @@ std::variant<Started, Failure> find_with_log(const Options& options) {
   return Started{options.server, {}, std::move(*known)};
 }
 
+/// Prints a log piece by piece: as it is, or each line as `{"line":…}`.
+class LogOutput {
+ public:
+  LogOutput(Console& console, bool as_json) : console_(console), as_json_(as_json) {}
+
+  void add(std::string_view piece) {
+    if (!as_json_) return console_.print(piece);
+    begun_ += piece;
+    for (std::size_t end = begun_.find('\n'); end != begun_.npos; end = begun_.find('\n'))
+      print_line(end, 1);
+    while (begun_.size() > longest_line)
+      print_line(bridge::whole_characters(begun_, longest_line).size(), 0);
+  }
+  /// The last line, if it has no end.
+  void finish() {
+    if (!begun_.empty()) print_line(begun_.size(), 0);
+  }
+
+ private:
+  static constexpr std::size_t longest_line = 1 << 20;  // what is longer is printed in pieces
+
+  void print_line(std::size_t length, std::size_t end) {
+    console_.print(log_line_object(std::string_view(begun_).substr(0, length)));
+    begun_.erase(0, length + end);
+  }
+
+  Console& console_;
+  bool as_json_;
+  std::string begun_;  // of a line
+};
+
 /// What there is to read now.
 void print_rest(int log, LogOutput& output) {
   std::array<char, 16384> buffer{};
@@ -62,8 +89,7 @@ ExitCode show_logs(const Options& options, Console& console) {
   if (!log) {
     return tell_failure(
         console, options,
-        naming_failure(fmt::format("no log of @{} yet", bridge::make_visible_line(started.name)),
-                       ExitCode::answered_error));
+        naming_failure(fmt::format("no log of @{} yet", started.name), ExitCode::answered_error));
   }
   const FileDescriptor changes(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
   if (options.follow) ::inotify_add_watch(changes.get(), path.c_str(), IN_MODIFY);
@@ -82,35 +108,6 @@ ExitCode show_logs(const Options& options, Console& console) {
   }
   output.finish();
   return ExitCode::ok;
-}
-
-std::string LogOutput::json_line(std::string_view line) {
-  return "{\"line\":" +
-         json::quote(bridge::is_utf8(line) ? std::string(line) : bridge::make_visible(line)) +
-         "}\n";
-}
-
-void LogOutput::add(std::string_view piece) {
-  if (!as_json_) return console_.print(piece);
-  begun_ += piece;
-  std::string lines;
-  std::size_t done = 0;
-  for (std::size_t end = begun_.find('\n'); end != begun_.npos; end = begun_.find('\n', done)) {
-    lines += json_line(std::string_view(begun_).substr(done, end - done));
-    done = end + 1;
-  }
-  begun_.erase(0, done);
-  while (begun_.size() > longest_line) {
-    const std::size_t length = bridge::whole_characters(begun_, longest_line).size();
-    lines += json_line(std::string_view(begun_).substr(0, length));
-    begun_.erase(0, length);
-  }
-  console_.print(lines);
-}
-
-void LogOutput::finish() {
-  if (!begun_.empty()) console_.print(json_line(begun_));
-  begun_.clear();
 }
 
 }  // namespace client

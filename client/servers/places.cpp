@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "servers/variables.hpp"
+#include "text/characters.hpp"
 #include "text/visible_text.hpp"
 
 namespace client {
@@ -70,23 +71,18 @@ void add_block(State& state, std::string_view block) {
 
 constexpr std::size_t longest_name = 32;
 constexpr std::size_t hash_digits = 24;
-constexpr std::string_view harmless =
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
 
 /// Returns what keeps it from being used.
 std::string make_private_folder(const std::string& path) {
   if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
-    return fmt::format("cannot create the folder {}: {}", bridge::make_visible_line(path),
-                       std::strerror(errno));
+    return fmt::format("cannot create the folder {}: {}", path, std::strerror(errno));
   struct stat facts {};
   if (::lstat(path.c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode))
-    return fmt::format("{} is not a folder", bridge::make_visible_line(path));
+    return fmt::format("{} is not a folder", path);
   if (facts.st_uid != ::geteuid())
-    return fmt::format("the folder {} belongs to the user {}", bridge::make_visible_line(path),
-                       facts.st_uid);
+    return fmt::format("the folder {} belongs to the user {}", path, facts.st_uid);
   if ((facts.st_mode & 077) != 0)
-    return fmt::format("others may use the folder {0}; close it with: chmod 700 {0}",
-                       bridge::make_visible_line(path));
+    return fmt::format("others may use the folder {0}; close it with: chmod 700 {0}", path);
   return {};
 }
 
@@ -110,10 +106,10 @@ std::string sha256_hex(std::string_view bytes) {
   for (int shift = 56; shift >= 0; shift -= 8) rest += static_cast<char>(bits >> shift & 0xff);
   for (std::size_t i = 0; i < rest.size(); i += block_size)
     add_block(state, std::string_view(rest).substr(i, block_size));
-  constexpr std::string_view digits = "0123456789abcdef";
   std::string text;
   for (const Word word : state) {
-    for (int shift = 28; shift >= 0; shift -= 4) text += digits[word >> shift & 0xf];
+    for (int shift = 24; shift >= 0; shift -= 8)
+      bridge::append_hex(text, static_cast<unsigned char>(word >> shift));
   }
   return text;
 }
@@ -136,7 +132,7 @@ std::variant<Places, std::string> make_places(ReadVariable read) {
 std::string harmless_name(std::string_view name) {
   std::string text(name.substr(0, longest_name));
   for (char& c : text) {
-    if (harmless.find(c) == harmless.npos) c = '_';
+    if (!bridge::is_plain_in_names(c)) c = '_';
   }
   if (text.empty() || text.front() == '.') text.insert(0, "_");
   return text;
@@ -146,7 +142,7 @@ std::string instance_of(const NamedServer& server, ReadVariable read) {
   // Each part with its length: no two lists of parts are the same bytes.
   std::string parts;
   const auto add = [&parts](std::string_view part) {
-    parts += fmt::format("{}:{}", part.size(), part);
+    parts.append(std::to_string(part.size())).append(":").append(part);
   };
   add(server.file);
   add(server.folder);
@@ -158,7 +154,7 @@ std::string instance_of(const NamedServer& server, ReadVariable read) {
     add(name);
     add(value ? "=" + *value : "");
   };
-  for (const WantedVariable& variable : variables.environment) add_value(variable.name);
+  for (const auto& [name, has_default] : variables.environment) add_value(name);
   for (const bridge::InputDefinition& input : variables.inputs)
     add_value(bridge::variable_of_input(input.id));
   return harmless_name(server.definition.name) + "-" + sha256_hex(parts).substr(0, hash_digits);

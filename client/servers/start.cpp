@@ -13,12 +13,11 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/contains.hpp"
 #include "base/secret_file.hpp"
 #include "connection/typed_line.hpp"
-#include "json/document.hpp"
 #include "process/process_start.hpp"
 #include "servers/approve.hpp"
-#include "servers/instance.hpp"
 #include "servers/variables.hpp"
 #include "system/signals.hpp"
 #include "text/utf8.hpp"
@@ -30,24 +29,14 @@ namespace {
 /// A daemon is ready before it has heard from its server.
 constexpr Milliseconds longest_start(30'000);
 
-/// These get what they run from the network the first time.
-constexpr std::string_view downloaders[] = {"npx",  "bunx",   "pnpm",   "yarn", "uvx",
-                                            "pipx", "docker", "podman", "deno"};
-
-std::string shown(const NamedServer& server) {
-  return bridge::make_visible_line(server.definition.name);
-}
-
+/// Some programs get what they run from the network the first time.
 bool may_download(const Definition& definition) {
   if (!starts_program(definition)) return false;
   const std::string summary = summary_of(definition);
   std::string_view program(summary);
   program = program.substr(0, program.find(' '));
   program.remove_prefix(program.rfind('/') + 1);
-  for (const std::string_view one : downloaders) {
-    if (program == one) return true;
-  }
-  return false;
+  return bridge::has_word("npx bunx pnpm yarn uvx pipx docker podman deno", program);
 }
 
 /// Values of inputs that only a person has; nothing if they were not given.
@@ -78,7 +67,7 @@ std::string missing_values(const NamedServer& server,
                            const std::map<std::string, std::string>& asked) {
   std::string missing;
   const auto add = [&missing](const std::string& text) {
-    missing += (missing.empty() ? "" : ", ") + bridge::make_visible_line(text);
+    missing += (missing.empty() ? "" : ", ") + text;
   };
   const NamedVariables variables = variables_of(server.definition);
   for (const bridge::InputDefinition& input : variables.inputs) {
@@ -87,8 +76,8 @@ std::string missing_values(const NamedServer& server,
         asked.contains(input.id) || input.otherwise || environment_variable(variable.c_str());
     if (!is_there) add(fmt::format("${{input:{}}} ({})", input.id, variable));
   }
-  for (const WantedVariable& variable : variables.environment) {
-    if (!variable.has_default && !environment_variable(variable.name.c_str())) add(variable.name);
+  for (const auto& [name, has_default] : variables.environment) {
+    if (!has_default && !environment_variable(name.c_str())) add(name);
   }
   return missing;
 }
@@ -106,10 +95,6 @@ constexpr int inputs_number = 6;
 constexpr int lowest_own_number = 10;
 constexpr Milliseconds between_tries{1};
 constexpr off_t longest_log = 1 << 20;
-
-constexpr std::string_view always_passed[] = {"HOME", "PATH", "LANG"};
-constexpr std::string_view proxies[] = {"http_proxy", "https_proxy", "all_proxy", "no_proxy",
-                                        "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"};
 
 std::string error_text(const char* what) {
   return fmt::format("{}: {}", what, std::strerror(errno));
@@ -139,10 +124,12 @@ std::optional<Connected> try_to_connect(const std::string& socket) {
 }
 
 std::string text_of_inputs(const std::map<std::string, std::string>& inputs) {
-  std::string text;
-  for (const auto& [id, value] : inputs)
-    text += fmt::format("{}{}:{}", text.empty() ? "" : ",", json::quote(id), json::quote(value));
-  return "{" + text + "}";
+  json::JsonObject object;
+  for (const auto& [id, value] : inputs) {
+    const std::string text = json::quote(value);
+    object.add_any(id, json::RawJson{text});
+  }
+  return object.text();
 }
 
 /// Not longer than it may be when the daemon starts; what it says after that is its own.
@@ -227,7 +214,7 @@ std::variant<Connected, std::string> start_daemon(const NamedServer& server,
   if (!definition || (!values && !inputs.empty())) return error_text("cannot pass the definition");
   off_t log_begin = 0;
   const FileDescriptor log = open_log(paths.log, log_begin);
-  if (!log) return error_text(("cannot write " + bridge::make_visible_line(paths.log)).c_str());
+  if (!log) return error_text(("cannot write " + paths.log).c_str());
 
   std::vector<std::string> words = {daemon,
                                     "--socket",
@@ -247,8 +234,7 @@ std::variant<Connected, std::string> start_daemon(const NamedServer& server,
               {definition, definition_number},
               {values, inputs_number}});
   if (error != 0)
-    return fmt::format("cannot start {} in {}: {}", bridge::make_visible_line(daemon),
-                       bridge::make_visible_line(server.folder), std::strerror(error));
+    return fmt::format("cannot start {} in {}: {}", daemon, server.folder, std::strerror(error));
 
   const FileDescriptor life = hold_process(process);
   for (;;) {
@@ -261,8 +247,7 @@ std::variant<Connected, std::string> start_daemon(const NamedServer& server,
           .text;
     }
     if (deadline.passed())
-      return fmt::format("timed out: it (pid {}) is not ready; see {}", process,
-                         bridge::make_visible_line(paths.log));
+      return fmt::format("timed out: it (pid {}) is not ready; see {}", process, paths.log);
   }
 }
 
@@ -278,8 +263,7 @@ std::variant<NamedDaemon, Failure> named_daemon(const Options& options, Console&
       failure->message += "; the one that runs was named by --run or --url: name it so again";
     return std::move(*failure);
   }
-  ServerAndPlaces& named = std::get<ServerAndPlaces>(found);
-  NamedDaemon daemon{std::move(named.server), std::move(named.places), {}};
+  NamedDaemon& daemon = std::get<NamedDaemon>(found);
   if (!is_approved(daemon.server, daemon.places)) {
     if (auto failure = have_approved(daemon.server, daemon.places, console))
       return std::move(*failure);
@@ -288,13 +272,13 @@ std::variant<NamedDaemon, Failure> named_daemon(const Options& options, Console&
   const auto fits = choose_sockets(daemon.paths.socket, nullptr);
   if (const auto* error = std::get_if<UsageError>(&fits))
     return naming_failure(error->message, ExitCode::unreachable);
-  return daemon;
+  return std::move(daemon);
 }
 
 std::variant<Connected, Failure> start_named(const NamedDaemon& daemon, Console& console,
                                              Deadline deadline) {
   const NamedServer& server = daemon.server;
-  const std::string name = shown(server);
+  const std::string& name = server.definition.name;
   const auto inputs = ask_for_inputs(server, console);
   if (!inputs) return naming_failure(fmt::format("cannot start @{}: a value was not given", name));
   if (const std::string missing = missing_values(server, *inputs); !missing.empty())
@@ -302,9 +286,8 @@ std::variant<Connected, Failure> start_named(const NamedDaemon& daemon, Console&
 
   const auto lock = lock_starting(daemon.places);
   if (!lock) {
-    return naming_failure(
-        fmt::format("cannot lock {}", bridge::make_visible_line(daemon.places.runtime)),
-        ExitCode::unreachable);
+    return naming_failure(fmt::format("cannot lock {}", daemon.places.runtime),
+                          ExitCode::unreachable);
   }
   const Deadline until = Deadline::earlier(deadline, Deadline::after(longest_start));
   auto now = connect_to_daemon({daemon.paths.socket}, {}, Milliseconds(0), until);
@@ -349,12 +332,10 @@ LastWords last_words_in(const std::string& log, std::size_t begin, std::string_v
 std::vector<std::string> environment_for(const Definition& definition, char* const* environment) {
   const NamedVariables variables = variables_of(definition);
   const auto is_passed = [&](std::string_view name) {
-    const auto is_name = [name](std::string_view other) { return other == name; };
-    return std::any_of(std::begin(always_passed), std::end(always_passed), is_name) ||
-           std::any_of(std::begin(proxies), std::end(proxies), is_name) ||
-           name.starts_with("XDG_") ||
-           std::any_of(variables.environment.begin(), variables.environment.end(),
-                       [name](const WantedVariable& variable) { return variable.name == name; }) ||
+    return bridge::has_word(
+               "HOME PATH LANG http_proxy https_proxy all_proxy no_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY",
+               name) ||
+           name.starts_with("XDG_") || variables.environment.contains(std::string(name)) ||
            std::any_of(variables.inputs.begin(), variables.inputs.end(),
                        [name](const bridge::InputDefinition& input) {
                          return bridge::variable_of_input(input.id) == name;

@@ -1,22 +1,9 @@
 #pragma once
 
-#include <map>
-
-#include "command_line/options.hpp"
-#include "connection/connect.hpp"
-#include "connection/conversation.hpp"
-#include "servers/find.hpp"
-#include "servers/places.hpp"
+#include "servers/instance.hpp"
 #include "terminal/console.hpp"
 
 namespace client {
-
-/// A server by its name, and the daemon that serves it.
-struct NamedDaemon {
-  NamedServer server;
-  Places places;
-  InstancePaths paths;
-};
 
 /// The daemon of that server, whether it runs or not; nothing is started. One that needs approval
 /// is asked for at the terminal.

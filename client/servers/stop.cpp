@@ -73,7 +73,7 @@ ExitCode stop_server(const Options& options, Console& console) {
   if (auto* failure = std::get_if<Failure>(&found)) return tell_failure(console, options, *failure);
   const Started& started = std::get<Started>(found);
   const Deadline deadline = Deadline::after(options.timeout.value_or(longest_end));
-  std::string stopped;
+  json::JsonArray stopped;
   std::optional<Failure> failure;
   for (const Instance& instance : started.instances) {
     auto ended = end_instance(instance, started.places, deadline);
@@ -83,12 +83,15 @@ ExitCode stop_server(const Options& options, Console& console) {
     }
     forget_ended(instance, started.places);
     const pid_t process = std::get<pid_t>(ended);
-    if (process > 0) stopped += fmt::format("{}{}", stopped.empty() ? "" : ",", process);
+    if (process > 0) stopped.add(json::RawJson{std::to_string(process)});
   }
   if (failure) return tell_failure(console, options, *failure);
-  if (options.json) console.print(fmt::format("{{\"stopped\":[{}]}}\n", stopped));
-  if (stopped.empty() && !options.json) {
-    console.note(fmt::format("no daemon runs for @{}", bridge::make_visible_line(started.name)));
+  if (options.json) {
+    console.print(json::JsonObject().add("stopped", stopped).text() + "\n");
+  } else {
+    const std::string name = started.name;
+    if (stopped.is_empty()) console.note(fmt::format("no daemon runs for @{}", name));
+    if (!stopped.is_empty()) console.remark(fmt::format("stopped the daemon of @{}", name));
   }
   return ExitCode::ok;
 }

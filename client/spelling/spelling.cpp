@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "text/characters.hpp"
+
 namespace client {
 std::string shell_word(std::string_view text) {
   // A word that begins with = names a program to zsh.
   const bool is_plain =
       !text.empty() && text.front() != '=' && std::all_of(text.begin(), text.end(), [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               std::string_view("_-./:,+@%=").find(c) != std::string_view::npos;
+        return bridge::is_plain_in_names(c) ||
+               std::string_view("/:,+@%=").find(c) != std::string_view::npos;
       });
   if (is_plain) return std::string(text);
   std::string quoted = "'";

@@ -1,6 +1,9 @@
 #include "system/signals.hpp"
 
+#include <poll.h>
 #include <sys/signalfd.h>
+
+#include <cerrno>
 
 namespace client {
 
@@ -27,6 +30,13 @@ int SignalDescriptor::next() {
 int Interrupt::take() {
   while (const int number = next()) seen_ = number;
   return seen_;
+}
+
+bool Interrupt::await(int other) const {
+  pollfd events[] = {{other, POLLIN, 0}, {descriptor(), POLLIN, 0}};
+  while (::poll(events, 2, -1) < 0 && errno == EINTR) {
+  }
+  return events[1].revents == 0;
 }
 
 void TerminalSignals::follow(int number) {

@@ -34,6 +34,8 @@ class Interrupt : public SignalDescriptor {
   ~Interrupt() { take(); }  // what came last must not kill us now that the end is near
   /// The number of the last signal that came, 0 if none did.
   int take();
+  /// Waits until that can be read. False: a signal has come first.
+  bool await(int descriptor) const;
 
  private:
   int seen_ = 0;

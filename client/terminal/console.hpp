@@ -1,5 +1,6 @@
 #pragma once
 
+#include "json/json_object.hpp"
 #include "system/files.hpp"
 
 namespace client {
@@ -29,6 +30,8 @@ class Console {
 
   /// A result, with its line breaks.
   void print(std::string_view text);
+  void print_line(std::string_view text) { print(std::string(text) += '\n'); }
+  void print(const bridge::JsonObject& object) { print_line(object.text()); }
   /// From now on results are kept back until take_held().
   void hold() { holding_ = true; }
   /// What was kept back; results go out again from now on.

@@ -5,15 +5,11 @@
 
 #include <utility>
 
-#include "json/document.hpp"
-#include "render/failure.hpp"
-#include "render/save.hpp"
+#include "render/content.hpp"
 #include "render/table.hpp"
 #include "schema/signature.hpp"
-#include "terminal/styled.hpp"
 #include "text/visible_text.hpp"
 #include "verbs/operands.hpp"
-#include "verbs/present.hpp"
 #include "verbs/server_lists.hpp"
 #include "verbs/verbs.hpp"
 
@@ -22,8 +18,8 @@ namespace {
 
 /// A call that can be made.
 struct ToolCall {
-  std::string params;  // of tools/call, JSON
-  KnownTool tool{};    // nothing in it: that was not asked for
+  json::JsonObject params{};  // of tools/call
+  KnownTool tool{};           // nothing in it: that was not asked for
 };
 
 using Made = std::variant<std::string, WrongArguments>;
@@ -77,8 +73,7 @@ std::variant<ToolCall, ExitCode> prepare_call(Dialogue& dialogue, const Options&
       schema ? arguments_by_schema(arguments, *schema) : arguments_as_written(arguments);
   if (const auto* wrong = std::get_if<WrongArguments>(&made))
     return refuse_arguments(console, options, *wrong, schema);
-  call.params = R"({"name":)" + json::quote(name) + R"(,"arguments":)";
-  call.params.append(std::get<std::string>(made)).push_back('}');
+  call.params.add("name", name).add("arguments", json::RawJson{std::get<std::string>(made)});
   return call;
 }
 
@@ -96,12 +91,13 @@ bool runs_only_as_task(const KnownTool& known) {
 }
 
 bool has_failed(const Answer& answer) {
-  if (answer.outcome == Answer::Outcome::result) return is_tool_error(answer.payload);
+  if (answer.ok()) return is_tool_error(answer.payload);
   return answer.outcome == Answer::Outcome::error;
 }
 
-std::string params_of(const std::string& task) {
-  return fmt::format(R"({{"taskId":{}}})", json::quote(task));
+ExitCode present_answer(Dialogue& dialogue, const Options& options, const std::string& result,
+                        ReadParts read_parts) {
+  return present_result(result, read_parts, options, dialogue.console(), "", dialogue.hint());
 }
 
 /// What is no task is shown as it came.
@@ -115,40 +111,35 @@ ExitCode print_state(const std::string& task, const Options& options, Console& c
 }  // namespace
 
 ExitCode call(Dialogue& dialogue, const Options& options, const Prepared& prepared) {
-  const auto made = prepare_call(dialogue, options, prepared.arguments);
+  auto made = prepare_call(dialogue, options, prepared.arguments);
   if (const auto* code = std::get_if<ExitCode>(&made)) return *code;
-  const ToolCall& call = std::get<ToolCall>(made);
-  if (is_job(options)) return call_as_job(dialogue, options, call.params);
+  ToolCall& call = std::get<ToolCall>(made);
+  if (is_job(options)) return call_as_job(dialogue, options, call.params.text());
   if (options.task) return call_as_task(dialogue, options, call.params);
-  std::string params = call.params;
-  if (dialogue.console().error_is_terminal()) {
-    params.pop_back();
-    params += fmt::format(R"(,"_meta":{{"progressToken":{}}}}})", dialogue.next_id());
-  }
-  const Answer answer = dialogue.ask("tools/call", params);
+  if (dialogue.console().error_is_terminal()) call.params.add("_meta", dialogue.progress_token());
+  const Answer answer = dialogue.ask("tools/call", std::move(call.params).text());
   const bool wants_task = runs_only_as_task(call.tool) && has_failed(answer);
   if (wants_task) dialogue.advise(hint_of_task);
-  const ExitCode code = answer.outcome == Answer::Outcome::result
-                            ? present_result(answer.payload, read_tool_result, options,
-                                             dialogue.console(), "", dialogue.hint())
-                            : dialogue.report(answer);
+  const ExitCode code = answer.ok() ? present_result(answer.payload, read_tool_result, options,
+                                                     dialogue.console(), "", dialogue.hint())
+                                    : dialogue.report(answer);
   if (wants_task) dialogue.console().note(hint_of_task);
   return code;
 }
 
 ExitCode print_resource(Dialogue& dialogue, const Options& options, const std::string& result) {
-  return present_result(result, read_resource, options, dialogue.console(), "", dialogue.hint());
+  return present_answer(dialogue, options, result, read_resource);
 }
 
 ExitCode print_prompt(Dialogue& dialogue, const Options& options, const std::string& result) {
-  return present_result(result, read_prompt, options, dialogue.console(), "", dialogue.hint());
+  return present_answer(dialogue, options, result, read_prompt);
 }
 
 ExitCode send_request(Dialogue& dialogue, const Options& options, const Prepared& prepared) {
   const Answer answer = dialogue.ask(options.operands[0], prepared.params);
-  if (answer.outcome != Answer::Outcome::result) return dialogue.report(answer);
+  if (!answer.ok()) return dialogue.report(answer);
   if (!options.field.empty()) return print_field(answer.payload, options, dialogue.console());
-  dialogue.console().print(answer.payload + "\n");
+  dialogue.console().print_line(answer.payload);
   return ExitCode::ok;
 }
 
@@ -165,19 +156,16 @@ ExitCode send_notification(Dialogue& dialogue, const Options& options, const Pre
 ExitCode show_tasks(Dialogue& dialogue, const Options& options) {
   if (options.operands.empty()) return list_tasks(dialogue, options);
   const std::string& what = options.operands[0];
-  const Answer answer = dialogue.ask("tasks/" + what, params_of(options.operands[1]));
-  if (answer.outcome != Answer::Outcome::result) return dialogue.report(answer);
-  if (what == "result")
-    return present_result(answer.payload, read_any_result, options, dialogue.console(), "",
-                          dialogue.hint());
+  const Answer answer =
+      dialogue.ask("tasks/" + what, json::JsonObject().add("taskId", options.operands[1]).text());
+  if (!answer.ok()) return dialogue.report(answer);
+  if (what == "result") return present_answer(dialogue, options, answer.payload, read_any_result);
   return print_state(answer.payload, options, dialogue.console());
 }
 
-ExitCode call_as_task(Dialogue& dialogue, const Options& options, const std::string& params) {
-  const std::string as_task =
-      fmt::format(R"({},"task":{{}}}})", params.substr(0, params.size() - 1));
-  const Answer answer = dialogue.ask("tools/call", as_task);
-  if (answer.outcome != Answer::Outcome::result) return dialogue.report(answer);
+ExitCode call_as_task(Dialogue& dialogue, const Options& options, json::JsonObject params) {
+  const Answer answer = dialogue.ask("tools/call", params.add("task", json::JsonObject()).text());
+  if (!answer.ok()) return dialogue.report(answer);
   const auto task = json::member(answer.payload, "task");
   const std::string id = task ? json::string_member(*task, "taskId") : std::string();
   // A server that makes no tasks may answer as if nothing had been said of one.
@@ -185,8 +173,7 @@ ExitCode call_as_task(Dialogue& dialogue, const Options& options, const std::str
     dialogue.console().note("the server made no task of it: this is the result");
     return present_result(answer.payload, read_tool_result, options, dialogue.console());
   }
-  dialogue.console().print(options.json ? answer.payload + "\n"
-                                        : bridge::make_visible_line(id) + "\n");
+  dialogue.console().print_line(options.json ? answer.payload : bridge::make_visible_line(id));
   return ExitCode::ok;
 }
 

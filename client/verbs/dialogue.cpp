@@ -5,12 +5,12 @@
 
 #include <csignal>
 
+#include "base/contains.hpp"
 #include "command_line/verb.hpp"
 #include "render/lines.hpp"
 #include "render/status.hpp"
 #include "servers/instance.hpp"
 #include "spelling/spelling.hpp"
-#include "terminal/styled.hpp"
 
 namespace client {
 namespace {
@@ -42,19 +42,19 @@ void Dialogue::announce(std::string_view method, bool is_request) {
   const bool is_for_us = is_for_the_bridge(method);
   if (ring_ == Ring::to_be_left) {
     ring_ = Ring::being_left;
-    conversation_.queue(json::make_notification("bridge/peek", ""));
+    conversation_.queue(bridge::own_notification("bridge/peek", ""));
     // To a request to the bridge nothing else can come before its answer.
     if (!is_for_us)
-      conversation_.queue(json::make_request(peeked_id, "bridge/notifications", R"({"limit":1})"));
+      conversation_.queue(bridge::own_request(peeked_id, "bridge/notifications", R"({"limit":1})"));
   }
   // Only who says so is asked what the server wants to know. A request to the bridge alone needs
   // nobody, and whoever makes it only looks on.
   if (!is_request || is_for_us || std::exchange(has_announced_, true)) return;
-  std::string methods = can_ask() ? R"("elicitation/create")" : "";
-  if (answers_roots()) methods += methods.empty() ? R"("roots/list")" : R"(,"roots/list")";
-  if (methods.empty()) return;
-  conversation_.queue(
-      json::make_notification("bridge/answers", fmt::format(R"({{"methods":[{}]}})", methods)));
+  json::JsonArray methods;
+  if (can_ask()) methods.add("elicitation/create");
+  if (answers_roots()) methods.add("roots/list");
+  if (methods.is_empty()) return;
+  tell("bridge/answers", json::JsonObject().add("methods", methods).text());
 }
 
 void tell_notification(Console& console, std::string_view line) {
@@ -85,10 +85,9 @@ Dialogue::Dialogue(Connected connected, const Options& options, Deadline deadlin
       }) {}
 
 std::string Dialogue::send(std::string_view method, std::string_view params) {
-  std::string id = next_id();
-  ++last_id_;
+  std::string id = std::to_string(++last_id_);
   announce(method, true);
-  conversation_.queue(json::make_request(id, method, params));
+  conversation_.queue(bridge::own_request(id, method, params));
   // The answer about a tool may be the server's.
   if (is_for_the_bridge(method) && method != "bridge/tool") asked_of_daemon_.push_back(id);
   return id;
@@ -156,7 +155,7 @@ bool Dialogue::await_roots(Deadline until) {
 
 void Dialogue::tell(std::string_view method, std::string_view params) {
   announce(method, false);
-  conversation_.queue(json::make_notification(method, params));
+  conversation_.queue(bridge::own_notification(method, params));
 }
 
 bool Dialogue::ask_here(std::string id, std::string_view params) {
@@ -170,19 +169,17 @@ void Dialogue::take_typed(const std::string& id, const ElicitationForm& form) {
   if (form.was_left()) {
     typed_.push_back({Answer::Outcome::woken, "", id});
   } else if (json::is_valid(id)) {
-    conversation_.queue(json::make_result(id, form.result()));
+    conversation_.queue(bridge::result_reply(id, form.result()));
   } else {
     typed_.push_back({Answer::Outcome::result, form.result(), id});
   }
 }
 
-void Dialogue::look_soon() {
-  if (console_.error_is_terminal()) look_at_ = Deadline::after(waiting_timeout);
-}
+void Dialogue::look_soon() { look_at_ = Deadline::after(waiting_timeout); }
 
 void Dialogue::look_into_the_wait() {
   look_at_.reset();
-  conversation_.queue(json::make_request(look_id, "bridge/status", ""));
+  conversation_.queue(bridge::own_request(look_id, "bridge/status", ""));
 }
 
 /// Nothing is known if the daemon does not say it at once.
@@ -190,14 +187,16 @@ void Dialogue::ask_why_waiting() {
   if (farewell_.count() == 0) return;
   look_into_the_wait();
   const Answer status = wait(Deadline::after(farewell_), {std::string(look_id)});
-  if (status.outcome == Answer::Outcome::result)
-    why_waiting_ = reason_of_wait(status.payload).value_or("");
+  if (status.ok()) why_waiting_ = reason_of_wait(status.payload).value_or("");
 }
 
 void Dialogue::show_wait(const json::Message& status) {
   if (giving_up_ || !questions_.empty()) return;
-  if (const auto hint = reason_of_wait(status.result))
-    console_.note(fmt::format("still waiting: {}", *hint));
+  const auto reason = reason_of_wait(status.result);
+  // What is no terminal is told a failure alone, which may come later.
+  const bool is_told = console_.error_is_terminal() || failure_of_wait(status.result) == reason;
+  if (reason && is_told) console_.note(fmt::format("still waiting: {}", *reason));
+  if (!is_told) look_soon();
 }
 
 Answer::Outcome Dialogue::pass_time(Deadline end, int also) { return wait(end, {}, also).outcome; }
@@ -250,7 +249,7 @@ std::optional<Answer> Dialogue::take_line(const Ids& ids) {
         ring_ = Ring::taken;
         return std::nullopt;
       }
-      const bool is_awaited = std::find(ids.begin(), ids.end(), message.id) != ids.end();
+      const bool is_awaited = bridge::contains(ids, message.id);
       if (message.id == look_id && !is_awaited) {
         if (!ids.empty()) show_wait(message);
         return std::nullopt;
@@ -300,6 +299,10 @@ void Dialogue::take_notification(const json::Message& message) {
       json::string_member(message.params, "method") == "elicitation/create")
     hint_ = hint_of_job;
   if (ring_ != Ring::taken) return;
+  // A server may say many times in a row that a list has changed: a person is told once.
+  const bool is_change = message.method.ends_with("/list_changed") && console_.error_is_terminal();
+  if (is_change && std::exchange(told_change_, message.method) == message.method) return;
+  if (!is_change) told_change_.clear();
   tell_notification(console_, conversation_.line());
   const std::string command = hint_ == hint_of_job ? detached_call(options_) : std::string();
   if (!command.empty())
@@ -316,11 +319,11 @@ void Dialogue::note_caller(const json::Message& message) {
 
 void Dialogue::take_request(const json::Message& message) {
   if (message.method == "ping") {
-    conversation_.queue(json::make_result(message.id, "{}"));
+    conversation_.queue(bridge::result_reply(message.id, "{}"));
     return;
   }
   if (message.method == "roots/list" && !roots_.empty()) {
-    conversation_.queue(json::make_result(message.id, roots_));
+    conversation_.queue(bridge::result_reply(message.id, roots_));
     return;
   }
   if (message.method == "elicitation/create" && can_ask()) {
@@ -332,19 +335,19 @@ void Dialogue::take_request(const json::Message& message) {
   }
   const std::string_view why =
       message.method == "elicitation/create" ? "no terminal to ask at" : "not supported by mcp-nc";
-  conversation_.queue(json::make_error(message.id, method_not_found, why));
+  conversation_.queue(bridge::error_reply(message.id, method_not_found, why));
 }
 
 void Dialogue::give_up(std::string_view id, std::string_view method, std::string_view reason) {
   if (is_for_the_bridge(method)) return;
   giving_up_ = true;
   tell("notifications/cancelled",
-       fmt::format(R"({{"requestId":{},"reason":{}}})", id, json::quote(reason)));
+       json::JsonObject().add("requestId", json::RawJson{id}).add("reason", reason).text());
   // Not every server withdraws what it has asked about a request that is cancelled: the next one at
   // a terminal would be asked.
   for (const std::string& question : questions_.dismiss()) {
     if (json::is_valid(question))
-      conversation_.queue(json::make_result(question, R"({"action":"cancel"})"));
+      conversation_.queue(bridge::result_reply(question, R"({"action":"cancel"})"));
   }
   conversation_.finish_sending();
   wait(Deadline::after(farewell_), {});

@@ -1,12 +1,8 @@
 #pragma once
 
-#include "command_line/options.hpp"
 #include "connection/connect.hpp"
-#include "connection/conversation.hpp"
-#include "json/document.hpp"
 #include "render/failure.hpp"
 #include "system/signals.hpp"
-#include "terminal/console.hpp"
 #include "verbs/questions.hpp"
 
 namespace client {
@@ -40,12 +36,15 @@ struct Answer {
   std::string id{};          ///< of the request, where several are waited for
   bool from_daemon = false;  ///< an error of the daemon itself, which was asked something itself
   std::string method{};      ///< of the request, if it was made by ask()
+
+  bool ok() const { return outcome == Outcome::result; }
 };
 
 /// The requests of one verb over one connection, one at a time, and all that comes in between:
 /// notifications go to stderr, progress is drawn, questions of the server are asked at the
-/// terminal or refused. At a terminal the daemon is told that questions are answered here, and a
-/// request that is not answered within a second is looked into once: what is it waiting for?
+/// terminal or refused. At a terminal the daemon is told that questions are answered here. A
+/// request that is not answered within a second is looked into: what is it waiting for? That is
+/// told once; where there is no terminal, only why the server cannot be reached.
 ///
 /// No initialize is sent: the daemon serves a frame without a handshake.
 class Dialogue {
@@ -63,8 +62,10 @@ class Dialogue {
   /// `params` is JSON or empty. Ended by the time limit or a signal, the server is told.
   Answer ask(std::string_view method, std::string_view params);
 
-  /// The id of the next request, as JSON: to be its progress token.
-  std::string next_id() const { return std::to_string(last_id_ + 1); }
+  /// The `_meta` with which the next request asks for its progress.
+  json::JsonObject progress_token() const {
+    return json::JsonObject().add("progressToken", last_id_ + 1);
+  }
 
   /// Queues a request whose answer await() gives. Gives its id.
   std::string send(std::string_view method, std::string_view params);
@@ -81,7 +82,7 @@ class Dialogue {
   /// which tells it from the ids of the server's questions.
   bool ask_here(std::string id, std::string_view params);
 
-  /// From now on a wait of more than a second is looked into, once.
+  /// From now on a wait of more than a second is looked into.
   void look_soon();
 
   /// Says already now what goes before the first request to the server: that questions are
@@ -181,6 +182,7 @@ class Dialogue {
   unsigned long last_id_ = 0;
   std::vector<std::string> asked_of_daemon_;  // ids of what it answers itself
   std::string_view hint_;
+  std::string told_change_;  // the method of the notification told last, if that was of a list
   // The question, by its id, of which we were told last that it may be about another's call.
   std::string foreign_;
   ElicitationForm::Caller foreign_caller_ = ElicitationForm::Caller::own;

@@ -2,12 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "render/save.hpp"
+#include "render/content.hpp"
 #include "render/table.hpp"
-#include "text/columns.hpp"
 #include "text/visible_text.hpp"
 #include "verbs/operands.hpp"
-#include "verbs/present.hpp"
 
 namespace client {
 namespace {
@@ -101,14 +99,14 @@ class JobWaits {
 
   void collect(Pending& pending) {
     const Milliseconds left = manner_.only_now ? Milliseconds(0) : end_.left();
-    std::string more = collect_wait(left);
-    if (!manner_.keep) more += R"(,"keep":false)";
+    json::JsonObject params = job_object(pending.job);
+    params.add("waitMs", longest_wait_ms(left));
+    if (!manner_.keep) params.add("keep", false);
     // One bar can be drawn.
-    if (!manner_.several && dialogue_.console().error_is_terminal()) {
-      more += fmt::format(R"(,"_meta":{{"progressToken":{}}})", dialogue_.next_id());
-    }
+    if (!manner_.several && dialogue_.console().error_is_terminal())
+      params.add("_meta", dialogue_.progress_token());
     pending.step = Step::collecting;
-    pending.id = dialogue_.send("bridge/collect", job_params(pending.job, more));
+    pending.id = dialogue_.send("bridge/collect", params.text());
   }
 
   std::optional<JobEvent> take(std::size_t at, const Answer& answer) {
@@ -116,11 +114,12 @@ class JobWaits {
     switch (pending.step) {
       case Step::collecting: return take_collected(at, answer);
       case Step::asking:
-        if (answer.outcome != Answer::Outcome::result) return end(at, {JobEvent::Kind::asks});
+        if (!answer.ok()) return end(at, {JobEvent::Kind::asks});
         pending.step = Step::answering;
-        pending.id = dialogue_.send(
-            "bridge/answer",
-            answer_params(pending.job, pending.question_id, ",\"result\":" + answer.payload));
+        pending.id =
+            dialogue_.send("bridge/answer", answer_object(pending.job, pending.question_id)
+                                                .add("result", json::RawJson{answer.payload})
+                                                .text());
         return std::nullopt;
       case Step::answering:
         // Somebody else was quicker, or the server has stopped asking: what is it now?
@@ -137,7 +136,7 @@ class JobWaits {
   std::optional<JobEvent> take_collected(std::size_t at, const Answer& answer) {
     using Kind = JobEvent::Kind;
     Pending& pending = pending_[at];
-    if (answer.outcome != Answer::Outcome::result) return end(at, {Kind::failed, "", {}, answer});
+    if (!answer.ok()) return end(at, {Kind::failed, "", {}, answer});
     auto collected = read_collected(answer.payload);
     if (!collected) return end(at, {Kind::failed, "", {}, answer});
     switch (collected->phase) {
@@ -184,11 +183,11 @@ class JobWaits {
 };
 
 /// What a job asks, for programs: `{"job":…,"question":{"method":…,"params":…}}`.
-std::string question_json(std::string_view job, const CollectedJob& asking) {
-  const std::string params =
-      asking.question_params.empty() ? "" : ",\"params\":" + asking.question_params;
-  return job_params(job, fmt::format(R"(,"question":{{"method":{}{}}})",
-                                     json::quote(asking.question_method), params));
+json::JsonObject question_object(std::string_view job, const CollectedJob& asking) {
+  json::JsonObject question;
+  question.add("method", asking.question_method);
+  question.add_unless_empty("params", json::RawJson{asking.question_params});
+  return job_object(job).add("question", question);
 }
 
 /// Shows on stderr what a job asks, and how to answer it.
@@ -208,18 +207,10 @@ void show_question(Console& console, const Options& options, const std::string& 
     console.note(fmt::format("to answer it, type: {} answer {}{}", typed_program(options), job,
                              form ? form->usage() : ""));
   } else {
-    console.note(
-        fmt::format("to answer it, type: {} request bridge/answer '{{\"job\":{},\"result\":...}}'",
-                    typed_program(options), json::quote(job)));
+    const json::JsonObject answer = job_object(job).add("result", json::RawJson{"..."});
+    console.note(fmt::format("to answer it, type: {} request bridge/answer '{}'",
+                             typed_program(options), answer.text()));
   }
-}
-
-/// With --json; of several jobs each says which it is.
-void print_error_of(const std::string& job, const Failure& error, const Options& options,
-                    bool several, Console& console) {
-  if (!options.json) return;
-  const std::string text = to_text(error);
-  console.print(several ? fmt::format("{{\"job\":{},{}", json::quote(job), text.substr(1)) : text);
 }
 
 /// Prints the end of a job as `call` prints its result; of several, each under its id.
@@ -229,28 +220,28 @@ ExitCode present_end(Dialogue& dialogue, const Options& options, const JobEvent&
   Console& console = dialogue.console();
   const std::string about = several ? fmt::format("job {}: ", event.job) : std::string();
   const CollectedJob& job = event.collected;
-  if (!job.error.empty()) {
-    const Failure error = read_error(job.error);
-    print_error_of(event.job, error, options, several, console);
-    console.note(about + error.shown);
+  if (job.result.empty()) {
+    Failure error{.kind = "cancelled",
+                  .message = "the job was cancelled",
+                  .delivered = "unknown",
+                  .shown = fmt::format("job {} was cancelled", event.job)};
+    if (!job.error.empty()) {
+      error = read_error(job.error);
+      error.shown.insert(0, about);
+    }
+    if (options.json)
+      console.print(several ? job_object(event.job).add_all(error_object(error))
+                            : error_object(error));
+    console.note(error.shown);
     console.prompt(error.pages);
     return error.code;
   }
-  if (job.result.empty()) {
-    const Failure error{
-        .kind = "cancelled", .message = "the job was cancelled", .delivered = "unknown"};
-    print_error_of(event.job, error, options, several, console);
-    console.note(fmt::format("job {} was cancelled", event.job));
-    return ExitCode::answered_error;
+  if (several && options.json) {
+    console.print(job_object(event.job).add("result", json::RawJson{job.result}));
+    return is_tool_error(job.result) ? ExitCode::answered_error : ExitCode::ok;
   }
-  if (!several) return present_result(job.result, read_any_result, options, console);
-  if (!options.json) {
-    console.print(event.job + ":\n");
-    return present_result(job.result, read_any_result, options, console, about);
-  }
-  console.print(fmt::format(R"({{"job":{},"result":{}}})", json::quote(event.job), job.result) +
-                "\n");
-  return is_tool_error(job.result) ? ExitCode::answered_error : ExitCode::ok;
+  if (several) console.print(event.job + ":\n");
+  return present_result(job.result, read_any_result, options, console, about);
 }
 
 /// The daemon lets nobody wait longer in one request.
@@ -258,14 +249,14 @@ constexpr Milliseconds longest_wait{3600 * 1000};
 
 /// What was ended before it was detached is cancelled, as any call is.
 void cancel(Dialogue& dialogue, const std::string& job) {
-  const std::string id = dialogue.send("bridge/cancel", job_params(job));
+  const std::string id = dialogue.send("bridge/cancel", job_object(job).text());
   dialogue.await({id}, Deadline::after(farewell));
 }
 
 /// The daemon has not said yet which job it is: it may have begun.
 void cancel_submitted(Dialogue& dialogue, const std::string& submit_id) {
   const Answer late = dialogue.await({submit_id}, Deadline::after(farewell));
-  if (late.outcome != Answer::Outcome::result) return;
+  if (!late.ok()) return;
   if (const auto job = read_submitted(late.payload)) cancel(dialogue, job->id);
 }
 
@@ -287,15 +278,8 @@ Answer warn_unless_saved(Dialogue& dialogue, const SubmittedJob& job) {
     return answer;
   dialogue.console().note(
       fmt::format("the job is not saved: {}; its result is lost if the daemon ends",
-                  bridge::make_visible_line(json::string_member(*state, "error"))));
+                  json::string_member(*state, "error")));
   return answer;
-}
-
-/// One a line, for other programs and the shells' completions.
-std::string ids_of(const std::vector<json::Value>& jobs) {
-  std::string text;
-  for (const json::Value& job : jobs) text += bridge::make_visible_line(job.string("job")) + "\n";
-  return text;
 }
 
 /// The waiting has ended; the jobs have not.
@@ -311,7 +295,7 @@ ExitCode report_event(Dialogue& dialogue, const Options& options, const JobEvent
   switch (event.kind) {
     case JobEvent::Kind::ended: return present_end(dialogue, options, event, several);
     case JobEvent::Kind::asks:
-      if (options.json) dialogue.console().print(question_json(event.job, event.collected) + "\n");
+      if (options.json) dialogue.console().print(question_object(event.job, event.collected));
       show_question(dialogue.console(), options, event.job, event.collected);
       return ExitCode::unfinished;
     case JobEvent::Kind::failed: return dialogue.report(event.answer, event.job);
@@ -322,20 +306,23 @@ ExitCode report_event(Dialogue& dialogue, const Options& options, const JobEvent
 }
 
 /// MCP 2025-11-25, "Sampling: Error Handling": the user has said no.
-constexpr std::string_view user_rejected = R"(,"error":{"code":-1,"message":"User rejected it"})";
+constexpr std::string_view user_rejected = R"({"code":-1,"message":"User rejected it"})";
 
-/// What is sent, as a member after the job; nothing if there is a reason (which was said) not to.
-std::optional<std::string> choose_answer(Console& console, const Options& options,
-                                         const CollectedJob& asking,
-                                         const std::vector<Argument>& values) {
+/// What is sent; nothing if there is a reason (which was said) not to.
+std::optional<json::JsonObject> choose_answer(Console& console, const Options& options,
+                                              const CollectedJob& asking,
+                                              const std::vector<Argument>& values) {
+  const std::string& job = options.operands[0];
+  json::JsonObject answer = answer_object(job, asking.question_id);
   const bool is_elicitation = asking.question_method == "elicitation/create";
   if (options.decline || options.cancel) {
-    if (!is_elicitation) return std::string(user_rejected);
-    return fmt::format(R"(,"result":{{"action":"{}"}})", options.decline ? "decline" : "cancel");
+    if (!is_elicitation) return answer.add("error", json::RawJson{user_rejected});
+    const std::string_view action = options.decline ? "decline" : "cancel";
+    return answer.add("result", json::JsonObject().add("action", action));
   }
   if (!is_elicitation) {
-    if (options.json) console.print(question_json(options.operands[0], asking) + "\n");
-    show_question(console, options, options.operands[0], asking);
+    if (options.json) console.print(question_object(job, asking));
+    show_question(console, options, job, asking);
     return std::nullopt;
   }
   const auto refuse = [&](const std::string& why) {
@@ -350,7 +337,7 @@ std::optional<std::string> choose_answer(Console& console, const Options& option
   if (const auto* refusal = std::get_if<FieldRefusal>(&filled)) {
     return refuse(refusal->why);
   }
-  return ",\"result\":" + std::get<std::string>(filled);
+  return answer.add("result", json::RawJson{std::get<std::string>(filled)});
 }
 
 /// One question after the other, until the job asks nothing any more.
@@ -389,7 +376,7 @@ ExitCode wait_for_result(Dialogue& dialogue, const Options& options, const std::
     console.note(fmt::format("the call continues as a job; get its result with: {} wait {}",
                              typed_program(options), job));
   }
-  console.print((options.json ? job_params(job) : bridge::make_visible_line(job)) + "\n");
+  console.print_line(options.json ? job_object(job).text() : bridge::make_visible_line(job));
   return ExitCode::unfinished;
 }
 
@@ -397,9 +384,7 @@ ExitCode wait_for_result(Dialogue& dialogue, const Options& options, const std::
 constexpr std::size_t widest_short_cell = 24;
 
 std::string short_cell(const json::Value* value) {
-  std::string text = plain_cell(value);
-  if (bridge::display_width(text) <= widest_short_cell) return text;
-  return std::string(bridge::fit_columns(text, widest_short_cell - 3)) + "...";
+  return in_columns(plain_cell(value), widest_short_cell);
 }
 
 /// The tool that is called; of any other request its method.
@@ -408,13 +393,12 @@ std::string what_of(const json::Value& job) {
   return short_cell(tool != nullptr ? tool : job.find("method"));
 }
 
-ExitCode report_unreadable(Dialogue& dialogue, const std::string& result) {
-  return dialogue.report({Answer::Outcome::result, result});
-}
-
 }  // namespace
 
 Params check_jobs(const Operands& operands) {
+  constexpr std::size_t most_jobs = 64;  // the daemon lets one connection wait for so many
+  if (operands.size() > most_jobs)
+    return UsageError{fmt::format("wait takes {} jobs at most", most_jobs)};
   for (const std::string& job : operands) {
     if (auto wrong = wrong_text(job, "JOB")) return *wrong;
   }
@@ -425,7 +409,7 @@ Params check_job(const Operands& operands) { return check_jobs({operands[0]}); }
 
 Params job_params_of(const Operands& operands) {
   if (auto wrong = wrong_text(operands[0], "JOB")) return *wrong;
-  return job_params(operands[0]);
+  return job_object(operands[0]).text();
 }
 
 std::vector<StyledLine> render_jobs(const std::vector<json::Value>& jobs, const Look& look) {
@@ -453,17 +437,19 @@ std::vector<StyledLine> render_jobs(const std::vector<json::Value>& jobs, const 
 }
 
 std::string submit_params(std::string_view call_params, std::string_view key) {
-  const std::string keyed =
-      key.empty() ? std::string() : fmt::format(R"(,"key":{})", json::quote(key));
-  return fmt::format(R"({{"method":"tools/call","params":{}{}}})", call_params, keyed);
+  json::JsonObject params;
+  params.add("method", "tools/call").add("params", json::RawJson{call_params});
+  return params.add_unless_empty("key", key).text();
 }
 
-std::string job_params(std::string_view job, std::string_view more) {
-  return fmt::format(R"({{"job":{}{}}})", json::quote(job), more);
+json::JsonObject job_object(std::string_view job) { return json::JsonObject().add("job", job); }
+
+json::JsonObject answer_object(std::string_view job, std::string_view question_id) {
+  return job_object(job).add_unless_empty("questionId", question_id);
 }
 
-std::string collect_wait(Milliseconds left) {
-  return fmt::format(R"(,"waitMs":{})", std::min(left, longest_wait).count());
+Milliseconds::rep longest_wait_ms(Milliseconds left) {
+  return std::min(left, longest_wait).count();
 }
 
 std::optional<SubmittedJob> read_submitted(std::string_view result) {
@@ -474,12 +460,6 @@ std::optional<SubmittedJob> read_submitted(std::string_view result) {
   job.forgotten = json::is_true(result, "forgotten");
   if (job.id.empty() || job.state.empty()) return std::nullopt;
   return job;
-}
-
-std::string answer_params(std::string_view job, std::string_view question_id,
-                          std::string_view more) {
-  if (question_id.empty()) return job_params(job, more);
-  return job_params(job, fmt::format(R"(,"questionId":{}{})", json::quote(question_id), more));
 }
 
 std::optional<CollectedJob> read_collected(std::string_view result) {
@@ -514,17 +494,21 @@ ExitCode call_as_job(Dialogue& dialogue, const Options& options, const std::stri
       answer.outcome == Answer::Outcome::timed_out) {
     cancel_submitted(dialogue, id);
   }
-  if (answer.outcome != Answer::Outcome::result) return dialogue.report(answer);
+  if (!answer.ok()) return dialogue.report(answer);
   const auto job = read_submitted(answer.payload);
   if (!job) return dialogue.report(answer);
   Console& console = dialogue.console();
   const Answer asked = warn_unless_saved(dialogue, *job);
   if (options.detach) {
-    console.print(options.json ? answer.payload + "\n" : bridge::make_visible_line(job->id) + "\n");
-    return job->forgotten ? tell_forgotten(console, *job) : ExitCode::ok;
+    console.print_line(options.json ? answer.payload : bridge::make_visible_line(job->id));
+    if (job->forgotten) return tell_forgotten(console, *job);
+    if (console.output_is_terminal())
+      console.remark(
+          fmt::format("get its result with: {} wait {}", typed_program(options), job->id));
+    return ExitCode::ok;
   }
   if (job->forgotten) {
-    if (options.json) console.print(answer.payload + "\n");
+    if (options.json) console.print_line(answer.payload);
     return tell_forgotten(console, *job);
   }
   if (asked.outcome == Answer::Outcome::interrupted ||
@@ -553,9 +537,8 @@ ExitCode answer_job(Dialogue& dialogue, const Options& options, const Prepared& 
   const std::vector<Argument>& values = prepared.arguments;
   const std::string& job = options.operands[0];
   Console& console = dialogue.console();
-  const Answer looked = dialogue.ask("bridge/collect", job_params(job, ",\"waitMs\":0"));
-  const auto found = looked.outcome == Answer::Outcome::result ? read_collected(looked.payload)
-                                                               : std::optional<CollectedJob>();
+  const Answer looked = dialogue.ask("bridge/collect", job_object(job).add("waitMs", 0).text());
+  const auto found = looked.ok() ? read_collected(looked.payload) : std::optional<CollectedJob>();
   if (!found) return dialogue.report(looked);
   if (found->phase != CollectedJob::Phase::asks) {
     const bool has_ended = found->phase == CollectedJob::Phase::ended;
@@ -570,38 +553,35 @@ ExitCode answer_job(Dialogue& dialogue, const Options& options, const Prepared& 
   if (values.empty() && !options.decline && !options.cancel) return answer_here(dialogue, options);
   const auto chosen = choose_answer(console, options, *found, values);
   if (!chosen) return ExitCode::usage;
-  const Answer answer =
-      dialogue.ask("bridge/answer", answer_params(job, found->question_id, *chosen));
-  if (answer.outcome == Answer::Outcome::result && options.json) console.print("{}\n");
-  return answer.outcome == Answer::Outcome::result ? ExitCode::ok : dialogue.report(answer);
+  const Answer answer = dialogue.ask("bridge/answer", chosen->text());
+  if (answer.ok() && options.json) console.print("{}\n");
+  return answer.ok() ? ExitCode::ok : dialogue.report(answer);
 }
 
 ExitCode print_jobs(Dialogue& dialogue, const Options& options, const std::string& result) {
   Console& console = dialogue.console();
+  const json::Value parsed = json::parse_or_null(result);
+  const json::Value* const jobs = parsed.find("jobs", json::Value::Kind::array);
   if (options.json) {
-    console.print(result + "\n");
-    return ExitCode::ok;
-  }
-  const auto parsed = json::parse(result);
-  const json::Value* jobs = parsed ? parsed->find("jobs", json::Value::Kind::array) : nullptr;
-  if (jobs == nullptr) return report_unreadable(dialogue, result);
-  if (options.names) {
-    console.print(ids_of(jobs->items));
-    return ExitCode::ok;
-  }
-  if (jobs->items.empty()) {
+    console.print_line(result);
+  } else if (jobs == nullptr) {
+    return dialogue.report({Answer::Outcome::result, result});
+  } else if (options.names) {
+    for (const json::Value& job : jobs->items)
+      console.print_line(bridge::make_visible_line(job.string("job")));
+  } else if (jobs->items.empty()) {
     console.remark("no jobs");
-    return ExitCode::ok;
+  } else {
+    const Look look = look_of(console);
+    console.print_raw(draw_lines(render_jobs(jobs->items, look), look));
   }
-  const Look look = look_of(console);
-  console.print_raw(draw_lines(render_jobs(jobs->items, look), look));
   return ExitCode::ok;
 }
 
 ExitCode print_job_state(Dialogue& dialogue, const Options& options, const std::string& result) {
   const std::string state = json::string_member(result, "state");
-  if (state.empty()) return report_unreadable(dialogue, result);
-  dialogue.console().print((options.json ? result : bridge::make_visible_line(state)) + "\n");
+  if (state.empty()) return dialogue.report({Answer::Outcome::result, result});
+  dialogue.console().print_line(options.json ? result : bridge::make_visible_line(state));
   return ExitCode::ok;
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "terminal/styled.hpp"
-#include "verbs/dialogue.hpp"
 #include "verbs/verbs.hpp"
 
 namespace client {
@@ -12,11 +11,12 @@ namespace client {
 /// The params of bridge/submit for a tools/call with these params. `key` may be empty.
 std::string submit_params(std::string_view call_params, std::string_view key);
 
-/// `{"job":…}`; `more` is further members, each with a comma before it.
-std::string job_params(std::string_view job, std::string_view more = "");
+/// `{"job":…}`, and what bridge/answer is sent before the answer itself.
+json::JsonObject job_object(std::string_view job);
+json::JsonObject answer_object(std::string_view job, std::string_view question_id);
 
-/// A member of the params of bridge/collect: how long it may wait, if there is so much time.
-std::string collect_wait(Milliseconds left);
+/// How long bridge/collect may wait, if there is so much time: `waitMs` of its params.
+Milliseconds::rep longest_wait_ms(Milliseconds left);
 
 /// The result of bridge/submit.
 struct SubmittedJob {
@@ -40,10 +40,6 @@ struct CollectedJob {
   std::string result;       ///< of the response, if the job has completed
   std::string error;        ///< likewise, if it has failed; neither: it was cancelled
 };
-
-/// What bridge/answer is sent: `more` is `,"result":…` or `,"error":…`.
-std::string answer_params(std::string_view job, std::string_view question_id,
-                          std::string_view more);
 
 /// Nothing if it cannot be read.
 std::optional<CollectedJob> read_collected(std::string_view result);

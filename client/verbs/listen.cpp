@@ -6,11 +6,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "json/document.hpp"
-#include "json/json_text.hpp"
 #include "render/lines.hpp"
 #include "text/visible_text.hpp"
-#include "verbs/dialogue.hpp"
 
 namespace client {
 namespace {
@@ -49,7 +46,7 @@ FileDescriptor open_record(const std::string& path) {
 
 /// By errno.
 ExitCode report_unwritten(Console& console, const Options& options) {
-  const std::string file = bridge::make_visible_line(options.operands.front());
+  const std::string file = options.operands.front();
   return tell_failure(console, options,
                       {"file", fmt::format("cannot write {}: {}", file, std::strerror(errno)),
                        ExitCode::answered_error});
@@ -72,7 +69,7 @@ ExitCode watch_messages(Dialogue& dialogue, const Options& options, std::uint64_
   });
   const Answer answer = dialogue.ask("bridge/monitor", "");
   ExitCode code = ExitCode::ok;
-  if (answer.outcome == Answer::Outcome::result) {
+  if (answer.ok()) {
     code = follow(dialogue, options, false);
   } else if (answer.outcome != Answer::Outcome::woken) {
     code = dialogue.report(answer);
@@ -106,7 +103,7 @@ ExitCode listen(Dialogue& dialogue, const Options& options) {
   while (join && !join->joined() && printed != options.count) {
     const Answer answer = dialogue.ask("bridge/notifications", join->params());
     if (answer.outcome == Answer::Outcome::woken) return ExitCode::ok;
-    if (answer.outcome != Answer::Outcome::result) return dialogue.report(answer);
+    if (!answer.ok()) return dialogue.report(answer);
     const auto page = join->take_page(answer.payload);
     if (!page)
       return tell_failure(console, options,
@@ -130,7 +127,7 @@ ExitCode monitor(Dialogue& dialogue, const Options& options) {
   dialogue.watch_output();
   std::uint64_t printed = 0;
   return watch_messages(dialogue, options, printed, [&](std::string_view params) {
-    console.print((options.json ? std::string(params) : monitor_line(params)) + "\n");
+    console.print_line(options.json ? std::string(params) : monitor_line(params));
     return console.output_state() == Sink::Result::ok;
   });
 }
@@ -153,17 +150,17 @@ ExitCode record(Dialogue& dialogue, const Options& options) {
       (code != ExitCode::ok && code != ExitCode::interrupted && code != ExitCode::terminated))
     return code;
   if (options.json) {
-    console.print(fmt::format("{{\"recorded\":{},\"file\":{}}}\n", printed,
-                              json::quote(bridge::make_visible_line(options.operands.front()))));
+    const std::string path = bridge::make_visible_line(options.operands.front());
+    console.print(json::JsonObject().add("recorded", printed).add("file", path));
   }
   console.note(fmt::format("{} messages recorded", printed));
   return ExitCode::ok;
 }
 
 std::string ListenJoin::params() const {
-  std::string text = fmt::format(R"({{"since":{},"limit":{})", since_, page_limit);
-  if (!instance_.empty()) text += ",\"instance\":" + instance_;
-  return text + "}";
+  json::JsonObject params;
+  params.add("since", since_).add("limit", page_limit);
+  return params.add_unless_empty("instance", json::RawJson{instance_}).text();
 }
 
 std::optional<ListenJoin::Page> ListenJoin::take_page(std::string_view result) {
@@ -212,8 +209,9 @@ std::optional<Heard> ListenJoin::take_live(std::string_view line) {
 
 std::string render_heard(const Heard& heard, bool with_sequence) {
   if (!with_sequence) return heard.message + "\n";
-  if (!heard.sequence) return fmt::format("{{\"message\":{}}}\n", heard.message);
-  return fmt::format("{{\"seq\":{},\"message\":{}}}\n", *heard.sequence, heard.message);
+  json::JsonObject object;
+  if (heard.sequence) object.add("seq", *heard.sequence);
+  return object.add("message", json::RawJson{heard.message}).text() + "\n";
 }
 
 }  // namespace client

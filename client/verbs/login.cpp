@@ -5,11 +5,7 @@
 #include <unistd.h>
 
 #include <array>
-#include <utility>
 
-#include "connection/typed_line.hpp"
-#include "json/document.hpp"
-#include "render/failure.hpp"
 #include "verbs/verbs.hpp"
 
 namespace client {
@@ -38,10 +34,7 @@ void open_in_browser(Console& console, const std::string& url) {
 
 void show(Dialogue& dialogue, const Options& options, const std::string& offer) {
   Console& console = dialogue.console();
-  if (options.json) {
-    console.print(offer + "\n");
-    return;
-  }
+  if (options.json) return console.print_line(offer);
   const auto said = json::parse(offer);
   if (!said) return;
   const std::string url(said->string("url"));
@@ -53,14 +46,14 @@ void show(Dialogue& dialogue, const Options& options, const std::string& offer) 
   }
   if (!url.empty()) {
     console.note("open this address in a browser:");
-    console.print(url + "\n");
+    console.print_line(url);
     console.note(
         "if the browser runs elsewhere and cannot show its last page, paste that page's address "
         "here");
     if (options.open) open_in_browser(console, url);
   } else {
     console.note(fmt::format("open {} and type this code:", said->string("verificationUri")));
-    console.print(std::string(said->string("userCode")) + "\n");
+    console.print_line(said->string("userCode"));
   }
 }
 
@@ -69,7 +62,7 @@ ExitCode report_end(Dialogue& dialogue, const Options& options, const Answer& an
       answer.outcome == Answer::Outcome::error &&
       answer.payload.find("cannot find the authorization server") != std::string::npos;
   // A server that serves without a login wants none.
-  if (has_no_login && dialogue.ask("server/discover", "").outcome == Answer::Outcome::result) {
+  if (has_no_login && dialogue.ask("server/discover", "").ok()) {
     Failure failure = dialogue.failure_of(answer);
     failure.shown = "the server does not ask for a login";
     failure.code = ExitCode::answered_error;
@@ -102,8 +95,8 @@ ExitCode wait_for_end(Dialogue& dialogue, const Options& options) {
       if (!pasted.read()) input = -1;  // that cancels nothing
       while (const auto line = pasted.next()) {
         if (line->find_first_not_of(" \t\r") == line->npos) continue;
-        ids.push_back(
-            dialogue.send("bridge/login", fmt::format(R"({{"callback":{}}})", json::quote(*line))));
+        const std::string callback = json::JsonObject().add("callback", *line).text();
+        ids.push_back(dialogue.send("bridge/login", callback));
       }
       if (pasted.begun().size() > longest_line) pasted.take_begun();
       continue;
@@ -116,11 +109,10 @@ ExitCode wait_for_end(Dialogue& dialogue, const Options& options) {
         dialogue.console().note(json::string_member(answer.payload, "message"));
       continue;  // the end itself is told to who waits for it
     }
-    if (answer.outcome != Answer::Outcome::result) return report_end(dialogue, options, answer);
+    if (!answer.ok()) return report_end(dialogue, options, answer);
     const bool is_ok = json::string_member(answer.payload, "state") == "ok";
-    if (options.json) dialogue.console().print(answer.payload + "\n");
-    if (is_ok) dialogue.console().note("logged in");
-    if (!is_ok) dialogue.console().note("not logged in");
+    if (options.json) dialogue.console().print_line(answer.payload);
+    dialogue.console().note(is_ok ? "logged in" : "not logged in");
     return is_ok ? ExitCode::ok : ExitCode::answered_error;
   }
 }
@@ -141,12 +133,12 @@ std::optional<std::string> typed_line(Dialogue& dialogue) {
 ExitCode log_in(Dialogue& dialogue, const Options& options) {
   if (options.cancel) {
     const Answer answer = dialogue.ask("bridge/login", R"({"cancel":true})");
-    if (answer.outcome != Answer::Outcome::result) return report_end(dialogue, options, answer);
-    if (options.json) dialogue.console().print(answer.payload + "\n");
+    if (!answer.ok()) return report_end(dialogue, options, answer);
+    if (options.json) dialogue.console().print_line(answer.payload);
     return ExitCode::ok;
   }
   const Answer offer = dialogue.ask("bridge/login", options.device ? R"({"mode":"device"})" : "{}");
-  if (offer.outcome != Answer::Outcome::result) return report_end(dialogue, options, offer);
+  if (!offer.ok()) return report_end(dialogue, options, offer);
   show(dialogue, options, offer.payload);
   return wait_for_end(dialogue, options);
 }
@@ -162,7 +154,7 @@ bool log_in_if_wanted(Dialogue& dialogue, const Options& options) {
 
 ExitCode print_logout(Dialogue& dialogue, const Options& options, const std::string& payload) {
   Console& console = dialogue.console();
-  if (options.json) console.print(payload + "\n");
+  if (options.json) console.print_line(payload);
   const auto result = json::parse(payload);
   if (!result) return ExitCode::answered_error;
   const std::string_view fault = result->string("fault");

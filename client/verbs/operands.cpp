@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/contains.hpp"
 #include "text/similar.hpp"
 #include "text/utf8.hpp"
 #include "verbs/roots.hpp"
@@ -24,12 +25,8 @@ std::variant<std::string, UsageError> read_whole(int descriptor, const std::stri
   return text;
 }
 
-std::variant<std::string, UsageError> read_standard_input() {
-  return read_whole(STDIN_FILENO, "stdin");
-}
-
 std::variant<std::string, UsageError> read_input_file(const std::string& path) {
-  if (path == "-") return read_standard_input();
+  if (path == "-") return read_whole(STDIN_FILENO, "stdin");
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return UsageError{fmt::format("cannot open '{}': {}", path, std::strerror(errno))};
   return read_whole(file.get(), fmt::format("'{}'", path));
@@ -79,7 +76,7 @@ std::string source_of(const ArgumentWord& word) {
 
 std::variant<std::string, UsageError> value_of(ArgumentWord& word) {
   switch (word.form) {
-    case Form::standard_input: return read_standard_input();
+    case Form::standard_input: return read_input_file("-");
     case Form::text_file:
     case Form::json_file: return read_input_file(word.value);
     default: return std::move(word.value);
@@ -118,22 +115,21 @@ std::variant<Argument, UsageError> read(ArgumentWord word) {
 
 /// The JSON object of `key=text` words. Keys may not repeat.
 Params text_arguments(const Operands& operands, std::size_t first) {
-  std::string object;
+  json::JsonObject object;
   std::vector<std::string_view> keys;
   for (std::size_t at = first; at < operands.size(); ++at) {
     const std::string& word = operands[at];
     const std::size_t equals = word.find('=');
     if (equals == word.npos || equals == 0)
       return UsageError{fmt::format("argument '{}' is not key=text", word)};
-    if (!bridge::is_utf8(word)) return UsageError{"an argument is not UTF-8"};
     const std::string_view key = std::string_view(word).substr(0, equals);
-    if (std::find(keys.begin(), keys.end(), key) != keys.end())
+    if (bridge::contains(keys, key))
       return UsageError{fmt::format("argument '{}' is given twice", key)};
     keys.push_back(key);
-    object += fmt::format("{}{}:{}", object.empty() ? "" : ",", json::quote(key),
-                          json::quote(std::string_view(word).substr(equals + 1)));
+    const std::string text = json::quote(std::string_view(word).substr(equals + 1));
+    object.add_any(key, json::RawJson{text});
   }
-  return "{" + object + "}";
+  return object.text();
 }
 
 /// `unknown level 'debg'; did you mean 'debug'?`, or what it may be, if none is near.
@@ -155,7 +151,6 @@ std::variant<std::vector<ArgumentWord>, UsageError> parse_argument_words(const O
   std::vector<ArgumentWord> all;
   all.reserve(words.size());
   for (const std::string& word : words) {
-    if (!bridge::is_utf8(word)) return UsageError{"an argument is not UTF-8"};
     auto parsed = take_apart(word);
     if (!parsed) {
       return UsageError{fmt::format(
@@ -187,22 +182,19 @@ std::vector<std::string_view> log_levels() {
 }
 
 Params uri_params(const Operands& operands) {
-  if (!bridge::is_utf8(operands[0])) return UsageError{"the URI is not UTF-8"};
-  return fmt::format(R"({{"uri":{}}})", json::quote(operands[0]));
+  return json::JsonObject().add("uri", operands[0]).text();
 }
 
 Params prompt_params(const Operands& operands) {
-  if (!bridge::is_utf8(operands[0])) return UsageError{"the name is not UTF-8"};
   auto arguments = text_arguments(operands, 1);
   if (std::holds_alternative<UsageError>(arguments)) return arguments;
-  return fmt::format(R"({{"name":{},"arguments":{}}})", json::quote(operands[0]),
-                     std::get<std::string>(arguments));
+  const json::RawJson made{std::get<std::string>(arguments)};
+  return json::JsonObject().add("name", operands[0]).add("arguments", made).text();
 }
 
 Params free_params(const Operands& operands) {
-  if (!bridge::is_utf8(operands[0])) return UsageError{"METHOD is not UTF-8"};
   if (operands.size() == 1) return "";
-  Params read = operands[1] == "-" ? read_standard_input() : Params(operands[1]);
+  Params read = operands[1] == "-" ? read_input_file("-") : Params(operands[1]);
   if (std::holds_alternative<UsageError>(read)) return read;
   const std::string& text = std::get<std::string>(read);
   if (!bridge::is_utf8(text)) return UsageError{"PARAMS are not UTF-8"};
@@ -215,44 +207,32 @@ Params free_params(const Operands& operands) {
 Params level_params(const Operands& operands) {
   const auto levels = log_levels();
   const std::string& level = operands[0];
-  if (std::find(levels.begin(), levels.end(), level) != levels.end())
-    return fmt::format(R"({{"level":"{}"}})", level);
-  return unknown_word("level", level, levels);
+  if (!bridge::contains(levels, level)) return unknown_word("level", level, levels);
+  return json::JsonObject().add("level", level).text();
 }
 
 Params completion_params(const Operands& operands) {
   const std::string& kind = operands[0];
   if (kind != "prompt" && kind != "resource")
     return unknown_word("kind", kind, {"prompt", "resource"});
-  for (const std::string& operand : operands) {
-    if (!bridge::is_utf8(operand)) return UsageError{"an argument is not UTF-8"};
-  }
   auto others = text_arguments(operands, 4);
   if (std::holds_alternative<UsageError>(others)) return others;
-  const std::string context = operands.size() == 4 ? ""
-                                                   : fmt::format(R"(,"context":{{"arguments":{}}})",
-                                                                 std::get<std::string>(others));
-  return fmt::format(
-      R"({{"ref":{{"type":"ref/{}","{}":{}}},"argument":{{"name":{},"value":{}}}{}}})", kind,
-      kind == "prompt" ? "name" : "uri", json::quote(operands[1]), json::quote(operands[2]),
-      json::quote(operands[3]), context);
+  json::JsonObject what, argument, params;
+  what.add("type", "ref/" + kind).add(kind == "prompt" ? "name" : "uri", operands[1]);
+  argument.add("name", operands[2]).add("value", operands[3]);
+  params.add("ref", what).add("argument", argument);
+  const json::RawJson known{std::get<std::string>(others)};
+  if (operands.size() > 4) params.add("context", json::JsonObject().add("arguments", known));
+  return params.text();
 }
 
 Params check_task(const Operands& operands) {
   if (operands.empty()) return "";
   const std::vector<std::string_view> known = {"get", "result", "cancel"};
-  if (std::find(known.begin(), known.end(), operands[0]) == known.end())
-    return unknown_word("action", operands[0], known);
+  if (!bridge::contains(known, operands[0])) return unknown_word("action", operands[0], known);
   if (operands.size() == 1)
     return UsageError{fmt::format("usage: mcp-nc tasks {} TASK", operands[0])};
   if (auto wrong = wrong_text(operands[1], "TASK")) return *wrong;
-  return "";
-}
-
-Params check_uris(const Operands& operands) {
-  for (const std::string& uri : operands) {
-    if (!bridge::is_utf8(uri)) return UsageError{"the URI is not UTF-8"};
-  }
   return "";
 }
 
@@ -260,6 +240,10 @@ std::variant<Prepared, UsageError> prepare(const Options& options) {
   Prepared prepared;
   const Verb* const verb = options.verb;
   const Operands& operands = options.operands;
+  const bool names_file = verb != nullptr && verb->form.ends_with(" FILE");
+  const bool is_text = std::all_of(operands.begin(), operands.end(),
+                                   [](const std::string& one) { return bridge::is_utf8(one); });
+  if (!is_text && !names_file) return UsageError{"an argument is not UTF-8"};
   auto params = verb == nullptr || verb->params == nullptr ? Params("") : verb->params(operands);
   if (auto* error = std::get_if<UsageError>(&params)) return std::move(*error);
   prepared.params = std::get<std::string>(std::move(params));
@@ -267,7 +251,6 @@ std::variant<Prepared, UsageError> prepare(const Options& options) {
   if (auto* error = std::get_if<UsageError>(&roots)) return std::move(*error);
   prepared.roots = std::get<std::string>(std::move(roots));
   if (verb == nullptr || !verb->has(takes_words)) return prepared;
-  if (!bridge::is_utf8(operands[0])) return UsageError{"the name is not UTF-8"};
   auto words = read_call_words({operands.begin() + 1, operands.end()});
   if (auto* error = std::get_if<UsageError>(&words)) return std::move(*error);
   prepared.arguments = std::get<std::vector<Argument>>(std::move(words));

@@ -42,22 +42,13 @@ struct Prepared {
 };
 std::variant<Prepared, UsageError> prepare(const Options& options);
 
-using Params = std::variant<std::string, UsageError>;
-
 // The params of the rows: JSON, or "" where the handler makes the request itself. The operands are
-// as many as the row says.
-
-Params uri_params(const Operands& operands);
-/// NAME [key=text...]
-Params prompt_params(const Operands& operands);
-/// METHOD [PARAMS]; reads stdin to its end if PARAMS is `-`.
-Params free_params(const Operands& operands);
-Params level_params(const Operands& operands);
-/// KIND NAME ARGUMENT VALUE [key=text...]
-Params completion_params(const Operands& operands);
-/// [get|result|cancel TASK]
-Params check_task(const Operands& operands);
-Params check_uris(const Operands& operands);
+// as many as the row says, and UTF-8.
+MakeParams uri_params, level_params;
+MakeParams prompt_params;      ///< NAME [key=text...]
+MakeParams free_params;        ///< METHOD [PARAMS]; reads stdin to its end if PARAMS is `-`
+MakeParams completion_params;  ///< KIND NAME ARGUMENT VALUE [key=text...]
+MakeParams check_task;         ///< [get|result|cancel TASK]
 
 /// What is wrong with the text, as one line; nothing if it is UTF-8 and not empty.
 std::optional<UsageError> wrong_text(std::string_view text, std::string_view what);

@@ -6,7 +6,6 @@
 
 #include "connection/typed_line.hpp"
 #include "elicitation/form.hpp"
-#include "json/document.hpp"
 #include "terminal/console.hpp"
 
 namespace client {

@@ -4,11 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 
+#include "base/contains.hpp"
 #include "base/secret_file.hpp"
-#include "render/failure.hpp"
 #include "text/characters.hpp"
 #include "text/visible_text.hpp"
 #include "verbs/verbs.hpp"
@@ -18,24 +17,21 @@ namespace {
 
 using json::Value;
 
-constexpr std::array<std::string_view, 4> of_the_session = {"initialize", "server/discover", "ping",
-                                                            "subscriptions/listen"};
-
 bool is_about_session(std::string_view method) {
-  return method.starts_with("bridge/") ||
-         std::find(of_the_session.begin(), of_the_session.end(), method) != of_the_session.end();
+  return is_for_the_bridge(method) ||
+         bridge::has_word("initialize server/discover ping subscriptions/listen", method);
 }
 
 /// Whose progress it was, and what a modern client says of itself, is the next one's own to say.
 std::string without_meta(std::string_view params) {
   const auto members = json::members(params);
   if (!members) return std::string(params);
-  std::string text;
+  json::JsonObject others;
   for (const json::RawMember& one : *members) {
-    if (json::decode_string(one.key) == "_meta") continue;
-    text += fmt::format("{}{}:{}", text.empty() ? "" : ",", one.key, one.value);
+    if (json::decode_string(one.key) != "_meta")
+      others.add(json::RawJson{one.key}, json::RawJson{one.value});
   }
-  return "{" + text + "}";
+  return others.text();
 }
 
 bool is_same(const Value& left, const Value& right) {
@@ -58,17 +54,18 @@ constexpr std::size_t longest_recording = 64 << 20;
 constexpr std::size_t longest_shown = 300;
 
 std::string start_of(std::string_view text) {
-  const std::string line = json::on_one_line(text);
-  const std::string_view shown = bridge::whole_characters(line, longest_shown);
-  return std::string(shown) + (shown.size() < line.size() ? "..." : "");
+  return bridge::cut_off(json::on_one_line(text), longest_shown);
 }
 
-std::string difference(const RecordedRequest& request, const Answer& now, bool as_json) {
-  if (as_json) {
-    return fmt::format(
-        R"({{"method":{},"params":{},"was":{},"is":{}}})", json::quote(request.method),
-        request.params.empty() ? "null" : request.params, request.answer, now.payload);
-  }
+json::JsonObject difference_object(const RecordedRequest& request, const Answer& now) {
+  json::JsonObject object;
+  object.add("method", request.method);
+  object.add("params", json::RawJson{request.params.empty() ? "null" : request.params});
+  object.add("was", json::RawJson{request.answer});
+  return object.add("is", json::RawJson{now.payload});
+}
+
+std::string difference(const RecordedRequest& request, const Answer& now) {
   return fmt::format("{} {}\n  was: {}\n  is:  {}\n", bridge::make_visible_line(request.method),
                      start_of(request.params), start_of(request.answer), start_of(now.payload));
 }
@@ -78,7 +75,6 @@ std::string difference(const RecordedRequest& request, const Answer& now, bool a
 Recording read_recording(std::string_view text) {
   Recording recording;
   std::map<std::string, std::size_t> open;  // by the client and its id
-  std::vector<bool> is_answered;
   for (std::size_t number = 1; !text.empty(); ++number) {
     const std::string_view line = text.substr(0, text.find('\n'));
     const bool is_cut_off = line.size() == text.size() && number > 1;
@@ -97,20 +93,17 @@ Recording read_recording(std::string_view text) {
       open[key] = recording.requests.size();
       recording.requests.push_back(
           {std::string(message.method), without_meta(message.params), "", false});
-      is_answered.push_back(false);
     } else if (passage == "to_client" && message.kind == json::Message::Kind::response) {
       const auto found = open.find(key);
       if (found == open.end()) continue;
       RecordedRequest& request = recording.requests[found->second];
       request.has_failed = !message.error.empty();
       request.answer = request.has_failed ? message.error : message.result;
-      is_answered[found->second] = true;
       open.erase(found);
     }
   }
-  std::size_t at = 0;
-  recording.left_out += static_cast<std::size_t>(std::erase_if(
-      recording.requests, [&](const RecordedRequest&) { return !is_answered[at++]; }));
+  recording.left_out += std::erase_if(
+      recording.requests, [](const RecordedRequest& one) { return one.answer.empty(); });
   return recording;
 }
 
@@ -127,33 +120,34 @@ ExitCode replay(Dialogue& dialogue, const Options& options) {
   if (!file.fault.empty()) {
     return tell_failure(
         console, options,
-        {"file", fmt::format("cannot read {}: {}", bridge::make_visible_line(path), file.fault),
-         ExitCode::usage});
+        {"file", fmt::format("cannot read {}: {}", path, file.fault), ExitCode::usage});
   }
   const Recording recording = read_recording(file.bytes);
   if (recording.wrong_line != 0) {
     return tell_failure(console, options,
                         {"usage",
                          fmt::format("{}: line {} is not from mcp-nc record; nothing was sent",
-                                     bridge::make_visible_line(path), recording.wrong_line),
+                                     path, recording.wrong_line),
                          ExitCode::usage});
   }
-  std::string differences;
+  std::string text;
+  json::JsonArray differences;
   std::size_t different = 0;
   for (const RecordedRequest& request : recording.requests) {
     const Answer now = dialogue.ask(request.method, request.params);
     const bool has_failed = now.outcome == Answer::Outcome::error;
-    if (!has_failed && now.outcome != Answer::Outcome::result) return dialogue.report(now);
+    if (!has_failed && !now.ok()) return dialogue.report(now);
     if (has_failed == request.has_failed && is_same_answer(request.answer, now.payload)) continue;
     ++different;
-    if (options.json && !differences.empty()) differences += ',';
-    differences += difference(request, now, options.json);
+    differences.add(difference_object(request, now));
+    text += difference(request, now);
   }
   if (options.json) {
-    console.print(fmt::format("{{\"replayed\":{},\"leftOut\":{},\"different\":[{}]}}\n",
-                              recording.requests.size(), recording.left_out, differences));
+    json::JsonObject object;
+    object.add("replayed", recording.requests.size()).add("leftOut", recording.left_out);
+    console.print(object.add("different", differences));
   } else {
-    console.print(differences);
+    console.print(text);
     console.note(fmt::format(
         "{} sent again, {} responses changed{}", recording.requests.size(), different,
         recording.left_out == 0 ? ""

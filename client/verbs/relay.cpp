@@ -8,10 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "json/document.hpp"
 #include "render/status.hpp"
 #include "servers/instance.hpp"
-#include "terminal/console.hpp"
 #include "text/visible_text.hpp"
 
 namespace client {
@@ -276,8 +274,8 @@ void WaitingWatch::begin_look() {
   look_.emplace(std::move(daemon), -1);
   look_until_ = Deadline::after(timeout_);
   // What waits in the daemon stays there for those who take it.
-  look_->queue(json::make_notification("bridge/peek", ""));
-  look_->queue(json::make_request(status_id, "bridge/status", ""));
+  look_->queue(bridge::own_notification("bridge/peek", ""));
+  look_->queue(bridge::own_request(status_id, "bridge/status", ""));
   take_look();
 }
 

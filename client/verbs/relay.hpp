@@ -3,10 +3,7 @@
 #include <functional>
 #include <set>
 
-#include "command_line/options.hpp"
 #include "connection/connect.hpp"
-#include "connection/conversation.hpp"
-#include "system/files.hpp"
 
 namespace client {
 

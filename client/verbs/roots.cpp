@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "text/characters.hpp"
 #include "text/utf8.hpp"
 #include "text/visible_text.hpp"
 
@@ -15,15 +16,9 @@ namespace {
 
 constexpr Milliseconds longest_asking(1000);
 
-bool is_unreserved(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-         c == '.' || c == '_' || c == '~';
-}
-
 /// Whether a legacy server was told that there may be roots; true where each request says so.
-bool has_declared(const json::Value* upstream) {
-  const json::Value* const declared =
-      upstream == nullptr ? nullptr : upstream->find("declared", json::Value::Kind::array);
+bool has_declared(const json::Value& upstream) {
+  const json::Value* const declared = upstream.find("declared", json::Value::Kind::array);
   if (declared == nullptr) return true;  // a modern server, or a daemon that does not say
   return std::any_of(declared->items.begin(), declared->items.end(),
                      [](const json::Value& name) { return name.text == "roots"; });
@@ -45,13 +40,11 @@ Answer open_with_roots(Dialogue& dialogue, const std::string& roots) {
 Answer tell_roots(Dialogue& dialogue, const Options& options) {
   dialogue.introduce();
   Answer described = dialogue.ask("server/discover", "");
-  if (described.outcome != Answer::Outcome::result) return described;
+  if (!described.ok()) return described;
   const Answer status = dialogue.ask("bridge/status", "");
-  const auto known = json::parse(status.payload);
-  const json::Value* const upstream =
-      known ? known->find("upstream", json::Value::Kind::object) : nullptr;
-  const bool is_modern = upstream != nullptr && upstream->string("era") == "modern";
-  if (status.outcome != Answer::Outcome::result || is_modern) return described;
+  const json::Value known = json::parse_or_null(status.payload);
+  const json::Value& upstream = known.object("upstream");
+  if (!status.ok() || upstream.string("era") == "modern") return described;
   if (!has_declared(upstream)) {
     const std::string program = typed_program(options);
     dialogue.console().note(fmt::format(
@@ -71,35 +64,26 @@ Answer tell_roots(Dialogue& dialogue, const Options& options) {
 }  // namespace
 
 std::string file_uri(std::string_view path) {
-  std::string uri = "file://";
-  for (const char c : path) {
-    if (is_unreserved(c) || c == '/') {
-      uri += c;
-    } else {
-      uri += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-    }
-  }
-  return uri;
+  return "file://" + bridge::percent_encoded(path, "/");
 }
 
 std::variant<std::string, UsageError> read_roots(const std::vector<std::string>& folders) {
-  std::string roots;
+  json::JsonArray roots;
   for (const std::string& folder : folders) {
     const std::unique_ptr<char, decltype(&std::free)> path(::realpath(folder.c_str(), nullptr),
                                                            &std::free);
     struct stat facts {};
     const bool is_there = path != nullptr && ::stat(path.get(), &facts) == 0;
     if (!is_there || !S_ISDIR(facts.st_mode)) {
-      return UsageError{fmt::format("option --root: {}: {}", bridge::make_visible_line(folder),
-                                    std::strerror(is_there ? ENOTDIR : errno))};
+      return UsageError{
+          fmt::format("option --root: {}: {}", folder, std::strerror(is_there ? ENOTDIR : errno))};
     }
     const std::string_view whole = path.get();
     std::string_view name = whole.substr(whole.rfind('/') + 1);
     if (name.empty() || !bridge::is_utf8(name)) name = "root";
-    roots += fmt::format(R"({}{{"uri":{},"name":{}}})", roots.empty() ? "" : ",",
-                         json::quote(file_uri(whole)), json::quote(name));
+    roots.add(json::JsonObject().add("uri", file_uri(whole)).add("name", name));
   }
-  return roots.empty() ? roots : fmt::format("{{\"roots\":[{}]}}", roots);
+  return roots.is_empty() ? std::string() : json::JsonObject().add("roots", roots).text();
 }
 
 std::optional<Answer> begin_with_roots(Dialogue& dialogue, const Options& options,
@@ -107,7 +91,7 @@ std::optional<Answer> begin_with_roots(Dialogue& dialogue, const Options& option
   std::optional<Answer> described;
   if (is_new) {
     described = open_with_roots(dialogue, roots);
-    if (described->outcome != Answer::Outcome::result) return described;
+    if (!described->ok()) return described;
   } else if (!roots.empty()) {
     dialogue.answer_roots(roots);
   }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "command_line/options.hpp"
 #include "verbs/dialogue.hpp"
 
 namespace client {

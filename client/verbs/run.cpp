@@ -5,13 +5,9 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "command_line/verb.hpp"
-#include "connection/act_as.hpp"
-#include "connection/connect.hpp"
-#include "render/failure.hpp"
+#include "render/content.hpp"
 #include "servers/start.hpp"
 #include "verbs/operands.hpp"
-#include "verbs/present.hpp"
 #include "verbs/relay.hpp"
 #include "verbs/roots.hpp"
 
@@ -41,17 +37,13 @@ struct Dispatch {
   const Options& options;
   const Prepared& prepared;
 
-  ExitCode operator()(DialogueHandler handler) const { return handler(dialogue, options); }
-  ExitCode operator()(PreparedHandler handler) const {
-    return handler(dialogue, options, prepared);
-  }
+  ExitCode operator()(DialogueVerb* handler) const { return handler(dialogue, options); }
+  ExitCode operator()(PreparedVerb* handler) const { return handler(dialogue, options, prepared); }
   ExitCode operator()(const RequestHandler& request) const {
     const Answer answer = dialogue.ask(request.method, prepared.params);
-    return answer.outcome == Answer::Outcome::result
-               ? request.print(dialogue, options, answer.payload)
-               : dialogue.report(answer);
+    return answer.ok() ? request.print(dialogue, options, answer.payload) : dialogue.report(answer);
   }
-  ExitCode operator()(LocalHandler) const { return ExitCode::usage; }  // run before
+  ExitCode operator()(LocalVerb*) const { return ExitCode::usage; }  // run before
 };
 
 /// `is_new`: the daemon was started for it.
@@ -64,8 +56,7 @@ ExitCode run_dialogue(Connected connected, const Options& options, Deadline dead
   if (options.max_bytes) console.hold();
   const bool opens = verb.has(opens_session) && !options.names;
   prepared.described = begin_with_roots(dialogue, options, prepared.roots, is_new && opens);
-  const bool is_open =
-      !prepared.described || prepared.described->outcome == Answer::Outcome::result;
+  const bool is_open = !prepared.described || prepared.described->ok();
   ExitCode code = is_open || verb.has(reports_no_session) ? std::visit(dispatch, verb.handler)
                                                           : dialogue.report(*prepared.described);
   if (dialogue.wants_login() && !options.json && verb.name() != "login" && console.can_ask() &&
@@ -127,7 +118,7 @@ ExitCode refuse(const UsageError& error) {
 
 ExitCode run(const Options& options) {
   const Verb* const verb = options.verb;
-  if (const auto* local = verb == nullptr ? nullptr : std::get_if<LocalHandler>(&verb->handler)) {
+  if (const auto* local = verb == nullptr ? nullptr : std::get_if<LocalVerb*>(&verb->handler)) {
     Console console;
     return (*local)(options, console);
   }
@@ -174,6 +165,8 @@ ExitCode run(const Options& options) {
          fmt::format("no daemon runs for @{} (--no-start)", named->server.definition.name),
          ExitCode::unreachable});
   } else if (failure != nullptr) {
+    if (verb == nullptr && failure->is_absent && console.input_is_terminal())
+      console.note("mcp-nc --help says what it does; mcp-nc servers lists what files name");
     return tell_failure(console, options,
                         {.kind = failure->timed_out ? "timeout" : "daemon",
                          .message = failure->message,

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,13 +11,8 @@
 #include <cerrno>
 #include <csignal>
 #include <memory>
-#include <utility>
 
-#include "json/document.hpp"
-#include "render/failure.hpp"
-#include "servers/find.hpp"
 #include "servers/instance.hpp"
-#include "system/signals.hpp"
 #include "text/characters.hpp"
 #include "text/columns.hpp"
 #include "text/visible_text.hpp"
@@ -103,11 +97,7 @@ class ServerSearch {
 
   /// False: a signal has come first.
   bool await(const Interrupt& interrupt) const {
-    const FileDescriptor end = hold_process(process_);
-    std::array<pollfd, 2> events = {{{end.get(), POLLIN, 0}, {interrupt.descriptor(), POLLIN, 0}}};
-    while (::poll(events.data(), events.size(), -1) < 0 && errno == EINTR) {
-    }
-    return events[1].revents == 0;
+    return interrupt.await(hold_process(process_).get());
   }
   /// An object with the lists, or with an error.
   std::string output() const { return content_of(output_); }
@@ -145,11 +135,10 @@ ExitCode end(Console& console, const Options& options, const std::string& json,
 }  // namespace
 
 ExitCode grep(Dialogue& dialogue, const Options& options) {
-  std::string lists;
+  json::JsonObject hits;
   bool has_any = false;
   for (const SearchedList& searched : searched_lists) {
     const auto fetched = fetch_list(dialogue, searched.list);
-    lists += fmt::format("{}\"{}\":[", lists.empty() ? "" : ",", searched.list.member);
     const auto* const failed = std::get_if<Answer>(&fetched);
     // Many servers have no such list, and say so with an error.
     if (failed != nullptr && (failed->outcome != Answer::Outcome::error ||
@@ -158,16 +147,16 @@ ExitCode grep(Dialogue& dialogue, const Options& options) {
     const auto* const pages = std::get_if<std::vector<std::string>>(&fetched);
     const auto elements =
         pages == nullptr ? std::vector<std::string_view>() : elements_of(*pages, searched.list);
+    json::JsonArray list;
     for (const std::string_view element : elements) {
       const auto value = json::parse(element);
       if (!value || !has_all(*value, options.operands)) continue;
       has_any = true;
-      if (lists.back() != '[') lists += ',';
-      lists += element;
+      list.add(json::RawJson{element});
     }
-    lists += ']';
+    hits.add(searched.list.member, list);
   }
-  const std::string object = "{" + lists + "}";
+  const std::string object = hits.text();
   Console& console = dialogue.console();
   return end(console, options, object + "\n", hit_lines(object, "", console.output_width()),
              has_any);
@@ -185,25 +174,31 @@ ExitCode grep_all(const Options& options, Console& console, Interrupt& interrupt
     searches.push_back(std::make_unique<ServerSearch>(server.definition.name, options));
   bool has_any = false;
   std::string text;
-  std::string json;
+  json::JsonArray servers;
   for (std::size_t at = 0; at < searches.size(); ++at) {
     if (!searches[at]->await(interrupt))
       return interrupt.take() == SIGTERM ? ExitCode::terminated : ExitCode::interrupted;
     const std::string name = bridge::make_visible_line(found.servers[at].definition.name);
     const std::string output = searches[at]->output();
-    json += fmt::format("{}{{\"name\":{},", json.empty() ? "" : ",", json::quote(name));
+    json::JsonObject server;
+    server.add("name", name);
     if (!json::member(output, tool_list.member)) {
       const std::string why = searches[at]->message();
       console.note(fmt::format("@{} was not searched: {}", name, why));
-      json += fmt::format("\"error\":{}}}", json::quote(why));
+      servers.add(server.add("error", why));
       continue;
     }
     const std::string lines = hit_lines(output, fmt::format("@{} ", name), console.output_width());
     has_any = has_any || !lines.empty();
     text += lines;
-    json += output.substr(1, output.rfind('}'));
+    for (const SearchedList& searched : searched_lists) {
+      const auto list = json::member(output, searched.list.member);
+      server.add_unless_empty(searched.list.member, json::RawJson{list.value_or("")});
+    }
+    servers.add(server);
   }
-  return end(console, options, fmt::format("{{\"servers\":[{}]}}\n", json), text, has_any);
+  const std::string json = json::JsonObject().add("servers", servers).text() + "\n";
+  return end(console, options, json, text, has_any);
 }
 
 }  // namespace client

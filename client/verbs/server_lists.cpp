@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "command_line/verb.hpp"
 #include "render/lists.hpp"
 #include "render/table.hpp"
 #include "schema/signature.hpp"
-#include "terminal/styled.hpp"
 #include "text/similar.hpp"
 #include "text/visible_text.hpp"
 
@@ -31,7 +31,8 @@ Found find_in_list(Dialogue& dialogue, std::string_view wanted) {
   std::vector<std::string> names;
   for (const std::string_view tool : elements_of(pages, tool_list)) {
     std::string name = name_of(tool, tool_list);
-    if (name == wanted) return KnownTool{fmt::format("{{\"tool\":{}}}", tool)};
+    if (name == wanted)
+      return KnownTool{json::JsonObject().add("tool", json::RawJson{tool}).text()};
     names.push_back(std::move(name));
   }
   const std::vector<std::string_view> all(names.begin(), names.end());
@@ -39,14 +40,11 @@ Found find_in_list(Dialogue& dialogue, std::string_view wanted) {
                      bridge::most_similar(wanted, all)};
 }
 
-/// One a line, for other programs and the shells' completions.
-std::string names_of(const Elements& elements, const ServerList& list) {
+/// One a line, for other programs and the shells' completions. `names` are JSON.
+std::string names_of(const Elements& names) {
   std::string text;
-  for (const std::string_view element : elements) {
-    const auto name = json::member(element, list.name);
-    if (name && json::is_string(*name)) {
-      text += bridge::make_visible_line(json::decode_string(*name)) + "\n";
-    }
+  for (const std::string_view name : names) {
+    if (json::is_string(name)) text += bridge::make_visible_line(json::decode_string(name)) + "\n";
   }
   return text;
 }
@@ -55,18 +53,15 @@ constexpr std::size_t most_in_full = 20;
 
 std::string types_of(const Elements& tools, const Options& options) {
   const std::string text = render_typescript(tools);
-  return options.json ? fmt::format("{{\"types\":{}}}\n", json::quote(text)) : text;
+  return options.json ? json::JsonObject().add("types", text).text() + "\n" : text;
 }
 
 /// What is printed of them as JSON: one page byte for byte; of several the elements are so.
 std::string raw_result(const std::vector<std::string>& pages, const ServerList& list) {
   if (pages.size() == 1) return pages.front() + "\n";
-  std::string text = fmt::format("{{\"{}\":[", list.member);
-  for (const std::string_view element : elements_of(pages, list)) {
-    if (text.back() != '[') text.push_back(',');
-    text += element;
-  }
-  return text + "]}\n";
+  json::JsonArray all;
+  for (const std::string_view element : elements_of(pages, list)) all.add(json::RawJson{element});
+  return json::JsonObject().add(list.member, all).text() + "\n";
 }
 
 /// The list as the options want it, or by `print` if there is anything in it.
@@ -82,7 +77,10 @@ ExitCode show(Dialogue& dialogue, const Options& options, const ServerList& list
   } else if (options.json) {
     console.print(raw_result(pages, list));
   } else if (options.names) {
-    console.print(names_of(elements, list));
+    Elements names;
+    for (const std::string_view element : elements)
+      names.push_back(json::member(element, list.name).value_or(""));
+    console.print(names_of(names));
   } else if (elements.empty()) {
     console.note(
         fmt::format("the server has no {}", list.empty.empty() ? list.member : list.empty));
@@ -102,15 +100,10 @@ auto as_text(std::string (*render)(const Elements&, std::size_t)) {
 /// The names as the daemon has kept them; nothing where it keeps none, as an older daemon.
 std::optional<std::string> kept_names(Dialogue& dialogue) {
   const Answer answer = dialogue.ask("bridge/tool", "");
-  if (answer.outcome != Answer::Outcome::result) return std::nullopt;
+  if (!answer.ok()) return std::nullopt;
   const auto names = json::member(answer.payload, "names");
   const auto elements = names ? json::elements(*names) : std::nullopt;
-  if (!elements) return std::nullopt;
-  std::string text;
-  for (const std::string_view name : *elements) {
-    if (json::is_string(name)) text += bridge::make_visible_line(json::decode_string(name)) + "\n";
-  }
-  return text;
+  return elements ? std::optional(names_of(*elements)) : std::nullopt;
 }
 
 ExitCode show_tool(Dialogue& dialogue, const Options& options) {
@@ -128,7 +121,7 @@ ExitCode show_tool(Dialogue& dialogue, const Options& options) {
   if (options.types) {
     console.print(types_of({*tool}, options));
   } else if (options.json) {
-    console.print(std::string(*tool) + "\n");
+    console.print_line(*tool);
   } else {
     console.print(options.names
                       ? argument_words(*tool)
@@ -145,10 +138,10 @@ std::variant<std::vector<std::string>, Answer> fetch_list(Dialogue& dialogue,
   std::string params;
   for (int page = 0; page < most_pages; ++page) {
     Answer answer = dialogue.ask(list.method, params);
-    if (answer.outcome != Answer::Outcome::result) return answer;
+    if (!answer.ok()) return answer;
     const auto cursor = json::member(answer.payload, "nextCursor");
     const bool has_more = cursor && json::is_string(*cursor);
-    if (has_more) params = fmt::format(R"({{"cursor":{}}})", *cursor);
+    if (has_more) params = json::JsonObject().add("cursor", json::RawJson{*cursor}).text();
     pages.push_back(std::move(answer.payload));
     if (!has_more) return pages;
   }
@@ -170,8 +163,7 @@ std::vector<std::string_view> elements_of(const std::vector<std::string>& pages,
 }
 
 std::string name_of(std::string_view element, const ServerList& list) {
-  const auto name = json::member(element, list.name);
-  return name && json::is_string(*name) ? json::decode_string(*name) : std::string();
+  return json::string_member(element, list.name);
 }
 
 ExitCode report_unknown(const UnknownTool& unknown, const Options& options, Console& console) {
@@ -188,8 +180,8 @@ ExitCode report_unknown(const UnknownTool& unknown, const Options& options, Cons
 }
 
 Found find_tool(Dialogue& dialogue, std::string_view name) {
-  Answer answer = dialogue.ask("bridge/tool", fmt::format(R"({{"name":{}}})", json::quote(name)));
-  if (answer.outcome == Answer::Outcome::result) return KnownTool{std::move(answer.payload)};
+  Answer answer = dialogue.ask("bridge/tool", json::JsonObject().add("name", name).text());
+  if (answer.ok()) return KnownTool{std::move(answer.payload)};
   if (answer.outcome != Answer::Outcome::error) return answer;
   const auto data = json::member(answer.payload, "data").value_or("{}");
   const bool is_bridges = json::string_member(data, "source") == "bridge";
@@ -216,15 +208,10 @@ ExitCode list_tools(Dialogue& dialogue, const Options& options) {
   });
 }
 
-ExitCode list_templates(Dialogue& dialogue, const Options& options) {
-  return show(dialogue, options, template_list, as_text(render_resources));
-}
-
-ExitCode list_prompts(Dialogue& dialogue, const Options& options) {
-  return show(dialogue, options, prompt_list, as_text(render_prompts));
-}
-
-ExitCode list_skills(Dialogue& dialogue, const Options& options) {
+ExitCode list_others(Dialogue& dialogue, const Options& options) {
+  const std::string_view name = options.verb->name();
+  if (name == "prompts") return show(dialogue, options, prompt_list, as_text(render_prompts));
+  if (name == "templates") return show(dialogue, options, template_list, as_text(render_resources));
   return show(dialogue, options, {"skills/list", "skills", "uri"}, as_text(render_skills));
 }
 

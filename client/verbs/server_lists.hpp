@@ -1,6 +1,5 @@
 #pragma once
 
-#include "json/document.hpp"
 #include "verbs/dialogue.hpp"
 
 namespace client {

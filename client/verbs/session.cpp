@@ -1,14 +1,14 @@
-// The verbs about the session and the server itself.
+// The verbs about the session and the server itself, and how to use them.
 #include <fmt/format.h>
 #include <sys/time.h>
 
 #include <chrono>
+#include <cstring>
 
-#include "json/document.hpp"
 #include "render/server_page.hpp"
 #include "render/status.hpp"
-#include "terminal/full_screen.hpp"
-#include "terminal/styled.hpp"
+#include "verbs/operands.hpp"
+#include "verbs/server_lists.hpp"
 #include "verbs/verbs.hpp"
 
 namespace client {
@@ -17,22 +17,7 @@ namespace {
 /// Asks for something whose result says no more than that it was done.
 ExitCode have_done(Dialogue& dialogue, std::string_view method, std::string_view params) {
   const Answer answer = dialogue.ask(method, params);
-  return answer.outcome == Answer::Outcome::result ? ExitCode::ok : dialogue.report(answer);
-}
-
-ExitCode for_each_uri(Dialogue& dialogue, const Options& options, std::string_view method) {
-  ExitCode worst = ExitCode::ok;
-  std::string done;
-  for (const std::string& uri : options.operands) {
-    const ExitCode code =
-        have_done(dialogue, method, fmt::format(R"({{"uri":{}}})", json::quote(uri)));
-    if (code == ExitCode::ok) done += (done.empty() ? "" : ",") + json::quote(uri);
-    if (code != ExitCode::ok && code != ExitCode::answered_error) return code;
-    if (code != ExitCode::ok) worst = code;
-  }
-  if (options.json && worst == ExitCode::ok)
-    dialogue.console().print(fmt::format("{{\"uris\":[{}]}}\n", done));
-  return worst;
+  return answer.ok() ? ExitCode::ok : dialogue.report(answer);
 }
 
 constexpr Milliseconds watch_interval{1000};
@@ -46,14 +31,13 @@ std::int64_t now_ms() {
 
 ExitCode show_metrics(Dialogue& dialogue, const Options& options) {
   const Answer answer = dialogue.ask("bridge/metrics", "");
-  if (answer.outcome != Answer::Outcome::result) return dialogue.report(answer);
-  if (options.json) {
-    dialogue.console().print(answer.payload + "\n");
-    return ExitCode::ok;
-  }
+  if (!answer.ok()) return dialogue.report(answer);
   const auto text = json::member(answer.payload, "text");
-  const bool is_text = text && json::is_string(*text);
-  dialogue.console().print(is_text ? json::decode_string(*text) : answer.payload + "\n");
+  if (options.json || !text || !json::is_string(*text)) {
+    dialogue.console().print_line(answer.payload);
+  } else {
+    dialogue.console().print(json::decode_string(*text));
+  }
   return ExitCode::ok;
 }
 
@@ -121,8 +105,8 @@ ExitCode watch_as_json(Dialogue& dialogue) {
   for (;;) {
     dialogue.restart_time_limit();
     const Answer answer = dialogue.ask("bridge/status", "");
-    if (answer.outcome != Answer::Outcome::result) return dialogue.report(answer);
-    dialogue.console().print(answer.payload + "\n");
+    if (!answer.ok()) return dialogue.report(answer);
+    dialogue.console().print_line(answer.payload);
     if (dialogue.console().output_state() != Sink::Result::ok) return ExitCode::ok;
     const Answer::Outcome outcome = dialogue.pass_time(watch_interval);
     if (outcome != Answer::Outcome::timed_out) return dialogue.report({outcome, ""});
@@ -135,7 +119,7 @@ ExitCode say_whether_ready(Console& console, const std::string& payload, bool al
   if (aloud) {
     const std::string text = status ? render_ready(*status) : "not ready: the status is unreadable";
     if (ready) {
-      console.print(text + "\n");
+      console.print_line(text);
     } else {
       console.note(text);
     }
@@ -143,14 +127,39 @@ ExitCode say_whether_ready(Console& console, const std::string& payload, bool al
   return ready ? ExitCode::ok : ExitCode::upstream;
 }
 
-}  // namespace
-
-ExitCode subscribe(Dialogue& dialogue, const Options& options) {
-  return for_each_uri(dialogue, options, "resources/subscribe");
+ExitCode install(const AgentSkill& skill, const Options& options, Console& console) {
+  const std::string folder = options.save + "/" + skill.name;
+  const std::string file = folder + "/SKILL.md";
+  int error = make_folders(folder, 0777);
+  if (error == 0) error = replace_file(file, skill.text);
+  if (error != 0) {
+    return tell_failure(console, options,
+                        {"file", fmt::format("cannot write {}: {}", file, std::strerror(error)),
+                         ExitCode::answered_error});
+  }
+  if (options.json) {
+    console.print(json::JsonObject().add("name", skill.name).add("file", file));
+  } else {
+    console.print_line(file);
+  }
+  return ExitCode::ok;
 }
 
-ExitCode unsubscribe(Dialogue& dialogue, const Options& options) {
-  return for_each_uri(dialogue, options, "resources/unsubscribe");
+}  // namespace
+
+ExitCode change_subscriptions(Dialogue& dialogue, const Options& options) {
+  const std::string method = fmt::format("resources/{}", options.verb->name());
+  ExitCode worst = ExitCode::ok;
+  json::JsonArray done;
+  for (const std::string& uri : options.operands) {
+    const ExitCode code = have_done(dialogue, method, json::JsonObject().add("uri", uri).text());
+    if (code != ExitCode::ok && code != ExitCode::answered_error) return code;
+    if (code != ExitCode::ok) worst = code;
+    done.add(uri);
+  }
+  if (options.json && worst == ExitCode::ok)
+    dialogue.console().print(json::JsonObject().add("uris", done));
+  return worst;
 }
 
 ExitCode ping(Dialogue& dialogue, const Options& options) {
@@ -166,34 +175,30 @@ ExitCode ping(Dialogue& dialogue, const Options& options) {
 ExitCode show_server(Dialogue& dialogue, const Options& options) {
   // Answered from the session, which is opened for it; never forwarded.
   const Answer described = dialogue.ask("server/discover", "");
-  if (described.outcome != Answer::Outcome::result) return dialogue.report(described);
+  if (!described.ok()) return dialogue.report(described);
   const Answer status = dialogue.ask("bridge/status", "");
-  if (status.outcome != Answer::Outcome::result && status.outcome != Answer::Outcome::error)
-    return dialogue.report(status);
+  if (!status.ok() && status.outcome != Answer::Outcome::error) return dialogue.report(status);
   Console& console = dialogue.console();
-  const ServerPage page = read_server(
-      described.payload, status.outcome == Answer::Outcome::result ? status.payload : "{}");
+  const ServerPage page = read_server(described.payload, status.ok() ? status.payload : "{}");
   console.print(options.json ? server_json(page) : render_server(page, console.output_width()));
   return ExitCode::ok;
 }
 
 ExitCode print_level(Dialogue& dialogue, const Options& options, const std::string&) {
-  const std::string level = json::quote(options.operands.front());
-  if (options.json) dialogue.console().print(fmt::format("{{\"level\":{}}}\n", level));
+  if (options.json)
+    dialogue.console().print(json::JsonObject().add("level", options.operands.front()));
   return ExitCode::ok;
 }
 
 ExitCode print_completion(Dialogue& dialogue, const Options& options, const std::string& result) {
   Console& console = dialogue.console();
   if (options.json) {
-    console.print(result + "\n");
+    console.print_line(result);
     return ExitCode::ok;
   }
-  const auto parsed = json::parse(result);
-  const json::Value* const completion =
-      parsed ? parsed->find("completion", json::Value::Kind::object) : nullptr;
-  const json::Value* const values =
-      completion == nullptr ? nullptr : completion->find("values", json::Value::Kind::array);
+  const json::Value parsed = json::parse_or_null(result);
+  const json::Value& completion = parsed.object("completion");
+  const json::Value* const values = completion.find("values", json::Value::Kind::array);
   if (values == nullptr) {
     console.note("the server's answer has no values (--json shows it)");
     return ExitCode::answered_error;
@@ -202,8 +207,8 @@ ExitCode print_completion(Dialogue& dialogue, const Options& options, const std:
   for (const json::Value& value : values->items) text += value.text + "\n";
   console.print(text);
   if (text.empty()) console.remark("the server proposes nothing");
-  if (completion->is_true("hasMore")) {
-    const auto total = completion->count("total");
+  if (completion.is_true("hasMore")) {
+    const auto total = completion.count("total");
     console.note(total == 0 ? "the server has more"
                             : fmt::format("{} of {}", values->items.size(), total));
   }
@@ -211,19 +216,21 @@ ExitCode print_completion(Dialogue& dialogue, const Options& options, const std:
 }
 
 ExitCode print_caller(Dialogue& dialogue, const Options& options, const std::string& result) {
-  const auto status = json::parse(result);
-  const json::Value* const clients =
-      status ? status->find("clients", json::Value::Kind::array) : nullptr;
-  const json::Value* const you = status ? status->find("you") : nullptr;
-  for (std::size_t at = 0; clients != nullptr && you != nullptr && at < clients->items.size();
-       ++at) {
-    const json::Value& client = clients->items[at];
-    if (client.count("id") != status->count("you")) continue;
+  const json::Value status = json::parse_or_null(result);
+  const auto you = status.count("you");
+  for (const json::Value& client : status.array("clients")) {
+    if (you == 0 || client.count("id") != you) continue;
     const auto uid = client.count("uid");
     const auto pid = client.count("pid");
+    const json::Value& policy = status.object("policy");
+    const std::string rule = policy_text(policy);
+    json::JsonObject object;
+    object.add("uid", uid).add("pid", pid).add("client", you);
+    if (!rule.empty()) object.add("policy", json::RawJson{json::to_json(policy)});
     dialogue.console().print(
-        options.json ? fmt::format("{{\"uid\":{},\"pid\":{},\"client\":{}}}\n", uid, pid, you->text)
-                     : fmt::format("uid     {}\npid     {}\nclient  {}\n", uid, pid, you->text));
+        options.json ? object.text() + "\n"
+                     : fmt::format("uid     {}\npid     {}\nclient  {}\n{}", uid, pid, you,
+                                   rule.empty() ? "" : fmt::format("policy  {}\n", rule)));
     return ExitCode::ok;
   }
   return dialogue.report({Answer::Outcome::result, result});
@@ -233,13 +240,51 @@ ExitCode show_status(Dialogue& dialogue, const Options& options) {
   if (options.metrics) return show_metrics(dialogue, options);
   if (options.watch) return options.json ? watch_as_json(dialogue) : watch(dialogue);
   const Answer answer = dialogue.ask("bridge/status", "");
-  if (answer.outcome != Answer::Outcome::result) return dialogue.report(answer);
+  if (!answer.ok()) return dialogue.report(answer);
   Console& console = dialogue.console();
-  if (options.json) console.print(answer.payload + "\n");
+  if (options.json) console.print_line(answer.payload);
   if (options.ready) return say_whether_ready(console, answer.payload, !options.json);
   if (!options.json) {
     const Look look = look_of(console);
     console.print_raw(draw_lines(render(answer.payload, look), look));
+  }
+  return ExitCode::ok;
+}
+
+ExitCode show_agent_help(Dialogue& dialogue, const Options& options, const Prepared& prepared) {
+  AgentHelp about;
+  about.program = typed_program(options);
+  const Answer described =
+      prepared.described ? *prepared.described : dialogue.ask("server/discover", "");
+  if (described.outcome == Answer::Outcome::error) {
+    about.trouble = read_error(described.payload).shown;
+  } else if (!described.ok()) {
+    return dialogue.report(described);
+  } else {
+    const Answer status = dialogue.ask("bridge/status", "");
+    about.server = read_server(described.payload, status.ok() ? status.payload : "{}");
+    const auto fetched = fetch_list(dialogue, tool_list);
+    if (const auto* pages = std::get_if<std::vector<std::string>>(&fetched)) {
+      for (const std::string_view tool : elements_of(*pages, tool_list))
+        about.tools.push_back(name_of(tool, tool_list));
+    }
+  }
+  const std::string text = agent_help(about);
+  if (options.json) {
+    dialogue.console().print(json::JsonObject().add("text", text));
+  } else {
+    dialogue.console().print(text);
+  }
+  return ExitCode::ok;
+}
+
+ExitCode print_skill(const Options& options, Console& console) {
+  const AgentSkill skill = agent_skill(typed_program(options), options.server);
+  if (!options.save.empty()) return install(skill, options, console);
+  if (options.json) {
+    console.print(json::JsonObject().add("name", skill.name).add("text", skill.text));
+  } else {
+    console.print(skill.text);
   }
   return ExitCode::ok;
 }

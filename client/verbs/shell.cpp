@@ -1,21 +1,14 @@
 #include "verbs/verbs.hpp"
 
-#include <poll.h>
 #include <unistd.h>
 
-#include <array>
-#include <cerrno>
 #include <csignal>
 #include <functional>
 #include <optional>
 #include <string>
 
 #include "command_line/verb.hpp"
-#include "connection/typed_line.hpp"
-#include "render/failure.hpp"
 #include "spelling/spelling.hpp"
-#include "system/signals.hpp"
-#include "terminal/console.hpp"
 
 namespace client {
 namespace {
@@ -26,11 +19,9 @@ constexpr std::size_t longest_command = 1 << 20;
 bool await_input(const std::function<void()>& prompt, int& signal) {
   Interrupt interrupt;
   prompt();
-  std::array<pollfd, 2> events = {{{STDIN_FILENO, POLLIN, 0}, {interrupt.descriptor(), POLLIN, 0}}};
-  while (::poll(events.data(), events.size(), -1) < 0 && errno == EINTR) {
-  }
-  if (events[1].revents != 0) signal = interrupt.take();
-  return signal == 0;
+  const bool has_input = interrupt.await(STDIN_FILENO);
+  if (!has_input) signal = interrupt.take();
+  return has_input;
 }
 
 bool is_blank(const std::string& line) {

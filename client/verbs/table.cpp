@@ -1,7 +1,5 @@
 // The rows of all verbs. A new verb is a row here and its handler.
 
-#include "command_line/verb.hpp"
-#include "verbs/dialogue.hpp"
 #include "verbs/listen.hpp"
 #include "verbs/operands.hpp"
 #include "verbs/verbs.hpp"
@@ -10,50 +8,16 @@ namespace client {
 
 // The handlers and printers of the rows, each in the file of its concept. stdout closed by its
 // reader is not a failure.
-ExitCode list_tools(Dialogue&, const Options&);
-ExitCode list_resources(Dialogue&, const Options&);
-ExitCode list_templates(Dialogue&, const Options&);
-ExitCode list_prompts(Dialogue&, const Options&);
-ExitCode list_skills(Dialogue&, const Options&);
-ExitCode grep(Dialogue&, const Options&);
-ExitCode call(Dialogue&, const Options&, const Prepared&);
-ExitCode send_request(Dialogue&, const Options&, const Prepared&);
-ExitCode send_notification(Dialogue&, const Options&, const Prepared&);
-ExitCode print_resource(Dialogue&, const Options&, const std::string& result);
-ExitCode print_prompt(Dialogue&, const Options&, const std::string& result);
-ExitCode print_completion(Dialogue&, const Options&, const std::string& result);
-ExitCode print_level(Dialogue&, const Options&, const std::string& result);
-ExitCode print_jobs(Dialogue&, const Options&, const std::string& result);
-ExitCode print_job_state(Dialogue&, const Options&, const std::string& result);
-ExitCode print_done(Dialogue&, const Options&, const std::string& result);
-Params check_jobs(const Operands&);
-Params check_job(const Operands&);  ///< JOB, and words behind it
-Params job_params_of(const Operands&);
-ExitCode wait_for_jobs(Dialogue&, const Options&);
-ExitCode answer_job(Dialogue&, const Options&, const Prepared&);
-ExitCode show_tasks(Dialogue&, const Options&);
-ExitCode subscribe(Dialogue&, const Options&);
-ExitCode unsubscribe(Dialogue&, const Options&);
-ExitCode show_server(Dialogue&, const Options&);
-ExitCode ping(Dialogue&, const Options&);
-ExitCode show_status(Dialogue&, const Options&);
-ExitCode print_caller(Dialogue&, const Options&, const std::string& result);
-ExitCode log_in(Dialogue&, const Options&);
-ExitCode print_logout(Dialogue&, const Options&, const std::string& result);
-ExitCode replay(Dialogue&, const Options&);
-ExitCode show_agent_help(Dialogue&, const Options&, const Prepared&);
-ExitCode list_servers(const Options&, Console&);
-ExitCode approve_server(const Options&, Console&);
-ExitCode stop_server(const Options&, Console&);
-ExitCode show_logs(const Options&, Console&);
-ExitCode run_shell(const Options&, Console&);
-ExitCode show_help(const Options&, Console&);
-ExitCode show_version(const Options&, Console&);
+LocalVerb list_servers, approve_server, stop_server, show_logs, run_shell, show_help, show_version;
+DialogueVerb list_tools, list_resources, list_others, grep, wait_for_jobs, show_tasks,
+    change_subscriptions, show_server, ping, show_status, log_in, replay;
+PreparedVerb call, send_request, send_notification, answer_job, show_agent_help;
+PrintResult print_resource, print_prompt, print_completion, print_level, print_caller, print_logout,
+    print_jobs, print_job_state, print_done;
+MakeParams check_jobs, job_params_of;
+MakeParams check_job;  ///< JOB, and words behind it
 
 namespace {
-
-constexpr std::size_t any_number = 100000;
-constexpr std::size_t most_jobs = 64;  // the daemon lets one connection wait for so many
 
 constexpr HelpEntry call_words[] = {
     {"key=value", "as the tool's schema wants it; k=a k=b: a list, a.b=c: an object"},
@@ -65,7 +29,6 @@ constexpr HelpEntry call_words[] = {
 
 constexpr Verb rows[] = {
     {.form = "tools [NAME]",
-     .operands = {0, 1},
      .options = "keep max-bytes names brief full types root as",
      .summary = "the server's tools with their parameters; one in full, with a call to copy",
      .more = "More than 20 tools are shown with a line each. Of one tool everything is shown: its "
@@ -75,7 +38,6 @@ constexpr Verb rows[] = {
      .handler = list_tools,
      .traits = opens_session},
     {.form = "call NAME [ARGUMENT...]",
-     .operands = {1, any_number},
      .options = "keep max-bytes field save raw detach detach-after key root task",
      .summary = "calls a tool and prints its content",
      .more = "The arguments are checked by the tool's input schema before anything is sent (exit "
@@ -94,7 +56,6 @@ constexpr Verb rows[] = {
      .handler = list_resources,
      .traits = opens_session},
     {.form = "read URI",
-     .operands = {1, 1},
      .options = "keep max-bytes field save root",
      .summary = "prints a resource",
      .more = "Text is printed as it is; of bytes only type and size, unless --save DIR is given.",
@@ -107,10 +68,9 @@ constexpr Verb rows[] = {
      .summary = "the server's prompts with their arguments",
      .more = "Required arguments are marked with a star.",
      .examples = "mcp-nc prompts",
-     .handler = list_prompts,
+     .handler = list_others,
      .traits = opens_session},
     {.form = "prompt NAME [key=text...]",
-     .operands = {1, any_number},
      .options = "keep max-bytes field save root",
      .summary = "prints a prompt",
      .more = "Each message is printed behind the name of its role.",
@@ -119,7 +79,6 @@ constexpr Verb rows[] = {
      .params = prompt_params,
      .traits = opens_session | takes_notifications},
     {.form = "request METHOD [PARAMS]",
-     .operands = {1, 2},
      .options = "keep max-bytes field root",
      .summary = "any request; prints the result as it came (PARAMS: JSON, or -)",
      .more = "The result is printed as the server wrote it.",
@@ -128,7 +87,6 @@ constexpr Verb rows[] = {
      .params = free_params,
      .traits = opens_session | takes_notifications},
     {.form = "notify METHOD [PARAMS]",
-     .operands = {1, 2},
      .options = "keep",
      .summary = "any notification",
      .more = "A notification has no answer; so nothing is printed.",
@@ -151,7 +109,7 @@ constexpr Verb rows[] = {
      .examples = "mcp-nc status\nmcp-nc status --watch\nmcp-nc status --ready -w 2s",
      .handler = show_status},
     {.form = "whoami",
-     .summary = "your uid, pid and client id, as the daemon sees them",
+     .summary = "your uid, pid and client id, as the daemon sees them; the rule of its policy",
      .more = "The id is that of this one connection: mcp-nc status lists it, and monitor names it.",
      .examples = "mcp-nc whoami\nmcp-nc whoami --json | jq .uid",
      .handler = RequestHandler{"bridge/status", print_caller}},
@@ -162,7 +120,6 @@ constexpr Verb rows[] = {
      .examples = "mcp-nc jobs",
      .handler = RequestHandler{"bridge/jobs", print_jobs}},
     {.form = "wait JOB...",
-     .operands = {1, most_jobs},
      .options = "max-bytes save any",
      .summary = "waits for jobs and prints their results as call does",
      .more =
@@ -172,7 +129,6 @@ constexpr Verb rows[] = {
      .handler = wait_for_jobs,
      .params = check_jobs},
     {.form = "answer JOB [ARGUMENT...]",
-     .operands = {1, any_number},
      .options = "decline cancel",
      .summary =
          "answers what a job asks; the arguments are those of call, without them it asks here",
@@ -182,21 +138,18 @@ constexpr Verb rows[] = {
      .params = check_job,
      .traits = takes_words},
     {.form = "cancel JOB",
-     .operands = {1, 1},
      .summary = "cancels a job and prints its state",
      .more = "The state is not cancelled if the job had ended before.",
      .examples = "mcp-nc cancel \"$id\"",
      .handler = RequestHandler{"bridge/cancel", print_job_state},
      .params = job_params_of},
     {.form = "forget JOB",
-     .operands = {1, 1},
      .summary = "removes a job that has ended",
      .more = "Its result is removed with it.",
      .examples = "mcp-nc forget \"$id\"",
      .handler = RequestHandler{"bridge/forget", print_done},
      .params = job_params_of},
     {.form = "tasks [get|result|cancel TASK]",
-     .operands = {0, 2},
      .options = "max-bytes field names save",
      .summary = "the server's own tasks; the state or the result of one, or its end",
      .more =
@@ -213,10 +166,9 @@ constexpr Verb rows[] = {
          "Of a server with the extension io.modelcontextprotocol/skills. A skill is a resource: "
          "read URI prints it. Its text is the server's.",
      .examples = "mcp-nc skills\nmcp-nc read \"$uri\"",
-     .handler = list_skills,
+     .handler = list_others,
      .traits = opens_session},
     {.form = "grep WORD...",
-     .operands = {1, any_number},
      .options = "max-bytes root all",
      .summary = "tools, resources and prompts whose name or description has all the words",
      .more = "Searches names, titles, descriptions and URIs; case does not count. With --all in "
@@ -230,7 +182,7 @@ constexpr Verb rows[] = {
      .summary = "the server's resource templates",
      .more = "A template is a URI with names in braces to be filled in.",
      .examples = "mcp-nc templates",
-     .handler = list_templates,
+     .handler = list_others,
      .traits = opens_session},
     {.form = "server",
      .options = "max-bytes",
@@ -245,23 +197,18 @@ constexpr Verb rows[] = {
      .examples = "mcp-nc ping -w 5s",
      .handler = ping},
     {.form = "subscribe URI...",
-     .operands = {1, any_number},
      .summary = "has the server tell when resources change; listen shows it",
      .more = "Returns at once; the subscription stays with the daemon's session.",
      .examples = "mcp-nc subscribe demo://ticker\nmcp-nc listen",
-     .handler = subscribe,
-     .params = check_uris,
+     .handler = change_subscriptions,
      .traits = opens_session},
     {.form = "unsubscribe URI...",
-     .operands = {1, any_number},
      .summary = "ends that",
      .more = "Another client's subscription of the same URI stays.",
      .examples = "mcp-nc unsubscribe demo://ticker",
-     .handler = unsubscribe,
-     .params = check_uris,
+     .handler = change_subscriptions,
      .traits = opens_session},
     {.form = "log-level LEVEL",
-     .operands = {1, 1},
      .summary = "from which level on the server sends log messages: debug to emergency",
      .more = "The levels are debug, info, notice, warning, error, critical, alert, emergency. The "
              "level is the session's, for all clients.",
@@ -269,8 +216,7 @@ constexpr Verb rows[] = {
      .handler = RequestHandler{"logging/setLevel", print_level},
      .params = level_params,
      .traits = opens_session},
-    {.form = "complete KIND NAME ARG VALUE",
-     .operands = {4, any_number},
+    {.form = "complete KIND NAME ARG VALUE [key=text...]",
      .options = "max-bytes root",
      .summary = "what the server proposes for an argument that begins so; KIND is prompt or "
                 "resource",
@@ -303,7 +249,6 @@ constexpr Verb rows[] = {
      .examples = "mcp-nc monitor\nmcp-nc monitor --json --for 10s",
      .handler = monitor},
     {.form = "record FILE",
-     .operands = {1, 1},
      .options = "for count",
      .summary = "keeps every message through the daemon in a file, until ^C",
      .more = "The lines of monitor --json. Known secrets are blotted out; all else is in it, so "
@@ -311,7 +256,6 @@ constexpr Verb rows[] = {
      .examples = "mcp-nc @github record calls.jsonl",
      .handler = record},
     {.form = "replay FILE",
-     .operands = {1, 1},
      .summary = "sends the requests of such a file again; reports changed responses",
      .more = "Requests that act at the server act again. What was blotted out is sent so, and "
              "requests about the session itself are not sent. Exit status 1 if a response differs.",
@@ -333,7 +277,6 @@ constexpr Verb rows[] = {
      .examples = "mcp-nc servers\nmcp-nc servers --names",
      .handler = list_servers},
     {.form = "approve @NAME",
-     .operands = {0, 1},
      .options = "yes",
      .summary = "shows what a folder's .mcp.json would run, and allows it",
      .more = "A .mcp.json comes from the author of the folder: what it names runs only after this, "
@@ -342,14 +285,12 @@ constexpr Verb rows[] = {
      .handler = approve_server,
      .traits = about_server},
     {.form = "stop @NAME",
-     .operands = {0, 1},
      .summary = "ends the daemons of a server",
      .more = "Also those that were started with another definition, or with other values.",
      .examples = "mcp-nc stop @github",
      .handler = stop_server,
      .traits = about_server},
     {.form = "logs @NAME",
-     .operands = {0, 1},
      .options = "follow",
      .summary = "the log of its daemon",
      .more = "A new log is begun when a daemon is started and there is more than a mebibyte.",
@@ -364,7 +305,6 @@ constexpr Verb rows[] = {
      .examples = "mcp-nc @github shell\nmcp-nc @github shell <commands.txt",
      .handler = run_shell},
     {.form = "help [COMMAND]",
-     .operands = {0, 1},
      .summary = "this text; one command in full",
      .more = "The man page, mcp-nc(1), has all of it.",
      .examples = "mcp-nc help call",

@@ -1,7 +1,5 @@
 #pragma once
 
-#include "command_line/options.hpp"
-#include "terminal/console.hpp"
 #include "verbs/dialogue.hpp"
 
 // What verbs use of one another; their handlers are declared by the table of verbs.
@@ -19,7 +17,7 @@ std::variant<Options, UsageError> read_shell_line(const std::string& line, const
 /// `params` are those of the call.
 ExitCode call_as_job(Dialogue& dialogue, const Options& options, const std::string& params);
 /// Asks the server to make a task of the call, and prints its id.
-ExitCode call_as_task(Dialogue& dialogue, const Options& options, const std::string& params);
+ExitCode call_as_task(Dialogue& dialogue, const Options& options, json::JsonObject params);
 
 /// The skill for programs that load such; with --save DIR it is written there. Asks no daemon.
 ExitCode print_skill(const Options& options, Console& console);

@@ -3,41 +3,26 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <climits>
-#include <deque>
 #include <string_view>
 #include <utility>
 
 namespace bridge {
-namespace {
-
-/// In front of what is left to be walked.
-void put_in_front(std::deque<std::string>& names, std::string_view path) {
-  std::deque<std::string> first;
-  while (!path.empty()) {
-    const std::size_t end = std::min(path.find('/'), path.size());
-    if (end > 0) first.emplace_back(path.substr(0, end));
-    path.remove_prefix(std::min(end + 1, path.size()));
-  }
-  names.insert(names.begin(), first.begin(), first.end());
-}
-
-}  // namespace
 
 std::string replaceable_part_of(const std::string& path, uid_t user) {
   constexpr int most_links = 40;  // as the kernel bounds it
   const auto is_trusted = [user](const struct stat& status) {
     return status.st_uid == 0 || status.st_uid == user;
   };
-  std::deque<std::string> names;
-  put_in_front(names, path);
-  std::string folder;  // without a slash at its end; its links are followed
+  std::string rest = path;  // what is left to be walked
+  std::string folder;       // without a slash at its end; its links are followed
   int links = 0;
-  while (!names.empty()) {
-    const std::string name = std::move(names.front());
-    names.pop_front();
+  for (;;) {
+    rest.erase(0, rest.find_first_not_of('/'));
+    if (rest.empty()) return {};
+    const std::string name = rest.substr(0, rest.find('/'));
+    rest.erase(0, name.size());
     if (name == ".") continue;
     if (name == "..") {
       folder.resize(folder.empty() ? 0 : folder.rfind('/'));
@@ -61,9 +46,8 @@ std::string replaceable_part_of(const std::string& path, uid_t user) {
     if (length <= 0 || ++links > most_links) return next;
     const std::string_view leads_to(target.data(), static_cast<std::size_t>(length));
     if (leads_to.front() == '/') folder.clear();
-    put_in_front(names, leads_to);
+    rest.insert(0, leads_to);
   }
-  return {};
 }
 
 }  // namespace bridge

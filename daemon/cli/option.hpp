@@ -13,8 +13,9 @@ namespace cli {
 /// them.
 struct Option {
   /// `form_`: as help shows it, `-s, --socket PATH`, `--control, --no-control`, `-- COMMAND`.
-  constexpr explicit Option(std::string_view form_, std::string_view text_, const char* group = "",
-                            const char* variable = "", const char* default_value = "")
+  constexpr explicit Option(std::string_view form_, std::string_view text_,
+                            const char* group = nullptr, const char* variable = nullptr,
+                            const char* default_value = nullptr)
       : form(form_),
         text(text_),
         group_(group),
@@ -60,12 +61,17 @@ struct Option {
   std::string_view form;
   std::string_view text;  ///< one line, however long; without the default
 
-  constexpr std::string_view group() const { return group_; }
-  constexpr std::string_view variable() const { return variable_; }  ///< of the environment, or ""
-  constexpr std::string_view default_value() const { return default_value_; }  ///< "": none
+  constexpr std::string_view group() const { return text_of(group_); }
+  /// Of the environment; "": none.
+  constexpr std::string_view variable() const { return text_of(variable_); }
+  constexpr std::string_view default_value() const { return text_of(default_value_); }
 
  private:
-  // Small: the rows of mcp-nc are relocated at each of its starts.
+  static constexpr std::string_view text_of(const char* text) {
+    return text == nullptr ? std::string_view() : text;
+  }
+
+  // Small, and null where there is none: the rows of mcp-nc are relocated at each of its starts.
   const char* group_;
   const char* variable_;
   const char* default_value_;

@@ -78,12 +78,6 @@ bool read(JsonScanner& scanner, std::string_view text, Value& value) {
          take_number<double>(scalar, value);
 }
 
-std::string with_params(std::string head, std::string_view params) {
-  if (!params.empty()) head.append(",\"params\":").append(params);
-  head.push_back('}');
-  return head;
-}
-
 }  // namespace
 
 std::string on_one_line(std::string_view valid_json) {
@@ -162,6 +156,18 @@ const Value* Value::find(std::string_view name, Kind wanted) const {
   return found != nullptr && found->is(wanted) ? found : nullptr;
 }
 
+const std::vector<Value>& Value::array(std::string_view name) const {
+  static const std::vector<Value> none;
+  const Value* found = find(name, Kind::array);
+  return found != nullptr ? found->items : none;
+}
+
+const Value& Value::object(std::string_view name) const {
+  static const Value none;
+  const Value* found = find(name, Kind::object);
+  return found != nullptr ? *found : none;
+}
+
 std::string_view Value::string(std::string_view name) const {
   const Value* found = find(name, Kind::string);
   return found != nullptr ? std::string_view(found->text) : std::string_view();
@@ -189,6 +195,8 @@ std::optional<Value> parse(std::string_view text) {
   return value;
 }
 
+Value parse_or_null(std::string_view text) { return parse(text).value_or(Value()); }
+
 std::optional<Value> parse_at(std::string_view text, std::span<const std::string_view> path) {
   JsonScanner scanner(text);
   std::optional<Value> found;
@@ -212,6 +220,10 @@ std::optional<Value> parse_at(std::string_view text, std::span<const std::string
   return found;
 }
 
+std::string plain_text(const Value& value) {
+  return value.is(Value::Kind::string) ? value.text : to_json(value);
+}
+
 std::string to_json(const Value& value) {
   switch (value.kind) {
     case Value::Kind::null: return "null";
@@ -219,21 +231,16 @@ std::string to_json(const Value& value) {
     case Value::Kind::number: return value.text;
     case Value::Kind::string: return quote(value.text);
     case Value::Kind::array: {
-      std::string out = "[";
-      for (const Value& item : value.items) {
-        if (out.size() > 1) out.push_back(',');
-        out += to_json(item);
-      }
-      return out + "]";
+      JsonArray array;
+      for (const Value& item : value.items) array.add(RawJson{to_json(item)});
+      return array.text();
     }
     case Value::Kind::object: break;
   }
-  std::string out = "{";
-  for (const Member& member : value.members) {
-    if (out.size() > 1) out.push_back(',');
-    out += quote(member.name) + ":" + to_json(member.value);
-  }
-  return out + "}";
+  JsonObject object;
+  for (const Member& member : value.members)
+    object.add_any(member.name, RawJson{to_json(member.value)});
+  return object.text();
 }
 
 Message parse_message(std::string_view line) {
@@ -263,25 +270,6 @@ Message parse_message(std::string_view line) {
     message.kind = Message::Kind::response;
   }
   return message;
-}
-
-std::string make_request(std::string_view id, std::string_view method, std::string_view params) {
-  std::string head = R"({"jsonrpc":"2.0","id":)";
-  head.append(id).append(R"(,"method":)").append(quote(method));
-  return with_params(std::move(head), params);
-}
-
-std::string make_notification(std::string_view method, std::string_view params) {
-  return with_params(fmt::format(R"({{"jsonrpc":"2.0","method":{})", quote(method)), params);
-}
-
-std::string make_result(std::string_view id, std::string_view result) {
-  return fmt::format(R"({{"jsonrpc":"2.0","id":{},"result":{}}})", id, result);
-}
-
-std::string make_error(std::string_view id, int code, std::string_view message) {
-  return fmt::format(R"({{"jsonrpc":"2.0","id":{},"error":{{"code":{},"message":{}}}}})", id, code,
-                     quote(message));
 }
 
 }  // namespace json

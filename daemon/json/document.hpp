@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "json/json_object.hpp"
 #include "json/json_text.hpp"
 
 /// Finds values in JSON text without changing a byte of it, so that what a peer wrote can be
@@ -16,7 +17,10 @@
 /// Views point into the text that was given. Pure.
 namespace json {
 
+using bridge::JsonArray;
+using bridge::JsonObject;
 using bridge::quote;
+using bridge::RawJson;
 
 /// JSON text on one line: raw line breaks can only be white space in it, and become spaces.
 std::string on_one_line(std::string_view valid_json);
@@ -76,6 +80,11 @@ struct Value {
   /// Like find, but null unless it is of that kind too.
   const Value* find(std::string_view name, Kind wanted) const;
 
+  /// The elements of a member that is an array; none of any other.
+  const std::vector<Value>& array(std::string_view name) const;
+  /// A member that is an object; one without members if it is none.
+  const Value& object(std::string_view name) const;
+
   /// The text of a string member, or "" if there is none.
   std::string_view string(std::string_view name) const;
 
@@ -94,9 +103,15 @@ struct Member {
 /// bit type (1e400). The caller then shows the text as it is.
 std::optional<Value> parse(std::string_view text);
 
+/// The same; null where there is nothing.
+Value parse_or_null(std::string_view text);
+
 /// The value that members of these names lead to, one within the other; nothing if it is not there
 /// or cannot be parsed. What stands behind it is not looked at: for text that is JSON.
 std::optional<Value> parse_at(std::string_view text, std::span<const std::string_view> path);
+
+/// The text of a string, of any other value its JSON.
+std::string plain_text(const Value& value);
 
 /// Compact JSON of the value.
 std::string to_json(const Value& value);
@@ -115,11 +130,5 @@ struct Message {
 };
 
 Message parse_message(std::string_view line);
-
-/// Frames without the line break at their end. `params` is JSON or empty, `id` is JSON.
-std::string make_request(std::string_view id, std::string_view method, std::string_view params);
-std::string make_notification(std::string_view method, std::string_view params);
-std::string make_result(std::string_view id, std::string_view result);
-std::string make_error(std::string_view id, int code, std::string_view message);
 
 }  // namespace json

@@ -41,6 +41,8 @@ class JsonObject {
   }
   /// A name that is JSON already, with its quotes.
   JsonObject& add(RawJson name, RawJson json);
+  /// A name that may need escapes.
+  JsonObject& add_any(std::string_view name, RawJson json);
   /// Nothing is added if the text is empty.
   JsonObject& add_unless_empty(std::string_view name, std::string_view text) {
     return text.empty() ? *this : add(name, text);
@@ -61,7 +63,8 @@ class JsonObject {
   /// The members so far, without braces.
   std::string_view members() const { return std::string_view(text_).substr(1); }
   /// The object so far.
-  std::string text() const { return text_ + '}'; }
+  std::string text() const& { return text_ + '}'; }
+  std::string text() && { return std::move(text_ += '}'); }
 
  private:
   std::string text_ = "{";
@@ -69,6 +72,18 @@ class JsonObject {
 
 /// The beginning of a JSON-RPC message: `"jsonrpc":"2.0"`.
 inline JsonObject json_rpc_message() { return JsonObject().add("jsonrpc", "2.0"); }
+
+/// Messages of this program's own, without line break. `raw_id`, `raw_params` (empty: none),
+/// `raw_result` and `raw_data` (empty: none) are JSON.
+std::string own_request(std::string_view raw_id, std::string_view method,
+                        std::string_view raw_params);
+std::string own_notification(std::string_view method, std::string_view raw_params = {});
+std::string result_reply(std::string_view raw_id, std::string_view raw_result);
+inline std::string result_reply(std::string_view raw_id, const JsonObject& result) {
+  return result_reply(raw_id, result.text());
+}
+std::string error_reply(std::string_view raw_id, int code, std::string_view message,
+                        std::string_view raw_data = {});
 
 /// Writes the text of one JSON array. A value.
 class JsonArray {
@@ -82,6 +97,7 @@ class JsonArray {
   JsonArray& add(std::string_view text);
   JsonArray& add(const char* text) { return add(std::string_view(text)); }
 
+  bool is_empty() const { return text_.size() == 1; }
   /// Of the text so far, in bytes.
   std::size_t size() const { return text_.size(); }
   std::string text() const { return text_ + ']'; }

@@ -76,7 +76,6 @@ std::string unescape(std::string_view raw) {
 }
 
 std::string quote(std::string_view text) {
-  static constexpr char digits[] = "0123456789abcdef";
   std::string out = "\"";
   out.reserve(text.size() + 2);
   std::optional<bool> is_valid;  // looked at once something is not ASCII
@@ -102,9 +101,7 @@ std::string quote(std::string_view text) {
       out.push_back('\\');
       out.push_back(c == '\n' ? 'n' : c == '\r' ? 'r' : c == '\t' ? 't' : c);
     } else {
-      out += "\\u00";
-      out.push_back(digits[byte >> 4]);
-      out.push_back(digits[byte & 0xF]);
+      append_hex(out += "\\u00", byte);
     }
   }
   out.append(text, plain);

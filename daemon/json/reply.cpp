@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <iterator>
-#include <utility>
 
-#include "json/json_object.hpp"
 #include "json/json_scanner.hpp"
 #include "json/json_text.hpp"
 
@@ -127,14 +125,6 @@ Failure answer_too_large(std::size_t limit) {
       fmt::format("the upstream's answer is over the limit of {} bytes (--max-frame)", limit));
 }
 
-std::string error_reply(std::string_view raw_id, int code, std::string_view message,
-                        std::string_view raw_data) {
-  JsonObject error;
-  error.add("code", code).add("message", message);
-  if (!raw_data.empty()) error.add("data", RawJson{raw_data});
-  return JsonObject().add("jsonrpc", "2.0").add("id", RawJson{raw_id}).add("error", error).text();
-}
-
 std::string error_reply(std::string_view raw_id, const Failure& failure) {
   if (!failure.error_object.empty()) {
     return json_rpc_message()
@@ -154,14 +144,6 @@ std::string error_reply(std::string_view raw_id, const Failure& failure) {
   if (!failure.upstream_error.empty()) data.add("upstream", RawJson{failure.upstream_error});
   return error_reply(raw_id, failure.status != 0 ? json_rpc::http_error : json_rpc::bridge_error,
                      failure.message, data.text());
-}
-
-std::string result_reply(std::string_view raw_id, std::string_view raw_result) {
-  return json_rpc_message().add("id", RawJson{raw_id}).add("result", RawJson{raw_result}).text();
-}
-
-std::string result_reply(std::string_view raw_id, const JsonObject& result) {
-  return result_reply(raw_id, result.text());
 }
 
 }  // namespace bridge

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "json/json_object.hpp"
+
 namespace bridge {
 
 /// Why the bridge itself answers a request with an error: `data.kind` on the wire.
@@ -82,21 +84,9 @@ constexpr int http_error = -32001;
 
 namespace bridge {
 
-class JsonObject;
-
-/// `{"jsonrpc":"2.0","id":…,"error":…}` of the bridge's own, without a newline.
-/// `raw_id` is JSON: the bytes of the client's id, or `null`.
-/// `raw_data` is JSON too; empty: there is none.
-std::string error_reply(std::string_view raw_id, int code, std::string_view message,
-                        std::string_view raw_data = {});
+/// The error that a client gets of it, without a line break. `raw_id` is JSON: the bytes of the
+/// client's id, or `null`.
 std::string error_reply(std::string_view raw_id, const Failure& failure);
-
-std::string result_reply(std::string_view raw_id, std::string_view raw_result);
-std::string result_reply(std::string_view raw_id, const JsonObject& result);
-
-}  // namespace bridge
-
-namespace bridge {
 
 /// Which request a line answers of which only the first and the last bytes are known; nothing if
 /// that is not certain. The line is taken for well-formed JSON: then a member before its last brace

@@ -57,21 +57,6 @@ std::string own_initialize_params(std::string_view capabilities) {
       .text();
 }
 
-std::string own_request(UpstreamId id, std::string_view method, std::string_view params) {
-  return json_rpc_message()
-      .add("id", value_of(id))
-      .add("method", method)
-      .add_unless_empty("params", RawJson{params})
-      .text();
-}
-
-std::string own_notification(std::string_view method, std::string_view params) {
-  return json_rpc_message()
-      .add("method", method)
-      .add_unless_empty("params", RawJson{params})
-      .text();
-}
-
 std::string protocol_version_of(std::string_view object) {
   return find_string(object, "protocolVersion").value_or(std::string());
 }

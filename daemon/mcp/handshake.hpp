@@ -7,6 +7,7 @@
 
 #include "base/ids.hpp"
 #include "json/frame.hpp"
+#include "json/json_object.hpp"
 
 namespace bridge {
 
@@ -66,8 +67,9 @@ std::string params_to_keep(const Frame& initialize);
 std::string own_initialize_params(std::string_view capabilities);
 
 /// A request of the bridge's own; `params` may be empty.
-std::string own_request(UpstreamId id, std::string_view method, std::string_view params);
-std::string own_notification(std::string_view method, std::string_view params = {});
+inline std::string own_request(UpstreamId id, std::string_view method, std::string_view params) {
+  return own_request(std::to_string(value_of(id)), method, params);
+}
 
 /// `protocolVersion` of an InitializeResult or of the params of an `initialize`.
 std::string protocol_version_of(std::string_view object);

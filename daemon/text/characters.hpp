@@ -19,10 +19,47 @@ constexpr bool is_hex(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
+constexpr bool is_letter(char c) { return ascii_lower(c) >= 'a' && ascii_lower(c) <= 'z'; }
+
+/// Whether it may stand in names of files without harm.
+constexpr bool is_plain_in_names(char c) {
+  return is_letter(c) || is_digit(c) || c == '.' || c == '_' || c == '-';
+}
+
 inline std::string ascii_lower(std::string_view text) {
   std::string lower(text);
   for (char& c : lower) c = ascii_lower(c);
   return lower;
+}
+
+/// Appends the two hexadecimal digits of a byte.
+inline void append_hex(std::string& out, unsigned char byte,
+                       std::string_view digits = "0123456789abcdef") {
+  out.push_back(digits[byte >> 4]);
+  out.push_back(digits[byte & 15]);
+}
+/// The digits of all of them.
+template <class Bytes>
+std::string hex_of(const Bytes& bytes) {
+  std::string text;
+  for (const unsigned char byte : bytes) append_hex(text, byte);
+  return text;
+}
+
+/// RFC 3986, "Percent-Encoding": of all but the unreserved characters and those that are `kept`.
+inline std::string percent_encoded(std::string_view text, std::string_view kept = {},
+                                   std::string_view digits = "0123456789ABCDEF") {
+  std::string encoded;
+  for (const char c : text) {
+    const bool is_unreserved =
+        is_letter(c) || is_digit(c) || std::string_view("-._~").find(c) != std::string_view::npos;
+    if (is_unreserved || kept.find(c) != kept.npos) {
+      encoded.push_back(c);
+    } else {
+      append_hex(encoded += '%', static_cast<unsigned char>(c), digits);
+    }
+  }
+  return encoded;
 }
 
 /// Appends the UTF-8 form of a code point; what is no scalar value becomes U+FFFD.
@@ -57,6 +94,11 @@ constexpr std::string_view whole_characters(std::string_view text, std::size_t b
   std::size_t end = bytes;
   while (end > 0 && bytes - end < longest_character && continues_character(text[end])) --end;
   return text.substr(0, continues_character(text[end]) ? bytes : end);
+}
+
+/// At most so many bytes of it, with a mark if there is more.
+inline std::string cut_off(std::string_view text, std::size_t bytes) {
+  return std::string(whole_characters(text, bytes)) + (text.size() > bytes ? "..." : "");
 }
 
 /// What some editors put before UTF-8; it is no part of the text.

@@ -71,26 +71,6 @@ std::size_t length_of(std::string_view form, std::string_view text) {
   return length;
 }
 
-/// RFC 3986, "Percent-Encoding", all but the unreserved characters; a form has `+` for a space.
-std::string percent_form(const std::string& secret, std::string_view digits, bool is_form) {
-  constexpr std::string_view unreserved =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
-  std::string encoded;
-  for (const char c : secret) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (unreserved.find(c) != unreserved.npos) {
-      encoded += c;
-    } else if (is_form && c == ' ') {
-      encoded += '+';
-    } else {
-      encoded += '%';
-      encoded += digits[byte >> 4];
-      encoded += digits[byte & 15];
-    }
-  }
-  return encoded;
-}
-
 /// What stands in the Base64 of any text in which the secret is `before` bytes behind a multiple of
 /// three: the characters that are of the secret alone.
 template <class Encode>
@@ -109,8 +89,10 @@ SecretForms::SecretForms(std::vector<std::string> secrets) : secrets_(std::move(
     if (secret.size() < shortest) continue;
     add(secret);
     for (const std::string_view digits : {"0123456789ABCDEF", "0123456789abcdef"}) {
-      add(percent_form(secret, digits, false));
-      add(percent_form(secret, digits, true));
+      add(percent_encoded(secret, {}, digits));
+      std::string of_form = percent_encoded(secret, " ", digits);
+      std::replace(of_form.begin(), of_form.end(), ' ', '+');
+      add(std::move(of_form));
     }
     for (std::size_t before = 0; before < 3; ++before) {
       add(base64_form(secret, before, [](const std::string& bytes) { return base64(bytes); }));

@@ -10,14 +10,6 @@ namespace {
 
 bool is_plain(char c) { return c >= 0x20 && c < 0x7F; }
 
-void append_byte(std::string& out, char byte) {
-  constexpr char digits[] = "0123456789abcdef";
-  const auto value = static_cast<unsigned char>(byte);
-  out += "\\x";
-  out.push_back(digits[value >> 4]);
-  out.push_back(digits[value & 0xF]);
-}
-
 }  // namespace
 
 std::string VisibleText::feed(std::string_view piece) {
@@ -38,7 +30,7 @@ std::string VisibleText::feed(std::string_view piece) {
     const bool is_break = breaks_ == Breaks::kept && (point.value == '\n' || point.value == '\t');
     const bool is_hidden = hidden_.hides(point.value) && !is_break;
     if (point.state == CodePoint::State::invalid) {
-      append_byte(out, piece[0]);
+      append_hex(out += "\\x", static_cast<unsigned char>(piece[0]));
     } else if (is_hidden) {
       unicode::append_escape(out, point.value);
     } else {
@@ -51,7 +43,7 @@ std::string VisibleText::feed(std::string_view piece) {
 
 std::string VisibleText::finish() {
   std::string out;
-  for (const char byte : kept_) append_byte(out, byte);
+  for (const char byte : kept_) append_hex(out += "\\x", static_cast<unsigned char>(byte));
   kept_.clear();
   return out;
 }

@@ -10,6 +10,7 @@
 
 #include "downstream/http/posted_messages.hpp"
 #include "json/json_text.hpp"
+#include "text/characters.hpp"
 
 namespace bridge {
 
@@ -18,13 +19,7 @@ std::string make_session_name() {
   // Up to 256 bytes come whole once the kernel has its first entropy.
   [[maybe_unused]] const ssize_t filled = getrandom(bytes.data(), bytes.size(), 0);
   assert(filled == static_cast<ssize_t>(bytes.size()));
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string name;
-  for (const unsigned char byte : bytes) {
-    name.push_back(digits[byte >> 4]);
-    name.push_back(digits[byte & 15]);
-  }
-  return name;
+  return hex_of(bytes);
 }
 
 namespace {

@@ -12,8 +12,9 @@ TEST_CASE("a call is submitted as it would be sent, with its key if it has one")
 }
 
 TEST_CASE("a collect waits for the time there is, an hour at most") {
-  CHECK(job_params("a\"b", collect_wait(Milliseconds(5))) == R"({"job":"a\"b","waitMs":5})");
-  CHECK(collect_wait(Milliseconds::max()) == R"(,"waitMs":3600000)");
+  CHECK(job_object("a\"b").add("waitMs", longest_wait_ms(Milliseconds(5))).text() ==
+        R"({"job":"a\"b","waitMs":5})");
+  CHECK(longest_wait_ms(Milliseconds::max()) == 3600000);
 }
 
 TEST_CASE("what was submitted is read, also of a key whose job is forgotten") {
@@ -38,9 +39,10 @@ TEST_CASE("a job works, asks or has ended") {
   CHECK(asks->question_id.empty());
   const auto named = read_collected(R"({"state":"input_required","questionId":"q1"})");
   REQUIRE(named);
-  CHECK(answer_params("j", named->question_id, ",\"result\":{}") ==
+  CHECK(answer_object("j", named->question_id).add("result", json::JsonObject()).text() ==
         R"({"job":"j","questionId":"q1","result":{}})");
-  CHECK(answer_params("j", "", ",\"result\":{}") == R"({"job":"j","result":{}})");
+  CHECK(answer_object("j", "").add("result", json::JsonObject()).text() ==
+        R"({"job":"j","result":{}})");
   const auto done =
       read_collected(R"({"state":"completed","response":{"id":null,"result":{"n":0.10}}})");
   REQUIRE(done);

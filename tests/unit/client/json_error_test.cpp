@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "json/document.hpp"
-#include "servers/logs.hpp"
+#include "render/lines.hpp"
 
 using namespace client;
 
@@ -11,12 +11,12 @@ TEST_CASE("an error is JSON, whatever bytes were typed") {
   Failure error;
   error.kind = "usage";
   error.message = "unknown command '\xff\"\n'";
-  const auto read = json::parse(to_text(error));
+  const auto read = json::parse(error_object(error).text());
   REQUIRE(read);
   CHECK(read->find("error")->string("message") == "unknown command '\\xff\"\n'");
 }
 
 TEST_CASE("a line of a log is JSON, whatever bytes it has") {
-  CHECK(LogOutput::json_line("a \"b\"\t\x1b") == "{\"line\":\"a \\\"b\\\"\\t\\u001b\"}\n");
-  CHECK(LogOutput::json_line("\xff") == "{\"line\":\"\\\\xff\"}\n");
+  CHECK(log_line_object("a \"b\"\t\x1b").text() + "\n" == "{\"line\":\"a \\\"b\\\"\\t\\u001b\"}\n");
+  CHECK(log_line_object("\xff").text() + "\n" == "{\"line\":\"\\\\xff\"}\n");
 }

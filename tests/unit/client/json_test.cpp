@@ -78,11 +78,12 @@ TEST_CASE("a message is told by its members") {
 }
 
 TEST_CASE("frames are built as JSON-RPC") {
-  CHECK(make_request("1", "a\"b", "") == R"({"jsonrpc":"2.0","id":1,"method":"a\"b"})");
-  CHECK(make_request("1", "m", "{}") == R"({"jsonrpc":"2.0","id":1,"method":"m","params":{}})");
-  CHECK(make_notification("m", "[1]") == R"({"jsonrpc":"2.0","method":"m","params":[1]})");
-  CHECK(make_result("\"x\"", "{}") == R"({"jsonrpc":"2.0","id":"x","result":{}})");
-  CHECK(make_error("2", -32601, "no") ==
+  CHECK(bridge::own_request("1", "a\"b", "") == R"({"jsonrpc":"2.0","id":1,"method":"a\"b"})");
+  CHECK(bridge::own_request("1", "m", "{}") ==
+        R"({"jsonrpc":"2.0","id":1,"method":"m","params":{}})");
+  CHECK(bridge::own_notification("m", "[1]") == R"({"jsonrpc":"2.0","method":"m","params":[1]})");
+  CHECK(bridge::result_reply("\"x\"", "{}") == R"({"jsonrpc":"2.0","id":"x","result":{}})");
+  CHECK(bridge::error_reply("2", -32601, "no") ==
         R"({"jsonrpc":"2.0","id":2,"error":{"code":-32601,"message":"no"}})");
 }
 

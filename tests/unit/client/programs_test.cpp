@@ -2,8 +2,8 @@
 #include <doctest/doctest.h>
 
 #include "json/document.hpp"
+#include "render/content.hpp"
 #include "render/failure.hpp"
-#include "render/save.hpp"
 #include "render/server_page.hpp"
 
 using namespace client;
@@ -49,7 +49,7 @@ TEST_CASE("a field is found by names and places, and keeps its bytes") {
 TEST_CASE("an error says whose it is, and whether the server has the request") {
   const Failure theirs = read_error(R"({"code":-32601,"message":"no such"})");
   CHECK(
-      to_text(theirs) ==
+      error_object(theirs).text() + "\n" ==
       "{\"error\":{\"kind\":\"server\",\"code\":-32601,\"delivered\":\"yes\",\"message\":\"no such\","
       "\"hint\":\"\"}}\n");
   const Failure ours = read_error(
@@ -60,7 +60,7 @@ TEST_CASE("an error says whose it is, and whether the server has the request") {
   CHECK(read_error(R"({"data":{"source":"bridge","kind":"closed","delivered":"unknown"}})")
             .delivered == "unknown");
   CHECK(read_error("1e400").message == "1e400");
-  CHECK(json::is_valid(to_text(read_error("\"\""))));
+  CHECK(json::is_valid(error_object(read_error("\"\"")).text()));
 }
 
 TEST_CASE("a server is described from what it said when the session was opened") {

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "render/save.hpp"
+#include "render/content.hpp"
 
 using namespace client;
 

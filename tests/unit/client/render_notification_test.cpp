@@ -11,7 +11,7 @@ using namespace client;
 namespace {
 
 std::string shown(std::string_view method, std::string_view params) {
-  const std::string line = json::make_notification(method, params);
+  const std::string line = bridge::own_notification(method, params);
   return notification_line(json::parse_message(line));
 }
 

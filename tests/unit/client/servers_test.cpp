@@ -35,8 +35,8 @@ std::string fault_of(std::string_view text) {
 
 std::string names_of(const NamedVariables& variables) {
   std::string names;
-  for (const auto& variable : variables.environment)
-    names += variable.name + (variable.has_default ? "? " : " ");
+  for (const auto& [name, has_default] : variables.environment)
+    names += name + (has_default ? "? " : " ");
   for (const auto& input : variables.inputs) names += "input:" + input.id + " ";
   return names;
 }

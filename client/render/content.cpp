@@ -1,4 +1,4 @@
-#include "render/save.hpp"
+#include "render/content.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -7,11 +7,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/files.hpp"
 #include "json/document.hpp"
 #include "system/files.hpp"
+#include "text/base64.hpp"
+#include "text/characters.hpp"
 
 namespace client {
 namespace {
@@ -75,35 +78,22 @@ std::optional<std::string_view> step_into(std::string_view value, std::string_vi
 constexpr std::size_t longest_name = 100;
 constexpr int most_tries = 10000;
 
-struct TypeEntry {
-  std::string_view mime_type;
-  std::string_view extension;
-};
-
-constexpr TypeEntry known_types[] = {
-    {"image/png", "png"},       {"image/jpeg", "jpg"},        {"image/gif", "gif"},
-    {"image/webp", "webp"},     {"image/svg+xml", "svg"},     {"image/bmp", "bmp"},
-    {"image/tiff", "tiff"},     {"image/avif", "avif"},       {"audio/wav", "wav"},
-    {"audio/x-wav", "wav"},     {"audio/mpeg", "mp3"},        {"audio/mp3", "mp3"},
-    {"audio/ogg", "ogg"},       {"audio/flac", "flac"},       {"audio/webm", "weba"},
-    {"audio/mp4", "m4a"},       {"audio/aac", "aac"},         {"video/mp4", "mp4"},
-    {"video/webm", "webm"},     {"application/pdf", "pdf"},   {"application/json", "json"},
-    {"application/zip", "zip"}, {"application/gzip", "gz"},   {"application/x-tar", "tar"},
-    {"application/xml", "xml"}, {"application/wasm", "wasm"}, {"text/plain", "txt"},
-    {"text/html", "html"},      {"text/css", "css"},          {"text/csv", "csv"},
-    {"text/markdown", "md"},    {"text/xml", "xml"}};
+/// A type and its extension a line.
+constexpr std::string_view known_types =
+    "\nimage/png png\nimage/jpeg jpg\nimage/gif gif\nimage/webp webp\nimage/svg+xml svg"
+    "\nimage/bmp bmp\nimage/tiff tiff\nimage/avif avif\naudio/wav wav\naudio/x-wav wav"
+    "\naudio/mpeg mp3\naudio/mp3 mp3\naudio/ogg ogg\naudio/flac flac\naudio/webm weba"
+    "\naudio/mp4 m4a\naudio/aac aac\nvideo/mp4 mp4\nvideo/webm webm\napplication/pdf pdf"
+    "\napplication/json json\napplication/zip zip\napplication/gzip gz\napplication/x-tar tar"
+    "\napplication/xml xml\napplication/wasm wasm\ntext/plain txt\ntext/html html\ntext/css css"
+    "\ntext/csv csv\ntext/markdown md\ntext/xml xml\n";
 
 std::string_view extension_for(std::string_view mime_type) {
-  mime_type = mime_type.substr(0, mime_type.find_first_of("; "));
-  const auto* found =
-      std::find_if(std::begin(known_types), std::end(known_types),
-                   [mime_type](const TypeEntry& entry) { return entry.mime_type == mime_type; });
-  return found == std::end(known_types) ? "bin" : found->extension;
-}
-
-bool is_harmless(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-         c == '_' || c == '-';
+  const std::string line = fmt::format("\n{} ", mime_type.substr(0, mime_type.find_first_of("; ")));
+  const std::size_t found = known_types.find(line);
+  if (found == known_types.npos) return "bin";
+  const std::string_view rest = known_types.substr(found + line.size());
+  return rest.substr(0, rest.find('\n'));
 }
 
 /// The last part of an address, reduced to harmless characters; may be empty.
@@ -112,7 +102,8 @@ std::string last_part(std::string_view address) {
   while (!address.empty() && address.back() == '/') address.remove_suffix(1);
   address = address.substr(address.rfind('/') + 1);
   std::string name;
-  for (const char c : address.substr(0, longest_name)) name.push_back(is_harmless(c) ? c : '_');
+  for (const char c : address.substr(0, longest_name))
+    name.push_back(bridge::is_plain_in_names(c) ? c : '_');
   const std::size_t start = name.find_first_not_of(".-_");
   return start == std::string::npos ? "" : name.substr(start);
 }
@@ -126,6 +117,85 @@ NameParts split(const std::string& name) {
   const std::size_t dot = name.rfind('.');
   if (dot == std::string::npos || dot == 0) return {name, ""};
   return {name.substr(0, dot), name.substr(dot)};
+}
+
+/// Of the result of a tool that says that it failed, for --json: its text, and all of it.
+Failure error_of_tool(const std::string& result) {
+  Failure error;
+  error.kind = "tool";
+  error.delivered = "yes";
+  for (const ContentPart& part : read_tool_result(result)) {
+    if (part.kind != ContentPart::Kind::text) continue;
+    error.message += (error.message.empty() ? "" : "\n") + part.text;
+  }
+  if (error.message.empty()) error.message = "the tool reported a failure";
+  error.result = json::on_one_line(result);
+  return error;
+}
+
+std::string with_line_end(const std::string& text) {
+  return text.empty() || text.back() == '\n' ? text : text + "\n";
+}
+
+bool present_data(const ContentPart& part, const std::string& save_folder, Console& console) {
+  const auto bytes = bridge::decode_base64(part.text);
+  if (!bytes) {
+    console.note(fmt::format("cannot decode the {} from the server: not Base64 (--json shows it)",
+                             part.what));
+    return false;
+  }
+  if (save_folder.empty()) {
+    console.print(fmt::format("[{} {}, {} bytes; --save DIR writes it to a file]\n", part.what,
+                              part.mime_type.empty() ? "of no given type" : part.mime_type,
+                              bytes->size()));
+    return true;
+  }
+  const auto saved = save_file(save_folder, choose_file_name(part), *bytes);
+  if (const auto* failure = std::get_if<SaveFailure>(&saved)) {
+    console.note(failure->message);
+    return false;
+  }
+  console.print_line(std::get<std::string>(saved));
+  return true;
+}
+
+/// False if data could not be saved, which is said on stderr.
+bool present(const std::vector<ContentPart>& parts, const std::string& save_folder,
+             Console& console) {
+  bool all_well = true;
+  for (const ContentPart& part : parts) {
+    if (part.kind == ContentPart::Kind::data) {
+      all_well = present_data(part, save_folder, console) && all_well;
+    } else {
+      console.print(with_line_end(part.text));
+    }
+  }
+  return all_well;
+}
+
+Failure told_failure(const std::string& result, std::string_view hint) {
+  Failure error = error_of_tool(result);
+  if (error.hint.empty()) error.hint = hint_for_capability(error.message);
+  if (error.hint.empty()) error.hint = hint;
+  return error;
+}
+
+/// A new folder that only the user can look into.
+std::variant<std::string, SaveFailure> make_folder() {
+  const char* const named = std::getenv("TMPDIR");
+  std::string path = named != nullptr && *named != '\0' ? named : "/tmp";
+  path += "/mcp-nc-XXXXXX";
+  if (::mkdtemp(path.data()) == nullptr)
+    return SaveFailure{fmt::format("cannot create '{}': {}", path, std::strerror(errno))};
+  return path;
+}
+
+std::variant<std::string, SaveFailure> save(const std::string& text, const Options& options) {
+  auto folder =
+      options.save.empty() ? make_folder() : std::variant<std::string, SaveFailure>(options.save);
+  if (std::holds_alternative<SaveFailure>(folder)) return folder;
+  return save_file(std::get<std::string>(folder), options.json ? "output.json" : "output.txt",
+                   text);
 }
 
 }  // namespace
@@ -243,6 +313,63 @@ std::variant<std::string, SaveFailure> save_file(const std::string& folder, cons
     return fmt::format("{}{}{}", folder, folder.back() == '/' ? "" : "/", candidate);
   }
   return failure("no free name: ");
+}
+
+ExitCode present_result(const std::string& result, ReadParts read_parts, const Options& options,
+                        Console& console, std::string_view about, std::string_view hint) {
+  const bool has_failed = is_tool_error(result);
+  if (!options.field.empty() && !has_failed) return print_field(result, options, console);
+  if (options.json) {
+    console.print_line(has_failed ? error_object(told_failure(result, hint)).text() : result);
+  } else if (!present(read_parts(result), options.save, console)) {
+    return ExitCode::answered_error;
+  }
+  if (has_failed) {
+    const std::string needed = hint_for_capability(error_of_tool(result).message);
+    console.note(fmt::format("{}the tool reported a failure{}{}", about, needed.empty() ? "" : "; ",
+                             needed));
+    return ExitCode::answered_error;
+  }
+  return ExitCode::ok;
+}
+
+ExitCode print_field(const std::string& result, const Options& options, Console& console) {
+  const auto found = field_of_result(result, options.field);
+  if (!found) {
+    console.note(fmt::format("no '{}' in the result; --json shows all of it", options.field));
+    return ExitCode::answered_error;
+  }
+  console.print_line(*found);
+  return ExitCode::ok;
+}
+
+ExitCode print_held(Console& console, const Options& options, ExitCode code) {
+  if (!options.max_bytes) return code;
+  const std::string text = console.take_held();
+  if (text.size() <= *options.max_bytes) {
+    console.print(text);
+    return code;
+  }
+  const auto saved = save(text, options);
+  const auto* const file = std::get_if<std::string>(&saved);
+  if (file == nullptr) {
+    const std::string& why = std::get<SaveFailure>(saved).message;
+    const ExitCode failed =
+        tell_failure(console, options, {"file", why, ExitCode::answered_error, "yes"});
+    if (options.json) return failed;
+  } else if (options.json) {
+    const json::JsonObject cut = json::JsonObject().add("bytes", text.size()).add("file", *file);
+    console.print(json::JsonObject().add("cut", cut));
+    return code;
+  }
+  std::string shown(bridge::whole_characters(text, static_cast<std::size_t>(*options.max_bytes)));
+  if (!shown.empty() && shown.back() != '\n') shown += '\n';
+  console.print(shown + (file == nullptr
+                             ? fmt::format("[cut off after {} of {} bytes]\n", *options.max_bytes,
+                                           text.size())
+                             : fmt::format("[cut off after {} of {} bytes; all of it is in {}]\n",
+                                           *options.max_bytes, text.size(), *file)));
+  return file == nullptr ? ExitCode::answered_error : code;
 }
 
 }  // namespace client

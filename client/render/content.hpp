@@ -1,10 +1,9 @@
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
+
+#include "render/failure.hpp"
 
 namespace client {
 
@@ -56,5 +55,23 @@ struct SaveFailure {
 /// gets a number; nothing is overwritten and no link followed. Gives the path.
 std::variant<std::string, SaveFailure> save_file(const std::string& folder, const std::string& name,
                                                  std::string_view bytes);
+
+using ReadParts = std::vector<ContentPart> (*)(std::string_view result);
+
+/// Prints a result as the options want it: raw, or what `read_parts` makes of it. Data goes to a
+/// file with --save, whose path is printed, else its type and size stand for it. A tool's own
+/// failure is said on stderr; `about` goes before what is said ("" or "job x: "), and `hint` to the
+/// error of --json that has no better one.
+ExitCode present_result(const std::string& result, ReadParts read_parts, const Options& options,
+                        Console& console, std::string_view about = "", std::string_view hint = {});
+
+/// Prints what --field names of a result; if there is no such thing, says so.
+ExitCode print_field(const std::string& result, const Options& options, Console& console);
+
+/// Prints what the console has held back (--max-bytes): as it is if it is no longer than that, else
+/// its beginning and the name of a new file that has all of it, for the user alone. With --json
+/// `{"cut":{"bytes":…,"file":…}}` instead, so that it stays JSON. Returns `code`, unless the file
+/// cannot be written.
+ExitCode print_held(Console& console, const Options& options, ExitCode code);
 
 }  // namespace client

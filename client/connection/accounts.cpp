@@ -1,0 +1,101 @@
+#include "connection/accounts.hpp"
+
+#include <fmt/format.h>
+#include <grp.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+#include "base/secret_file.hpp"
+#include "json/json_text.hpp"
+
+namespace client {
+namespace {
+
+constexpr std::size_t longest_table = std::size_t{1} << 20;
+
+std::string user_table() { return bridge::read_regular_file("/etc/passwd", longest_table).bytes; }
+std::string group_table() { return bridge::read_regular_file("/etc/group", longest_table).bytes; }
+
+/// The next part before `separator`, which is taken off `text`.
+std::string_view take_part(std::string_view& text, char separator) {
+  const std::size_t end = std::min(text.find(separator), text.size());
+  const std::string_view part = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return part;
+}
+
+/// A line `NAME:PASSWORD:ID:REST`.
+struct Account {
+  std::string_view name;
+  std::optional<std::uint64_t> id;
+  std::string_view rest;
+};
+
+Account take_account(std::string_view& table) {
+  std::string_view line = take_part(table, '\n');
+  const std::string_view name = take_part(line, ':');
+  take_part(line, ':');
+  const std::string_view id = take_part(line, ':');
+  return {name, bridge::to_unsigned(id), line};
+}
+
+std::optional<Account> account_of(std::string_view table, unsigned long id) {
+  while (!table.empty()) {
+    const Account account = take_account(table);
+    if (!account.name.empty() && account.id == id) return account;
+  }
+  return std::nullopt;
+}
+
+/// Its first group, and the others that name it.
+std::vector<gid_t> groups_of(uid_t uid) {
+  const std::string all_users = user_table();
+  const auto user = account_of(all_users, uid);
+  if (!user) return {uid};
+  std::string_view rest = user->rest;
+  std::vector<gid_t> found = {
+      static_cast<gid_t>(bridge::to_unsigned(take_part(rest, ':')).value_or(uid))};
+  const std::string all_groups = group_table();
+  for (std::string_view table = all_groups; !table.empty();) {
+    Account group = take_account(table);
+    while (!group.rest.empty()) {
+      if (take_part(group.rest, ',') == user->name && group.id)
+        found.push_back(static_cast<gid_t>(*group.id));
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+std::optional<std::string> find_account(std::string_view table, unsigned long id) {
+  const auto found = account_of(table, id);
+  return found ? std::optional(std::string(found->name)) : std::nullopt;
+}
+
+std::optional<std::string> user_name(uid_t user) { return find_account(user_table(), user); }
+std::optional<std::string> group_name(gid_t group) { return find_account(group_table(), group); }
+
+std::string describe_user(uid_t user) {
+  const auto name = user_name(user);
+  return name ? fmt::format("{} (uid {})", *name, user) : fmt::format("uid {}", user);
+}
+
+std::optional<std::string> act_as(std::string_view text) {
+  const auto uid = bridge::to_unsigned(text);
+  if (!uid || *uid >= static_cast<uid_t>(-1)) return fmt::format("--as: '{}' is not a uid", text);
+  if (geteuid() != 0) return "--as is for root, who may act as another user";
+  const auto user = static_cast<uid_t>(*uid);
+  const std::vector<gid_t> its = groups_of(user);
+  const gid_t first = its.front();
+  if (setgroups(its.size(), its.data()) != 0 || setresgid(first, first, first) != 0 ||
+      setresuid(user, user, user) != 0)
+    return fmt::format("--as: cannot act as uid {}: {}", user, std::strerror(errno));
+  return std::nullopt;
+}
+
+}  // namespace client

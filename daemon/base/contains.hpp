@@ -1,0 +1,26 @@
+#pragma once
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+namespace bridge {
+
+/// Whether one of the elements equals the value.
+template <class Range, class Value>
+bool contains(const Range& range, const Value& value) {
+  return std::find(std::begin(range), std::end(range), value) != std::end(range);
+}
+
+/// Whether the word is one of the words, which are separated by single spaces. One text is one
+/// address to be relocated when a program starts, however many words it has.
+constexpr bool has_word(std::string_view words, std::string_view word) {
+  while (!words.empty()) {
+    const std::string_view first = words.substr(0, words.find(' '));
+    if (first == word) return true;
+    words.remove_prefix(std::min(words.size(), first.size() + 1));
+  }
+  return false;
+}
+
+}  // namespace bridge
