@@ -33,14 +33,24 @@ template <class Struct, std::size_t... Places>
 constexpr bool takes_members(std::index_sequence<Places...>) {
   return requires { Struct{(static_cast<void>(Places), AnyMember{})...}; };
 }
-/// Whether an aggregate has so many members, a base counted as one. Of a class nothing is known.
-template <class Struct, std::size_t Count>
+/// How large a class with these members is, in this order.
+template <class... Members>
+constexpr std::size_t size_with() {
+  std::size_t size = 0;
+  ((size = (size + alignof(Members) - 1) / alignof(Members) * alignof(Members) + sizeof(Members)),
+   ...);
+  constexpr std::size_t alignment = std::max({alignof(Members)...});
+  return (size + alignment - 1) / alignment * alignment;
+}
+/// Whether a struct has just these members. An aggregate has as many, a base counted as one; a
+/// class with private ones is as large, so that only one that fits into its padding is not seen.
+template <class Struct, class... Members>
 constexpr bool has_members() {
   if constexpr (std::is_aggregate_v<Struct>) {
-    return takes_members<Struct>(std::make_index_sequence<Count>()) &&
-           !takes_members<Struct>(std::make_index_sequence<Count + 1>());
+    return takes_members<Struct>(std::make_index_sequence<sizeof...(Members)>()) &&
+           !takes_members<Struct>(std::make_index_sequence<sizeof...(Members) + 1>());
   } else {
-    return true;
+    return sizeof(Struct) == size_with<Members...>();
   }
 }
 
@@ -104,7 +114,16 @@ class Archive {
     value(const_cast<Value&>(one));
   }
 
-  struct NotSaved {};
+  template <class Member>
+  struct NotSaved {
+    using Type = Member;
+  };
+  template <class Member>
+  struct Named {
+    using Type = Member;
+  };
+  template <class Member>
+  struct Named<NotSaved<Member>> : NotSaved<Member> {};
   /// What each_field() gets: calls the archive with the members of this struct.
   template <class Struct>
   class Members {
@@ -112,11 +131,12 @@ class Archive {
     explicit Members(Archive& archive) : archive_(archive) {}
     template <class... Fields>
     void operator()(Fields&&... fields) const {
-      static_assert(has_members<Struct, sizeof...(Fields)>(), "each_field() lacks a member");
+      static_assert(has_members<Struct, typename Named<std::remove_cvref_t<Fields>>::Type...>(),
+                    "each_field() lacks a member");
       (archive_.member(fields), ...);
     }
     template <class Field>
-    NotSaved not_saved(const Field&) const {
+    NotSaved<Field> not_saved(const Field&) const {
       return {};
     }
 
@@ -129,7 +149,8 @@ class Archive {
     const bool is_missing = kind_ == Kind::memory && mode_ == Mode::read && rest_.empty();
     if (!is_missing) value(one);
   }
-  void member(NotSaved&) {}
+  template <class Member>
+  void member(NotSaved<Member>&) {}
 
   void number(std::uint64_t& number) {
     if (mode_ == Mode::read) {
