@@ -38,7 +38,7 @@ struct ProcessSnapshot {
   ClientId last_client{};
   bool in_session = false;  ///< the session is there, and this process can go on in it
   int face_listener = -1;   ///< of the HTTP face
-  std::string login;        ///< of a person: Login::login_to_keep()
+  std::string login;        ///< of a person: Login::save_login()
 
   template <class A>
   void each_field(A& archive) {
@@ -62,7 +62,7 @@ struct DaemonSnapshot {
   HttpFace::Saved face;
   RouterSnapshot router;
   std::vector<SavedMessage> messages;  ///< at the upstream
-  std::optional<KeptToken> token;      ///< if it would have to be fetched again
+  std::optional<SavedToken> token;     ///< if it would have to be fetched again
   std::optional<KeptRun> run;          ///< of a local server
   JobRunner::Saved jobs;
   std::vector<Collectors::Delivery> deliveries;  ///< of jobs

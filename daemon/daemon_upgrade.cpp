@@ -82,7 +82,7 @@ ProcessSnapshot Daemon::process_snapshot() const {
     start.hard_descriptors = limit->rlim_max;
   }
   start.instance = control_.instance();
-  if (const Login* const login = upstream_->login()) start.login = login->login_to_keep();
+  if (const Login* const login = upstream_->login()) start.login = login->save_login();
   start.last_client = client_ids_.last();
   if (face_) start.face_listener = face_->listener();
   return start;
@@ -92,7 +92,7 @@ void Daemon::save_session(DaemonSnapshot& snapshot) {
   snapshot.session = session_.save();
   snapshot.session.settings = router_upgrade_.settings();
   snapshot.streams = session_.save_streams();
-  snapshot.token = upstream_->token_to_keep();
+  snapshot.token = upstream_->save_token();
   const auto reference = upstream_->session_reference();
   if (reference) {
     snapshot.session_id = reference->id;
@@ -172,9 +172,9 @@ void Daemon::restore() {
   feed_.ring().restore(std::move(snapshot.ring), loop_.wall_time());
   control_.set_instance(snapshot.process.instance);
   jobs_.restore_ended(std::move(snapshot.jobs.ended), std::move(snapshot.jobs.keys));
-  if (Login* const login = upstream_->login()) login->go_on_with_login(snapshot.process.login);
+  if (Login* const login = upstream_->login()) login->restore_login(snapshot.process.login);
   if (snapshot.run) upstream_->go_on_with(*snapshot.run);
-  if (snapshot.token) upstream_->go_on_with(*snapshot.token);
+  if (snapshot.token) upstream_->restore_token(*snapshot.token);
   if (state_) state_->session_goes_on(snapshot.process.instance);
   if (snapshot.process.in_session) {
     session_.restore_in(std::move(snapshot.session), {snapshot.session_id, snapshot.last_event_id},

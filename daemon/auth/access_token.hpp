@@ -16,22 +16,6 @@
 
 namespace bridge {
 
-/// The bearer token in hand, for another image of the program to use: it is not fetched anew. A
-/// value, and a secret: it goes through memory only. Times are in ticks of SteadyTime.
-struct KeptToken {
-  std::string token;               ///< empty: there is none, but what is to be asked for
-  bool expires_by_itself = false;  ///< else the two times say nothing
-  std::uint64_t refresh = 0;       ///< when it is to be replaced
-  std::uint64_t expires = 0;
-  std::string announced;  ///< where the upstream has said that its metadata are
-  std::string scope{};    ///< that a 403 has led to; empty: none has
-
-  template <class Fields>
-  void each_field(Fields&& fields) {
-    fields(token, expires_by_itself, refresh, expires, announced, scope);
-  }
-};
-
 /// From when on a token is to be replaced, and from when on it is of no use. Pure.
 struct TokenLife {
   using Time = std::chrono::steady_clock::time_point;
@@ -51,8 +35,28 @@ struct TokenLife {
     return life;
   }
 
+  bool ends() const { return expires != Time::max(); }
   bool is_over(Time now) const { return now >= expires; }
   bool is_refresh_due(Time now) const { return now >= refresh; }
+
+  template <class A>
+  void each_field(A& archive) {
+    archive(refresh, expires);
+  }
+};
+
+/// The bearer token in hand, for the next process after an upgrade: it is not fetched again. A
+/// value, and a secret: it goes through memory only.
+struct SavedToken {
+  std::string token;  ///< empty: there is none, but what is to be asked for
+  TokenLife life{};
+  std::string announced{};  ///< where the upstream has said that its metadata are
+  std::string scope{};      ///< that a 403 has led to; empty: none has
+
+  template <class A>
+  void each_field(A& archive) {
+    archive(token, life, announced, scope);
+  }
 };
 
 /// A bearer token, or why there is none.
@@ -91,11 +95,10 @@ class TokenSource {
   /// SIGHUP: forget what is cached of files and commands.
   virtual void reload() = 0;
 
-  /// The token in hand, for another image of the program; none: it is at hand there as well, or
-  /// there is none.
-  virtual std::optional<KeptToken> to_keep() const { return std::nullopt; }
-  /// Goes on with that. REQUIRES: nothing was asked yet.
-  virtual void go_on_with(const KeptToken& kept) { static_cast<void>(kept); }
+  /// The token in hand, for the next process; none: it is at hand there as well, or there is none.
+  virtual std::optional<SavedToken> save() const { return std::nullopt; }
+  /// REQUIRES: nothing was asked yet.
+  virtual void restore(const SavedToken& saved) { static_cast<void>(saved); }
 
   /// Every secret it holds, for redacting them in what is shown.
   virtual std::vector<std::string> secrets() const = 0;
@@ -235,9 +238,8 @@ class AccessToken {
   /// Null if no person can log in.
   Login* login() const { return source_->login(); }
 
-  /// For another image of the program.
-  std::optional<KeptToken> to_keep() const { return source_->to_keep(); }
-  void go_on_with(const KeptToken& kept) { source_->go_on_with(kept); }
+  std::optional<SavedToken> save() const { return source_->save(); }
+  void restore(const SavedToken& saved) { source_->restore(saved); }
 
   /// Every secret that may be in what the upstream says.
   std::vector<std::string> secrets() const;

@@ -86,9 +86,9 @@ class WantedScope {
     if (!judged) tried_.erase(asked_);
     return true;
   }
-  /// What a 403 has led to, for another image of the program.
+  /// What a 403 has led to, to be saved.
   const std::string& stepped() const { return stepping_ ? before_ : stepped_; }
-  void go_on_with(std::string stepped) { stepped_ = std::move(stepped); }
+  void restore(std::string stepped) { stepped_ = std::move(stepped); }
   /// Settings may have changed: each step may be tried again.
   void forgive() { tried_.clear(); }
 

@@ -96,16 +96,16 @@ bool TokenCommand::refused(const std::string& token, const TokenChallenge&) {
   return true;
 }
 
-std::optional<KeptToken> TokenCommand::to_keep() const {
+std::optional<SavedToken> TokenCommand::save() const {
   if (!token_) return std::nullopt;
-  return KeptToken{*token_, ttl_.has_value(), ticks_of(expires_), ticks_of(expires_), {}};
+  return SavedToken{*token_, ttl_ ? TokenLife{expires_, expires_} : TokenLife{}};
 }
 
-void TokenCommand::go_on_with(const KeptToken& kept) {
-  token_ = kept.token;
-  recent_.add(kept.token);
+void TokenCommand::restore(const SavedToken& saved) {
+  token_ = saved.token;
+  recent_.add(saved.token);
   // Another --token-ttl counts from now.
-  if (ttl_) expires_ = kept.expires_by_itself ? steady_time_of(kept.expires) : loop_.now() + *ttl_;
+  if (ttl_) expires_ = saved.life.ends() ? saved.life.expires : loop_.now() + *ttl_;
 }
 
 void TokenCommand::reload() {

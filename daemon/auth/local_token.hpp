@@ -75,8 +75,8 @@ class TokenCommand final : public TokenSource {
   void fetch(Done done) override;
   bool refused(const std::string& token, const TokenChallenge& challenge) override;
   void reload() override;
-  std::optional<KeptToken> to_keep() const override;
-  void go_on_with(const KeptToken& kept) override;
+  std::optional<SavedToken> save() const override;
+  void restore(const SavedToken& saved) override;
   std::vector<std::string> secrets() const override { return recent_.all(); }
 
  private:

@@ -85,12 +85,12 @@ class Login {
   /// What is done after each login. Set once.
   virtual void on_login(std::function<void()> action) = 0;
 
-  // Another image of the program is to go on.
-  /// A login that is under way cannot: who waits for it is told so.
+  // For an upgrade.
+  /// A login that is under way cannot be resumed: who waits for it is told so.
   virtual void give_up_pending_login() = 0;
   /// All of the login, as text; secret. Empty: there is none.
-  virtual std::string login_to_keep() const = 0;
-  virtual void go_on_with_login(const std::string& kept) = 0;
+  virtual std::string save_login() const = 0;
+  virtual void restore_login(const std::string& saved) = 0;
 
  protected:
   ~Login() = default;

@@ -401,14 +401,14 @@ void LoginDesk::give_up_pending_login() {
   if (flow_) flow_->cancel("the daemon was upgraded meanwhile: log in again");
 }
 
-std::string LoginDesk::login_to_keep() const {
+std::string LoginDesk::save_login() const {
   const StoredLogin* const login = parts_.refresher.login();
   return login == nullptr ? std::string() : logins_text({*login});
 }
 
-void LoginDesk::go_on_with_login(const std::string& kept) {
-  auto logins = read_logins(kept);
-  if (logins && !logins->empty()) parts_.refresher.go_on_with(std::move(logins->front()));
+void LoginDesk::restore_login(const std::string& saved) {
+  auto logins = read_logins(saved);
+  if (logins && !logins->empty()) parts_.refresher.restore(std::move(logins->front()));
 }
 
 }  // namespace bridge

@@ -178,8 +178,8 @@ class LoginDesk final : public Login {
   void log_out(LogoutDone done) override;
   void on_login(std::function<void()> action) override { on_login_ = std::move(action); }
   void give_up_pending_login() override;
-  std::string login_to_keep() const override;
-  void go_on_with_login(const std::string& kept) override;
+  std::string save_login() const override;
+  void restore_login(const std::string& saved) override;
 
  private:
   LoginAnswer answer() const;

@@ -214,27 +214,20 @@ void OAuthToken::reload() {
   shared_.forgive();
 }
 
-std::optional<KeptToken> OAuthToken::to_keep() const {
+std::optional<SavedToken> OAuthToken::save() const {
   if (!is_good() && scope_.stepped().empty()) return std::nullopt;
-  KeptToken kept;
-  kept.scope = scope_.stepped();
-  kept.announced = server_.announced;
-  if (!is_good()) return kept;
-  kept.token = *token_;
-  kept.expires_by_itself = life_.expires != SteadyTime::max();
-  kept.refresh = ticks_of(life_.refresh);
-  kept.expires = ticks_of(life_.expires);
-  return kept;
+  return SavedToken{is_good() ? *token_ : std::string(), life_, server_.announced,
+                    scope_.stepped()};
 }
 
-void OAuthToken::go_on_with(const KeptToken& kept) {
+void OAuthToken::restore(const SavedToken& saved) {
   needed_ = true;
-  server_.announced = kept.announced;
-  scope_.go_on_with(kept.scope);
-  if (kept.token.empty()) return;
-  token_ = kept.token;
-  recent_.add(kept.token);
-  if (kept.expires_by_itself) life_ = {steady_time_of(kept.refresh), steady_time_of(kept.expires)};
+  server_.announced = saved.announced;
+  scope_.restore(saved.scope);
+  if (saved.token.empty()) return;
+  token_ = saved.token;
+  recent_.add(saved.token);
+  life_ = saved.life;
 }
 
 std::vector<std::string> OAuthToken::secrets() const {

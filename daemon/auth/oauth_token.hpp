@@ -103,8 +103,8 @@ class OAuthToken final : public TokenSource {
   bool refused(const std::string& token, const TokenChallenge& challenge) override;
   /// Settings are read anew by the next fetch; a token that is good stays.
   void reload() override;
-  std::optional<KeptToken> to_keep() const override;
-  void go_on_with(const KeptToken& kept) override;
+  std::optional<SavedToken> save() const override;
+  void restore(const SavedToken& saved) override;
   std::vector<std::string> secrets() const override;
 
  private:

@@ -87,7 +87,7 @@ void Refresher::take(StoredLogin login) {
   shared_.forgive();
 }
 
-void Refresher::go_on_with(StoredLogin login) {
+void Refresher::restore(StoredLogin login) {
   if (!is_kept()) parts_.store.save(parts_.owner, login);
   adopt(std::move(login));
 }
@@ -187,13 +187,13 @@ void Refresher::redeem() {
 
 void Refresher::answered(const SmallAnswer& answer) {
   if (!answer.fault.empty()) {
-    go_on_after(answer.was_sent ? RefreshEnd::lost : RefreshEnd::not_sent, answer.fault);
+    judge(answer.was_sent ? RefreshEnd::lost : RefreshEnd::not_sent, answer.fault);
     return;
   }
   const auto response = read_token_response(answer.status, answer.body);
   if (const auto* refusal = std::get_if<TokenRefusal>(&response)) {
-    go_on_after(refresh_end(answer.status, refusal->error),
-                printable(redacted(refusal->reason, secrets()), 400));
+    judge(refresh_end(answer.status, refusal->error),
+          printable(redacted(refusal->reason, secrets()), 400));
     return;
   }
   take_grant(std::get<TokenGrant>(response));
@@ -217,7 +217,7 @@ void Refresher::take_grant(const TokenGrant& grant) {
   finish({login_->access_token, std::nullopt});
 }
 
-void Refresher::go_on_after(RefreshEnd end, const std::string& reason) {
+void Refresher::judge(RefreshEnd end, const std::string& reason) {
   const RefreshStep step = next_step(end, login_->redemptions);
   if (step == RefreshStep::again) {
     redeem();

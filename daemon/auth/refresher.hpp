@@ -93,8 +93,8 @@ class Refresher {
   }
   /// A new login: stored, then used.
   void take(StoredLogin login);
-  /// One that the image of the program before this one had.
-  void go_on_with(StoredLogin login);
+  /// One that the previous process had.
+  void restore(StoredLogin login);
   /// Gives up what there is, here and in the store, registrations too; the last one.
   std::optional<StoredLogin> forget();
 
@@ -121,7 +121,7 @@ class Refresher {
   void lock();
   void redeem();
   void answered(const SmallAnswer& answer);
-  void go_on_after(RefreshEnd end, const std::string& reason);
+  void judge(RefreshEnd end, const std::string& reason);
   void take_grant(const TokenGrant& grant);
   void adopt(StoredLogin login);
   bool take_stored();

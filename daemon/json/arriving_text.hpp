@@ -63,8 +63,8 @@ class ArrivingText {
   ReceivedText take();
   /// Begins the next one, and frees what was kept.
   void clear();
-  /// Goes on with the beginning that another one had.
-  void go_on_with(std::string beginning) { bytes_ = std::move(beginning); }
+  /// The beginning that another one had.
+  void restore(std::string beginning) { bytes_ = std::move(beginning); }
 
   const std::string& bytes() const { return bytes_; }
   std::size_t size() const { return bytes_.size(); }
@@ -112,7 +112,7 @@ class LineSplitter {
     end_line(sink);
   }
 
-  /// What of a line that is not complete another splitter is to go on with.
+  /// What another splitter needs of a line that is not complete.
   struct Rest {
     std::string pending;
     bool discarding = false;  ///< it was over the limit, and its end has not come
@@ -124,8 +124,8 @@ class LineSplitter {
     bool operator==(const Rest&) const = default;
   };
   Rest rest() const { return {pending_.bytes(), discarding_}; }
-  void go_on_with(Rest rest) {
-    pending_.go_on_with(std::move(rest.pending));
+  void restore(Rest rest) {
+    pending_.restore(std::move(rest.pending));
     discarding_ = rest.discarding;
   }
 

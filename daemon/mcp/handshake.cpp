@@ -39,7 +39,7 @@ std::string unsupported_version_error(std::string_view requested, Era era) {
       .text();
 }
 
-std::string params_to_keep(const Frame& initialize) {
+std::string params_to_save(const Frame& initialize) {
   std::string params(initialize.text(initialize.params));
   if (const Slice token = initialize.progress_token; token.present()) {
     const std::size_t begin = initialize.params.begin;

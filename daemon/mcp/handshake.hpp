@@ -61,7 +61,7 @@ std::string unsupported_version_error(std::string_view requested, Era era);
 
 /// What of a client's `initialize` a session is opened with again: its `params` as they are, but
 /// for a progress token, which nobody waits for then.
-std::string params_to_keep(const Frame& initialize);
+std::string params_to_save(const Frame& initialize);
 
 /// `params` of an `initialize` of the bridge's own. `capabilities` is a JSON object.
 std::string own_initialize_params(std::string_view capabilities);

@@ -264,7 +264,7 @@ void RequestsInFlight::take_up(Client& client, const WaitingFrame& waiting,
 }
 
 void RequestsInFlight::open_session(Client& client, WaitingFrame initialize) {
-  std::string params = params_to_keep(initialize.frame);
+  std::string params = params_to_save(initialize.frame);
   const UpstreamId id = context_.ids.next();
   PendingRequest& request = take_in(client, initialize, id, false);
   request.sent = context_.loop.now();

@@ -318,8 +318,8 @@ class Upstream {
   virtual bool is_quiet() const { return true; }
   /// The bearer token in hand, if it would have to be fetched anew; and to go on with it, before
   /// the session goes on.
-  virtual std::optional<KeptToken> token_to_keep() const { return std::nullopt; }
-  virtual void go_on_with(const KeptToken& token) { static_cast<void>(token); }
+  virtual std::optional<SavedToken> save_token() const { return std::nullopt; }
+  virtual void restore_token(const SavedToken& token) { static_cast<void>(token); }
   /// Whether what comes of this message can come to another image as well: if the session goes on.
   virtual bool survives_upgrade(UpstreamId id) const {
     static_cast<void>(id);

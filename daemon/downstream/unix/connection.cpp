@@ -84,7 +84,7 @@ void Connection::restore(Saved saved) {
   feed_begun_ = saved.feed_begun;
   input_paused_ = saved.input_paused;
   reset_ = saved.reset;
-  splitter_.go_on_with(std::move(saved.input));
+  splitter_.restore(std::move(saved.input));
   outbox_.restore(std::move(saved.outbox));
   last_progress_ = context_.loop.now();
   if (phase_ == Phase::lingering) {

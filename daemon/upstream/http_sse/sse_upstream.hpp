@@ -115,8 +115,8 @@ class SseUpstream final : public Upstream, private UpstreamEvents {
   }
   void keep_session() override { http_.keep_session(); }
   bool is_quiet() const override { return !initialize_ && http_.is_quiet(); }
-  std::optional<KeptToken> token_to_keep() const override { return http_.token_to_keep(); }
-  void go_on_with(const KeptToken& token) override { http_.go_on_with(token); }
+  std::optional<SavedToken> save_token() const override { return http_.save_token(); }
+  void restore_token(const SavedToken& token) override { http_.restore_token(token); }
   bool survives_upgrade(UpstreamId id) const override {
     return !speaks_sse() && http_.survives_upgrade(id);
   }

@@ -217,8 +217,8 @@ ChildProcess::ChildProcess(const Context& context, const KeptRun& kept)
     queue_.push(static_cast<UpstreamId>(frame.id), frame.body);
   queue_.go_on_from(kept.progress, kept.position);
   queued_.set(queue_.cost());
-  output_lines_.go_on_with({kept.output_pending, kept.output_discarding});
-  error_lines_.go_on_with({kept.error_pending, kept.error_discarding});
+  output_lines_.restore({kept.output_pending, kept.output_discarding});
+  error_lines_.restore({kept.error_pending, kept.error_discarding});
   share_.set(output_lines_.pending_bytes());
   if (kept.input != KeptRun::none) watch_input(static_cast<int>(kept.input));
   if (kept.output != KeptRun::none) watch_output(static_cast<int>(kept.output));

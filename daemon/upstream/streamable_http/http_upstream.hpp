@@ -63,8 +63,8 @@ class HttpUpstream final : public Upstream {
   }
   void keep_session() override { keeps_session_ = true; }
   bool is_quiet() const override;
-  std::optional<KeptToken> token_to_keep() const override { return token_.to_keep(); }
-  void go_on_with(const KeptToken& token) override { token_.go_on_with(token); }
+  std::optional<SavedToken> save_token() const override { return token_.save(); }
+  void restore_token(const SavedToken& token) override { token_.restore(token); }
   bool survives_upgrade(UpstreamId id) const override;
   std::vector<SavedMessage> save_messages() const override;
   bool restore(SavedMessage&& message) override;

@@ -119,7 +119,7 @@ DaemonSnapshot a_state() {
   session.posts = {post};
   state.face.sessions = {session};
   state.deliveries = {{JobNumber{3}, ClientId{13}, "7", ""}};
-  state.token = KeptToken{"secret", true, 5, 6, "http://h/metadata"};
+  state.token = SavedToken{"secret", {steady_time_of(5), steady_time_of(6)}, "http://h/metadata"};
   KeptRun run;
   run.watcher_version = watcher_version;
   run.watcher = 20;
@@ -219,7 +219,7 @@ TEST_CASE("what was handed over is what is gone on with") {
   CHECK(state.deliveries.at(0).request_id == "7");
   REQUIRE(state.token);
   CHECK(state.token->token == "secret");
-  CHECK(state.token->expires == 6);
+  CHECK(state.token->life.expires == steady_time_of(6));
   CHECK(state.token->announced == "http://h/metadata");
   REQUIRE(state.run);
   CHECK(state.run->frames.at(0).body == "{}");

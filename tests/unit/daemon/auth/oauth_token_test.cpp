@@ -301,10 +301,10 @@ TEST_CASE_FIXTURE(OAuthFixture,
   CHECK(field("scope") == "write%20read");
   CHECK(!asked.refused("token-2", more));
   CHECK(asked.current() == "token-2");
-  const auto kept = asked.to_keep();
-  REQUIRE(kept);
+  const auto saved = asked.save();
+  REQUIRE(saved);
   OAuthToken later = source();
-  later.go_on_with(*kept);
+  later.restore(*saved);
   CHECK(later.current() == "token-2");
   CHECK(later.refused("token-2", {401, ""}));
   CHECK(fetch(later).token == "token-3");

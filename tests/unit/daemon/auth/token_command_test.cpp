@@ -188,15 +188,15 @@ TEST_CASE("a secret is redacted, also where it begins like another") {
 TEST_CASE_FIXTURE(CommandFixture, "another image of the program goes on with the token in hand") {
   const std::string command = "echo x >> " + path("runs") + "; echo token";
   TokenCommand earlier = source(command, 60s);
-  CHECK_FALSE(earlier.to_keep());
+  CHECK_FALSE(earlier.save());
   CHECK(fetch(earlier).token == "token");
-  const auto kept = earlier.to_keep();
-  REQUIRE(kept);
+  const auto saved = earlier.save();
+  REQUIRE(saved);
   TokenCommand later = source("false", 60s);
-  later.go_on_with(*kept);
+  later.restore(*saved);
   CHECK(later.current() == "token");
   CHECK(later.secrets() == std::vector<std::string>{"token"});
   TokenCommand too_late = source("false", 60s);
-  too_late.go_on_with({"token", true, 0, 0, {}});
+  too_late.restore({"token", {SteadyTime{}, SteadyTime{}}});
   CHECK_FALSE(too_late.current());
 }

@@ -33,7 +33,7 @@ TEST_CASE("what a step has led to is gone on with, one under way is not") {
   CHECK(scope.stepped().empty());
   scope.step_made();
   WantedScope next("a");
-  next.go_on_with(scope.stepped());
+  next.restore(scope.stepped());
   CHECK(next.text("") == "b a");
 }
 

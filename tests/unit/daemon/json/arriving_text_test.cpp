@@ -99,7 +99,7 @@ TEST_CASE("one text follows the other") {
     arriving.clear();
     CHECK(arriving.empty());
   }
-  arriving.go_on_with(large.substr(0, 15'000));
+  arriving.restore(large.substr(0, 15'000));
   arriving.append(std::string_view(large).substr(15'000), limit);
   const ReceivedText received = arriving.take();
   CHECK(received.bytes == large);

@@ -54,7 +54,7 @@ TEST_CASE("the bridge's own messages are frames") {
 
 TEST_CASE("the kept params of an initialize are as they came, but for the progress token") {
   const auto kept = [](std::string_view params) {
-    return params_to_keep(
+    return params_to_save(
         frame_of(fmt::format(R"({{"id":1,"method":"initialize","params":{}}})", params)));
   };
   CHECK(kept(R"({ "a" : 1e400 })") == R"({ "a" : 1e400 })");
@@ -65,7 +65,7 @@ TEST_CASE("the kept params of an initialize are as they came, but for the progre
         R"({"_meta":{"x":"a\",","y":[2]}})");
   CHECK(kept(R"({"progressToken":1,"_meta":{"y":{"progressToken":2}}})") ==
         R"({"progressToken":1,"_meta":{"y":{"progressToken":2}}})");
-  CHECK(params_to_keep(frame_of(R"({"id":1,"method":"initialize"})")).empty());
+  CHECK(params_to_save(frame_of(R"({"id":1,"method":"initialize"})")).empty());
 }
 
 TEST_CASE("a server that knows only revisions without an initialize is known by its error") {
