@@ -3,9 +3,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
-#include <cstring>
 #include <set>
 #include <utility>
 

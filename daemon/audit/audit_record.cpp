@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
-
 #include "json/json_object.hpp"
 #include "json/json_text.hpp"
 

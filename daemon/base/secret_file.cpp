@@ -10,6 +10,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/descriptor.hpp"
 #include "base/log.hpp"
 #include "text/visible_text.hpp"
 
@@ -18,19 +19,6 @@ namespace {
 
 /// Files of /proc and the like say that they are empty.
 constexpr std::size_t usual_size = 4095;
-
-struct OpenFile {
-  // Without O_NONBLOCK a FIFO would be waited for until somebody writes to it.
-  explicit OpenFile(const std::string& path)
-      : descriptor(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)) {}
-  ~OpenFile() {
-    if (descriptor >= 0) close(descriptor);
-  }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-
-  int descriptor;
-};
 
 const char* kind_of(mode_t mode) {
   if (S_ISDIR(mode)) return "a folder";
@@ -75,12 +63,12 @@ FileContent read_regular_file(const std::string& path, std::size_t most) {
     return failed(fmt::format("is not a regular file but {}", kind_of(content.status.st_mode)));
   };
   if (!S_ISREG(content.status.st_mode)) return refuse_kind();
-  const OpenFile file(path);
-  if (file.descriptor < 0 || fstat(file.descriptor, &content.status) != 0)
-    return failed(std::strerror(errno));
+  // Without O_NONBLOCK a FIFO would be waited for until somebody writes to it.
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (!file || fstat(file.get(), &content.status) != 0) return failed(std::strerror(errno));
   if (!S_ISREG(content.status.st_mode)) return refuse_kind();
   const auto size = static_cast<std::size_t>(content.status.st_size);
-  if (const int error = read_all(file.descriptor, size, most, content.bytes))
+  if (const int error = read_all(file.get(), size, most, content.bytes))
     return failed(std::strerror(error));
   if (content.bytes.size() > most) return failed("is over " + size_text(most));
   return content;

@@ -1,9 +1,7 @@
 #include "control/monitor.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
-#include <array>
 #include <utility>
 #include <variant>
 

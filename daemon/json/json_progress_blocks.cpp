@@ -1,6 +1,5 @@
 // How JsonProgress reads a block: all of it is compiled into one function for each kind of
 // instructions.
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>

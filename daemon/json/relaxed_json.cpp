@@ -1,8 +1,13 @@
 #include "json/relaxed_json.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
+
+#include "json/json_text.hpp"
 #include "text/characters.hpp"
+#include "text/visible_text.hpp"
 
 namespace bridge {
 namespace {
@@ -71,6 +76,50 @@ std::string strict_json(std::string_view given) {
     ++at;
   }
   return text;
+}
+
+std::size_t DocumentReader::line_of_fault() const {
+  JsonScanner scanner(text_);
+  Slice value;
+  scanner.skip_space();
+  const bool is_value = scanner.value(value);
+  scanner.skip_space();
+  return is_value && scanner.at_end() ? 0 : line_at(scanner.position());
+}
+
+std::size_t DocumentReader::line_at(std::size_t position) const {
+  const std::string_view before = std::string_view(text_).substr(0, position);
+  return static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n')) + 1;
+}
+
+std::size_t DocumentReader::line_of(std::string_view part) const {
+  return line_at(static_cast<std::size_t>(part.data() - text_.data()));
+}
+
+DocumentReader::Members DocumentReader::members(std::string_view object,
+                                                const std::string& complaint) const {
+  Members all;
+  std::set<std::string> names;
+  const bool is_object = each_member(object, [&](std::string_view key, std::string_view value) {
+    std::string name = unescape(key);
+    if (!names.insert(name).second)
+      fail(value, fmt::format("'{}' stands twice", cut_off(make_visible_line(name), 80)));
+    all.emplace_back(std::move(name), value);
+    return true;
+  });
+  if (!is_object) fail(object, complaint);
+  return all;
+}
+
+std::vector<std::string_view> DocumentReader::elements(std::string_view array,
+                                                       const std::string& complaint) const {
+  std::vector<std::string_view> all;
+  const bool is_list = each_element(array, [&](std::string_view value) {
+    all.push_back(value);
+    return true;
+  });
+  if (!is_list) fail(array, complaint);
+  return all;
 }
 
 }  // namespace bridge

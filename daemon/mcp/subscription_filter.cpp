@@ -1,9 +1,5 @@
 #include "mcp/subscription_filter.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
 #include <iterator>
 #include <utility>
 

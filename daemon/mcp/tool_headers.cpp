@@ -1,7 +1,6 @@
 #include "mcp/tool_headers.hpp"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <utility>
 

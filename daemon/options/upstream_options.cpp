@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cstdlib>
 
 #include "auth/make_token_source.hpp"

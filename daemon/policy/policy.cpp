@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 #include <stdexcept>
-#include <utility>
 
+#include "base/contains.hpp"
 #include "base/log.hpp"
 #include "cli/units.hpp"
 #include "json/json_text.hpp"
@@ -21,76 +20,37 @@ struct Fault : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-template <class Id>
-bool is_among(const std::vector<Id>& ids, Id id) {
-  return std::find(ids.begin(), ids.end(), id) != ids.end();
-}
-
-/// Reads one file. Positions in `text_` are those in the file.
-class Reader {
+/// Reads one file.
+class PolicyReader : DocumentReader {
  public:
-  Reader(std::string_view text, const AccountNames& names)
-      : text_(strict_json(text)), names_(names) {}
+  PolicyReader(std::string_view text, const AccountNames& names)
+      : DocumentReader(text), names_(names) {}
 
   std::vector<PolicyRule> read() const {
-    if (!is_utf8(text_)) throw Fault("not UTF-8");
-    JsonScanner scanner(text_);
-    Slice whole;
-    scanner.skip_space();
-    bool well = scanner.value(whole);
-    scanner.skip_space();
-    well = well && scanner.at_end();
-    if (!well) throw Fault(fmt::format("line {}: not JSON", line_at(scanner.position())));
+    if (!is_utf8(whole())) throw Fault("not UTF-8");
+    if (const std::size_t line = line_of_fault())
+      throw Fault(fmt::format("line {}: not JSON", line));
     std::vector<PolicyRule> rules;
     bool has_rules = false;
-    members(whole.of(text_), "a policy", [&](const std::string& name, std::string_view value) {
+    for (const auto& [name, value] : members(whole(), "a policy is an object")) {
       if (name != "rules") unknown(value, name, "rules");
       has_rules = true;
-      elements(value, "rules", [&](std::string_view one) {
+      for (const std::string_view one : elements(value, "rules is a list")) {
         rules.push_back(rule(one));
         rules.back().number = rules.size();
-      });
-    });
+      }
+    }
     if (!has_rules) throw Fault("a policy needs \"rules\", a list");
     return rules;
   }
 
  private:
-  std::size_t line_at(std::size_t position) const {
-    const std::string_view before = std::string_view(text_).substr(0, position);
-    return static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n')) + 1;
-  }
-  /// `part` is one of `text_`.
-  std::size_t line_of(std::string_view part) const {
-    return line_at(static_cast<std::size_t>(part.data() - text_.data()));
-  }
-  [[noreturn]] void fail(std::string_view part, const std::string& why) const {
+  [[noreturn]] void fail(std::string_view part, const std::string& why) const override {
     throw Fault(fmt::format("line {}: {}", line_of(part), why));
   }
   [[noreturn]] void unknown(std::string_view part, const std::string& name,
                             std::string_view known) const {
     fail(part, fmt::format("unknown member '{}'; known: {}", printable(name, 80), known));
-  }
-
-  template <class Take>
-  void members(std::string_view object, const std::string& what, Take&& take) const {
-    std::set<std::string> names;
-    const bool is_one = each_member(object, [&](std::string_view key, std::string_view value) {
-      std::string name = unescape(key);
-      if (!names.insert(name).second)
-        fail(value, fmt::format("'{}' stands twice", printable(name, 80)));
-      take(name, value);
-      return true;
-    });
-    if (!is_one) fail(object, what + " is an object");
-  }
-  template <class Take>
-  void elements(std::string_view array, const std::string& what, Take&& take) const {
-    const bool is_one = each_element(array, [&](std::string_view value) {
-      take(value);
-      return true;
-    });
-    if (!is_one) fail(array, what + " is a list");
   }
   std::string text(std::string_view value, const std::string& what) const {
     const auto text = to_text(value);
@@ -101,7 +61,7 @@ class Reader {
   PolicyRule rule(std::string_view object) const {
     PolicyRule rule;
     rule.line = line_of(object);
-    members(object, "a rule", [&](const std::string& name, std::string_view value) {
+    for (const auto& [name, value] : members(object, "a rule is an object")) {
       if (name == "uid") {
         rule.names_users = true;
         rule.uids = ids(value, name, "user", names_.user);
@@ -129,7 +89,7 @@ class Reader {
       } else {
         unknown(value, name, "uid, gid, http, tools, prompts, resources, methods, rate, inflight");
       }
-    });
+    }
     return rule;
   }
 
@@ -146,10 +106,10 @@ class Reader {
       if (!id) fail(one, fmt::format("unknown {} '{}'", kind, printable(name, 80)));
       all.push_back(*id);
     };
-    if (value.starts_with('[')) {
-      elements(value, member, take);
-    } else {
+    if (!value.starts_with('[')) {
       take(value);
+    } else {
+      for (const std::string_view one : elements(value, member + " is a list")) take(one);
     }
     return all;
   }
@@ -159,10 +119,10 @@ class Reader {
                                                : member + " is a list of globs";
     if (!value.starts_with('[')) fail(value, what);
     std::vector<std::string> all;
-    elements(value, member, [&](std::string_view one) {
+    for (const std::string_view one : elements(value, what)) {
       all.push_back(text(one, what));
       if (all.back().empty() || all.back() == "!") fail(one, "a glob is empty");
-    });
+    }
     return ItemRule::of_globs(all);
   }
 
@@ -178,7 +138,6 @@ class Reader {
     return {*number, *time};
   }
 
-  const std::string text_;
   const AccountNames& names_;
 };
 
@@ -186,17 +145,17 @@ class Reader {
 
 bool PolicyRule::matches(const Peer& peer) const {
   if (http && *http != peer.http) return false;
-  if (names_users && (peer.http || !is_among(uids, peer.uid))) return false;
+  if (names_users && (peer.http || !contains(uids, peer.uid))) return false;
   if (!names_groups) return true;
-  return !peer.http && (is_among(gids, peer.gid) ||
+  return !peer.http && (contains(gids, peer.gid) ||
                         std::any_of(peer.groups.begin(), peer.groups.end(),
-                                    [this](gid_t group) { return is_among(gids, group); }));
+                                    [this](gid_t group) { return contains(gids, group); }));
 }
 
 std::variant<Policy, std::string> Policy::read(std::string_view text, const AccountNames& names) {
   Policy policy;
   try {
-    policy.rules_ = Reader(text, names).read();
+    policy.rules_ = PolicyReader(text, names).read();
   } catch (const Fault& fault) {
     return std::string(fault.what());
   }

@@ -2,13 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <unordered_set>
 
 #include "base/log.hpp"
 #include "base/start_error.hpp"
-#include "json/document.hpp"
-#include "json/json_scanner.hpp"
 #include "json/json_text.hpp"
 #include "json/relaxed_json.hpp"
 #include "text/utf8.hpp"
@@ -16,50 +13,28 @@
 namespace bridge {
 namespace {
 
-using Members = std::vector<std::pair<std::string, std::string_view>>;
-
-class Reader {
+class ServerReader : DocumentReader {
  public:
-  explicit Reader(std::string source) : source_(std::move(source)) {}
+  /// Checks the grammar of the whole: what is read later is well-formed.
+  ServerReader(std::string_view text, std::string source)
+      : DocumentReader(text), source_(std::move(source)) {
+    if (!is_utf8(whole())) fail("not UTF-8");
+    if (const std::size_t line = line_of_fault()) fail(fmt::format("not JSON: line {}", line));
+  }
 
+  ServerConfig config() {
+    ServerConfig config;
+    add_all(whole(), config);
+    if (config.servers.empty()) fail("there is no server in it (mcpServers, servers or tools)");
+    return config;
+  }
+  std::map<std::string, std::string> texts() const { return scalars(whole(), "the file"); }
+
+ private:
   [[noreturn]] void fail(const std::string& why) const {
     throw StartError(exit_code::configuration, fmt::format("{}: {}", source_, why));
   }
-
-  /// Checks the grammar of the whole: what is read later is well-formed.
-  void check(std::string_view text) const {
-    if (!is_utf8(text)) fail("not UTF-8");
-    JsonScanner scanner(text);
-    Slice value;
-    scanner.skip_space();
-    bool well = scanner.value(value);
-    scanner.skip_space();
-    well = well && scanner.at_end();
-    if (!well) {
-      const std::string_view before = text.substr(0, std::min(scanner.position(), text.size()));
-      fail(fmt::format("not JSON: line {}", std::count(before.begin(), before.end(), '\n') + 1));
-    }
-  }
-
-  Members members(std::string_view object, const std::string& what) const {
-    Members all;
-    std::unordered_set<std::string> names;
-    const auto raw = json::members(object);
-    if (!raw) fail(what + " is not an object");
-    for (const json::RawMember& member : *raw) {
-      std::string name = json::decode_string(member.key);
-      if (!names.insert(name).second)
-        fail(fmt::format("{} has '{}' twice", what, printable(name, 80)));
-      all.emplace_back(std::move(name), member.value);
-    }
-    return all;
-  }
-
-  std::vector<std::string_view> elements(std::string_view array, const std::string& what) const {
-    auto all = json::elements(array);
-    if (!all) fail(what + " is not a list");
-    return std::move(*all);
-  }
+  [[noreturn]] void fail(std::string_view, const std::string& why) const override { fail(why); }
 
   std::string text(std::string_view raw, const std::string& what) const {
     if (!is_string(raw)) fail(what + " is not a text");
@@ -79,7 +54,7 @@ class Reader {
   std::map<std::string, std::string> scalars(std::string_view object,
                                              const std::string& what) const {
     std::map<std::string, std::string> all;
-    for (const auto& [name, value] : members(object, what)) {
+    for (const auto& [name, value] : members(object, what + " is not an object")) {
       if (value != "null")
         all[name] = scalar(value, fmt::format("{}.{}", what, printable(name, 80)));
     }
@@ -90,7 +65,7 @@ class Reader {
     const std::string what = fmt::format("server '{}'", printable(name, 80));
     ServerEntry entry;
     entry.name = std::move(name);
-    for (const auto& [member, value] : members(object, what)) {
+    for (const auto& [member, value] : members(object, what + " is not an object")) {
       const std::string part = fmt::format("{}: {}", what, member);
       if (value == "null") continue;
       if (member == "type") {
@@ -98,7 +73,7 @@ class Reader {
       } else if (member == "command") {
         entry.command = text(value, part);
       } else if (member == "args") {
-        for (const std::string_view one : elements(value, part))
+        for (const std::string_view one : elements(value, part + " is not a list"))
           entry.arguments.push_back(scalar(one, part));
       } else if (member == "env") {
         entry.environment = environment(value, part);
@@ -116,7 +91,7 @@ class Reader {
 
   InputDefinition input(std::string_view object) const {
     InputDefinition input;
-    for (const auto& [member, value] : members(object, "an input")) {
+    for (const auto& [member, value] : members(object, "an input is not an object")) {
       if (member == "id") {
         input.id = text(value, "an input's id");
       } else if (member == "description") {
@@ -126,7 +101,7 @@ class Reader {
       } else if (member == "password") {
         input.password = value == "true";
       } else if (member == "options") {
-        for (const std::string_view one : elements(value, "an input's options"))
+        for (const std::string_view one : elements(value, "an input's options is not a list"))
           input.choices.push_back(choice(one));
       }
     }
@@ -134,26 +109,26 @@ class Reader {
     return input;
   }
 
-  void config(std::string_view object, ServerConfig& config, bool is_outermost = true) {
-    for (const auto& [member, value] : members(object, "the file")) {
+  void add_all(std::string_view object, ServerConfig& config, bool is_outermost = true) {
+    for (const auto& [member, value] : members(object, "the file is not an object")) {
       if (member == "mcpServers" || member == "servers") {
-        for (const auto& [name, entry] : members(value, member)) add(config, server(name, entry));
+        for (const auto& [name, entry] : members(value, member + " is not an object"))
+          add(config, server(name, entry));
       } else if (member == "tools") {
-        for (const std::string_view entry : elements(value, member)) {
+        for (const std::string_view entry : elements(value, member + " is not a list")) {
           const auto id = find_string(entry, "id");
           if (!id || id->empty()) fail("a tool has no id");
           add(config, server(*id, entry));
         }
       } else if (member == "inputs") {
-        for (const std::string_view entry : elements(value, member))
+        for (const std::string_view entry : elements(value, member + " is not a list"))
           config.inputs.push_back(input(entry));
       } else if (member == "mcp" && is_outermost) {
-        this->config(value, config, false);
+        add_all(value, config, false);
       }
     }
   }
 
- private:
   std::map<std::string, std::string> environment(std::string_view object,
                                                  const std::string& what) const {
     auto all = scalars(object, what);
@@ -183,21 +158,11 @@ class Reader {
 }  // namespace
 
 ServerConfig read_server_config(std::string_view text, const std::string& source) {
-  const std::string json = strict_json(text);
-  Reader reader(source);
-  reader.check(json);
-  ServerConfig config;
-  reader.config(json, config);
-  if (config.servers.empty())
-    reader.fail("there is no server in it (mcpServers, servers or tools)");
-  return config;
+  return ServerReader(text, source).config();
 }
 
 std::map<std::string, std::string> read_text_map(std::string_view text, const std::string& source) {
-  const std::string json = strict_json(text);
-  const Reader reader(source);
-  reader.check(json);
-  return reader.scalars(json, "the file");
+  return ServerReader(text, source).texts();
 }
 
 const ServerEntry& choose_server(const ServerConfig& config, const std::string& name,

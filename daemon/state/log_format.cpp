@@ -1,6 +1,5 @@
 #include "state/log_format.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <optional>

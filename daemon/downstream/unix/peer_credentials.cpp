@@ -8,17 +8,11 @@
 #include <algorithm>
 #include <array>
 
+#include "base/contains.hpp"
+#include "base/descriptor.hpp"
 #include "base/log.hpp"
 
 namespace bridge {
-namespace {
-
-template <class Value>
-bool contains(const std::vector<Value>& values, Value value) {
-  return std::find(values.begin(), values.end(), value) != values.end();
-}
-
-}  // namespace
 
 std::optional<PeerCredentials> peer_credentials(int socket, bool with_groups) {
   ucred credentials{};
@@ -39,11 +33,10 @@ std::optional<PeerCredentials> peer_credentials(int socket, bool with_groups) {
 
 std::string command_of(pid_t pid) {
   if (pid <= 0) return {};
-  const int file = open(fmt::format("/proc/{}/comm", pid).c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return {};
+  const Descriptor file(::open(fmt::format("/proc/{}/comm", pid).c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return {};
   std::array<char, 32> name{};
-  const ssize_t length = read(file, name.data(), name.size());
-  close(file);
+  const ssize_t length = ::read(file.get(), name.data(), name.size());
   if (length <= 0) return {};
   std::string_view text(name.data(), static_cast<std::size_t>(length));
   if (text.back() == '\n') text.remove_suffix(1);
