@@ -13,6 +13,7 @@
 #include "json/json_edit.hpp"
 #include "json/json_text.hpp"
 #include "mcp/handshake.hpp"
+#include "text/characters.hpp"
 
 namespace bridge {
 namespace {
@@ -162,14 +163,6 @@ std::uint64_t hash_number(std::string_view raw) {
   return mix(std::bit_cast<std::uint64_t>(value) ^ '0');
 }
 
-std::uint64_t hash_scalar(std::string_view raw, DigestOfNumbers numbers) {
-  if (is_string(raw)) return hash_string(raw.substr(1, raw.size() - 2));
-  const char first = raw.empty() ? '\0' : raw.front();
-  const bool is_number = first == '-' || (first >= '0' && first <= '9');
-  return is_number && numbers == DigestOfNumbers::by_value ? hash_number(raw)
-                                                           : hash_bytes('n', raw);
-}
-
 std::uint64_t hash_member(std::uint64_t key, std::uint64_t value) { return mix(key ^ mix(value)); }
 
 /// The length of the string that begins here, with its quotes, if it has no escapes; else 0. The
@@ -179,42 +172,43 @@ std::size_t plain_string_length(std::string_view rest) {
   return rest.substr(0, end).find('\\') == rest.npos ? end + 1 : 0;
 }
 
-/// Takes one value. As deep as the scanner allows, some hundred bytes of stack a level.
-bool hash_value(JsonScanner& scanner, std::string_view text, DigestOfNumbers numbers,
-                std::uint64_t& hash) {
-  std::uint64_t sum = 0;
-  std::uint64_t element = 0;
-  if (scanner.peek() == '{') {
-    const bool walked = scanner.object([&](Slice key) {
-      if (!hash_value(scanner, text, numbers, element)) return false;
-      sum += hash_member(hash_string(key.of(text)), element);  // in whatever order
-      return true;
-    });
-    hash = mix(sum ^ '{');
-    return walked;
+/// Hashes what it folds.
+struct Digest {
+  struct Object {
+    std::uint64_t sum = 0;
+  };
+  struct Array {
+    std::uint64_t sum = 0;
+  };
+  using Value = std::uint64_t;
+
+  DigestOfNumbers numbers;
+
+  void add(Object& object, std::string_view key, std::uint64_t value) const {
+    object.sum += hash_member(hash_string(key), value);  // in whatever order
   }
-  if (scanner.peek() == '[') {
-    const bool walked = scanner.array([&] {
-      if (!hash_value(scanner, text, numbers, element)) return false;
-      sum = mix(sum ^ element);
-      return true;
-    });
-    hash = mix(sum ^ '[');
-    return walked;
-  }
-  if (scanner.peek() == '"') {
+  void add(Array& array, std::uint64_t element) const { array.sum = mix(array.sum ^ element); }
+  std::uint64_t end(Object object) const { return mix(object.sum ^ '{'); }
+  std::uint64_t end(Array array) const { return mix(array.sum ^ '['); }
+
+  bool scalar(JsonScanner& scanner, std::string_view text, std::uint64_t& hash) const {
+    const char first = scanner.peek();
     const std::string_view rest = text.substr(scanner.position());
-    if (const std::size_t length = plain_string_length(rest)) {
+    if (const std::size_t length = first == '"' ? plain_string_length(rest) : 0) {
       hash = hash_bytes('"', rest.substr(1, length - 2));
       scanner.skip(length);
       return true;
     }
+    Slice slice;
+    if (!scanner.value(slice)) return false;
+    const std::string_view raw = slice.of(text);
+    const bool is_number = first == '-' || is_digit(first);
+    hash = first == '"' ? hash_string(raw.substr(1, raw.size() - 2))
+           : is_number && numbers == DigestOfNumbers::by_value ? hash_number(raw)
+                                                               : hash_bytes('n', raw);
+    return true;
   }
-  Slice raw;
-  if (!scanner.value(raw)) return false;
-  hash = hash_scalar(raw.of(text), numbers);
-  return true;
-}
+};
 
 }  // namespace
 
@@ -230,7 +224,7 @@ std::uint64_t request_digest(const Frame& request, DigestOfNumbers numbers) {
       return scanner.value(skipped);
     }
     std::uint64_t hash = 0;
-    if (!hash_value(scanner, params, numbers, hash)) return false;
+    if (!fold_value(scanner, params, Digest{numbers}, hash)) return false;
     sum += hash_member(hash_string(key), hash);
     return true;
   });
