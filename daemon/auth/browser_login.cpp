@@ -11,6 +11,7 @@
 
 #include "auth/discovery.hpp"
 #include "auth/recent_secrets.hpp"
+#include "base/contains.hpp"
 #include "base/log.hpp"
 #include "base/start_error.hpp"
 #include "http/form.hpp"
@@ -184,7 +185,7 @@ std::string AuthorizationRequest::url() const {
   append_field(query, "code_challenge_method", "S256");
   append_field(query, "resource", resource);
   // OpenID Connect: offline_access is granted only where consent is asked for.
-  if (has_scope(scope, "offline_access")) append_field(query, "prompt", "consent");
+  if (has_word(scope, "offline_access")) append_field(query, "prompt", "consent");
   return endpoint + (endpoint.find('?') == endpoint.npos ? "?" : "&") + query;
 }
 
@@ -256,7 +257,7 @@ std::string BrowserLogin::prepare(const AuthorizationServer& server) {
         "--oauth-assume-pkce",
         issuer);
   }
-  if (!methods.empty() && !is_named(methods, "S256"))
+  if (!methods.empty() && !contains(methods, "S256"))
     return fmt::format("{} does not support PKCE by S256", issuer);
   return listen();
 }

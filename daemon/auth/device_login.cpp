@@ -8,6 +8,7 @@
 #include "auth/discovery.hpp"
 #include "auth/recent_secrets.hpp"
 #include "http/client/web_url.hpp"
+#include "json/document.hpp"
 #include "json/json_text.hpp"
 #include "text/visible_text.hpp"
 
@@ -26,16 +27,11 @@ std::chrono::seconds seconds_of(const std::string& body, std::string_view name, 
 }  // namespace
 
 std::variant<DeviceCode, std::string> read_device_code(int status, const std::string& body) {
-  const bool is_object = is_json_object(body);
-  if (status != 200 || !is_object) {
-    const std::string error =
-        is_object ? find_string(body, "error").value_or(std::string()) : std::string();
-    return fmt::format("HTTP {}{}{}", status, error.empty() ? "" : ": ", error);
-  }
+  if (status != 200 || !is_json_object(body)) return read_refusal(status, body).reason;
   DeviceCode device;
-  device.code = find_string(body, "device_code").value_or(std::string());
-  device.user_code = find_string(body, "user_code").value_or(std::string());
-  device.verification_uri = find_string(body, "verification_uri").value_or(std::string());
+  device.code = json::string_member(body, "device_code");
+  device.user_code = json::string_member(body, "user_code");
+  device.verification_uri = json::string_member(body, "verification_uri");
   const auto url = fits_header(device.verification_uri, header_limit::url)
                        ? parse_web_url(device.verification_uri)
                        : std::nullopt;

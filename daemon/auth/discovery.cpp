@@ -7,8 +7,11 @@
 #include <utility>
 
 #include "auth/recent_secrets.hpp"
+#include "auth/token_endpoint.hpp"
+#include "base/contains.hpp"
 #include "base/log.hpp"
 #include "http/client/web_url.hpp"
+#include "json/document.hpp"
 #include "json/json_text.hpp"
 #include "text/characters.hpp"
 #include "text/utf8.hpp"
@@ -21,19 +24,10 @@ std::string joined_scopes(const std::string& first, const std::string& second) {
   for (const std::string* part : {&first, &second}) {
     std::istringstream words(*part);
     for (std::string word; words >> word;) {
-      if (std::find(scopes.begin(), scopes.end(), word) == scopes.end()) scopes.push_back(word);
+      if (!contains(scopes, word)) scopes.push_back(word);
     }
   }
   return scope_of(scopes);
-}
-
-bool has_scope(const std::string& scopes, std::string_view one) {
-  for (std::size_t begin = 0; begin < scopes.size();) {
-    const auto end = std::min(scopes.find(' ', begin), scopes.size());
-    if (std::string_view(scopes).substr(begin, end - begin) == one) return true;
-    begin = end + 1;
-  }
-  return false;
 }
 
 std::string scope_of(const std::vector<std::string>& scopes) {
@@ -44,8 +38,6 @@ std::string scope_of(const std::vector<std::string>& scopes) {
 
 namespace {
 
-constexpr std::string_view tchar =
-    "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 constexpr std::string_view blank = " \t";
 
 /// Walks over the field. Whether a token begins a challenge or is a parameter's name shows only
@@ -75,7 +67,7 @@ class ChallengeReader {
     }
   }
   std::string_view token() {
-    const auto end = std::min(text_.find_first_not_of(tchar, at_), text_.size());
+    const auto end = std::min(text_.find_first_not_of(token_characters, at_), text_.size());
     const std::string_view taken = text_.substr(at_, end - at_);
     at_ = end;
     return taken;
@@ -112,7 +104,8 @@ class ChallengeReader {
       const auto equals = at_;
       at_ += 1;
       skip(blank);
-      const bool has_value = peek() == '"' || tchar.find(peek()) != tchar.npos;
+      const bool has_value =
+          peek() == '"' || token_characters.find(peek()) != token_characters.npos;
       at_ = equals;
       if (has_value && peek() != '\0' && !name.empty() && text_.substr(at_, 2) != "==") {
         parameter(name);
@@ -204,26 +197,20 @@ std::vector<std::string> find_strings(std::string_view object, std::string_view 
 
 }  // namespace
 
-bool is_named(const std::vector<std::string>& list, std::string_view one) {
-  return std::find(list.begin(), list.end(), one) != list.end();
-}
-
 bool is_json_object(const std::string& text) {
   return each_member(text, [](auto...) { return true; }) && is_utf8(text);
 }
 
 std::optional<ResourceMetadata> read_resource_metadata(const std::string& text) {
   if (!is_json_object(text)) return std::nullopt;
-  return ResourceMetadata{find_string(text, "resource").value_or(std::string()),
+  return ResourceMetadata{json::string_member(text, "resource"),
                           find_strings(text, "authorization_servers"),
                           find_strings(text, "scopes_supported")};
 }
 
 std::optional<ServerMetadata> read_server_metadata(const std::string& text) {
   if (!is_json_object(text)) return std::nullopt;
-  const auto member = [&text](std::string_view name) {
-    return find_string(text, name).value_or(std::string());
-  };
+  const auto member = [&text](std::string_view name) { return json::string_member(text, name); };
   ServerMetadata server;
   server.issuer = member("issuer");
   server.token_endpoint = member("token_endpoint");
@@ -252,8 +239,8 @@ ServerMetadata default_server_metadata(const std::string& origin) {
 }
 
 bool wants_secret_in_body(const ServerMetadata& server) {
-  return is_named(server.token_endpoint_auth_methods, "client_secret_post") &&
-         !is_named(server.token_endpoint_auth_methods, "client_secret_basic");
+  return contains(server.token_endpoint_auth_methods, "client_secret_post") &&
+         !contains(server.token_endpoint_auth_methods, "client_secret_basic");
 }
 
 std::vector<std::string> resource_metadata_urls(const std::string& resource) {
@@ -415,7 +402,6 @@ bool Discovery::take_server(const Place& place, const std::string& body) {
   }
   found_.issuer = metadata->issuer;
   found_.token_endpoint = metadata->token_endpoint;
-  found_.secret_in_body = wants_secret_in_body(*metadata);
   found_.metadata = *metadata;
   is_found_ = true;
   return true;

@@ -21,9 +21,6 @@ namespace bridge {
 /// `second` that are not among them.
 std::string joined_scopes(const std::string& first, const std::string& second);
 
-/// Whether it is one of them.
-bool has_scope(const std::string& scopes, std::string_view one);
-
 std::string scope_of(const std::vector<std::string>& scopes);
 
 /// One challenge of a WWW-Authenticate field.
@@ -151,9 +148,6 @@ ServerMetadata default_server_metadata(const std::string& origin);
 /// what it takes if it says nothing.
 bool wants_secret_in_body(const ServerMetadata& server);
 
-/// Whether it is one of those that a document names.
-bool is_named(const std::vector<std::string>& list, std::string_view one);
-
 /// Whether all of it is one JSON object.
 bool is_json_object(const std::string& text);
 
@@ -170,7 +164,6 @@ std::vector<std::string> server_metadata_urls(const std::string& issuer);
 struct AuthorizationServer {
   std::string issuer;  ///< empty: not known
   std::string token_endpoint;
-  bool secret_in_body = false;
   std::string resource;
   std::string scope;          ///< of scopes_supported; may be empty
   ServerMetadata metadata{};  ///< all that the server says; its endpoints are not checked but one

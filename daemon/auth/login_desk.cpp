@@ -9,6 +9,7 @@
 #include "auth/device_login.hpp"
 #include "auth/discovery.hpp"
 #include "auth/recent_secrets.hpp"
+#include "base/contains.hpp"
 #include "base/log.hpp"
 
 namespace bridge {
@@ -160,7 +161,7 @@ void LoginFlow::end(const End& end) {
 std::string LoginFlow::scope() const {
   std::string scope =
       joined_scopes(wish_.demand.scope().text(request_.server.scope), wish_.granted);
-  if (!scope.empty() && is_named(request_.server.metadata.scopes_supported, "offline_access"))
+  if (!scope.empty() && contains(request_.server.metadata.scopes_supported, "offline_access"))
     scope = joined_scopes(scope, "offline_access");
   return scope;
 }

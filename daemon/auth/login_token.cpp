@@ -6,8 +6,6 @@
 #include "http/client/web_url.hpp"
 
 namespace bridge {
-namespace {}  // namespace
-
 LoginToken::LoginToken(EventLoop& loop, CurlLoop& curl, const OAuthOptions& options,
                        const HttpOptions& upstream, Log& log)
     : options_(options),

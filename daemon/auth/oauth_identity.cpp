@@ -6,7 +6,9 @@
 
 #include "auth/discovery.hpp"
 #include "auth/recent_secrets.hpp"
+#include "base/contains.hpp"
 #include "base/secret_file.hpp"
+#include "json/document.hpp"
 #include "json/json_object.hpp"
 #include "json/json_text.hpp"
 #include "text/visible_text.hpp"
@@ -20,7 +22,7 @@ constexpr std::size_t longest_credential = 4096;
 /// the server does not name others only.
 std::string_view wanted_method(const ServerMetadata& server) {
   const auto& methods = server.token_endpoint_auth_methods;
-  if (methods.empty() || is_named(methods, "none")) return "none";
+  if (methods.empty() || contains(methods, "none")) return "none";
   return secret_place(server) == SecretPlace::body ? "client_secret_post" : "client_secret_basic";
 }
 
@@ -49,18 +51,11 @@ std::string registration_request(const ServerMetadata& server, const std::string
 
 std::variant<OAuthClient, std::string> read_registration(int status, const std::string& body,
                                                          const std::string& redirect_uri) {
-  const bool is_object = is_json_object(body);
-  if ((status != 200 && status != 201) || !is_object) {
-    const std::string error =
-        is_object ? find_string(body, "error").value_or(std::string()) : std::string();
-    const std::string description =
-        is_object ? find_string(body, "error_description").value_or(std::string()) : std::string();
-    return fmt::format("HTTP {}{}{}{}{}", status, error.empty() ? "" : ": ", error,
-                       description.empty() ? "" : ": ", description);
-  }
+  if ((status != 200 && status != 201) || !is_json_object(body))
+    return read_refusal(status, body).reason;
   OAuthClient identity;
-  identity.id = find_string(body, "client_id").value_or(std::string());
-  identity.secret = find_string(body, "client_secret").value_or(std::string());
+  identity.id = json::string_member(body, "client_id");
+  identity.secret = json::string_member(body, "client_secret");
   if (!fits_header(identity.id, longest_credential, Blanks::inside))
     return std::string("there is no client_id in the answer that could be sent");
   if (!identity.secret.empty()) {

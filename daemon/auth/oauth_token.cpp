@@ -13,13 +13,13 @@
 #include <utility>
 
 #include "auth/discovery.hpp"
+#include "auth/oauth_identity.hpp"
 #include "auth/recent_secrets.hpp"
 #include "auth/token_endpoint.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/secret_file.hpp"
 #include "http/client/web_url.hpp"
-#include "http/form.hpp"
 #include "json/json_object.hpp"
 #include "json/json_text.hpp"
 #include "text/base64.hpp"
@@ -122,28 +122,6 @@ std::optional<std::string> random_id() {
   return base64url(std::string(bytes.begin(), bytes.end()));
 }
 
-std::string TokenRequest::body() const {
-  std::string form;
-  append_field(form, "grant_type", "client_credentials");
-  append_field(form, "resource", resource);
-  append_field(form, "scope", scope);
-  if (how == ClientAuthentication::secret_basic) return form;
-  append_field(form, "client_id", client_id);
-  if (how == ClientAuthentication::secret_post) {
-    append_field(form, "client_secret", secret);
-  } else {
-    append_field(form, "client_assertion_type",
-                 "urn:ietf:params:oauth:client-assertion-type:jwt-bearer");
-    append_field(form, "client_assertion", secret);
-  }
-  return form;
-}
-
-std::string TokenRequest::authorization() const {
-  return how == ClientAuthentication::secret_basic ? basic_credentials(client_id, secret)
-                                                   : std::string();
-}
-
 OAuthToken::OAuthToken(EventLoop& loop, CurlLoop& curl, const OAuthOptions& options,
                        const HttpOptions& upstream, Log& log)
     : loop_(loop),
@@ -232,7 +210,7 @@ void OAuthToken::restore(const SavedToken& saved) {
 
 std::vector<std::string> OAuthToken::secrets() const {
   std::vector<std::string> secrets = recent_.all();
-  if (!request_.text.secret.empty()) secrets.push_back(request_.text.secret);
+  if (!request_.client.secret.empty()) secrets.push_back(request_.client.secret);
   return secrets;
 }
 
@@ -242,7 +220,7 @@ std::string OAuthToken::scope() const {
 
 void OAuthToken::begin() {
   if (!options_.token_url.empty()) {
-    server_.found = AuthorizationServer{{}, options_.token_url, false, resource_, {}, {}, false};
+    server_.found = AuthorizationServer{{}, options_.token_url, resource_, {}};
     request_token();
   } else if (server_.found && server_.found_by == server_.announced) {
     request_token();
@@ -271,13 +249,12 @@ void OAuthToken::discovered(const Discovery::Result& result) {
   request_token();
 }
 
-bool OAuthToken::authenticate(TokenRequest& request, std::string& fault) {
+bool OAuthToken::authenticate(OAuthClient& client, std::string& fault) {
   if (options_.private_key_file.empty()) {
     SecretFile file = read_secret_file(options_.client_secret_file, "--oauth-client-secret-file");
     fault = std::move(file.fault);
-    request.secret = std::move(file.content);
-    request.how = server_.found->secret_in_body ? ClientAuthentication::secret_post
-                                                : ClientAuthentication::secret_basic;
+    client.secret = std::move(file.content);
+    client.place = secret_place(server_.found->metadata);
     return fault.empty();
   }
   const SecretFile file = read_secret_file(options_.private_key_file, "--oauth-private-key");
@@ -291,35 +268,33 @@ bool OAuthToken::authenticate(TokenRequest& request, std::string& fault) {
   const auto id = random_id();
   const std::string& audience =
       server_.found->issuer.empty() ? server_.found->token_endpoint : server_.found->issuer;
-  const auto assertion =
-      id ? client_assertion(std::get<SigningKey>(key),
-                            {request.client_id, audience, *id, loop_.wall_time()})
-         : std::nullopt;
+  const auto assertion = id ? client_assertion(std::get<SigningKey>(key),
+                                               {client.id, audience, *id, loop_.wall_time()})
+                            : std::nullopt;
   if (!assertion) {
     fault = "the client assertion cannot be signed";
     return false;
   }
-  request.secret = *assertion;
-  request.how = ClientAuthentication::private_key_jwt;
+  client.secret = *assertion;
+  client.place = SecretPlace::assertion;
   return true;
 }
 
 void OAuthToken::request_token() {
-  TokenRequest request;
-  request.client_id = options_.client_id;
-  request.resource = server_.found->resource;
-  request.scope = scope();
+  OAuthClient client;
+  client.id = options_.client_id;
   std::string fault;
-  if (!authenticate(request, fault)) {
+  if (!authenticate(client, fault)) {
     fail(fault, false);
     return;
   }
   request_.asked = loop_.now();
-  const std::string form = request.body();
-  request_.text = std::move(request);
+  request_.scope = scope();
+  request_.form = credentials_form(client, server_.found->resource, request_.scope);
+  request_.client = std::move(client);
   request_.transfer = std::make_unique<SmallRequest>(
-      curl_, upstream_, server_.found->token_endpoint, &form, request_.text.authorization(),
-      [this](const SmallAnswer& answer) { answered(answer); });
+      curl_, upstream_, server_.found->token_endpoint, &request_.form.body,
+      request_.form.authorization, [this](const SmallAnswer& answer) { answered(answer); });
 }
 
 void OAuthToken::answered(const SmallAnswer& answer) {
@@ -336,9 +311,8 @@ void OAuthToken::answered(const SmallAnswer& answer) {
   if (const auto* refusal = std::get_if<TokenRefusal>(&response)) {
     // Whatever of the request an answer might repeat.
     std::vector<std::string> sent = secrets();
-    const std::string authorization = request_.text.authorization();
-    if (!authorization.empty()) sent.push_back(authorization.substr(authorization.find(' ') + 1));
-    const std::string reason = printable(redacted(refusal->reason, std::move(sent)), 400);
+    for (std::string& one : secrets_of(request_.form)) sent.push_back(std::move(one));
+    const std::string reason = server_words(refusal->reason, sent);
     fail(fmt::format("no token from {}: {}{}", where, reason, remark), answer.status < 500);
     return;
   }
@@ -349,7 +323,7 @@ void OAuthToken::answered(const SmallAnswer& answer) {
   log_.event(LogLevel::debug, "token", "a new token from {}{}", where,
              grant.expires_in ? fmt::format(", good for {} s", grant.expires_in->count()) : "");
   // A step that was asked for while an earlier fetch was under way is not made by its token.
-  if (scope_.is_stepping() && request_.text.scope != scope()) {
+  if (scope_.is_stepping() && request_.scope != scope()) {
     begin();
     return;
   }

@@ -11,6 +11,7 @@
 #include "auth/auth_options.hpp"
 #include "auth/discovery.hpp"
 #include "auth/recent_secrets.hpp"
+#include "auth/token_endpoint.hpp"
 #include "base/clock.hpp"
 #include "http/client/http_options.hpp"
 
@@ -66,21 +67,6 @@ namespace bridge {
 
 class Log;
 
-enum class ClientAuthentication { secret_basic, secret_post, private_key_jwt };
-
-/// A client credentials request (RFC 6749, section 4.4).
-struct TokenRequest {
-  ClientAuthentication how = ClientAuthentication::secret_basic;
-  std::string client_id;
-  std::string secret;    ///< or the signed assertion
-  std::string resource;  ///< RFC 8707
-  std::string scope;     ///< empty: not sent
-
-  std::string body() const;
-  /// The Authorization field's value; empty: none.
-  std::string authorization() const;
-};
-
 /// OAuth 2.1 client credentials (RFC 6749, section 4.4), as MCP wants them: the server discovered
 /// through the upstream's challenge, the upstream named as `resource`.
 ///
@@ -117,7 +103,9 @@ class OAuthToken final : public TokenSource {
   };
   /// The request under way, or the last one.
   struct Request {
-    TokenRequest text;
+    OAuthClient client;
+    TokenForm form;
+    std::string scope;
     SteadyTime asked{};
     std::unique_ptr<SmallRequest> transfer;
   };
@@ -125,7 +113,7 @@ class OAuthToken final : public TokenSource {
   void begin();
   void discovered(const Discovery::Result& result);
   void request_token();
-  bool authenticate(TokenRequest& request, std::string& fault);
+  bool authenticate(OAuthClient& client, std::string& fault);
   void answered(const SmallAnswer& answer);
   void fail(const std::string& message, bool judged);
   bool step_up(const std::string& token, const std::string& wanted);

@@ -192,8 +192,7 @@ void Refresher::answered(const SmallAnswer& answer) {
   }
   const auto response = read_token_response(answer.status, answer.body);
   if (const auto* refusal = std::get_if<TokenRefusal>(&response)) {
-    judge(refresh_end(answer.status, refusal->error),
-          printable(redacted(refusal->reason, secrets()), 400));
+    judge(refresh_end(answer.status, refusal->error), server_words(refusal->reason, secrets()));
     return;
   }
   take_grant(std::get<TokenGrant>(response));

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "auth/discovery.hpp"
@@ -11,7 +10,9 @@
 #include "http/client/curl_loop.hpp"
 #include "http/form.hpp"
 #include "http/request.hpp"
+#include "json/document.hpp"
 #include "json/json_text.hpp"
+#include "text/characters.hpp"
 #include "text/visible_text.hpp"
 
 namespace bridge {
@@ -24,10 +25,23 @@ TokenForm authenticated(TokenForm form, const OAuthClient& client) {
   }
   append_field(form.body, "client_id", client.id);
   if (client.place == SecretPlace::body) append_field(form.body, "client_secret", client.secret);
+  if (client.place != SecretPlace::assertion) return form;
+  append_field(form.body, "client_assertion_type",
+               "urn:ietf:params:oauth:client-assertion-type:jwt-bearer");
+  append_field(form.body, "client_assertion", client.secret);
   return form;
 }
 
 }  // namespace
+
+TokenForm credentials_form(const OAuthClient& client, const std::string& resource,
+                           const std::string& scope) {
+  TokenForm form;
+  append_field(form.body, "grant_type", "client_credentials");
+  append_field(form.body, "resource", resource);
+  append_field(form.body, "scope", scope);
+  return authenticated(std::move(form), client);
+}
 
 TokenForm code_form(const OAuthClient& client, const std::string& code, const std::string& verifier,
                     const std::string& redirect_uri, const std::string& resource) {
@@ -88,38 +102,30 @@ std::optional<std::chrono::seconds> seconds_of(const std::string& body) {
   return std::chrono::seconds(std::min(*seconds, longest_life));
 }
 
-bool is_bearer(std::string type) {
-  std::transform(type.begin(), type.end(), type.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return type == "bearer";
-}
+}  // namespace
 
-TokenRefusal refusal_of(int status, const std::string& body) {
+TokenRefusal read_refusal(int status, const std::string& body) {
   if (!is_json_object(body)) return {fmt::format("HTTP {}", status)};
-  const std::string error = find_string(body, "error").value_or(std::string());
-  const std::string description = find_string(body, "error_description").value_or(std::string());
+  const std::string error = json::string_member(body, "error");
+  const std::string description = json::string_member(body, "error_description");
   return {fmt::format("HTTP {}{}{}{}{}", status, error.empty() ? "" : ": ", error,
                       description.empty() ? "" : ": ", description),
           error};
 }
 
-}  // namespace
-
 std::variant<TokenGrant, TokenRefusal> read_token_response(int status, const std::string& body) {
-  if (status != 200) return refusal_of(status, body);
+  if (status != 200) return read_refusal(status, body);
   if (!is_json_object(body)) return TokenRefusal{"the answer is no JSON object"};
-  if (find_member(body, "error")) return refusal_of(status, body);
-  TokenGrant grant{find_string(body, "access_token").value_or(std::string()), seconds_of(body),
-                   find_string(body, "refresh_token").value_or(std::string()),
-                   find_string(body, "scope").value_or(std::string())};
+  if (find_member(body, "error")) return read_refusal(status, body);
+  TokenGrant grant{json::string_member(body, "access_token"), seconds_of(body),
+                   json::string_member(body, "refresh_token"), json::string_member(body, "scope")};
   if (grant.token.empty()) return TokenRefusal{"there is no access_token in the answer"};
   if (!is_token(grant.token)) {
     return TokenRefusal{"the access_token cannot stand in a header"};
   }
   if (!grant.refresh_token.empty() && !is_token(grant.refresh_token)) grant.refresh_token.clear();
   if (!fits_header(grant.scope, header_limit::scope, Blanks::inside)) grant.scope.clear();
-  if (!is_bearer(find_string(body, "token_type").value_or("bearer"))) {
+  if (ascii_lower(find_string(body, "token_type").value_or("bearer")) != "bearer") {
     return TokenRefusal{"the token_type is not Bearer"};
   }
   return grant;
@@ -143,9 +149,8 @@ std::vector<std::string> secrets_of(const TokenForm& form) {
     secrets.push_back(form.authorization.substr(form.authorization.find(' ') + 1));
   RequestHead fields;
   fields.query = form.body;
-  constexpr std::array<std::string_view, 6> names = {
-      "code", "code_verifier", "refresh_token", "client_secret", "device_code", "token"};
-  for (const std::string_view name : names) {
+  for (const std::string_view name : {"code", "code_verifier", "refresh_token", "client_secret",
+                                      "client_assertion", "device_code", "token"}) {
     if (const auto value = fields.parameter(name); value && !value->empty())
       secrets.push_back(*value);
   }

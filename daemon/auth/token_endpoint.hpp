@@ -16,8 +16,9 @@ namespace bridge {
 
 class CurlLoop;
 
-/// How a client shows who it is where it asks for tokens (RFC 6749, section 2.3).
-enum class SecretPlace : std::uint8_t { none, basic, body };
+/// How a client shows who it is where it asks for tokens (RFC 6749, section 2.3; RFC 7523, section
+/// 2.2: the secret is a signed assertion).
+enum class SecretPlace : std::uint8_t { none, basic, body, assertion };
 
 /// Who the bridge is for one authorization server. A value; the secret is one.
 struct OAuthClient {
@@ -37,6 +38,9 @@ struct TokenForm {
 
 // All pure. Empty values are left out; `resource` is RFC 8707's.
 
+/// RFC 6749, section 4.4.
+TokenForm credentials_form(const OAuthClient& client, const std::string& resource,
+                           const std::string& scope);
 /// RFC 6749, section 4.1.3.
 TokenForm code_form(const OAuthClient& client, const std::string& code, const std::string& verifier,
                     const std::string& redirect_uri, const std::string& resource);
@@ -66,6 +70,9 @@ struct TokenRefusal {
   std::string reason;
   std::string error{};  ///< RFC 6749, section 5.2; empty: none
 };
+
+/// What an answer that grants nothing says (RFC 6749, section 5.2). Pure.
+TokenRefusal read_refusal(int status, const std::string& body);
 
 /// The token endpoint's answer: RFC 6749, sections 5.1 and 5.2. Pure.
 std::variant<TokenGrant, TokenRefusal> read_token_response(int status, const std::string& body);

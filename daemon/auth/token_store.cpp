@@ -15,6 +15,7 @@
 #include "base/files.hpp"
 #include "base/log.hpp"
 #include "base/secret_file.hpp"
+#include "json/document.hpp"
 #include "json/json_object.hpp"
 #include "json/json_text.hpp"
 
@@ -28,6 +29,7 @@ std::string_view name_of(SecretPlace place) {
     case SecretPlace::none: return "none";
     case SecretPlace::basic: return "basic";
     case SecretPlace::body: return "body";
+    case SecretPlace::assertion: break;  // made for each request
   }
   return "none";
 }
@@ -36,58 +38,53 @@ std::int64_t seconds_of(WallTime time) {
   return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
 }
 
-std::string text_of(const StoredLogin& login) {
-  JsonObject text;
-  text.add_unless_empty("upstream", login.upstream)
-      .add_unless_empty("resource", login.resource)
-      .add_unless_empty("issuer", login.issuer)
-      .add_unless_empty("token_endpoint", login.token_endpoint)
-      .add_unless_empty("revocation_endpoint", login.revocation_endpoint)
-      .add_unless_empty("client_id", login.client.id)
-      .add_unless_empty("client_secret", login.client.secret)
-      .add_unless_empty("secret_place", name_of(login.client.place))
-      .add_unless_empty("redirect_uri", login.client.redirect_uri)
-      .add_unless_empty("scope", login.scope)
-      .add_unless_empty("access_token", login.access_token)
-      .add_unless_empty("refresh_token", login.refresh_token)
+/// Visits all members that are texts.
+template <class Login, class Visit>
+void each_text(Login& login, Visit&& visit) {
+  visit("upstream", login.upstream);
+  visit("resource", login.resource);
+  visit("issuer", login.issuer);
+  visit("token_endpoint", login.token_endpoint);
+  visit("revocation_endpoint", login.revocation_endpoint);
+  visit("client_id", login.client.id);
+  visit("client_secret", login.client.secret);
+  visit("redirect_uri", login.client.redirect_uri);
+  visit("scope", login.scope);
+  visit("access_token", login.access_token);
+  visit("refresh_token", login.refresh_token);
+}
+
+JsonObject object_of(const StoredLogin& login) {
+  JsonObject object;
+  each_text(login, [&object](std::string_view name, const std::string& text) {
+    object.add_unless_empty(name, text);
+  });
+  object.add("secret_place", name_of(login.client.place))
       .add("registered", login.client.is_registered)
       .add("public", login.is_public)
       .add("redemptions", login.redemptions);
-  if (login.expires) text.add("expires", seconds_of(*login.expires));
-  return text.text();
+  if (login.expires) object.add("expires", seconds_of(*login.expires));
+  return object;
 }
 
 StoredLogin login_of(std::string_view text) {
-  const auto member = [text](std::string_view name) {
-    return find_string(text, name).value_or(std::string());
-  };
   StoredLogin login;
-  login.upstream = member("upstream");
-  login.resource = member("resource");
-  login.issuer = member("issuer");
-  login.token_endpoint = member("token_endpoint");
-  login.revocation_endpoint = member("revocation_endpoint");
-  login.client.id = member("client_id");
-  login.client.secret = member("client_secret");
-  const std::string place = member("secret_place");
+  each_text(login, [text](std::string_view name, std::string& member) {
+    member = json::string_member(text, name);
+  });
+  const std::string place = json::string_member(text, "secret_place");
   login.client.place = place == "basic"  ? SecretPlace::basic
                        : place == "body" ? SecretPlace::body
                                          : SecretPlace::none;
-  login.client.redirect_uri = member("redirect_uri");
+  const auto number = [text](std::string_view name) {
+    return to_unsigned(find_member(text, name).value_or(""));
+  };
   login.client.is_registered = find_member(text, "registered") == "true";
   login.is_public = find_member(text, "public") == "true";
-  login.scope = member("scope");
-  login.access_token = member("access_token");
-  login.refresh_token = member("refresh_token");
-  const auto redemptions = find_member(text, "redemptions");
   login.redemptions =
-      redemptions
-          ? static_cast<int>(std::min<std::uint64_t>(to_unsigned(*redemptions).value_or(0), 9))
-          : 0;
-  if (const auto expires = find_member(text, "expires")) {
-    if (const auto seconds = to_unsigned(*expires); seconds && *seconds < (1ull << 33))
-      login.expires = WallTime(std::chrono::seconds(*seconds));
-  }
+      static_cast<int>(std::min<std::uint64_t>(number("redemptions").value_or(0), 9));
+  if (const auto seconds = number("expires"); seconds && *seconds < (1ull << 33))
+    login.expires = WallTime(std::chrono::seconds(*seconds));
   return login;
 }
 
@@ -96,7 +93,7 @@ StoredLogin login_of(std::string_view text) {
 std::string logins_text(const std::vector<StoredLogin>& logins) {
   std::string text = fmt::format("{{\"version\":{},\"logins\":[", version);
   for (const StoredLogin& login : logins)
-    text += (&login == logins.data() ? "\n" : ",\n") + text_of(login);
+    text += (&login == logins.data() ? "\n" : ",\n") + object_of(login).text();
   return text + "\n]}\n";
 }
 

@@ -13,13 +13,12 @@
 #include "options/option_table.hpp"
 #include "options/options.hpp"
 #include "servers/resolve_server.hpp"
+#include "text/characters.hpp"
 
 namespace bridge {
 
 std::string header_line(const std::string& name, const std::string& value,
                         const std::string& option, int code) {
-  constexpr std::string_view token_characters =
-      "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
   if (name.empty() || name.find_first_not_of(token_characters) != name.npos) {
     throw StartError(code, option + ": a header's name is not one");
   }

@@ -32,6 +32,10 @@ inline std::string ascii_lower(std::string_view text) {
   return lower;
 }
 
+/// What a token of a header field is made of (RFC 9110, section 5.6.2).
+inline constexpr std::string_view token_characters =
+    "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
 /// Appends the two hexadecimal digits of a byte.
 inline void append_hex(std::string& out, unsigned char byte,
                        std::string_view digits = "0123456789abcdef") {

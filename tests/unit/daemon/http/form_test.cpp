@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "auth/oauth_token.hpp"
+#include "auth/token_endpoint.hpp"
 #include "text/base64.hpp"
 
 using namespace bridge;
@@ -31,26 +31,28 @@ TEST_CASE("client id and secret are encoded before they are joined") {
 }
 
 TEST_CASE("a token request names the resource, and the client as the server wants it") {
-  TokenRequest request;
-  request.client_id = "me";
-  request.secret = "s&cret";
-  request.resource = "https://h/mcp";
-  CHECK(request.body() == "grant_type=client_credentials&resource=https%3A%2F%2Fh%2Fmcp");
-  CHECK(request.authorization() == basic_credentials("me", "s&cret"));
+  OAuthClient client;
+  client.id = "me";
+  client.secret = "s&cret";
+  client.place = SecretPlace::basic;
+  const std::string resource = "https://h/mcp";
+  const TokenForm basic = credentials_form(client, resource, "");
+  CHECK(basic.body == "grant_type=client_credentials&resource=https%3A%2F%2Fh%2Fmcp");
+  CHECK(basic.authorization == basic_credentials("me", "s&cret"));
 
-  request.how = ClientAuthentication::secret_post;
-  request.scope = "a b";
-  CHECK(request.body() ==
+  client.place = SecretPlace::body;
+  const TokenForm post = credentials_form(client, resource, "a b");
+  CHECK(post.body ==
         "grant_type=client_credentials&resource=https%3A%2F%2Fh%2Fmcp&scope=a%20b&client_id=me&"
         "client_secret=s%26cret");
-  CHECK(request.authorization() == "");
+  CHECK(post.authorization == "");
 
-  request.how = ClientAuthentication::private_key_jwt;
-  request.scope.clear();
-  request.secret = "a.b.c";
-  CHECK(request.body() ==
+  client.place = SecretPlace::assertion;
+  client.secret = "a.b.c";
+  const TokenForm signed_one = credentials_form(client, resource, "");
+  CHECK(signed_one.body ==
         "grant_type=client_credentials&resource=https%3A%2F%2Fh%2Fmcp&client_id=me"
         "&client_assertion_type=urn%3Aietf%3Aparams%3Aoauth%3Aclient-assertion-type%3Ajwt-bearer&"
         "client_assertion=a.b.c");
-  CHECK(request.authorization() == "");
+  CHECK(signed_one.authorization == "");
 }
