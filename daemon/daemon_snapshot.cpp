@@ -32,7 +32,7 @@ std::vector<int> DaemonSnapshot::descriptors() const {
     if (one >= 0) all.push_back(one);
   }
   for (const DownstreamSession::Saved& one : face.sessions) {
-    for (const PendingPost::Saved& post : one.posts) {
+    for (const Post::Saved& post : one.posts) {
       if (post.connection) all.push_back(post.connection->descriptor);
     }
   }

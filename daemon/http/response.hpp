@@ -10,10 +10,12 @@ namespace bridge {
 
 /// An HTTP answer with its whole body.
 struct HttpResponse {
+  using Headers = std::vector<std::pair<std::string, std::string>>;
+
   int status = 200;
   std::string content_type;  ///< empty: none, and no body
   std::string body;
-  std::vector<std::pair<std::string, std::string>> headers;
+  Headers headers;
 };
 
 std::string_view reason_of(int status);

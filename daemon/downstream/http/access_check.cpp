@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "downstream/http/modern_post.hpp"
 #include "downstream/http/posted_messages.hpp"
 #include "http/request.hpp"
 #include "json/reply.hpp"
@@ -158,7 +157,7 @@ std::optional<HttpResponse> AccessCheck::fault_of(const RequestHead& head) const
   return std::nullopt;
 }
 
-AccessCheck::Headers AccessCheck::cors_headers(const RequestHead& head) const {
+HttpResponse::Headers AccessCheck::cors_headers(const RequestHead& head) const {
   const std::string origin = head.header("origin");
   if (origin.empty() || !sites_.is_listed(origin)) return {};
   return {{"Access-Control-Allow-Origin", origin},

@@ -43,15 +43,13 @@ class BearerToken {
 /// version of the protocol, the type of the body. The loop's thread only.
 class AccessCheck {
  public:
-  using Headers = std::vector<std::pair<std::string, std::string>>;
-
   /// REQUIRES: options.address; `routes` outlives it.
   AccessCheck(const Routes& routes, const FaceOptions& options);
 
   /// `now` is for the pace of looking at the token's file.
   Admission admit(const RequestHead& head, bool has_body, SteadyTime now);
   /// What lets a listed site's pages read the answer.
-  Headers cors_headers(const RequestHead& head) const;
+  HttpResponse::Headers cors_headers(const RequestHead& head) const;
   /// The answer to OPTIONS. REQUIRES: admitted.
   HttpResponse preflight(const RequestHead& head) const;
 

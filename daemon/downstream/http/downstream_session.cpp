@@ -22,33 +22,22 @@ std::string make_session_name() {
   return hex_of(bytes);
 }
 
-namespace {
-
-bool is_request_frame(std::string_view frame) {
-  return find_member(frame, "method").has_value() && find_member(frame, "id").has_value();
-}
-
-}  // namespace
-
 DownstreamSession::DownstreamSession(FaceContext& context, Kind kind, std::string name,
                                      std::string agent)
     : context_(context),
       kind_(kind),
       name_(std::move(name)),
       agent_(std::move(agent)),
+      identity_(context.new_client()),
       store_(context.options.stream_buffer, context.budget),
       share_(context.budget),
-      last_used_(context_.loop.now()),
+      last_used_(identity_.connected),
       leaving_(context.loop, [this] { leave(); }),
       stream_(
           context, store_,
           kind == Kind::old_sse ? SessionStream::Style{false, "message"}
                                 : SessionStream::Style{true, {}},
-          [this] { load_changed(); }, [this] { stream_lost(); }) {
-  identity_.id = context.ids.next();
-  identity_.kind = "http";
-  identity_.connected = last_used_;
-}
+          [this] { load_changed(); }, [this] { stream_lost(); }) {}
 
 void DownstreamSession::start() {
   is_known_ = true;
@@ -75,14 +64,13 @@ void DownstreamSession::leave() {
   context_.session_over(*this);
 }
 
-void DownstreamSession::begin_post(HttpConnection& connection, PendingPost::Asked asked) {
-  posts_.push_back(
-      std::make_unique<PendingPost>(context_, connection, &store_, std::move(asked), *this));
-  posts_.back()->begin();
+void DownstreamSession::begin_post(HttpConnection& connection, Post::Asked asked) {
+  posts_.push_back(std::make_unique<Post>(context_, *this));
+  posts_.back()->begin(connection, std::move(asked));
   can_be_asked_now();
 }
 
-void DownstreamSession::post_over(PendingPost& post) {
+void DownstreamSession::post_over(Post& post) {
   const auto found = std::find_if(posts_.begin(), posts_.end(),
                                   [&post](const auto& one) { return one.get() == &post; });
   context_.loop.reap(std::move(*found));
@@ -96,13 +84,13 @@ void DownstreamSession::sweep_when_due() {
   if (const auto end = due()) context_.sweep_by(end->time);
 }
 
-PendingPost* DownstreamSession::post_for(std::string_view raw_id) const {
+Post* DownstreamSession::post_for(std::string_view raw_id) const {
   const auto found = std::find_if(posts_.begin(), posts_.end(),
                                   [raw_id](const auto& one) { return one->awaits(raw_id); });
   return found == posts_.end() ? nullptr : found->get();
 }
 
-PendingPost* DownstreamSession::post_of_stream(std::uint64_t number) {
+Post* DownstreamSession::post_of_stream(std::uint64_t number) {
   const auto found = std::find_if(posts_.begin(), posts_.end(), [number](const auto& one) {
     return one->number() == number && one->can_resume();
   });
@@ -114,20 +102,18 @@ bool DownstreamSession::awaits(std::string_view raw_id) const {
 }
 
 void DownstreamSession::answer(std::string_view request_id, std::string frame, AnswerOrder order) {
-  context_.fan_out->publish_if_all(frame);
-  PendingPost* post = post_for(request_id);
+  Post* post = post_for(request_id);
+  const bool is_late = post == nullptr && take_expected_later(request_id);
+  context_.fan_out->publish_answer(frame, is_late && kind_ == Kind::streamable);
   if (!opening_id_.empty() && same_id(request_id, opening_id_)) {
     // A session that was refused, or whose name nobody has learned, is none.
     if (find_member(frame, "error") || post == nullptr || !post->has_caller()) end();
     opening_id_.clear();
   }
   if (post != nullptr) {
-    post->answer(request_id, std::move(frame));
+    post->answer(request_id, std::move(frame), order);
     return;
   }
-  const bool expected = take_expected_later(request_id);
-  const bool is_late = expected && kind_ == Kind::streamable;
-  if (is_late && !context_.options.fans_out_all) context_.fan_out->publish(frame);
   if (order == AnswerOrder::ahead) {
     stream_.push_ahead(std::move(frame), request_id);
   } else {
@@ -135,26 +121,24 @@ void DownstreamSession::answer(std::string_view request_id, std::string frame, A
   }
 }
 
-void DownstreamSession::abandon_requests(const std::vector<std::string>& raw_ids) {
-  for (const std::string& raw_id : raw_ids) {
-    if (!opening_id_.empty() && same_id(raw_id, opening_id_)) end();
-    context_.events.client_line(identity_.id, cancellation_of(raw_id));
-  }
+void DownstreamSession::cancel(const std::string& raw_id) {
+  if (!opening_id_.empty() && same_id(raw_id, opening_id_)) end();
+  context_.events.client_line(identity_.id, cancellation_of(raw_id));
 }
 
 void DownstreamSession::send_about(std::string_view request_id, std::string frame) {
   context_.fan_out->publish_about(frame, kind_ == Kind::streamable && later_.contains(request_id));
-  PendingPost* post = post_for(request_id);
+  Post* post = post_for(request_id);
   // A question waits for no resumption; what only tells something does.
   const bool elsewhere =
-      post != nullptr && !post->can_ask() && stream_.is_open() && is_request_frame(frame);
-  if (post != nullptr && !elsewhere && post->send(frame)) return;
+      post != nullptr && !post->can_ask() && stream_.is_open() && is_request_text(frame);
+  if (post != nullptr && !elsewhere && post->send_before_answer(frame)) return;
   // Before an answer that comes as one body nothing else can come; it may on the session's stream.
   if (stream_.is_open() || post == nullptr) stream_.push(std::move(frame));
 }
 
 void DownstreamSession::no_answer(std::string_view request_id) {
-  if (PendingPost* post = post_for(request_id)) post->no_answer(request_id);
+  if (Post* post = post_for(request_id)) post->no_answer(request_id);
   take_expected_later(request_id);
 }
 
@@ -171,7 +155,7 @@ void DownstreamSession::send(std::string frame) {
   if (!stream_.is_open()) {
     // A question about no request of its own: a stream of a POST carries it as well.
     for (const auto& post : posts_) {
-      if (post->can_ask() && post->send(frame)) return;
+      if (post->can_ask() && post->send_before_answer(frame)) return;
     }
   }
   stream_.push(std::move(frame));
@@ -182,7 +166,7 @@ void DownstreamSession::send_ahead(std::string frame) { stream_.push_ahead(std::
 /// A stream without a connection is resumed at best: what asks now gets no answer there.
 bool DownstreamSession::can_be_asked(std::string_view request_id) const {
   if (stream_.is_open()) return true;
-  const PendingPost* asking = request_id.empty() ? nullptr : post_for(request_id);
+  const Post* asking = request_id.empty() ? nullptr : post_for(request_id);
   if (asking != nullptr) return asking->can_ask();
   return std::any_of(posts_.begin(), posts_.end(), [](const auto& one) { return one->can_ask(); });
 }
@@ -233,7 +217,7 @@ void DownstreamSession::stream_lost() {
 
 std::size_t DownstreamSession::queued_bytes() const {
   std::size_t bytes = stream_.queued_bytes();
-  for (const auto& post : posts_) bytes += post->unsent();
+  for (const auto& post : posts_) bytes += post->queued_bytes();
   return bytes;
 }
 

@@ -8,7 +8,7 @@
 
 #include "base/clock.hpp"
 #include "downstream/http/fan_out.hpp"
-#include "downstream/http/pending_post.hpp"
+#include "downstream/http/post.hpp"
 #include "downstream/http/session_stream.hpp"
 
 namespace bridge {
@@ -62,7 +62,7 @@ inline std::optional<SessionDue> end_of_session(const SessionUse& use,
 /// Owned by the face, known to the router from start() to its end. Owns its POSTs. The loop's
 /// thread only. Memory: the queue of its stream (over --client-buffer the router pauses), and
 /// --http-stream-buffer for resumption.
-class DownstreamSession final : public ClientChannel, public PostOwner {
+class DownstreamSession final : public ClientChannel {
  public:
   enum class Kind {
     streamable,  ///< Streamable HTTP
@@ -81,7 +81,7 @@ class DownstreamSession final : public ClientChannel, public PostOwner {
     EventStore::Saved store;
     SessionStream::Saved stream;
     IdSet later;  ///< ids whose answers come on the session's stream
-    std::vector<PendingPost::Saved> posts;
+    std::vector<Post::Saved> posts;
 
     template <class A>
     void each_field(A& archive) {
@@ -104,10 +104,10 @@ class DownstreamSession final : public ClientChannel, public PostOwner {
   EventStore& store() { return store_; }
 
   /// A POST whose answers are waited for.
-  void begin_post(HttpConnection& connection, PendingPost::Asked asked);
-  const std::vector<std::unique_ptr<PendingPost>>& posts() const { return posts_; }
+  void begin_post(HttpConnection& connection, Post::Asked asked);
+  const std::vector<std::unique_ptr<Post>>& posts() const { return posts_; }
   /// The one whose stream has that number; null if there is none.
-  PendingPost* post_of_stream(std::uint64_t number);
+  Post* post_of_stream(std::uint64_t number);
   /// Whether a request of that id is being answered.
   bool awaits(std::string_view raw_id) const;
   /// The `initialize` it begins with: an error is its end.
@@ -131,10 +131,15 @@ class DownstreamSession final : public ClientChannel, public PostOwner {
   /// When and why it ends if nothing happens; nothing while another's time runs for it.
   std::optional<SessionDue> due() const;
 
-  void take_unsent(std::string message) override { stream_.push(std::move(message)); }
-  void load_changed() override;
-  void abandon_requests(const std::vector<std::string>& raw_ids) override;
-  void post_over(PendingPost& post) override;
+  // What its POSTs tell.
+  /// An answer that can no longer go with its POST.
+  void take_unsent(std::string message) { stream_.push(std::move(message)); }
+  /// What callers have not taken has become more or less.
+  void load_changed();
+  /// The caller of this request was answered by an error.
+  void cancel(const std::string& raw_id);
+  /// It has been answered, or given up: to be reaped.
+  void post_over(Post& post);
 
   void send(std::string frame) override;
   void send_ahead(std::string frame) override;
@@ -155,7 +160,7 @@ class DownstreamSession final : public ClientChannel, public PostOwner {
   std::string command() const override { return agent_; }
 
  private:
-  PendingPost* post_for(std::string_view raw_id) const;
+  Post* post_for(std::string_view raw_id) const;
   bool take_expected_later(std::string_view request_id);
   void stream_lost();
   void sweep_when_due();
@@ -169,7 +174,7 @@ class DownstreamSession final : public ClientChannel, public PostOwner {
   ClientIdentity identity_;
   EventStore store_;
   ByteBudget::Share share_;
-  std::vector<std::unique_ptr<PendingPost>> posts_;  ///< those under way
+  std::vector<std::unique_ptr<Post>> posts_;  ///< those under way
   IdSet later_;
   SteadyTime last_used_;
   SteadyTime last_taken_{};  ///< see SessionUse; what the streams' connections say counts too

@@ -22,8 +22,7 @@ namespace bridge {
 class DownstreamSession;
 class EventStream;
 class FanOut;
-class ModernPost;
-class SessionlessClient;
+class Post;
 
 /// The HTTP face as it is to be (BEHAVIOUR, "HTTP face"). Off without an address.
 struct FaceOptions {
@@ -76,8 +75,15 @@ struct FaceContext {
   std::function<void(SteadyTime)> sweep_by{};
   // They are over: to be reaped.
   std::function<void(DownstreamSession&)> session_over{};
-  std::function<void(SessionlessClient&)> client_over{};
-  std::function<void(ModernPost&)> modern_post_over{};
+  std::function<void(Post&)> post_over{};
+
+  ClientIdentity new_client() {
+    ClientIdentity identity;
+    identity.id = ids.next();
+    identity.kind = "http";
+    identity.connected = loop.now();
+    return identity;
+  }
 };
 
 }  // namespace bridge

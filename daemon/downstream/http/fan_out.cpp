@@ -5,25 +5,14 @@
 #include <utility>
 #include <vector>
 
+#include "downstream/http/posted_messages.hpp"
 #include "http/sse_parser.hpp"
-#include "json/json_text.hpp"
 
 namespace bridge {
-namespace {
-
-std::string_view line_of(const RingEntry& entry) {
-  return std::string_view(entry.line).substr(0, entry.line.size() - 1);
-}
-
-bool is_request(std::string_view message) {
-  return find_member(message, "method").has_value() && find_member(message, "id").has_value();
-}
-
-}  // namespace
 
 class FanOut::Subscriber final : public HttpResponder {
  public:
-  Subscriber(FanOut& owner, HttpConnection& connection, EventStream::Headers headers)
+  Subscriber(FanOut& owner, HttpConnection& connection, HttpResponse::Headers headers)
       : owner_(owner), stream_(owner.context_, connection, std::move(headers)) {
     connection.set_responder(this);
   }
@@ -47,7 +36,7 @@ FanOut::FanOut(FaceContext& context)
 
 FanOut::~FanOut() = default;
 
-void FanOut::subscribe(HttpConnection& connection, EventStream::Headers headers,
+void FanOut::subscribe(HttpConnection& connection, HttpResponse::Headers headers,
                        std::string_view last_event_id) {
   if (!std::exchange(used_, true)) seen_ = context_.feed.ring().newest();
   auto subscriber = std::make_unique<Subscriber>(*this, connection, std::move(headers));
@@ -56,20 +45,9 @@ void FanOut::subscribe(HttpConnection& connection, EventStream::Headers headers,
   subscribers_.emplace(key, std::move(subscriber));
   const auto last = parse_event_id(last_event_id);
   if (last && last->stream == instance_ && store_.reaches_back_to(*last)) {
-    store_.each_after(*last, [&](const EventStore::Event& event) {
-      if (!event.message.empty()) {
-        stream.send(sse_event(to_text(event.id), {}, event.message));
-        return;
-      }
-      context_.feed.ring().each_after(
-          static_cast<Sequence>(value_of(event.sequence) - 1), [&](const RingEntry& entry) {
-            if (entry.sequence == event.sequence)
-              stream.send(sse_event(to_text(event.id), {}, line_of(entry)));
-            return false;
-          });
-    });
+    stream.replay(store_, *last);
   } else {
-    stream.send(sse_retry(to_text(next_id()), stream_retry_ms));
+    stream.announce(next_id(), false);
   }
 }
 
@@ -80,20 +58,19 @@ void FanOut::publish(const std::string& message) {
   send_to_all(id, message);
 }
 
-void FanOut::publish_if_all(const std::string& message) {
-  if (context_.options.fans_out_all) publish(message);
+void FanOut::publish_answer(const std::string& message, bool is_later) {
+  if (is_later || context_.options.fans_out_all) publish(message);
 }
 
 void FanOut::publish_about(const std::string& message, bool is_later) {
-  const bool is_shown = is_later || context_.options.fans_out_all;
-  if (is_shown && used_ && !is_request(message)) publish(message);
+  if (used_ && !is_request_text(message)) publish_answer(message, is_later);
 }
 
 bool FanOut::somebody_looks_on() const {
   return context_.options.fans_out_all && !subscribers_.empty();
 }
 
-void FanOut::show_request(const std::string& line) { publish_if_all(line); }
+void FanOut::show_request(const std::string& line) { publish_answer(line, false); }
 
 std::optional<SteadyTime> FanOut::end_quiet(SteadyTime now) {
   std::optional<SteadyTime> next;
@@ -121,7 +98,7 @@ void FanOut::ring_grew() {
     if (filter_ != nullptr && !filter_->shows(entry)) return true;
     const EventId id = next_id();
     store_.keep(id, entry.sequence);
-    send_to_all(id, line_of(entry));
+    send_to_all(id, message_of(entry));
     return true;
   });
 }

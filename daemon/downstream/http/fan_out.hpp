@@ -23,14 +23,14 @@ class FanOut final : public RequestOnlookers {
   ~FanOut();
 
   /// `last_event_id` may be empty, or one that a former subscription ended with.
-  void subscribe(HttpConnection& connection, EventStream::Headers headers,
+  void subscribe(HttpConnection& connection, HttpResponse::Headers headers,
                  std::string_view last_event_id);
   /// A message that is not in the ring.
   void publish(const std::string& message);
-  /// A message that only those see who asked for everything.
-  void publish_if_all(const std::string& message);
-  /// What belongs to a request before its answer; `is_later`: that was put off. The upstream's
-  /// requests are not shown by this, since they are by show_request(), whoever is asked.
+  /// An answer; `is_later`: its caller does not wait for it. Else only with --http-fanout all.
+  void publish_answer(const std::string& message, bool is_later);
+  /// The same of what belongs to a request before its answer. The upstream's requests are not shown
+  /// by this, since they are by show_request(), whichever client is asked.
   void publish_about(const std::string& message, bool is_later);
 
   bool somebody_looks_on() const override;

@@ -5,7 +5,6 @@
 
 #include "base/start_error.hpp"
 #include "downstream/http/downstream_session.hpp"
-#include "downstream/http/modern_post.hpp"
 #include "downstream/http/posted_messages.hpp"
 #include "http/request.hpp"
 #include "http/sse_parser.hpp"
@@ -44,12 +43,7 @@ HttpFace::HttpFace(EventLoop& loop, Deferred& flush, ClientIdSource& ids, Notifi
   context_.session_over = [this](DownstreamSession& session) {
     reap_from(context_.loop, sessions_, session.name());
   };
-  context_.client_over = [this](SessionlessClient& client) {
-    reap_from(context_.loop, sessionless_clients_, client.identity().id);
-  };
-  context_.modern_post_over = [this](ModernPost& post) {
-    reap_from(context_.loop, modern_posts_, post.identity().id);
-  };
+  context_.post_over = [this](Post& post) { reap_from(context_.loop, posts_, post.identity().id); };
   auto tls = tls_of(face);
   ListeningPort port = face.kept_listener ? ListeningPort::kept(*face.kept_listener)
                                           : ListeningPort::open(*face.address);
@@ -108,21 +102,12 @@ void HttpFace::flush() {
   server_->flush();
 }
 
-std::vector<PendingPost*> HttpFace::posts() const {
-  std::vector<PendingPost*> all;
+std::vector<Post*> HttpFace::posts() const {
+  std::vector<Post*> all;
   for (const auto& [name, session] : sessions_) {
     for (const auto& post : session->posts()) all.push_back(post.get());
   }
-  for (const auto& [id, client] : sessionless_clients_) {
-    if (client->post() != nullptr) all.push_back(client->post());
-  }
-  return all;
-}
-
-std::vector<ModernPost*> HttpFace::modern_posts() const {
-  std::vector<ModernPost*> all;
-  all.reserve(modern_posts_.size());
-  for (const auto& [id, post] : modern_posts_) all.push_back(post.get());
+  for (const auto& [id, post] : posts_) all.push_back(post.get());
   return all;
 }
 
@@ -168,12 +153,7 @@ void HttpFace::sweep() {
   std::optional<SteadyTime> next;
   const auto later = [&next](SteadyTime time) { next = next ? std::min(*next, time) : time; };
 
-  for (PendingPost* post : posts()) {
-    post->sweep(now);
-    if (const auto time = post->due()) later(*time);
-  }
-
-  for (ModernPost* post : modern_posts()) {
+  for (Post* post : posts()) {
     post->sweep(now);
     if (const auto time = post->due()) later(*time);
   }
@@ -202,45 +182,29 @@ void HttpFace::sweep() {
   if (next) sweep_timer_.set_at_latest(*next);
 }
 
-/// With all buffers full for a while, whoever makes most wait ends: a session that does not fetch
-/// what lies there for it, an array whose answers are collected, or a modern POST whose stream is
-/// not read as fast as it comes. Returns when to look again.
+/// With all buffers full for a while, the largest heap goes: of a session that does not fetch what
+/// lies there for it, of a POST whose answers are collected, or of one outside of a session whose
+/// stream is not read as fast as it comes. Returns when to look again.
 std::optional<SteadyTime> HttpFace::make_room(SteadyTime now) {
   if (!context_.budget.over()) return std::nullopt;
   const SteadyTime due = budget_used_up_since_.value_or(now) + context_.options.stall;
   if (now < due) return due;
   std::size_t most = 0;
   DownstreamSession* session = nullptr;
-  PendingPost* collecting = nullptr;
-  ModernPost* streaming = nullptr;
+  Post* largest = nullptr;
   for (auto& [name, one] : sessions_) {
     if (one->is_over() || one->unfetched_bytes() <= most) continue;
     most = one->unfetched_bytes();
     session = one.get();
   }
-  for (PendingPost* post : posts()) {
-    if (post->collected() <= most) continue;
-    most = post->collected();
-    collecting = post;
-  }
-  for (ModernPost* post : modern_posts()) {
-    if (post->queued_bytes() <= most) continue;
-    most = post->queued_bytes();
-    streaming = post;
+  for (Post* post : posts()) {
+    if (post->reclaimable_bytes() <= most) continue;
+    most = post->reclaimable_bytes();
+    largest = post;
   }
   if (most == 0) return now + context_.options.stall;  // others have to make room first
-  if (streaming != nullptr) {
-    context_.log.peer(LogLevel::warning, "stream dropped", {.client = streaming->identity().id},
-                      "the stream of a POST was dropped: {} bytes of it were not read, and "
-                      "--max-buffered is used up",
-                      most);
-    streaming->give_up();
-  } else if (collecting != nullptr) {
-    context_.log.peer(LogLevel::warning, "http array given up",
-                      "a POST was answered 503: {} bytes of its answers were collected, and "
-                      "--max-buffered is used up",
-                      most);
-    collecting->give_up();
+  if (largest != nullptr) {
+    largest->give_up();
   } else {
     context_.log.peer(LogLevel::warning, "http session ended",
                       "an HTTP session has ended: {} bytes of answers were not fetched, and "
@@ -258,14 +222,13 @@ void HttpFace::ring_grew() {
 
 void HttpFace::acknowledge_read() {
   for (auto& [name, session] : sessions_) session->stream().acknowledge_read();
-  for (auto& [id, post] : modern_posts_) post->acknowledge_read();
+  for (auto& [id, post] : posts_) post->acknowledge_read();
 }
 
 void HttpFace::close_all() {
   fan_out_.close_all(last_words);
   const HttpResponse refusal = error_response(503, json_rpc::bridge_error, last_words);
-  for (PendingPost* post : posts()) post->close(last_words, refusal);
-  for (ModernPost* post : modern_posts()) post->close(last_words, refusal);
+  for (Post* post : posts()) post->close(last_words, refusal);
   for (auto& [name, session] : sessions_) session->stream().close(last_words);
   server_->close_all();
 }
@@ -284,6 +247,7 @@ HttpResponse not_of_this_revision() {
 }
 
 }  // namespace
+
 DownstreamSession* HttpFace::find_session(const std::string& name,
                                           std::optional<DownstreamSession::Kind> kind) {
   const auto found = sessions_.find(name);
@@ -308,13 +272,17 @@ DownstreamSession* HttpFace::add_session(DownstreamSession::Kind kind, const Req
   return &added;
 }
 
-std::size_t HttpFace::streams() const {
+/// Another stream is one too many.
+std::optional<HttpResponse> HttpFace::stream_refusal() const {
   const auto of_sessions = std::count_if(sessions_.begin(), sessions_.end(), [](const auto& entry) {
     return entry.second->stream().is_open();
   });
-  const auto listens = std::count_if(modern_posts_.begin(), modern_posts_.end(),
+  const auto listens = std::count_if(posts_.begin(), posts_.end(),
                                      [](const auto& entry) { return entry.second->listens(); });
-  return fan_out_.size() + static_cast<std::size_t>(of_sessions + listens);
+  if (fan_out_.size() + static_cast<std::size_t>(of_sessions + listens) <
+      context_.options.max_streams)
+    return std::nullopt;
+  return full_response("too many streams are open (--http-max-streams)");
 }
 
 std::optional<HttpResponse> HttpFace::open_stream(FaceRequest& request) {
@@ -336,8 +304,8 @@ std::optional<HttpResponse> HttpFace::open_stream(FaceRequest& request) {
   if (session->stream().is_open() && !last)
     return error_response(409, json_rpc::bridge_error,
                           "Conflict: this session has a stream already");
-  if (!session->stream().is_open() && streams() >= context_.options.max_streams) {
-    return full_response("too many streams are open (--http-max-streams)");
+  if (!session->stream().is_open()) {
+    if (auto refusal = stream_refusal()) return refusal;
   }
   session->stream().open(request.connection, access_.cors_headers(head), last,
                          primes_streams(head));
@@ -347,17 +315,15 @@ std::optional<HttpResponse> HttpFace::open_stream(FaceRequest& request) {
 
 /// The stream of a POST goes on here, or is told to its end.
 bool HttpFace::resume_post(FaceRequest& request, DownstreamSession& session, EventId last) {
-  EventStream::Headers headers = access_.cors_headers(request.head);
-  if (PendingPost* post = session.post_of_stream(last.stream)) {
+  HttpResponse::Headers headers = access_.cors_headers(request.head);
+  if (Post* post = session.post_of_stream(last.stream)) {
     post->resume(request.connection, std::move(headers), last);
     session.can_be_asked_now();
     return true;
   }
   if (!session.store().knows(last)) return false;
   EventStream stream(context_, request.connection, std::move(headers));
-  session.store().each_after(last, [&stream](const EventStore::Event& event) {
-    stream.send(sse_event(to_text(event.id), {}, event.message));
-  });
+  stream.replay(session.store(), last);
   stream.end();
   return true;
 }
@@ -365,8 +331,7 @@ bool HttpFace::resume_post(FaceRequest& request, DownstreamSession& session, Eve
 std::optional<HttpResponse> HttpFace::open_fan_out(FaceRequest& request) {
   const RequestHead& head = request.head;
   if (!accepts_stream(head.header("accept"))) return no_stream_wanted();
-  if (streams() >= context_.options.max_streams)
-    return full_response("too many streams are open (--http-max-streams)");
+  if (auto refusal = stream_refusal()) return refusal;
   fan_out_.subscribe(request.connection, access_.cors_headers(head), head.header("last-event-id"));
   return std::nullopt;
 }
@@ -374,8 +339,7 @@ std::optional<HttpResponse> HttpFace::open_fan_out(FaceRequest& request) {
 std::optional<HttpResponse> HttpFace::open_old_sse(FaceRequest& request) {
   const RequestHead& head = request.head;
   if (!accepts_stream(head.header("accept"))) return no_stream_wanted();
-  if (streams() >= context_.options.max_streams)
-    return full_response("too many streams are open (--http-max-streams)");
+  if (auto refusal = stream_refusal()) return refusal;
   DownstreamSession* session = add_session(DownstreamSession::Kind::old_sse, head);
   if (session == nullptr) return full_response("too many sessions (--http-max-sessions)");
   session->stream().open(request.connection, access_.cors_headers(head), std::nullopt, false,

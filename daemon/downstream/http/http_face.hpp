@@ -9,8 +9,7 @@
 #include "downstream/http/access_check.hpp"
 #include "downstream/http/downstream_session.hpp"
 #include "downstream/http/fan_out.hpp"
-#include "downstream/http/modern_post.hpp"
-#include "downstream/http/pending_post.hpp"
+#include "downstream/http/post.hpp"
 #include "downstream/http/posted_messages.hpp"
 #include "downstream/http/routes.hpp"
 #include "http/server/http_server.hpp"
@@ -101,7 +100,7 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
   std::optional<HttpResponse> open_api(FaceRequest& request);
   void add_cors_headers(HttpResponse& response, const RequestHead& head) const;
 
-  // Sessions and their streams: http_face_streams.cpp.
+  // Sessions and their streams.
   std::optional<HttpResponse> open_stream(FaceRequest& request);
   std::optional<HttpResponse> open_fan_out(FaceRequest& request);
   std::optional<HttpResponse> open_old_sse(FaceRequest& request);
@@ -111,26 +110,25 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
                                   std::optional<DownstreamSession::Kind> kind = std::nullopt);
   DownstreamSession* add_session(DownstreamSession::Kind kind, const RequestHead& head);
   bool resume_post(FaceRequest& request, DownstreamSession& session, EventId last);
-  std::size_t streams() const;
+  std::optional<HttpResponse> stream_refusal() const;
   /// Whether its client knows events without data (MCP 2025-11-25, "Sending Messages").
   static bool primes_streams(const RequestHead& head) {
     return head.header("mcp-protocol-version") >= "2025-11-25";
   }
 
-  // Messages: http_face_posts.cpp.
+  // Messages: http_face_routes.cpp.
   std::optional<HttpResponse> post_messages(FaceRequest& request);
   std::optional<HttpResponse> post_old_sse(FaceRequest& request);
   std::optional<HttpResponse> post_in_session(FaceRequest& request, DownstreamSession& session,
                                               PostedMessages posted, bool is_new);
-  std::optional<HttpResponse> post_alone(FaceRequest& request, PostedMessages posted);
+  std::optional<HttpResponse> post_alone(FaceRequest& request, PostedMessages posted, Era era);
   std::optional<HttpResponse> post_modern(FaceRequest& request, PostedMessages posted);
-  PendingPost::Asked asked_of(FaceRequest& request, PostedMessages& posted) const;
+  Post::Asked asked_of(FaceRequest& request, PostedMessages& posted) const;
   bool answers_later(const RequestHead& head, const PostedMessages& posted) const;
   void deliver(ClientId client, PostedMessages& posted);
   void deliver_for_later(ClientId client, PostedMessages& posted, HttpResponse& response);
 
-  std::vector<PendingPost*> posts() const;
-  std::vector<ModernPost*> modern_posts() const;
+  std::vector<Post*> posts() const;
   void sweep();
   void end_in_time(DownstreamSession& session, SessionEnd why);
   void drop_kept_events();
@@ -146,8 +144,7 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
   std::optional<SteadyTime> budget_used_up_since_;  ///< none: it is not
   std::unique_ptr<HttpServer> server_;  ///< its connections go after those who answer on them
   std::map<std::string, std::unique_ptr<DownstreamSession>, std::less<>> sessions_;
-  std::map<ClientId, std::unique_ptr<SessionlessClient>> sessionless_clients_;
-  std::map<ClientId, std::unique_ptr<ModernPost>> modern_posts_;
+  std::map<ClientId, std::unique_ptr<Post>> posts_;  ///< those of no session
 };
 
 }  // namespace bridge

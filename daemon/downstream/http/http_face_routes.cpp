@@ -2,8 +2,7 @@
 #include <utility>
 
 #include "downstream/http/http_face.hpp"
-#include "downstream/http/modern_post.hpp"
-#include "downstream/http/pending_post.hpp"
+#include "downstream/http/post.hpp"
 #include "downstream/http/posted_messages.hpp"
 #include "downstream/http/routes.hpp"
 #include "http/request.hpp"
@@ -175,7 +174,8 @@ std::optional<HttpResponse> HttpFace::post_messages(FaceRequest& request) {
   if (is_modern(request.head, posted)) return post_modern(request, std::move(posted));
   if (!names_known_version(request.head)) return unknown_version(request.head, posted);
   const std::string name = request.head.header("mcp-session-id");
-  if (name.empty() && !posted.initializes) return post_alone(request, std::move(posted));
+  if (name.empty() && !posted.initializes)
+    return post_alone(request, std::move(posted), Era::legacy);
   DownstreamSession* session = name.empty()
                                    ? add_session(DownstreamSession::Kind::streamable, request.head)
                                    : find_session(name, DownstreamSession::Kind::streamable);
@@ -186,8 +186,8 @@ std::optional<HttpResponse> HttpFace::post_messages(FaceRequest& request) {
   return post_in_session(request, *session, std::move(posted), name.empty());
 }
 
-PendingPost::Asked HttpFace::asked_of(FaceRequest& request, PostedMessages& posted) const {
-  PendingPost::Asked asked;
+Post::Asked HttpFace::asked_of(FaceRequest& request, PostedMessages& posted) const {
+  Post::Asked asked;
   asked.ids = std::move(posted.ids);
   asked.answers = std::move(posted.faults);
   asked.is_batch = posted.is_batch;
@@ -237,7 +237,7 @@ std::optional<HttpResponse> HttpFace::post_in_session(FaceRequest& request,
     deliver_for_later(session.identity().id, posted, *response);
     return response;
   } else {
-    PendingPost::Asked asked = asked_of(request, posted);
+    Post::Asked asked = asked_of(request, posted);
     if (is_new) asked.new_session = session.name();
     session.begin_post(request.connection, std::move(asked));
   }
@@ -245,20 +245,28 @@ std::optional<HttpResponse> HttpFace::post_in_session(FaceRequest& request,
   return response;
 }
 
-std::optional<HttpResponse> HttpFace::post_alone(FaceRequest& request, PostedMessages posted) {
-  auto client = std::make_unique<SessionlessClient>(
-      context_, printable(request.head.header("user-agent"), 80));
-  SessionlessClient& added = *client;
+/// The POST is a client itself.
+std::optional<HttpResponse> HttpFace::post_alone(FaceRequest& request, PostedMessages posted,
+                                                 Era era) {
+  const RequestHead& head = request.head;
+  auto post = std::make_unique<Post>(context_, era, printable(head.header("user-agent"), 80));
+  Post& added = *post;
   const ClientId id = added.identity().id;
-  sessionless_clients_.emplace(id, std::move(client));
+  posts_.emplace(id, std::move(post));
   std::optional<HttpResponse> response;
-  const bool is_for_later = answers_later(request.head, posted);
+  const bool is_for_later = era == Era::legacy && answers_later(head, posted);
   if (posted.request_ids.empty()) {
     response = answer_without_requests(posted);
   } else if (is_for_later) {
     response = accepted_for_later(posted.request_ids);
   } else {
-    added.begin_post(request.connection, asked_of(request, posted));
+    Post::Asked asked = asked_of(request, posted);
+    if (era == Era::modern) {
+      asked.listens = posted.messages.front().method == "subscriptions/listen";
+      if (asked.form == AnswerForm::json && accepts_stream(head.header("accept")))
+        asked.form = AnswerForm::either;
+    }
+    added.begin(request.connection, std::move(asked));
   }
   ++context_.counts.connected;
   context_.events.client_connected(added);
@@ -267,7 +275,7 @@ std::optional<HttpResponse> HttpFace::post_alone(FaceRequest& request, PostedMes
   } else {
     deliver(id, posted);
   }
-  // It says nothing more: the router lets go of it with its last answer.
+  // It says nothing more: the router finishes it with its last answer.
   context_.events.client_half_closed(id);
   return response;
 }
@@ -275,31 +283,15 @@ std::optional<HttpResponse> HttpFace::post_alone(FaceRequest& request, PostedMes
 /// Nothing of a session is looked at: neither its id nor where a stream was broken off, nor whether
 /// the answer may come elsewhere.
 std::optional<HttpResponse> HttpFace::post_modern(FaceRequest& request, PostedMessages posted) {
-  const RequestHead& head = request.head;
-  if (auto fault = modern_fault(head, posted, context_.events.headers_of_tools())) return fault;
-  if (posted.request_ids.empty()) return post_alone(request, std::move(posted));
-  ModernPost::Asked asked;
-  asked.raw_id = posted.request_ids.front();
-  asked.listens = posted.messages.front().method == "subscriptions/listen";
-  asked.takes_streams = accepts_stream(head.header("accept"));
-  asked.prefers_stream = answer_form(head.header("accept")) == AnswerForm::stream;
-  asked.headers = access_.cors_headers(head);
-  if (asked.listens && !asked.takes_streams) return no_stream_wanted();
-  if (asked.listens && streams() >= context_.options.max_streams)
-    return full_response("too many streams are open (--http-max-streams)");
-  // A client that has not been seen yet must find the others' reading acknowledged.
-  if (asked.listens) context_.feed.acknowledge_read();
-  auto post = std::make_unique<ModernPost>(context_, request.connection, std::move(asked),
-                                           printable(head.header("user-agent"), 80));
-  ModernPost& added = *post;
-  const ClientId id = added.identity().id;
-  modern_posts_.emplace(id, std::move(post));
-  ++context_.counts.connected;
-  context_.events.client_connected(added);
-  deliver(id, posted);
-  // It says nothing more: the router lets go of it with its answer.
-  context_.events.client_half_closed(id);
-  return std::nullopt;
+  if (auto fault = modern_fault(request.head, posted, context_.events.headers_of_tools()))
+    return fault;
+  if (posted.messages.front().method == "subscriptions/listen") {
+    if (!accepts_stream(request.head.header("accept"))) return no_stream_wanted();
+    if (auto refusal = stream_refusal()) return refusal;
+    // A client that has not been seen yet must find the others' reading acknowledged.
+    context_.feed.acknowledge_read();
+  }
+  return post_alone(request, std::move(posted), Era::modern);
 }
 
 std::optional<HttpResponse> HttpFace::post_old_sse(FaceRequest& request) {

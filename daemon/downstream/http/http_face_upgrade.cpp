@@ -17,7 +17,7 @@ constexpr std::string_view words_at_upgrade = "the bridge is being upgraded";
 void HttpFace::pause() {
   for (auto& [name, session] : sessions_) {
     for (const auto& post : session->posts()) {
-      if (!post->survives_upgrade()) post->become_stream();
+      if (!post->survives_upgrade({})) post->become_stream();
     }
   }
 }
@@ -26,23 +26,18 @@ void HttpFace::close_for_upgrade() {
   pause();
   fan_out_.close_all(words_at_upgrade);
   const HttpResponse refusal = error_response(503, json_rpc::bridge_error, words_at_upgrade);
-  for (auto& [id, client] : sessionless_clients_) {
-    if (client->post() != nullptr) client->post()->close(words_at_upgrade, refusal);
-  }
-  for (PendingPost* post : posts()) {
-    if (post->can_resume()) {
-      post->let_go(words_at_upgrade);
-    } else if (!post->survives_upgrade()) {
+  for (Post* post : posts()) {
+    if (!post->survives_upgrade({})) {
       post->close(words_at_upgrade, refusal);
+    } else if (post->can_resume()) {
+      post->detach(words_at_upgrade);
     }
   }
-  for (ModernPost* post : modern_posts()) post->close(words_at_upgrade, refusal);
   for (auto& [name, session] : sessions_) session->stream().close(words_at_upgrade);
-  const std::vector<PendingPost*> left = posts();
+  const std::vector<Post*> left = posts();
   server_->close_others([&left](const HttpConnection& connection) {
-    return std::any_of(left.begin(), left.end(), [&connection](const PendingPost* post) {
-      return post->goes_along_on(connection);
-    });
+    return std::any_of(left.begin(), left.end(),
+                       [&connection](const Post* post) { return post->moves_with(connection); });
   });
 }
 
@@ -74,7 +69,7 @@ DownstreamSession::Saved DownstreamSession::save() const {
               last_used_, store_.save(), stream_.save(), later_,
               {}};
   for (const auto& post : posts_) {
-    if (post->survives_upgrade()) saved.posts.push_back(post->save());
+    if (post->survives_upgrade({})) saved.posts.push_back(post->save());
   }
   return saved;
 }
@@ -86,11 +81,10 @@ DownstreamSession::DownstreamSession(FaceContext& context, Saved saved, HttpServ
   last_used_ = saved.last_used;
   is_known_ = true;
   store_.restore(std::move(saved.store));
-  for (PendingPost::Saved& one : saved.posts) {
+  for (Post::Saved& one : saved.posts) {
     HttpConnection* const connection =
         one.connection ? &server.restore(std::move(*one.connection)) : nullptr;
-    posts_.push_back(
-        std::make_unique<PendingPost>(context_, connection, store_, std::move(one), *this));
+    posts_.push_back(std::make_unique<Post>(context_, *this, std::move(one), connection));
   }
   later_ = std::move(saved.later);
   stream_.restore(std::move(saved.stream));
@@ -99,8 +93,8 @@ DownstreamSession::DownstreamSession(FaceContext& context, Saved saved, HttpServ
 bool DownstreamSession::survives_upgrade(std::string_view request_id) const {
   if (kind_ != Kind::streamable || is_over_ || !opening_id_.empty()) return false;
   if (request_id.empty() || later_.contains(request_id)) return true;
-  const PendingPost* const post = post_for(request_id);
-  return post != nullptr && post->survives_upgrade();
+  const Post* const post = post_for(request_id);
+  return post != nullptr && post->survives_upgrade({});
 }
 
 SessionStream::Saved SessionStream::save() const {
@@ -119,45 +113,46 @@ void SessionStream::restore(Saved saved) {
   }
 }
 
-PendingPost::PendingPost(FaceContext& context, HttpConnection* connection, EventStore& store,
-                         Saved saved, PostOwner& owner)
-    : context_(context),
-      connection_(connection),
-      store_(&store),
-      number_(saved.number),
-      asked_(std::move(saved.asked)),
-      owner_(owner),
-      share_(context.budget),
-      began_(saved.began),
-      is_stream_(saved.is_stream) {
+Post::Post(FaceContext& context, DownstreamSession& session, Saved saved,
+           HttpConnection* connection)
+    : Post(context, session) {
+  connection_ = connection;
+  number_ = saved.number;
+  asked_ = std::move(saved.asked);
+  began_ = saved.began;
   for (const std::string& answer : asked_.answers) share_.add(answer.size());
-  if (connection_ != nullptr) connection_->set_responder(this);
+  if (connection_ != nullptr) {
+    stage_ = Stage::waiting;
+    connection_->set_responder(this);
+  } else {
+    stage_ = saved.is_stream ? Stage::broken : Stage::gone;
+  }
   if (const auto time = due()) context_.sweep_by(*time);
 }
 
-PendingPost::Saved PendingPost::save() const {
-  Saved saved{number_, asked_, is_stream_, began_, {}};
-  if (connection_ != nullptr && !is_stream_) saved.connection = connection_->save();
+Post::Saved Post::save() const {
+  Saved saved{number_, asked_, can_resume(), began_, {}};
+  if (stage_ == Stage::waiting) saved.connection = connection_->save();
   return saved;
 }
 
-bool PendingPost::survives_upgrade() const {
-  if (store_ == nullptr || !asked_.new_session.empty()) return false;
-  if (is_stream_ || connection_ == nullptr) return true;
+bool Post::survives_upgrade(std::string_view) const {
+  if (session_ == nullptr || !asked_.new_session.empty() || stage_ == Stage::over) return false;
+  if (stage_ != Stage::waiting) return true;
   return context_.options.certificate.empty() && connection_->can_be_saved();
 }
 
-void PendingPost::become_stream() {
-  if (!is_stream_ && can_send() && store_ != nullptr) begin_stream();
+void Post::become_stream() {
+  if (may_become_stream()) begin_stream();
 }
 
-void PendingPost::let_go(std::string_view last_comment) {
+void Post::detach(std::string_view last_comment) {
   if (stream_) {
     stream_->comment(last_comment);
-    stream_->end();
-    stream_.reset();
+    end_stream();
   }
   connection_ = nullptr;
+  stage_ = Stage::broken;
 }
 
 void FanOut::restore(Saved saved) {

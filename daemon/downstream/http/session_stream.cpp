@@ -10,10 +10,15 @@ namespace {
 
 /// A reader that takes nothing for so long is none.
 constexpr std::chrono::seconds stuck_time{5};
+/// How soon a client may come back to a stream that has ended: `retry`.
+constexpr std::uint64_t stream_retry_ms = 500;
+
+std::string id_text(EventId id) { return id == EventId{} ? std::string() : to_text(id); }
 
 }  // namespace
 
-EventStream::EventStream(FaceContext& context, HttpConnection& connection, Headers headers)
+EventStream::EventStream(FaceContext& context, HttpConnection& connection,
+                         HttpResponse::Headers headers)
     : context_(context), connection_(connection) {
   HttpResponse response{200, "text/event-stream", {}, std::move(headers)};
   // no-transform: a proxy that compresses would hold events back. X-Accel-Buffering: nginx would.
@@ -32,6 +37,31 @@ EventStream::~EventStream() { context_.streams.erase(this); }
 void EventStream::send(std::string_view event) {
   write(event);
   last_event_ = last_sent_;
+}
+
+void EventStream::send_message(EventId id, std::string_view message, std::string_view type) {
+  send(sse_event(id_text(id), type, message));
+}
+
+void EventStream::announce(EventId id, bool primes) {
+  send(primes ? sse_priming(id_text(id), stream_retry_ms)
+              : sse_retry(id_text(id), stream_retry_ms));
+}
+
+void EventStream::send_again(const EventStore::Event& event) {
+  if (!event.message.empty()) {
+    send_message(event.id, event.message);
+    return;
+  }
+  const auto before = static_cast<Sequence>(value_of(event.sequence) - 1);
+  context_.feed.ring().each_after(before, [&](const RingEntry& entry) {
+    if (entry.sequence == event.sequence) send_message(event.id, message_of(entry));
+    return false;
+  });
+}
+
+void EventStream::replay(const EventStore& store, EventId last) {
+  store.each_after(last, [this](const EventStore::Event& event) { send_again(event); });
 }
 
 void EventStream::write(std::string_view event) {
@@ -88,7 +118,7 @@ SessionStream::~SessionStream() {
   stream_->drop();
 }
 
-void SessionStream::open(HttpConnection& connection, EventStream::Headers headers,
+void SessionStream::open(HttpConnection& connection, HttpResponse::Headers headers,
                          std::optional<EventId> last, bool primes, std::string_view first_event) {
   if (stream_) {
     leave_ring(stream_->connection().peer_has_all());
@@ -103,11 +133,8 @@ void SessionStream::open(HttpConnection& connection, EventStream::Headers header
   const bool is_ours = last && last->stream == number && store_.has_given_out(*last);
   const bool resumed = is_ours && store_.reaches_back_to(*last);
   if (is_ours) drop_received(*last);
-  if (style_.has_ids) {
-    const std::string id = resumed ? std::string() : to_text(store_.next_id(number));
-    stream_->send(primes && !resumed ? sse_priming(id, stream_retry_ms)
-                                     : sse_retry(id, stream_retry_ms));
-  }
+  if (style_.has_ids)
+    stream_->announce(resumed ? EventId{} : store_.next_id(number), primes && !resumed);
   if (!first_event.empty()) stream_->send(first_event);
   join(resumed);
   if (is_ours) replay(*last, resumed);
@@ -128,26 +155,10 @@ void SessionStream::join(bool resumed) {
 
 /// Of one that has missed more than is kept a new stream begins, but its answers come.
 void SessionStream::replay(EventId last, bool resumed) {
-  const Ring& ring = context_.feed.ring();
   store_.each_after(last, [&](const EventStore::Event& event) {
-    if (!resumed && event.answers.empty()) return;
-    if (is_queued_again(event.id)) return;
-    if (!event.message.empty()) {
-      send(event.id, event.message);
-      return;
-    }
-    ring.each_after(
-        static_cast<Sequence>(value_of(event.sequence) - 1), [&](const RingEntry& entry) {
-          if (entry.sequence == event.sequence)
-            send(event.id, std::string_view(entry.line).substr(0, entry.line.size() - 1));
-          return false;
-        });
+    if ((resumed || !event.answers.empty()) && !is_queued_again(event.id))
+      stream_->send_again(event);
   });
-}
-
-void SessionStream::send(EventId id, std::string_view message) {
-  stream_->send(
-      sse_event(style_.has_ids ? to_text(id) : std::string(), style_.event_type, message));
 }
 
 void SessionStream::push(std::string message, std::string_view answers) {
@@ -171,7 +182,7 @@ bool SessionStream::send_next() {
   if (const RingEntry* entry = in_ring_ ? ring.next_for(reader_, until, lost_entries_) : nullptr) {
     const EventId id = store_.next_id(number);
     if (style_.has_ids) store_.keep(id, entry->sequence);
-    send(id, std::string_view(entry->line).substr(0, entry->line.size() - 1));
+    send(id, message_of(*entry));
     sent_from_ring_ = std::max(sent_from_ring_, entry->sequence);
     Ring::advance(reader_, *entry);
     return true;

@@ -22,6 +22,11 @@
 
 namespace bridge {
 
+/// An entry of the ring as a message: without its `\n`.
+inline std::string_view message_of(const RingEntry& entry) {
+  return std::string_view(entry.line).substr(0, entry.line.size() - 1);
+}
+
 /// What was sent on the streams of one session, so that a broken one can be resumed.
 ///
 /// Pure. Bounded by bytes, the oldest out first, whether they were received or not, but the newest
@@ -156,23 +161,27 @@ class EventStore {
   std::uint64_t forgotten_ = 0;  ///< the newest that was pushed out
 };
 
-/// How soon a client may come back to a stream that has ended: `retry`.
-constexpr std::uint64_t stream_retry_ms = 500;
-
 /// A response of server-sent events that is under way on a connection. Its owner is the
 /// connection's responder and ends it before it goes; while it lives it gets keep-alive comments.
 /// The loop's thread only.
 class EventStream {
  public:
-  using Headers = std::vector<std::pair<std::string, std::string>>;
-
   /// Sends the head and the first comment at once.
-  EventStream(FaceContext& context, HttpConnection& connection, Headers headers);
+  EventStream(FaceContext& context, HttpConnection& connection, HttpResponse::Headers headers);
   ~EventStream();
   EventStream(const EventStream&) = delete;
   EventStream& operator=(const EventStream&) = delete;
 
   void send(std::string_view event);
+  /// An `id` of EventId{}, or an empty type, is not written.
+  void send_message(EventId id, std::string_view message, std::string_view type = {});
+  /// Tells the id from which it can be resumed, and how soon to come back: by an event without
+  /// data if its client knows those.
+  void announce(EventId id, bool primes);
+  /// An event that was sent before; nothing if it was one of the ring that is not there any more.
+  void send_again(const EventStore::Event& event);
+  /// All that the store has of that event's stream after it.
+  void replay(const EventStore& store, EventId last);
   void comment(std::string_view text);
   /// The stream's proper end; the connection may go on.
   void end();
@@ -249,7 +258,7 @@ class SessionStream final : public HttpResponder {
 
   /// A connection carries it from now on, in place of the one that did. `last` is where its client
   /// had got to; `primes` whether it knows events without data.
-  void open(HttpConnection& connection, EventStream::Headers headers, std::optional<EventId> last,
+  void open(HttpConnection& connection, HttpResponse::Headers headers, std::optional<EventId> last,
             bool primes, std::string_view first_event = {});
   bool is_open() const { return stream_ != nullptr; }
   /// Ends the connection's response.
@@ -305,7 +314,9 @@ class SessionStream final : public HttpResponder {
   void drop_received(EventId last);
   bool is_queued_again(EventId id) const;
   bool send_next();
-  void send(EventId id, std::string_view message);
+  void send(EventId id, std::string_view message) {
+    stream_->send_message(style_.has_ids ? id : EventId{}, message, style_.event_type);
+  }
 
   FaceContext& context_;
   EventStore& store_;

@@ -107,7 +107,7 @@ DaemonSnapshot a_state() {
   session.client = ClientId{13};
   session.stream.queued = {{"m", Sequence{1}, "2", EventId{0, 3}}};
   session.later.insert("7");
-  PendingPost::Saved post;
+  Post::Saved post;
   post.number = 4;
   post.asked.ids.insert("8");
   post.asked.ids.insert("\"9\"");
@@ -209,7 +209,7 @@ TEST_CASE("what was handed over is what is gone on with") {
   DownstreamSession::Saved& session = state.face.sessions[0];
   CHECK(session.stream.queued.at(0).sent_as == EventId{0, 3});
   CHECK(session.later.contains("7"));
-  PendingPost::Saved& post = session.posts.at(0);
+  Post::Saved& post = session.posts.at(0);
   CHECK(post.asked.ids.contains("8"));
   CHECK(post.asked.ids.contains("\"9\""));
   CHECK(post.asked.form == AnswerForm::either);

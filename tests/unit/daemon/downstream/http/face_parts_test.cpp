@@ -5,7 +5,7 @@
 #include "../../options_helpers.hpp"
 #include "downstream/http/access_check.hpp"
 #include "downstream/http/downstream_session.hpp"
-#include "downstream/http/pending_post.hpp"
+#include "downstream/http/post.hpp"
 #include "downstream/http/posted_messages.hpp"
 #include "downstream/http/session_stream.hpp"
 #include "http/response.hpp"

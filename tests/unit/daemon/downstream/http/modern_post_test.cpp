@@ -1,6 +1,6 @@
 // Requests of MCP 2026-07-28 over loopback, before a router that does nothing by itself, by a clock
 // that the test advances.
-#include "downstream/http/modern_post.hpp"
+#include "downstream/http/post.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "downstream/http/modern_post.hpp"
+#include "downstream/http/posted_messages.hpp"
 
 #include <doctest/doctest.h>
 
