@@ -213,10 +213,10 @@ void DaemonState::take_up_session() {
       replayed_.stream.session == kept.number ? replayed_.stream.event_id : std::string();
   replayed_ = ReplayedState(state_log_.now());
   if (!had_one || !goes_on_ || !record.id) {
-    session_.continue_from(std::move(kept));
+    session_.restore(std::move(kept));
     if (had_one && goes_on_) session_.reopen();
   } else {
-    session_.take_up(std::move(kept), {*record.id, event_id});
+    session_.resume(std::move(kept), {*record.id, event_id});
   }
   const RestoredJobs restored = jobs_.restore(std::move(jobs), goes_on_);
   report_previous(restored);

@@ -175,10 +175,10 @@ void Daemon::restore() {
   if (snapshot.token) upstream_->restore_token(*snapshot.token);
   if (state_) state_->session_goes_on(snapshot.process.instance);
   if (snapshot.process.in_session) {
-    session_.restore_in(std::move(snapshot.session), {snapshot.session_id, snapshot.last_event_id},
+    session_.resume_at_once(std::move(snapshot.session), {snapshot.session_id, snapshot.last_event_id},
                         snapshot.streams);
   } else {
-    session_.continue_from(std::move(snapshot.session));
+    session_.restore(std::move(snapshot.session));
     session_.reopen();
   }
   router_upgrade_.pause();

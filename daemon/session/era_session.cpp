@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "json/json_object.hpp"
 #include "json/json_text.hpp"
 #include "json/reply.hpp"
 #include "mcp/discovery.hpp"
@@ -28,52 +29,27 @@ std::string_view name_of(EraSession::State state) {
 }
 
 EraSession::EraSession(Era era, EventLoop& loop, UpstreamIdSource& ids, Upstream& upstream,
-                       MessageTap& tap, Log& log, const SessionOptions& options, EraOwner& owner)
+                       MessageTap& tap, OwnMessages& own, Log& log, const SessionOptions& options,
+                       EraOwner& owner)
     : loop_(loop),
       upstream_(upstream),
       log_(log),
       options_(options),
       owner_(owner),
-      sender_(loop, ids, upstream, tap, era, kept_.number),
-      probe_(loop, sender_, upstream, probe_events()),
-      opening_(loop, sender_, upstream, log, opening_events()),
-      listen_(loop, sender_, upstream, log, listen_events()),
-      event_streams_(loop, sender_, upstream, log, options_.events),
-      keep_alive_(loop, sender_, upstream, log, options_.keepalive),
-      // Nothing says that the session is lost: the refusals stand. Nobody waits longer for the
-      // ping than for the session itself.
-      doubts_(loop, sender_, upstream, [this] { resolve_doubts(false); }),
-      retries_(loop, retry_events()),
+      own_(own),
+      sender_(loop, ids, upstream, tap, own, era, saved_.number),
+      opening_(loop, sender_, upstream, log, *this),
+      listen_(loop, sender_, upstream, log, *this),
+      event_streams_(loop, sender_, log, options_.events),
+      health_(loop, sender_, upstream, log, options_,
+              // Nothing says that the session is lost: the refusals stand. Nobody waits longer for
+              // the ping than for the session itself.
+              [this] {
+                resolve_doubts(false);
+                if (is_open()) health_.watch();
+              }),
+      retries_(loop, *this),
       slow_(loop, [this] { owner_.era_is_slow(this->era()); }) {}
-
-EraProbe::Events EraSession::probe_events() {
-  return {
-      .found_modern =
-          [this](std::string discover_result) { probe_found_modern(std::move(discover_result)); },
-      .found_legacy = [this](bool for_good,
-                             Failure refusal) { probe_found_legacy(for_good, std::move(refusal)); },
-      .failed = [this](Failure failure) { probe_failed(std::move(failure)); }};
-}
-
-Opening::Events EraSession::opening_events() {
-  return {.initialize_unanswered = [this] { initialize_unanswered(); },
-          .settings_to_restore = [this] { return settings_to_restore(); },
-          .done = [this] { opening_done(); }};
-}
-
-UpstreamListen::Events EraSession::listen_events() {
-  return {.changed = [this](ServerStream state) { listen_changed(state); },
-          .acknowledged = [this] { events_->listen_acknowledged(); },
-          .resumed = [this](const SubscriptionFilter& filter) { listen_resumed(filter); }};
-}
-
-Retries::Events EraSession::retry_events() {
-  return {.can_send_held = [this] { return is_open(); },
-          .send_held = [this](Outgoing message) { send_held(std::move(message)); },
-          .end_message = [this](UpstreamId id,
-                                Failure failure) { end_message(id, std::move(failure)); },
-          .try_again = [this] { try_again(); }};
-}
 
 EraSession::State EraSession::state() const {
   switch (phase_) {
@@ -81,7 +57,7 @@ EraSession::State EraSession::state() const {
     case Phase::opening: return is_lost() ? State::reopening : State::opening;
     case Phase::open: return record_.last_failure ? State::refused : State::open;
     case Phase::away: return State::waiting;
-    case Phase::taking_up: return State::reopening;
+    case Phase::resuming: return State::reopening;
     case Phase::waiting: return State::waiting;
     case Phase::refused: return State::refused;
   }
@@ -105,20 +81,15 @@ void EraSession::note_answer() {
 }
 
 std::optional<UpstreamId> EraSession::one_message(std::optional<UpstreamId> origin, Frame&& frame) {
-  if (opening_.is_echo(frame)) {
-    initialize_echoed();
-    return std::nullopt;
-  }
-  if (probe_.is_echo(frame)) {
-    probe_.stop();
-    turn_away(definitive_failure_of(ErrorKind::malformed, echo_text));
+  if (own_.side_of_echo(frame) == era()) {
+    refuse(definitive_failure_of(ErrorKind::malformed, echo_text));
     return std::nullopt;
   }
   if (is_modern() && frame.is_notification() && take_notification(origin, frame))
     return std::nullopt;
   const UpstreamId id = request_answered_by(frame, origin);
-  if (const OwnRequest own = which_own(id); own != OwnRequest::none) {
-    own_answered(own, id, origin, std::move(frame));
+  if (const auto owner = own_.take(id, era())) {
+    own_answered(*owner, id, origin, std::move(frame));
     return id;
   }
   const auto answered = events_->session_message(era(), origin, std::move(frame));
@@ -130,7 +101,8 @@ std::optional<UpstreamId> EraSession::one_message(std::optional<UpstreamId> orig
 }
 
 void EraSession::note_malformed(std::optional<UpstreamId> origin, std::string_view reason) {
-  if (origin && opening_.is_initialize(*origin)) opening_.note_malformed(reason);
+  if (origin && opening_.is_initializing() && opening_.awaits(*origin))
+    opening_.note_malformed(reason);
   events_->session_malformed(origin, reason);
 }
 
@@ -141,7 +113,10 @@ UpstreamId request_answered_by(const Frame& frame, std::optional<UpstreamId> ori
 }
 
 void EraSession::upstream_ended(UpstreamId id, Ending ending) {
-  if (own_ended(id, ending)) return;
+  if (const auto owner = own_.take(id, era())) {
+    own_ended(*owner, id, std::move(ending));
+    return;
+  }
   if (ending.failure) note_other_era(ending);
   if (ending.failure && ending.unanswered) {
     message_failed(std::move(ending));
@@ -165,13 +140,13 @@ void EraSession::server_stream_changed(ServerStream state) {
 void EraSession::upstream_reachable() {
   if (phase_ == Phase::away) {
     came_back();
-  } else if (phase_ == Phase::taking_up) {
-    taken_up();
+  } else if (phase_ == Phase::resuming) {
+    resumed();
   }
 }
 
 void EraSession::upstream_lost_session() {
-  if (!opening_.is_under_way() || opening_.is_initializing()) {
+  if (!opening_.has_handshake()) {
     lose("the upstream says so");
     return;
   }
@@ -181,38 +156,35 @@ void EraSession::upstream_lost_session() {
 }
 
 void EraSession::reconfigure() {
-  keep_alive_.set_interval(options_.keepalive);
-  if (is_open() && !is_modern()) keep_alive_.watch();
+  if (is_open()) health_.watch();
 }
 
 void EraSession::end() {
   life_ = Ended{};
   retries_.stop();
   slow_.clear();
-  probe_.forget();
   opening_.forget();
   close_streams();
-  keep_alive_.stop();
-  doubts_.take_all();
+  health_.cancel();
+  health_.take_doubts();
 }
 
-// A session that outlives the daemon, or an image of its program: what of it is kept, and how the
-// next one goes on.
+// A session that outlives the daemon or its process.
 
-void EraSession::continue_from(Kept kept) {
-  kept_ = std::move(kept);
+void EraSession::restore(Saved saved) {
+  saved_ = std::move(saved);
   loss_ = ReopeningReason::restarted;
 }
 
-void EraSession::take_up(const SessionReference& reference) {
-  if (!upstream_.session_continued(kept_.server->protocol_version(), reference)) {
+void EraSession::resume(const SessionReference& reference) {
+  if (!upstream_.session_continued(saved_.server->protocol_version(), reference)) {
     require();
     return;
   }
-  phase_ = Phase::taking_up;
+  phase_ = Phase::resuming;
   record_.server_stream = ServerStream::waiting;
   retries_.begin_try();
-  keep_alive_.ping_at_once();
+  health_.ping_until_answered();
 }
 
 SavedStreams EraSession::save_streams() const {
@@ -224,10 +196,10 @@ SavedStreams EraSession::save_streams() const {
   return streams;
 }
 
-void EraSession::restore_in(const SessionReference& reference, const SavedStreams& streams) {
+void EraSession::resume_at_once(const SessionReference& reference, const SavedStreams& streams) {
   if (is_modern()) {
     upstream_.set_stateless_version(newest_version);
-  } else if (!upstream_.session_continued(kept_.server->protocol_version(), reference)) {
+  } else if (!upstream_.session_continued(saved_.server->protocol_version(), reference)) {
     require();
     return;
   }
@@ -235,17 +207,16 @@ void EraSession::restore_in(const SessionReference& reference, const SavedStream
   record_.opened_at = loop_.now();
   if (is_modern()) {
     const bool still_open = !upstream_.has_answer_streams();
-    if (streams.had_listen) listen_.go_on_after(still_open ? streams.listen : UpstreamId{});
-    event_streams_.go_on_after(streams.events, still_open);
-    open_streams();
+    if (streams.had_listen) listen_.restore(still_open ? streams.listen : UpstreamId{});
+    event_streams_.restore(streams.events, still_open);
   } else {
     record_.server_stream = ServerStream::waiting;
-    keep_alive_.watch();
   }
+  begin_watching();
 }
 
 /// The server knows the session of the daemon before.
-void EraSession::taken_up() {
+void EraSession::resumed() {
   phase_ = Phase::open;
   record_.opened_at = loop_.now();
   record_.last_failure.reset();
@@ -253,18 +224,18 @@ void EraSession::taken_up() {
   retries_.forget_failures();
   log_.peer(LogLevel::info, "session taken up", "the session with {} is still there: taken up",
             upstream_.target());
-  keep_alive_.watch();
-  for (const UpstreamId id : std::exchange(kept_.unanswered, {})) {
+  health_.watch();
+  for (const UpstreamId id : std::exchange(saved_.unanswered, {})) {
     sender_.notify(
         "notifications/cancelled",
-        fmt::format(R"({{"requestId":{},"reason":"the client is gone"}})", value_of(id)));
+        JsonObject().add("requestId", value_of(id)).add("reason", "the client is gone").text());
   }
   retries_.send_ready();
   events_->session_open();
 }
 
 /// The server was reached, but says neither that it knows the session nor that it does not.
-void EraSession::not_taken_up(const Failure& failure) {
+void EraSession::not_resumed(const Failure& failure) {
   const bool may_pass = failure.status == 401 || failure.status == 403 || failure.status == 408 ||
                         failure.status == 429 || failure.status < 400 || failure.status >= 500;
   if (!may_pass) {
@@ -285,7 +256,7 @@ void EraSession::not_taken_up(const Failure& failure) {
 
 void EraSession::probe_found_modern(std::string discover_result) {
   slow_.clear();
-  kept_.server =
+  saved_.server =
       ServerDescription::discovered(std::move(discover_result), std::string(upstream_.target()));
   record_.server_stream = ServerStream::off;
   owner_.era_found(era());
@@ -298,7 +269,7 @@ void EraSession::answer_initialize() {
   const UpstreamId id = std::exchange(initialize_.clients, std::nullopt)->id;
   const std::string asked = protocol_version_of(initialize_.params);
   auto response = parse_frame(
-      result_reply(std::to_string(value_of(id)), kept_.server->initialize_result_for(asked)));
+      result_reply(std::to_string(value_of(id)), saved_.server->initialize_result_for(asked)));
   events_->session_message(era(), std::nullopt, std::move(std::get<Frame>(response)));
 }
 
@@ -317,19 +288,14 @@ void EraSession::probe_failed(Failure failure) {
 
 /// Whether it came on a stream of the session's own; what is for others is told.
 bool EraSession::take_notification(std::optional<UpstreamId> origin, const Frame& notification) {
-  std::optional<std::string> line;
-  bool is_on_listen = false;
-  if (const UpstreamId listen = listen_.stream_of(origin, notification); listen != UpstreamId{}) {
-    upstream_.lift_deadline(listen);
-    is_on_listen = true;
-    line = listen_.take(listen, notification);
-  } else if (const UpstreamId events = event_streams_.stream_of(origin, notification);
-             events != UpstreamId{}) {
-    upstream_.lift_deadline(events);
-    line = event_streams_.take(events, notification);
-  } else {
+  const UpstreamId stream = stream_named_by(notification, origin);
+  const auto own = own_.find(stream);
+  if (!own || (own->owner != MessageOwner::listen && own->owner != MessageOwner::event_stream))
     return false;
-  }
+  const bool is_on_listen = own->owner == MessageOwner::listen;
+  upstream_.lift_deadline(stream);
+  auto line =
+      is_on_listen ? listen_.take(stream, notification) : event_streams_.take(stream, notification);
   if (!line) return true;
   auto parsed = parse_frame(std::move(*line));
   auto* const frame = std::get_if<Frame>(&parsed);
@@ -341,7 +307,10 @@ bool EraSession::take_notification(std::optional<UpstreamId> origin, const Frame
   return true;
 }
 
-void EraSession::open_streams() {
+/// It is open: listens to a modern upstream, and asks a legacy one whether it is there.
+void EraSession::begin_watching() {
+  health_.watch();
+  if (!is_modern()) return;
   listen_.open();
   event_streams_.open();
 }
@@ -360,10 +329,6 @@ void EraSession::listen_changed(ServerStream state) {
   record_.server_stream = state;
   // Refused: nothing more comes than is told already, for which nobody has to wait.
   if (state == ServerStream::none) events_->listen_acknowledged();
-}
-
-void EraSession::listen_resumed(const SubscriptionFilter& filter) {
-  events_->listen_resumed(filter);
 }
 
 // What comes of the session's own requests: the probe, the opening's steps, pings, the streams of a
@@ -386,87 +351,93 @@ bool wants_it_later(const Ending& ending) {
 
 }  // namespace
 
-EraSession::OwnRequest EraSession::which_own(UpstreamId id) const {
-  if (probe_.awaits(id)) return OwnRequest::probe;
-  if (listen_.awaits(id)) return OwnRequest::listen;
-  if (event_streams_.awaits(id)) return OwnRequest::event_stream;
-  if (opening_.is_initialize(id)) return OwnRequest::initialize;
-  if (opening_.awaits(id)) return OwnRequest::opening_step;
-  if (keep_alive_.is_ping(id)) return OwnRequest::ping;
-  return doubts_.is_question(id) ? OwnRequest::doubts_ping : OwnRequest::none;
-}
-
-void EraSession::own_answered(OwnRequest own, UpstreamId id, std::optional<UpstreamId> origin,
+void EraSession::own_answered(MessageOwner owner, UpstreamId id, std::optional<UpstreamId> origin,
                               Frame frame) {
-  switch (own) {
-    case OwnRequest::none: break;
-    case OwnRequest::probe: probe_.answered(frame); break;
-    case OwnRequest::listen: listen_.answered(id, frame); break;
-    case OwnRequest::event_stream: event_streams_.over(id, frame.error.present()); break;
-    case OwnRequest::initialize:
-      opening_.ended(id);
-      initialize_answered(origin, std::move(frame));
-      break;
-    case OwnRequest::opening_step: opening_.ended(id); break;
-    case OwnRequest::ping:
-      keep_alive_.ping_ended();
-      if (phase_ == Phase::taking_up && refuses_ping(frame)) {
-        lose("a ping in it was refused");
-        break;
-      }
-      note_answer();
-      if (is_open()) keep_alive_.watch();
-      break;
-    case OwnRequest::doubts_ping: {
-      // A modern server answers `server/discover` with a result.
-      const bool has_changed = is_modern() && frame.error.present();
-      if (has_changed) owner_.era_contradicted(era());
-      resolve_doubts(has_changed);
-      if (has_changed) lose("it is of another era now");
-      break;
-    }
+  switch (owner) {
+    case MessageOwner::router: break;
+    case MessageOwner::opening: step_answered(id, origin, std::move(frame)); break;
+    case MessageOwner::health: ping_answered(frame); break;
+    case MessageOwner::listen: listen_.over(id, frame.error.present()); break;
+    case MessageOwner::event_stream: event_streams_.over(id, frame.error.present()); break;
   }
 }
 
-/// False if it is no request of the session's own.
-bool EraSession::own_ended(UpstreamId id, Ending& ending) {
-  const OwnRequest which = which_own(id);
-  const bool is_stream = which == OwnRequest::listen || which == OwnRequest::event_stream;
-  if (is_stream && ending.failure && ending.failure->kind == ErrorKind::timeout)
-    sender_.give_up(id);  // a local server may still open it
-  switch (which) {
-    case OwnRequest::none: return false;
-    case OwnRequest::probe: probe_.ended(ending); break;
-    case OwnRequest::listen:
-      listen_.ended(id, ending);
-      if (ending.failure && is_unreachable(*ending.failure)) go_away(*ending.failure);
+void EraSession::own_ended(MessageOwner owner, UpstreamId id, Ending ending) {
+  const auto& failure = ending.failure;
+  const bool refused = failure && failure->status >= 400 && failure->status < 500;
+  const bool is_stream = owner == MessageOwner::listen || owner == MessageOwner::event_stream;
+  if (is_stream && failure && failure->kind == ErrorKind::timeout)
+    sender_.close_stream(id);  // a local server may still open it
+  switch (owner) {
+    case MessageOwner::router: break;
+    case MessageOwner::opening: step_ended(id, std::move(ending)); break;
+    case MessageOwner::health: ping_ended(std::move(ending)); break;
+    case MessageOwner::listen:
+      listen_.over(id, refused && failure->kind != ErrorKind::auth && failure->status != 429,
+                   failure ? fmt::format(" ({})", log_text(*failure)) : std::string());
+      if (failure && is_unreachable(*failure)) go_away(*failure);
       break;
-    case OwnRequest::event_stream:
-      event_streams_.over(
-          id, ending.failure && ending.failure->status >= 400 && ending.failure->status < 500);
-      break;
-    case OwnRequest::initialize:
-      opening_.ended(id);
-      initialize_ended(std::move(ending));
-      break;
-    case OwnRequest::opening_step: step_ended(id, std::move(ending)); break;
-    case OwnRequest::ping:
-      keep_alive_.ping_ended();
-      note_ping_failure(ending);
-      if (is_open()) keep_alive_.watch();
-      break;
-    case OwnRequest::doubts_ping:
-      if (is_open() && doubts_.ask_again(ending)) break;
-      if (ending.failure) note_other_era(ending);
-      resolve_doubts(ending.session != SessionVerdict::kept);
-      note_ping_failure(ending);
-      break;
+    case MessageOwner::event_stream: event_streams_.over(id, refused); break;
   }
-  return true;
+}
+
+void EraSession::ping_answered(const Frame& frame) {
+  const bool clears_up = health_.ping_ended();
+  if (phase_ == Phase::resuming && refuses_ping(frame)) {
+    lose("a ping in it was refused");
+    return;
+  }
+  // A modern server answers `server/discover` with a result.
+  if (clears_up && is_modern() && frame.error.present()) {
+    owner_.era_contradicted(era());
+    resolve_doubts(true);
+    lose("it is of another era now");
+    return;
+  }
+  note_answer();
+  if (clears_up) resolve_doubts(false);
+  if (is_open()) health_.watch();
+}
+
+void EraSession::ping_ended(Ending ending) {
+  if (is_open() && health_.repeat(ending)) return;
+  if (health_.ping_ended()) {
+    if (ending.failure) note_other_era(ending);
+    resolve_doubts(ending.session != SessionVerdict::kept);
+  }
+  const auto& failure = ending.failure;
+  if (failure && failure->kind == ErrorKind::auth && is_open()) {
+    record_.last_failure = failure;
+    events_->session_failed(*failure);
+    log_refusal(*failure);
+  }
+  if (ending.session != SessionVerdict::kept) {
+    lose("a ping was refused");
+  } else if (failure && is_unreachable(*failure)) {
+    go_away(*failure);
+  } else if (failure && phase_ == Phase::resuming) {
+    not_resumed(*failure);
+  }
+  if (is_open()) health_.watch();
+}
+
+void EraSession::step_answered(UpstreamId id, std::optional<UpstreamId> origin, Frame frame) {
+  if (opening_.step() == Opening::Step::probe) {
+    opening_.probe_answered(frame);
+    return;
+  }
+  const bool is_initialize = opening_.is_initializing();
+  opening_.ended(id);
+  if (is_initialize) initialize_answered(origin, std::move(frame));
 }
 
 void EraSession::step_ended(UpstreamId id, Ending ending) {
-  if (ending.failure && ending.failure->kind == ErrorKind::auth) {
+  if (opening_.step() == Opening::Step::probe) {
+    opening_.probe_ended(ending);
+  } else if (opening_.is_initializing()) {
+    opening_.ended(id);
+    initialize_ended(std::move(ending));
+  } else if (ending.failure && ending.failure->kind == ErrorKind::auth) {
     refuse(*ending.failure);
   } else if (ending.unanswered && opening_.is_restoring() && wants_it_later(ending)) {
     // The server is there, and has opened a session: many subscriptions at once may be too many.
@@ -478,23 +449,6 @@ void EraSession::step_ended(UpstreamId id, Ending ending) {
     try_failed(std::move(*ending.failure));
   } else {
     opening_.ended(id);
-  }
-}
-
-/// What the end of a ping says of the session.
-void EraSession::note_ping_failure(const Ending& ending) {
-  const auto& failure = ending.failure;
-  if (failure && failure->kind == ErrorKind::auth && is_open()) {
-    record_.last_failure = failure;
-    events_->session_failed(*failure);
-    log_refusal(*failure);
-  }
-  if (ending.session != SessionVerdict::kept) {
-    lose("a ping was refused");
-  } else if (failure && is_unreachable(*failure)) {
-    go_away(*failure);
-  } else if (failure && phase_ == Phase::taking_up) {
-    not_taken_up(*failure);
   }
 }
 

@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,7 +9,7 @@
 
 #include "base/log.hpp"
 #include "json/frame.hpp"
-#include "session/keep_alive.hpp"
+#include "session/health_check.hpp"
 #include "session/opening.hpp"
 #include "session/retries.hpp"
 #include "session/saved_session.hpp"
@@ -57,11 +56,12 @@ class EraOwner {
 /// or with a message that answers it; messages that may be sent again (decide_retry) are held here
 /// until then.
 ///
-/// Its parts: EraProbe (the opening of a modern one), Opening (of a legacy one, step by step),
-/// UpstreamListen (what a modern one says by itself), KeepAlive and Doubts (is it there),
-/// decide_retry() (what becomes of a message that failed), Retries (what is held until when, and
-/// when the next try comes).
-class EraSession {
+/// Its parts: Opening (step by step), UpstreamListen and EventStreams (what a modern one says by
+/// itself), HealthCheck (is it there), decide_retry() (what becomes of a message that failed),
+/// Retries (what is held until when, and when the next try comes).
+class EraSession final : private Opening::Events,
+                         private UpstreamListen::Events,
+                         private Retries::Events {
  public:
   /// For the status.
   enum class State {
@@ -73,8 +73,8 @@ class EraSession {
     refused,    ///< the upstream has refused; the next who needs a session asks again
   };
 
-  /// What goes on in the next session of this era.
-  struct Kept {
+  /// What is carried into the next session of this era.
+  struct Saved {
     std::uint32_t number = 0;                 ///< of the last session, from 1; 0: there was none
     std::string initialize_params;            ///< what a legacy one was opened with
     std::optional<ServerDescription> server;  ///< none before the first handshake
@@ -82,7 +82,7 @@ class EraSession {
   };
 
   EraSession(Era era, EventLoop& loop, UpstreamIdSource& ids, Upstream& upstream, MessageTap& tap,
-             Log& log, const SessionOptions& options, EraOwner& owner);
+             OwnMessages& own, Log& log, const SessionOptions& options, EraOwner& owner);
   void set_events(SessionEvents& events) { events_ = &events; }
 
   /// A local server that does not know a handshake may not answer it: after so long the owner is
@@ -92,7 +92,7 @@ class EraSession {
   State state() const;
   Era era() const { return sender_.era(); }
   bool is_modern() const { return sender_.is_modern(); }
-  bool is_open() const { return phase_ == Phase::open; }
+  bool is_open() const override { return phase_ == Phase::open; }
   /// Neither there, nor on the way, nor refused.
   bool is_idle() const { return phase_ == Phase::idle; }
   /// It is open, or nothing says that it could not be: no try was made yet, or the last one did not
@@ -117,35 +117,23 @@ class EraSession {
   /// Nobody waits any more for the answer to that request.
   void withdraw_initialize(UpstreamId id);
   /// Whether a try is under way, as opposed to waiting for the next one.
-  bool is_trying() const { return opening_.is_under_way() || probe_.is_under_way(); }
+  bool is_trying() const { return opening_.is_under_way(); }
   /// Gives up opening it: the server speaks the other era, whose session takes over what waits.
   void hand_over_to(EraSession& other);
   /// REQUIRES: is_open().
   void serve_what_was_handed_over();
   /// The server speaks the other era: nothing of a session of this one goes on.
-  void forget() { kept_ = {}; }
+  void forget() { saved_ = {}; }
   /// Why the last try failed; for those that have waited for long enough.
   const std::optional<Failure>& last_failure() const { return record_.last_failure; }
 
   /// REQUIRES: is_open(), but for answers.
   void send(Outgoing&& message) { sender_.send(std::move(message)); }
   /// Forgets a message that came back and may be sent again; false if it is none.
-  bool forget_unsent(UpstreamId id) { return retries_.remove(id) || doubts_.remove(id); }
-  /// Whether this is a request of the session's own.
-  bool is_own(UpstreamId id) const { return which_own(id) != OwnRequest::none; }
-  /// Whether this is a message of the session's own that comes back as it was sent.
-  bool is_echo(const Frame& frame) const {
-    return opening_.is_echo(frame) || probe_.is_echo(frame);
-  }
-  /// Whether this names a stream of the session's own.
-  bool is_on_own_stream(std::optional<UpstreamId> origin, const Frame& frame) const {
-    return listen_.stream_of(origin, frame) != UpstreamId{} ||
-           event_streams_.stream_of(origin, frame) != UpstreamId{};
-  }
-
+  bool forget_unsent(UpstreamId id) { return retries_.remove(id) || health_.remove(id); }
   /// What the server has said of itself; null before the first handshake. Stays while the session
   /// is lost, until the next handshake.
-  const ServerDescription* server() const { return kept_.server ? &*kept_.server : nullptr; }
+  const ServerDescription* server() const { return saved_.server ? &*saved_.server : nullptr; }
 
   /// What a modern server tells of now; null: nothing.
   const SubscriptionFilter* listened_to() const { return listen_.listened_to(); }
@@ -159,24 +147,24 @@ class EraSession {
   }
 
   /// `params` of the `initialize` that it was opened with, JSON; empty before the first.
-  std::string_view opened_with() const { return kept_.initialize_params; }
-  const Kept& kept() const { return kept_; }
-  /// Goes on where another daemon's session has ended: the first session is opened as one that was
+  std::string_view opened_with() const { return saved_.initialize_params; }
+  const Saved& saved() const { return saved_; }
+  /// Begins where another daemon's session has ended: the first session is opened as one that was
   /// lost is. REQUIRES: nothing was sent yet.
-  void continue_from(Kept kept);
-  /// Goes on in that legacy session itself, which may still be there: it is asked for, and taken up
-  /// if the server knows it, with what was unanswered cancelled; else it is lost. REQUIRES:
-  /// continue_from() was called just now, and there was a session.
-  void take_up(const SessionReference& reference);
-  /// Goes on in it without asking: this process was in it a moment ago. `streams`: of a modern one.
+  void restore(Saved saved);
+  /// Asks whether that legacy session itself is still there, and resumes it if the server knows it,
+  /// with what was unanswered cancelled; else it is lost. REQUIRES: restore() was called just now,
+  /// and there was a session.
+  void resume(const SessionReference& reference);
+  /// Resumes it without asking: this process was in it a moment ago. `streams`: of a modern one.
   /// REQUIRES: the same.
-  void restore_in(const SessionReference& reference, const SavedStreams& streams);
+  void resume_at_once(const SessionReference& reference, const SavedStreams& streams);
   /// The streams of its own at a modern upstream.
   SavedStreams save_streams() const;
   /// There is one, as far as is known.
   bool has_session() const { return is_there(); }
   /// Of the last session, from 1; 0: there was none.
-  std::uint32_t number() const { return kept_.number; }
+  std::uint32_t number() const { return saved_.number; }
 
   /// The options have changed: takes the times; what the session was opened with stays.
   void reconfigure();
@@ -205,9 +193,9 @@ class EraSession {
     idle,
     opening,
     open,
-    away,       ///< there is a session, but its upstream cannot be reached
-    taking_up,  ///< there was one of another daemon: whether it is there still is asked
-    waiting,    ///< a try to open one has failed; the next one is due, or comes with who needs it
+    away,      ///< there is a session, but its upstream cannot be reached
+    resuming,  ///< there was one of another daemon: whether it is there still is asked
+    waiting,   ///< a try to open one has failed; the next one is due, or comes with who needs it
     refused,
   };
   /// With what the next session is opened.
@@ -224,52 +212,37 @@ class EraSession {
     Failure failure;
   };
   struct Ended {};
-  /// Which request of the session's own an upstream id is.
-  enum class OwnRequest : std::uint8_t {
-    none,
-    probe,
-    initialize,
-    opening_step,
-    ping,
-    doubts_ping,
-    listen,
-    event_stream
-  };
-
-  // What its parts tell it.
-  EraProbe::Events probe_events();
-  Opening::Events opening_events();
-  UpstreamListen::Events listen_events();
-  Retries::Events retry_events();
-
-  // What comes of the session's own requests.
-  OwnRequest which_own(UpstreamId id) const;
-  void own_answered(OwnRequest own, UpstreamId id, std::optional<UpstreamId> origin, Frame frame);
-  bool own_ended(UpstreamId id, Ending& ending);
+  void own_answered(MessageOwner owner, UpstreamId id, std::optional<UpstreamId> origin,
+                    Frame frame);
+  void own_ended(MessageOwner owner, UpstreamId id, Ending ending);
+  void step_answered(UpstreamId id, std::optional<UpstreamId> origin, Frame frame);
   void step_ended(UpstreamId id, Ending ending);
+  void ping_answered(const Frame& frame);
+  void ping_ended(Ending ending);
   void note_answer();
-  void note_ping_failure(const Ending& ending);
   const Failure* given_up() const;
 
   // What a modern upstream says by itself.
   bool take_notification(std::optional<UpstreamId> origin, const Frame& notification);
-  void open_streams();
+  void begin_watching();
   void close_streams();
   void answer_initialize();
-  void probe_found_modern(std::string discover_result);
-  void probe_found_legacy(bool for_good, Failure refusal);
-  void probe_failed(Failure failure);
-  void listen_changed(ServerStream state);
-  void listen_resumed(const SubscriptionFilter& filter);
+  void listen_changed(ServerStream state) override;
+  void listen_acknowledged() override { events_->listen_acknowledged(); }
+  void listen_resumed(const SubscriptionFilter& filter) override {
+    events_->listen_resumed(filter);
+  }
 
   // What comes of an opening: era_session_opening.cpp.
+  void probe_found_modern(std::string discover_result) override;
+  void probe_found_legacy(bool for_good, Failure refusal) override;
+  void probe_failed(Failure failure) override;
   void start_try();
   void send_initialize();
   void stop_try();
   std::string own_params() const;
   void initialize_answered(std::optional<UpstreamId> origin, Frame frame);
   void initialize_ended(Ending ending);
-  void initialize_echoed();
   bool hand_initialize_over(const Failure& refusal, SessionVerdict verdict);
   void note_other_era(Ending& ending);
   void turn_away(const Failure& failure);
@@ -279,17 +252,17 @@ class EraSession {
   void refuse(const Failure& failure);
   bool await_login(const Failure& failure);
   bool awaits_login() const;
-  void initialize_unanswered();
-  SessionSettings settings_to_restore() const;
-  void opening_done();
+  void initialize_unanswered() override;
+  SessionSettings settings_to_restore() const override { return events_->settings(); }
+  void opening_done() override;
 
   // Losing it, being away, and what waits meanwhile: era_session_losing.cpp.
   /// There is a session, as far as is known.
   bool is_there() const {
-    return phase_ == Phase::open || phase_ == Phase::away || phase_ == Phase::taking_up;
+    return phase_ == Phase::open || phase_ == Phase::away || phase_ == Phase::resuming;
   }
   /// There was one, and it is to be restored.
-  bool is_lost() const { return kept_.number > 0 && !is_there(); }
+  bool is_lost() const { return saved_.number > 0 && !is_there(); }
   bool is_wanted() const {
     return is_lost() || somebody_waits() || events_->wants_session(era()) ||
            (is_modern() && !options_.events.empty());
@@ -305,12 +278,12 @@ class EraSession {
   void note_turned_away(const Failure& failure);
   void log_refusal(const Failure& failure);
   void came_back();
-  void taken_up();
-  void not_taken_up(const Failure& failure);
+  void resumed();
+  void not_resumed(const Failure& failure);
   void hold(Outgoing message, Failure failure, std::chrono::milliseconds delay);
-  void send_held(Outgoing message);
-  void end_message(UpstreamId id, Failure failure);
-  void try_again();
+  void send_held(Outgoing message) override;
+  void end_message(UpstreamId id, Failure failure) override;
+  void try_again() override;
   void give_up_initialize();
 
   EventLoop& loop_;
@@ -320,14 +293,13 @@ class EraSession {
   EraOwner& owner_;
   SessionEvents* events_ = nullptr;
 
-  Kept kept_;
+  Saved saved_;
+  OwnMessages& own_;
   SessionSender sender_;
-  EraProbe probe_;
   Opening opening_;
   UpstreamListen listen_;
   EventStreams event_streams_;
-  KeepAlive keep_alive_;
-  Doubts doubts_;
+  HealthCheck health_;
   Retries retries_;
   DeadlineTimer slow_;  ///< while a local server's handshake is awaited
 

@@ -11,7 +11,7 @@ namespace bridge {
 // A message failed before its answer began.
 void EraSession::message_failed(Ending ending) {
   RetryDecision decision = decide_retry(
-      ending, {is_open(), kept_.number, loop_.now(), options_.connect_wait, options_.login_wait});
+      ending, {is_open(), saved_.number, loop_.now(), options_.connect_wait, options_.login_wait});
   const bool is_lost = decision.news == RetryDecision::News::session_lost;
   const std::string_view why_lost = "a request was refused";
   const Failure why = decision.failure;
@@ -61,17 +61,16 @@ void EraSession::lose(std::string_view why) {
   } else {
     retries_.forget_failures();  // it can be reached again
   }
-  if (phase_ != Phase::taking_up)
+  if (phase_ != Phase::resuming)
     loss_ = upstream_.kind() == "stdio" ? ReopeningReason::child_ended : ReopeningReason::lost;
   phase_ = Phase::waiting;
   log_.peer(LogLevel::warning, "session lost", "session with {} lost: {}; opening it again",
             upstream_.target(), why);
-  keep_alive_.cancel();
+  health_.cancel();
   close_streams();
   owner_.era_lost(era());
-  initialize_ = {std::nullopt, kept_.initialize_params};
+  initialize_ = {std::nullopt, saved_.initialize_params};
   if (!is_modern()) upstream_.session_over();
-  doubts_.cancel();
   resolve_doubts(true);
   if (retries_.may_be_at_once()) {
     start_try();
@@ -81,7 +80,7 @@ void EraSession::lose(std::string_view why) {
 }
 
 void EraSession::doubt(Ending ending) {
-  doubts_.add(std::move(ending));
+  health_.doubt(std::move(ending));
   if (is_there()) {
     confirm();
   } else {
@@ -91,11 +90,11 @@ void EraSession::doubt(Ending ending) {
 
 /// Asks whether the session is there, once for all who doubt it.
 void EraSession::confirm() {
-  if (is_open()) doubts_.ask(options_.connect_wait);
+  if (is_open()) health_.clear_up();
 }
 
 void EraSession::resolve_doubts(bool lost) {
-  for (Ending& ending : doubts_.take_all()) {
+  for (Ending& ending : health_.take_doubts()) {
     if (lost) {
       ending.session = SessionVerdict::lost;
       message_failed(std::move(ending));
@@ -114,7 +113,7 @@ void EraSession::go_away(const Failure& failure) {
   if (!is_there()) return;  // a try to open is under way or due: it will tell
   if (failure.definitive) {
     fail_held(failure);
-    if (is_open() && !is_modern()) keep_alive_.watch();
+    if (is_open()) health_.watch();
     return;
   }
   if (is_open()) {
@@ -123,7 +122,7 @@ void EraSession::go_away(const Failure& failure) {
     log_.peer(LogLevel::warning, "upstream away",
               "the upstream {} cannot be reached: {}; trying again", upstream_.target(),
               log_text(failure));
-    keep_alive_.stop();
+    health_.stop();
     close_streams();
   }
   retries_.try_failed(somebody_waits());
@@ -147,7 +146,7 @@ void EraSession::note_turned_away(const Failure& failure) {
   record_.last_failure = failure;
   events_->session_failed(failure);
   if (is_about_one) {
-    keep_alive_.ping();
+    health_.ping();
   } else {
     log_refusal(failure);
   }
@@ -173,31 +172,27 @@ void EraSession::came_back() {
   record_.last_failure.reset();
   log_.peer(LogLevel::info, "upstream back", "the upstream {} can be reached again",
             upstream_.target());
-  if (is_modern()) {
-    open_streams();
-  } else {
-    keep_alive_.watch();
-  }
-  if (!doubts_.empty()) confirm();
+  begin_watching();
+  if (health_.has_doubts()) confirm();
   retries_.send_ready();
   events_->session_open();
 }
 
 void EraSession::try_again() {
-  const bool takes_up = phase_ == Phase::taking_up;
-  if (!is_wanted() && !takes_up) return;
+  const bool is_resuming = phase_ == Phase::resuming;
+  if (!is_wanted() && !is_resuming) return;
   if (!is_there()) {
     start_try();
     return;
   }
   // Is the upstream back? A held message that is sent tells it as well as a ping.
   retries_.begin_try();
-  if (takes_up) {
-    keep_alive_.ping_at_once();
+  if (is_resuming) {
+    health_.ping_until_answered();
   } else if (retries_.holds_messages()) {
     retries_.send_ready();
   } else {
-    keep_alive_.ping();
+    health_.ping();
   }
 }
 

@@ -24,7 +24,7 @@ bool EraSession::is_coming() const {
 }
 
 bool EraSession::wants_initialize() const {
-  if (is_modern() || options_.client_capabilities || kept_.number > 0 || has_ended()) return false;
+  if (is_modern() || options_.client_capabilities || saved_.number > 0 || has_ended()) return false;
   return phase_ == Phase::idle || phase_ == Phase::refused ||
          (phase_ == Phase::waiting && !initialize_.clients);
 }
@@ -73,7 +73,7 @@ void EraSession::withdraw_initialize(UpstreamId id) {
 /// What the last session was opened with, else the bridge's own and what is declared by the request
 /// for which it is opened.
 std::string EraSession::own_params() const {
-  if (!kept_.initialize_params.empty()) return kept_.initialize_params;
+  if (!saved_.initialize_params.empty()) return saved_.initialize_params;
   const auto& given = options_.client_capabilities;
   if (given) return own_initialize_params(*given);
   return own_initialize_params(
@@ -86,7 +86,7 @@ void EraSession::start_try() {
   if (!upstream_.has_answer_streams()) slow_.set_after(slow);
   if (is_modern()) {
     upstream_.set_stateless_version(newest_version);
-    probe_.begin(options_.connect_wait);
+    opening_.probe(options_.connect_wait);
   } else {
     if (initialize_.params.empty()) initialize_.params = own_params();
     send_initialize();
@@ -96,13 +96,13 @@ void EraSession::start_try() {
 /// The try comes to nothing: what it has sent is not waited for.
 void EraSession::stop_try() {
   slow_.clear();
-  probe_.stop();
   opening_.stop();
 }
 
 void EraSession::send_initialize() {
   Outgoing message;
   message.id = initialize_.clients ? initialize_.clients->id : sender_.ids().next();
+  message.owner = MessageOwner::opening;
   message.may_repeat = true;
   message.opens_session = true;
   message.body = initialize_.clients ? initialize_.clients->body
@@ -129,24 +129,20 @@ void EraSession::initialize_answered(std::optional<UpstreamId> origin, Frame fra
     refuse(failure_of_version(version));
     return;
   }
-  const std::string before = kept_.server ? kept_.server->protocol_version() : std::string();
+  const std::string before = saved_.server ? saved_.server->protocol_version() : std::string();
   if (!before.empty() && version != before) {
     log_.peer(LogLevel::warning, "protocol version changed",
               "the upstream now speaks protocol version {} (before: {})", printable(version, 40),
               printable(before, 40));
   }
   slow_.clear();
-  kept_.initialize_params = initialize_.params;
-  kept_.server = std::move(server);
+  saved_.initialize_params = initialize_.params;
+  saved_.server = std::move(server);
   owner_.era_found(era());
   record_.server_stream = ServerStream::waiting;
   if (std::exchange(initialize_.clients, std::nullopt))
     events_->session_message(era(), origin, std::move(frame));
-  opening_.handshake_done(kept_.server->protocol_version());
-}
-
-void EraSession::initialize_echoed() {
-  refuse(definitive_failure_of(ErrorKind::malformed, echo_text));
+  opening_.handshake_done(saved_.server->protocol_version());
 }
 
 void EraSession::initialize_ended(Ending ending) {
@@ -292,31 +288,25 @@ void EraSession::try_failed(Failure failure) {
   if (!is_wanted()) retries_.clear_try();
 }
 
-SessionSettings EraSession::settings_to_restore() const { return events_->settings(); }
-
 void EraSession::opening_done() {
   const bool was_lost = std::exchange(replaces_other_era_, false) || is_lost();
-  ++kept_.number;
-  kept_.unanswered.clear();  // they were of another session
+  ++saved_.number;
+  saved_.unanswered.clear();  // they were of another session
   ++record_.counts.opened;
   phase_ = Phase::open;
   initialize_ = {};
   record_.last_failure.reset();
   record_.opened_at = loop_.now();
-  if (is_modern()) {
-    open_streams();
-  } else {
-    keep_alive_.watch();
-  }
+  begin_watching();
   if (was_lost) {
     ++record_.counts.reopened;
     log_.peer(LogLevel::info, "session reopened", "session with {} opened again",
               upstream_.target());
     record_.reopening = {loss_, loop_.wall_time()};
-    events_->session_replaced(era(), *record_.reopening, kept_.server->declared_list_changes());
+    events_->session_replaced(era(), *record_.reopening, saved_.server->declared_list_changes());
   } else {
     log_.peer(LogLevel::info, "session opened", "session with {} open, protocol version {}",
-              upstream_.target(), printable(kept_.server->protocol_version(), 40));
+              upstream_.target(), printable(saved_.server->protocol_version(), 40));
   }
   retries_.send_ready();
   events_->session_open();

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/log.hpp"
-#include "json/json_text.hpp"
+#include "json/json_object.hpp"
 #include "mcp/handshake.hpp"
 #include "text/visible_text.hpp"
 
@@ -73,7 +73,8 @@ std::optional<Frame> error_of(const Failure& failure) {
   const std::string& error =
       failure.error_object.empty() ? failure.upstream_error : failure.error_object;
   if (error.empty()) return std::nullopt;
-  auto parsed = parse_frame(fmt::format(R"({{"jsonrpc":"2.0","id":null,"error":{}}})", error));
+  auto parsed = parse_frame(
+      json_rpc_message().add("id", RawJson{"null"}).add("error", RawJson{error}).text());
   auto* frame = std::get_if<Frame>(&parsed);
   return frame != nullptr ? std::optional(std::move(*frame)) : std::nullopt;
 }
@@ -97,14 +98,20 @@ constexpr int max_doublings = 4;
 }  // namespace
 
 Opening::Opening(EventLoop& loop, SessionSender& sender, Upstream& upstream, Log& log,
-                 Events events)
+                 Events& events)
     : loop_(loop),
       sender_(sender),
       upstream_(upstream),
       log_(log),
-      events_(std::move(events)),
+      events_(events),
       timer_(loop, [this] { unanswered(); }),
       again_(loop, [this] { send_again(); }) {}
+
+void Opening::probe(std::chrono::milliseconds wait) {
+  enter(Step::probe, wait);
+  closed_connections_ = 0;
+  awaited_ = {sender_.probe()};
+}
 
 void Opening::begin(Outgoing initialize, std::chrono::milliseconds connect_wait) {
   const auto wait = std::max<std::chrono::milliseconds>(connect_wait, std::chrono::seconds(1));
@@ -129,12 +136,6 @@ void Opening::stop() {
 void Opening::forget() {
   enter(Step::none, {});
   awaited_.clear();
-}
-
-bool Opening::is_echo(const Frame& frame) const {
-  if (!is_initializing() || !frame.is_request() || frame.method != "initialize") return false;
-  const auto id = to_unsigned(frame.text(frame.id));
-  return id && awaits(static_cast<UpstreamId>(*id));
 }
 
 bool Opening::awaits(UpstreamId id) const {
@@ -196,29 +197,30 @@ void Opening::next() {
   switch (step_) {
     case Step::server_stream:
       enter(Step::initialized, {});
-      awaited_ = {sender_.notify("notifications/initialized")};
+      awaited_ = {sender_.notify("notifications/initialized", {}, MessageOwner::opening)};
       break;
     case Step::initialized: {
       enter(Step::log_level, restoring_timeout);
       const std::string level = events_.settings_to_restore().log_level_params;
       if (level.empty()) return next();
-      awaited_ = {sender_.request("logging/setLevel", level)};
+      awaited_ = {sender_.request(MessageOwner::opening, "logging/setLevel", level)};
       break;
     }
     case Step::log_level:
       enter(Step::subscriptions, restoring_timeout);
       for (const std::string& uri : events_.settings_to_restore().subscriptions) {
-        awaited_.push_back(
-            sender_.request("resources/subscribe", fmt::format(R"({{"uri":{}}})", quote(uri))));
+        awaited_.push_back(sender_.request(MessageOwner::opening, "resources/subscribe",
+                                           JsonObject().add("uri", uri).text()));
       }
       if (awaited_.empty()) return next();
       break;
     case Step::subscriptions:
       enter(Step::none, {});
       unanswered_tries_ = 0;
-      events_.done();
+      events_.opening_done();
       break;
     case Step::none:
+    case Step::probe:
     case Step::initialize: break;
   }
 }
@@ -230,6 +232,11 @@ void Opening::unanswered() {
       ++unanswered_tries_;
       stop();
       events_.initialize_unanswered();
+      break;
+    case Step::probe:
+      stop();
+      events_.probe_failed(failure_of(ErrorKind::timeout, Delivered::no,
+                                      "the upstream does not answer server/discover"));
       break;
     case Step::server_stream: next(); break;
     case Step::log_level:
@@ -244,7 +251,7 @@ void Opening::unanswered() {
 }
 
 void Opening::give_up_awaited() {
-  for (const UpstreamId id : std::exchange(awaited_, {})) upstream_.abandon(id);
+  for (const UpstreamId id : std::exchange(awaited_, {})) sender_.abandon(id);
 }
 
 namespace {
@@ -264,46 +271,7 @@ Failure failure_of_discovery(const Frame& response) {
 
 }  // namespace
 
-EraProbe::EraProbe(EventLoop& loop, SessionSender& sender, Upstream& upstream, Events events)
-    : sender_(sender),
-      upstream_(upstream),
-      events_(std::move(events)),
-      timer_(loop, [this] { timed_out(); }) {}
-
-void EraProbe::begin(std::chrono::milliseconds wait) {
-  closed_connections_ = 0;
-  timer_.set_after(wait);
-  ask();
-}
-
-void EraProbe::ask() {
-  asked_ = sender_.probe();
-  is_under_way_ = true;
-}
-
-void EraProbe::stop() {
-  if (is_under_way()) upstream_.abandon(asked_);
-  forget();
-}
-
-void EraProbe::forget() {
-  timer_.clear();
-  is_under_way_ = false;
-}
-
-bool EraProbe::is_echo(const Frame& frame) const {
-  if (!is_under_way() || !frame.is_request() || frame.method != "server/discover") return false;
-  const auto id = to_unsigned(frame.text(frame.id));
-  return id && awaits(static_cast<UpstreamId>(*id));
-}
-
-void EraProbe::timed_out() {
-  stop();
-  events_.failed(failure_of(ErrorKind::timeout, Delivered::no,
-                            "the upstream does not answer server/discover"));
-}
-
-ProbeFailure EraProbe::failure_of_probe(const Failure& failure) const {
+ProbeFailure Opening::failure_of_probe(const Failure& failure) const {
   if (failure.status != 0 || failure.kind == ErrorKind::malformed) return ProbeFailure::none;
   const bool is_child = !upstream_.has_answer_streams();
   if (is_child && failure.kind == ErrorKind::closed) return ProbeFailure::child_ended;
@@ -312,15 +280,13 @@ ProbeFailure EraProbe::failure_of_probe(const Failure& failure) const {
                                            : ProbeFailure::no_answer;
 }
 
-void EraProbe::answered(const Frame& response) {
-  is_under_way_ = false;
+void Opening::probe_answered(const Frame& response) {
   ProbeAnswer answer;
   answer.response = &response;
   judge(answer, failure_of_discovery(response), std::string(response.text(response.result)));
 }
 
-void EraProbe::ended(const Ending& ending) {
-  is_under_way_ = false;
+void Opening::probe_ended(const Ending& ending) {
   ProbeAnswer answer;
   answer.closed_connections = closed_connections_;
   Failure failure = ending.failure.value_or(
@@ -334,30 +300,26 @@ void EraProbe::ended(const Ending& ending) {
   judge(answer, std::move(failure), {});
 }
 
-void EraProbe::judge(const ProbeAnswer& answer, Failure failure, std::string result) {
+void Opening::judge(const ProbeAnswer& answer, Failure failure, std::string result) {
   const Judgement judgement = judge_probe(answer);
+  if (judgement.verdict == ProbeVerdict::undecided &&
+      answer.failure == ProbeFailure::connection_closed) {
+    awaited_ = {sender_.probe()};
+    return;
+  }
+  forget();
   switch (judgement.verdict) {
     case ProbeVerdict::modern:
-      timer_.clear();
-      events_.found_modern(result.empty() ? std::string(unknown_server) : std::move(result));
+      events_.probe_found_modern(result.empty() ? std::string(unknown_server) : std::move(result));
       break;
     case ProbeVerdict::legacy:
     case ProbeVerdict::legacy_for_this_session:
-      timer_.clear();
-      events_.found_legacy(judgement.verdict == ProbeVerdict::legacy, std::move(failure));
+      events_.probe_found_legacy(judgement.verdict == ProbeVerdict::legacy, std::move(failure));
       break;
     case ProbeVerdict::refused:
-      timer_.clear();
-      events_.failed(definitive_failure_of(ErrorKind::session, judgement.text));
+      events_.probe_failed(definitive_failure_of(ErrorKind::session, judgement.text));
       break;
-    case ProbeVerdict::undecided:
-      if (answer.failure == ProbeFailure::connection_closed) {
-        ask();
-      } else {
-        timer_.clear();
-        events_.failed(std::move(failure));
-      }
-      break;
+    case ProbeVerdict::undecided: events_.probe_failed(std::move(failure)); break;
   }
 }
 

@@ -106,9 +106,6 @@ RetryDecision decide_retry(const Ending& ending, const RetrySituation& situation
   return decision;
 }
 
-Retries::Retries(EventLoop& loop, Events events)
-    : loop_(loop), events_(std::move(events)), timer_(loop, [this] { timer_fired(); }) {}
-
 void Retries::hold(Outgoing message, Failure failure, std::chrono::milliseconds delay) {
   const SteadyTime deadline = *message.notes.hold_until;
   held_.hold({std::move(message), std::move(failure), loop_.now() + delay, deadline});
@@ -140,7 +137,7 @@ void Retries::take_over(HeldMessage held) {
 
 void Retries::logged_in() {
   held_.end_waits_for_login(loop_.now());
-  if (events_.can_send_held()) send_ready();
+  if (events_.is_open()) send_ready();
   schedule();
 }
 
@@ -193,12 +190,12 @@ void Retries::timer_fired() {
     next_try_.reset();
     events_.try_again();
   }
-  if (events_.can_send_held()) send_ready();
+  if (events_.is_open()) send_ready();
   schedule();
 }
 
 void Retries::schedule() {
-  const auto held = held_.next_time(events_.can_send_held());
+  const auto held = held_.next_time(events_.is_open());
   if (!held && !next_try_) {
     timer_.clear();
   } else {

@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -133,20 +132,25 @@ bool is_unreachable(const Failure& failure);
 class Retries {
  public:
   /// Implemented by the session. None of them may destroy Retries; any may call it.
-  struct Events {
-    /// The session is open.
-    std::function<bool()> can_send_held;
-    std::function<void(Outgoing message)> send_held;
+  class Events {
+   public:
+    /// Whether held messages can be sent.
+    virtual bool is_open() const = 0;
+    virtual void send_held(Outgoing message) = 0;
     /// The message ends with this failure.
-    std::function<void(UpstreamId id, Failure failure)> end_message;
+    virtual void end_message(UpstreamId id, Failure failure) = 0;
     /// The next try is due.
-    std::function<void()> try_again;
+    virtual void try_again() = 0;
+
+   protected:
+    ~Events() = default;
   };
 
   /// Somebody who waits brings the next try this near to the last one.
   static constexpr std::chrono::milliseconds impatient{500};
 
-  Retries(EventLoop& loop, Events events);
+  Retries(EventLoop& loop, Events& events)
+      : loop_(loop), events_(events), timer_(loop, [this] { timer_fired(); }) {}
 
   // Messages.
   /// Sends it again after `delay`, once the session is open; at its `notes.hold_until` it ends with
@@ -193,7 +197,7 @@ class Retries {
   void schedule();
 
   EventLoop& loop_;
-  const Events events_;
+  Events& events_;
   HeldMessages held_;
   Backoff backoff_;
   std::optional<SteadyTime> next_try_;

@@ -13,8 +13,8 @@ Session::Session(EventLoop& loop, UpstreamIdSource& ids, Upstream& upstream, Log
     : upstream_(upstream),
       ids_(ids),
       options_(std::move(options)),
-      legacy_(Era::legacy, loop, ids, upstream, tap_, log, options_, *this),
-      modern_(Era::modern, loop, ids, upstream, tap_, log, options_, *this) {}
+      legacy_(Era::legacy, loop, ids, upstream, tap_, own_, log, options_, *this),
+      modern_(Era::modern, loop, ids, upstream, tap_, own_, log, options_, *this) {}
 
 void Session::set_events(SessionEvents& events) {
   events_ = &events;
@@ -199,9 +199,8 @@ void Session::era_lost(Era era) {
 
 /// The side that has sent the message of this id.
 EraSession& Session::sender_of(UpstreamId id) {
+  if (const auto own = own_.find(id)) return side_of(own->side);
   if (const auto of_client = events_->side_of(id)) return side_of(*of_client);
-  if (modern_.is_own(id)) return modern_;
-  if (legacy_.is_own(id)) return legacy_;
   return side_of(side_without_origin());
 }
 
@@ -214,7 +213,10 @@ Era Session::side_without_origin() const {
 EraSession& Session::side_of_message(std::optional<UpstreamId> origin, const Frame& frame) {
   if (const UpstreamId id = request_answered_by(frame, origin); id != UpstreamId{})
     return sender_of(id);
-  if (modern_.is_on_own_stream(origin, frame) || modern_.is_echo(frame)) return modern_;
+  if (const auto echo = own_.side_of_echo(frame)) return side_of(*echo);
+  if (frame.is_notification()) {
+    if (const auto own = own_.find(stream_named_by(frame, origin))) return side_of(own->side);
+  }
   return origin ? sender_of(*origin) : side_of(side_without_origin());
 }
 
@@ -242,7 +244,7 @@ AnsweredRequests Session::upstream_message(std::optional<UpstreamId> origin, Rec
 
 void Session::upstream_ended(UpstreamId id, Ending ending) {
   if (legacy_.has_ended()) return;
-  const bool is_known = !ending.unanswered || modern_.is_own(id) || legacy_.is_own(id);
+  const bool is_known = !ending.unanswered || own_.find(id);
   EraSession& sender = is_known
                            ? sender_of(id)
                            : side_of(ending.unanswered->notes.stateful ? Era::legacy : Era::modern);
@@ -263,30 +265,29 @@ void Session::upstream_lost_session() {
 // What outlives the daemon, or its process.
 
 SavedSession Session::save() const {
-  SavedSession kept;
-  kept.number = legacy_.kept().number;
-  kept.initialize_params = legacy_.kept().initialize_params;
-  kept.server = legacy_.kept().server;
-  kept.unanswered = legacy_.kept().unanswered;
-  kept.modern = modern_.kept().server;
-  kept.eras = eras_;
-  kept.settings = events_->settings();
-  kept.ids = ids_;
-  return kept;
+  const EraSession::Saved& legacy = legacy_.saved();
+  return {.number = legacy.number,
+          .initialize_params = legacy.initialize_params,
+          .eras = eras_,
+          .server = legacy.server,
+          .modern = modern_.saved().server,
+          .settings = events_->settings(),
+          .unanswered = legacy.unanswered,
+          .ids = ids_};
 }
 
-void Session::continue_from(SavedSession kept) {
-  events_->take_settings(kept.settings);
-  ids_ = kept.ids;
-  eras_ = kept.eras;
+void Session::restore(SavedSession saved) {
+  events_->take_settings(saved.settings);
+  ids_ = saved.ids;
+  eras_ = saved.eras;
   if (speaks_one_era()) {
-    if (kept.number > 0) first_ = Era::legacy;
-    if (kept.modern) first_ = Era::modern;
+    if (saved.number > 0) first_ = Era::legacy;
+    if (saved.modern) first_ = Era::modern;
   }
-  legacy_.continue_from({kept.number, std::move(kept.initialize_params), std::move(kept.server),
-                         std::move(kept.unanswered)});
-  const std::uint32_t modern_number = kept.modern ? 1 : 0;
-  modern_.continue_from({modern_number, {}, std::move(kept.modern), {}});
+  legacy_.restore({saved.number, std::move(saved.initialize_params), std::move(saved.server),
+                   std::move(saved.unanswered)});
+  const std::uint32_t modern_number = saved.modern ? 1 : 0;
+  modern_.restore({modern_number, {}, std::move(saved.modern), {}});
 }
 
 void Session::reopen() {
@@ -295,9 +296,9 @@ void Session::reopen() {
   }
 }
 
-void Session::take_up(SavedSession kept, const SessionReference& reference) {
-  continue_from(std::move(kept));
-  if (legacy_.number() > 0) legacy_.take_up(reference);
+void Session::resume(SavedSession saved, const SessionReference& reference) {
+  restore(std::move(saved));
+  if (legacy_.number() > 0) legacy_.resume(reference);
   if (modern_.number() > 0) modern_.require();
 }
 
@@ -308,18 +309,16 @@ SavedStreams Session::save_streams() const {
   return streams;
 }
 
-void Session::restore_in(SavedSession kept, const SessionReference& reference,
-                         const SavedStreams& streams) {
-  continue_from(std::move(kept));
-  if (legacy_.number() > 0 && streams.legacy_is_there) {
-    legacy_.restore_in(reference, {});
-  } else if (legacy_.number() > 0) {
-    legacy_.require();
-  }
-  if (modern_.number() > 0 && streams.modern_is_there) {
-    modern_.restore_in({}, streams);
-  } else if (modern_.number() > 0) {
-    modern_.require();
+void Session::resume_at_once(SavedSession saved, const SessionReference& reference,
+                             const SavedStreams& streams) {
+  restore(std::move(saved));
+  for (EraSession* const side : {&legacy_, &modern_}) {
+    const bool is_there = side->is_modern() ? streams.modern_is_there : streams.legacy_is_there;
+    if (side->number() > 0 && is_there) {
+      side->resume_at_once(reference, streams);
+    } else if (side->number() > 0) {
+      side->require();
+    }
   }
 }
 

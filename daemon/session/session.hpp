@@ -97,19 +97,18 @@ class Session final : public UpstreamEvents, private EraOwner {
 
   /// `params` of the `initialize` that it was opened with, JSON; empty before the first.
   std::string_view opened_with() const { return legacy_.opened_with(); }
-  /// What a later session goes on with.
   SavedSession save() const;
-  /// Goes on where another daemon's session has ended. REQUIRES: nothing was sent yet.
-  void continue_from(SavedSession kept);
+  /// Begins where another daemon's session has ended. REQUIRES: nothing was sent yet.
+  void restore(SavedSession saved);
   /// Opens again what that daemon had open.
   void reopen();
-  /// Goes on in the legacy session itself, which may still be there, and opens the modern one
-  /// again. REQUIRES: nothing was sent yet, and there was a legacy session.
-  void take_up(SavedSession kept, const SessionReference& reference);
-  /// Goes on in both without asking: this process was in them a moment ago. REQUIRES: nothing was
-  /// sent yet.
-  void restore_in(SavedSession kept, const SessionReference& reference,
-                  const SavedStreams& streams);
+  /// Resumes the legacy session itself, if it is still there, and opens the modern one again.
+  /// REQUIRES: nothing was sent yet, and there was a legacy session.
+  void resume(SavedSession saved, const SessionReference& reference);
+  /// Resumes both without asking: this process was in them a moment ago. REQUIRES: nothing was sent
+  /// yet.
+  void resume_at_once(SavedSession saved, const SessionReference& reference,
+                      const SavedStreams& streams);
   SavedStreams save_streams() const;
   /// Whether what comes of this request can come to the new process, if that goes on in the
   /// session.
@@ -157,6 +156,7 @@ class Session final : public UpstreamEvents, private EraOwner {
   SessionOptions options_;
   SessionEvents* events_ = nullptr;
   MessageTap tap_;
+  OwnMessages own_;
   EraSession legacy_;
   EraSession modern_;
   ServerEras eras_;

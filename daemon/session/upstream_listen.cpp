@@ -1,11 +1,10 @@
 #include "session/upstream_listen.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 #include <utility>
 
+#include "json/json_object.hpp"
 #include "json/json_text.hpp"
 #include "mcp/subscription_filter.hpp"
 
@@ -18,18 +17,27 @@ constexpr std::chrono::milliseconds overlap_time{250};
 
 }  // namespace
 
+UpstreamId stream_named_by(const Frame& notification, std::optional<UpstreamId> origin) {
+  const bool is_cancelled = notification.method == "notifications/cancelled";
+  const Slice named = is_cancelled && notification.request_id.present()
+                          ? notification.request_id
+                          : notification.subscription_id;
+  const auto id = to_unsigned(notification.text(named));
+  return id ? static_cast<UpstreamId>(*id) : origin.value_or(UpstreamId{});
+}
+
 UpstreamListen::UpstreamListen(EventLoop& loop, SessionSender& sender, Upstream& upstream, Log& log,
-                               Events events)
+                               Events& events)
     : loop_(loop),
       sender_(sender),
       upstream_(upstream),
       log_(log),
-      events_(std::move(events)),
+      events_(events),
       retry_(loop, [this] { start(); }),
       overlap_(loop, [this] {
         if (old_ != UpstreamId{}) {
           // Its last words may be on their way on the new stream still.
-          give_up(old_);
+          close(old_);
           if (now_ != UpstreamId{}) told_.settle(now_);
           overlap_.set_after(overlap_time);
         } else {
@@ -43,13 +51,21 @@ void UpstreamListen::open() {
   start();
 }
 
+void UpstreamListen::restore(UpstreamId still_open) {
+  old_ = still_open;
+  had_stream_ = old_ == UpstreamId{};  // else nothing is missed
+  if (had_stream_) return;
+  sender_.adopt(old_, MessageOwner::listen);
+  told_.begin(old_);
+}
+
 void UpstreamListen::close() {
   is_open_ = false;
   had_stream_ = false;
   retry_.clear();
   overlap_.clear();
   told_.keep_only({});
-  for (UpstreamId* const stream : {&old_, &now_, &next_}) give_up(*stream);
+  for (UpstreamId* const stream : {&old_, &now_, &next_}) close(*stream);
   state_ = ServerStream::off;
 }
 
@@ -69,34 +85,24 @@ SteadyTime UpstreamListen::soonest() const {
 void UpstreamListen::start() {
   retry_.clear();
   if (!is_open_) return;
-  give_up(next_);
+  close(next_);
   asked_ = wanted_;
   if (asked_.empty()) {
-    give_up(now_);
+    close(now_);
     set_state(ServerStream::off);
     return;
   }
   started_before_ = std::exchange(started_, loop_.now());
-  next_ = sender_.stream("subscriptions/listen",
-                         fmt::format(R"({{"notifications":{}}})", asked_.json()), capabilities_);
+  const std::string filter = asked_.json();
+  next_ = sender_.stream(MessageOwner::listen, "subscriptions/listen",
+                         JsonObject().add("notifications", RawJson{filter}).text(), capabilities_);
   told_.begin(next_);
   if (now_ == UpstreamId{}) set_state(ServerStream::waiting);
 }
 
-void UpstreamListen::give_up(UpstreamId& stream) {
-  const UpstreamId given_up = std::exchange(stream, UpstreamId{});
-  if (given_up != UpstreamId{}) sender_.give_up(given_up);
-}
-
-UpstreamId UpstreamListen::stream_of(std::optional<UpstreamId> origin, const Frame& frame) const {
-  UpstreamId stream = origin.value_or(UpstreamId{});
-  if (const auto named = to_unsigned(frame.text(frame.subscription_id)))
-    stream = static_cast<UpstreamId>(*named);
-  if (frame.method == "notifications/cancelled") {
-    if (const auto named = to_unsigned(frame.text(frame.request_id)))
-      stream = static_cast<UpstreamId>(*named);
-  }
-  return awaits(stream) ? stream : UpstreamId{};
+void UpstreamListen::close(UpstreamId& stream) {
+  const UpstreamId closed = std::exchange(stream, UpstreamId{});
+  if (closed != UpstreamId{}) sender_.close_stream(closed);
 }
 
 std::optional<std::string> UpstreamListen::take(UpstreamId stream, const Frame& notification) {
@@ -105,7 +111,7 @@ std::optional<std::string> UpstreamListen::take(UpstreamId stream, const Frame& 
     return std::nullopt;
   }
   if (notification.method == "notifications/cancelled") {
-    upstream_.abandon(stream);
+    sender_.abandon(stream);
     over(stream, false);
     return std::nullopt;
   }
@@ -118,7 +124,7 @@ void UpstreamListen::acknowledged(UpstreamId stream, const Frame& acknowledgemen
   const bool is_resumed = had_stream_ && now_ == UpstreamId{};
   had_stream_ = true;
   backoff_.reset();
-  give_up(old_);
+  close(old_);
   if (upstream_.has_answer_streams()) {
     // What a stream before has told may come on this one still, though that one be gone.
     told_.acknowledged();
@@ -126,7 +132,7 @@ void UpstreamListen::acknowledged(UpstreamId stream, const Frame& acknowledgemen
     old_ = now_;
   } else {
     told_.keep_only({next_});  // its messages come in their order
-    give_up(now_);
+    close(now_);
   }
   now_ = std::exchange(next_, UpstreamId{});
   acknowledged_ = asked_;
@@ -135,32 +141,15 @@ void UpstreamListen::acknowledged(UpstreamId stream, const Frame& acknowledgemen
   if (auto* const filter = std::get_if<SubscriptionFilter>(&honoured))
     honoured_ = std::move(*filter);
   set_state(ServerStream::open);
-  events_.acknowledged();
-  if (is_resumed) events_.resumed(asked_);
+  events_.listen_acknowledged();
+  if (is_resumed) events_.listen_resumed(asked_);
 }
 
-void UpstreamListen::answered(UpstreamId stream, const Frame& response) {
-  const bool refused = response.error.present();
+void UpstreamListen::over(UpstreamId stream, bool refused, std::string_view why) {
   if (refused) {
     log_.peer(LogLevel::warning, "listen refused",
-              "the upstream refuses to be listened to: its notifications do not come");
+              "the upstream refuses to be listened to{}: its notifications do not come", why);
   }
-  over(stream, refused);
-}
-
-void UpstreamListen::ended(UpstreamId stream, const Ending& ending) {
-  const auto& failure = ending.failure;
-  const bool refused = failure && failure->status >= 400 && failure->status < 500 &&
-                       failure->kind != ErrorKind::auth && failure->status != 429;
-  if (failure && refused) {
-    log_.peer(LogLevel::warning, "listen refused",
-              "the upstream refuses to be listened to ({}): its notifications do not come",
-              log_text(*failure));
-  }
-  over(stream, refused);
-}
-
-void UpstreamListen::over(UpstreamId stream, bool refused) {
   for (UpstreamId* const one : {&old_, &now_, &next_}) {
     if (*one == stream) *one = UpstreamId{};
   }
@@ -178,7 +167,7 @@ void UpstreamListen::over(UpstreamId stream, bool refused) {
 }
 
 void UpstreamListen::set_state(ServerStream state) {
-  if (std::exchange(state_, state) != state) events_.changed(state);
+  if (std::exchange(state_, state) != state) events_.listen_changed(state);
 }
 
 namespace {
@@ -188,9 +177,9 @@ constexpr std::string_view declared_capabilities =
 
 }  // namespace
 
-EventStreams::EventStreams(EventLoop& loop, SessionSender& sender, Upstream& upstream, Log& log,
+EventStreams::EventStreams(EventLoop& loop, SessionSender& sender, Log& log,
                            const std::vector<EventOption>& events)
-    : loop_(loop), sender_(sender), upstream_(upstream), log_(log) {
+    : loop_(loop), sender_(sender), log_(log) {
   for (const EventOption& event : events) streams_.emplace_back(loop, event, *this);
 }
 
@@ -202,52 +191,44 @@ void EventStreams::open() {
 }
 
 std::vector<SavedStreams::Events> EventStreams::save() const {
-  std::vector<SavedStreams::Events> kept;
-  for (const Stream& stream : streams_) kept.push_back({stream.id, stream.cursor});
-  return kept;
+  std::vector<SavedStreams::Events> saved;
+  for (const Stream& stream : streams_) saved.push_back({stream.id, stream.cursor});
+  return saved;
 }
 
-void EventStreams::go_on_after(const std::vector<SavedStreams::Events>& kept, bool still_open) {
+void EventStreams::restore(const std::vector<SavedStreams::Events>& saved, bool still_open) {
   auto stream = streams_.begin();
-  for (const SavedStreams::Events& one : kept) {
+  for (const SavedStreams::Events& one : saved) {
     if (stream == streams_.end()) return;
     stream++->cursor = one.cursor;
-    if (still_open && one.id != UpstreamId{}) sender_.give_up(one.id);
+    if (still_open && one.id != UpstreamId{}) sender_.close_stream(one.id);
   }
 }
 
 void EventStreams::close() {
   for (Stream& stream : streams_) {
     stream.retry.clear();
-    if (stream.id != UpstreamId{}) sender_.give_up(std::exchange(stream.id, UpstreamId{}));
+    if (stream.id != UpstreamId{}) sender_.close_stream(std::exchange(stream.id, UpstreamId{}));
   }
 }
 
 void EventStreams::start(Stream& stream) {
-  std::string params = fmt::format(R"({{"name":{})", quote(stream.event.name));
-  if (!stream.event.arguments.empty())
-    params += fmt::format(R"(,"arguments":{})", stream.event.arguments);
-  if (!stream.cursor.empty()) params += fmt::format(R"(,"cursor":{})", stream.cursor);
+  JsonObject params;
+  params.add("name", stream.event.name)
+      .add_unless_empty("arguments", RawJson{stream.event.arguments})
+      .add_unless_empty("cursor", RawJson{stream.cursor});
   stream.started = loop_.now();
-  stream.id = sender_.stream("events/stream", params + '}', declared_capabilities);
+  stream.id = sender_.stream(MessageOwner::event_stream, "events/stream", params.text(),
+                             declared_capabilities);
 }
 
-const EventStreams::Stream* EventStreams::find(UpstreamId id) const {
-  if (id == UpstreamId{}) return nullptr;
-  const auto found = std::find_if(streams_.begin(), streams_.end(),
-                                  [id](const Stream& stream) { return stream.id == id; });
-  return found == streams_.end() ? nullptr : &*found;
-}
-
-UpstreamId EventStreams::stream_of(std::optional<UpstreamId> origin, const Frame& frame) const {
-  UpstreamId id = origin.value_or(UpstreamId{});
-  if (const auto named = to_unsigned(frame.text(frame.subscription_id)))
-    id = static_cast<UpstreamId>(*named);
-  return awaits(id) ? id : UpstreamId{};
+EventStreams::Stream& EventStreams::find(UpstreamId id) {
+  return *std::find_if(streams_.begin(), streams_.end(),
+                       [id](const Stream& stream) { return stream.id == id; });
 }
 
 std::optional<std::string> EventStreams::take(UpstreamId id, const Frame& notification) {
-  Stream& stream = *find(id);
+  Stream& stream = find(id);
   stream.backoff.reset();
   const std::string_view params = notification.text(notification.params);
   const auto cursor = find_member(params, "cursor");
@@ -265,7 +246,7 @@ std::optional<std::string> EventStreams::take(UpstreamId id, const Frame& notifi
 }
 
 void EventStreams::over(UpstreamId id, bool refused) {
-  Stream& stream = *find(id);
+  Stream& stream = find(id);
   stream.id = UpstreamId{};
   if (refused) {
     log_.peer(LogLevel::warning, "event stream refused",

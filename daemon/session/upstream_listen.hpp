@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <functional>
 #include <initializer_list>
 #include <list>
 #include <map>
@@ -78,6 +77,10 @@ class StreamOverlap {
   std::map<UpstreamId, Counts> told_by_;  ///< how often it was told by that stream, or before it
 };
 
+/// Which stream this notification is about, by the stream it came on or by the one it names; 0:
+/// none.
+UpstreamId stream_named_by(const Frame& notification, std::optional<UpstreamId> origin);
+
 /// The bridge's own `subscriptions/listen` at a modern upstream: one stream with the union of all
 /// that is wanted, whose notifications are the session's (MCP 2026-07-28, "Subscriptions";
 /// BEHAVIOUR, "Eras: the listen stream").
@@ -94,26 +97,27 @@ class UpstreamListen {
   /// arrive.
   static constexpr std::chrono::milliseconds between_openings{525};
 
-  struct Events {
-    std::function<void(ServerStream state)> changed;
+  /// Implemented by the session.
+  class Events {
+   public:
+    virtual void listen_changed(ServerStream state) = 0;
     /// What is asked for is told of from now on (listened_to()).
-    std::function<void()> acknowledged;
+    virtual void listen_acknowledged() = 0;
     /// It is open again after a gap, in which changes of what it names went unseen.
-    std::function<void(const SubscriptionFilter& filter)> resumed;
+    virtual void listen_resumed(const SubscriptionFilter& filter) = 0;
+
+   protected:
+    ~Events() = default;
   };
 
   UpstreamListen(EventLoop& loop, SessionSender& sender, Upstream& upstream, Log& log,
-                 Events events);
+                 Events& events);
 
   /// The session is open: listens for what is wanted.
   void open();
-  /// An earlier image of the program had a stream, which is open still if this is its id. REQUIRES:
-  /// open() follows.
-  void go_on_after(UpstreamId still_open) {
-    old_ = still_open;
-    if (old_ != UpstreamId{}) told_.begin(old_);
-    had_stream_ = still_open == UpstreamId{};  // else nothing is missed
-  }
+  /// The previous process had a stream, which is open still if this is its id. REQUIRES: open()
+  /// follows.
+  void restore(UpstreamId still_open);
   /// The newest one that the server has acknowledged.
   UpstreamId acknowledged_stream() const { return now_; }
   bool had_stream() const { return had_stream_; }
@@ -123,20 +127,12 @@ class UpstreamListen {
   /// `capabilities`: a JSON object, what the clients that listen declare.
   void want(SubscriptionFilter filter, std::string capabilities);
 
-  bool awaits(UpstreamId id) const {
-    return id != UpstreamId{} && (id == now_ || id == next_ || id == old_);
-  }
-  /// Of which of its streams this message is, by the stream it came on or by the subscription it
-  /// names; 0: of none.
-  UpstreamId stream_of(std::optional<UpstreamId> origin, const Frame& frame) const;
-  /// A notification on that stream. Returns what is to be passed on; none: it was the stream's own
-  /// affair. REQUIRES: awaits(stream).
+  // REQUIRES: `stream` is one of it (OwnMessages).
+  /// A notification on that stream. Returns what is to be passed on; none: it was about the stream.
   std::optional<std::string> take(UpstreamId stream, const Frame& notification);
-  /// The stream has ended. REQUIRES: awaits(stream).
-  void answered(UpstreamId stream, const Frame& response);
-  void ended(UpstreamId stream, const Ending& ending);
+  /// The stream has ended. `why` is for the log, if the server refuses it.
+  void over(UpstreamId stream, bool refused, std::string_view why = {});
 
-  ServerStream state() const { return state_; }
   /// What the upstream tells of now; null: nothing.
   const SubscriptionFilter* listened_to() const {
     return now_ != UpstreamId{} ? &acknowledged_ : nullptr;
@@ -154,8 +150,7 @@ class UpstreamListen {
  private:
   SteadyTime soonest() const;
   void start();
-  void over(UpstreamId stream, bool refused);
-  void give_up(UpstreamId& stream);
+  void close(UpstreamId& stream);
   void acknowledged(UpstreamId stream, const Frame& acknowledgement);
   void set_state(ServerStream state);
 
@@ -163,7 +158,7 @@ class UpstreamListen {
   SessionSender& sender_;
   Upstream& upstream_;
   Log& log_;
-  const Events events_;
+  Events& events_;
   SubscriptionFilter wanted_;
   SubscriptionFilter asked_;         ///< of the newest stream
   SubscriptionFilter acknowledged_;  ///< of now_
@@ -193,22 +188,20 @@ class EventStreams {
  public:
   static constexpr std::size_t max_cursor = 4096;
 
-  EventStreams(EventLoop& loop, SessionSender& sender, Upstream& upstream, Log& log,
+  EventStreams(EventLoop& loop, SessionSender& sender, Log& log,
                const std::vector<EventOption>& events);
 
   /// The session is open, with a modern upstream.
   void open();
-  /// Behind which event each goes on; and to go on so, in the place of streams that may still be
+  /// The last event of each; and to begin after those, in the place of streams that may still be
   /// open. REQUIRES: open() follows.
   std::vector<SavedStreams::Events> save() const;
-  void go_on_after(const std::vector<SavedStreams::Events>& kept, bool still_open);
+  void restore(const std::vector<SavedStreams::Events>& saved, bool still_open);
   /// It is not.
   void close();
 
-  bool awaits(UpstreamId id) const { return find(id) != nullptr; }
-  /// Of which stream this message is; 0: of none.
-  UpstreamId stream_of(std::optional<UpstreamId> origin, const Frame& frame) const;
-  /// A notification on that stream; returns what is to be passed on. REQUIRES: awaits(stream).
+  // REQUIRES: `stream` is one of them (OwnMessages).
+  /// A notification on that stream; returns what is to be passed on.
   std::optional<std::string> take(UpstreamId stream, const Frame& notification);
   /// The stream has ended. `refused`: the server does not want it to be opened.
   void over(UpstreamId stream, bool refused);
@@ -227,14 +220,10 @@ class EventStreams {
   };
 
   void start(Stream& stream);
-  const Stream* find(UpstreamId id) const;
-  Stream* find(UpstreamId id) {
-    return const_cast<Stream*>(static_cast<const EventStreams*>(this)->find(id));
-  }
+  Stream& find(UpstreamId id);
 
   EventLoop& loop_;
   SessionSender& sender_;
-  Upstream& upstream_;
   Log& log_;
   std::list<Stream> streams_;
 };

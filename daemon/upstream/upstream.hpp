@@ -121,10 +121,20 @@ struct RetryNotes {
 enum class OutgoingKind : std::uint8_t { request, notification, response };
 constexpr OutgoingKind last_of(OutgoingKind) { return OutgoingKind::response; }
 
+/// Which part sent a message, and awaits what comes of it.
+enum class MessageOwner : std::uint8_t {
+  router,
+  opening,  ///< of the session, like all that follow
+  health,
+  listen,
+  event_stream,
+};
+
 /// One message for the upstream: its bytes, and what the transport must know without reading them.
 struct Outgoing {
   UpstreamId id{};
   OutgoingKind kind = OutgoingKind::request;
+  MessageOwner owner = MessageOwner::router;
   bool may_repeat = false;     ///< sending it twice does no harm: it only reads
   bool opens_session = false;  ///< `initialize`
   bool probes = false;   ///< `server/discover`, sent before it is known of which era the server is
@@ -147,9 +157,9 @@ struct Outgoing {
   // What opens a session, or a stream, ends with the process.
   template <class A>
   void each_field(A& archive) {
-    archive(id, kind, may_repeat, archive.not_saved(opens_session), archive.not_saved(probes),
-            endless, archive.not_saved(stays_open), body, headers, archive.not_saved(resumes_after),
-            notes);
+    archive(id, kind, archive.not_saved(owner), may_repeat, archive.not_saved(opens_session),
+            archive.not_saved(probes), endless, archive.not_saved(stays_open), body, headers,
+            archive.not_saved(resumes_after), notes);
   }
 };
 

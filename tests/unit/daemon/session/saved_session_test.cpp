@@ -39,7 +39,7 @@ TEST_CASE("a session that goes on with it is opened as one that was lost is") {
   for (int id = 1; id <= 70; ++id) kept.ids.next();
 
   SessionFixture t;
-  t.session.continue_from(kept);
+  t.session.restore(kept);
   CHECK(t.session.server()->result() == t.result);
   CHECK_FALSE(t.session.wants_initialize());
   CHECK(t.session.state() == Session::State::idle);

@@ -22,7 +22,7 @@ SavedSession of_another_daemon() {
 struct TakingUp : SessionFixture {
   explicit TakingUp(SavedSession kept = of_another_daemon(), bool outlives = true) {
     upstream.sessions_outlive_it = outlives;
-    in_turn([&] { session.take_up(std::move(kept), {"its id", "event 9"}); });
+    in_turn([&] { session.resume(std::move(kept), {"its id", "event 9"}); });
   }
 };
 
