@@ -12,6 +12,7 @@
 #include "make_upstream.hpp"
 #include "options/options.hpp"
 #include "router/ring_filter.hpp"
+#include "upstream/stdio/child_upstream.hpp"
 
 namespace bridge {
 namespace {
@@ -215,7 +216,7 @@ int Daemon::run() {
   if (goes_on) {
     restore();
   } else {
-    upstream_->start();
+    if (ChildUpstream* const child = local_server_of(*upstream_)) child->start();
   }
   signals_.begin();
   clients_.start();

@@ -26,7 +26,7 @@ constexpr std::uint32_t snapshot_record = 1000;
 std::vector<int> DaemonSnapshot::descriptors() const {
   std::vector<int> all;
   const auto add = [&all](std::uint64_t descriptor) {
-    if (descriptor != KeptRun::none) all.push_back(static_cast<int>(descriptor));
+    if (descriptor != SavedRun::none) all.push_back(static_cast<int>(descriptor));
   };
   for (const int one : {socket.descriptor, socket.lock, process.face_listener}) {
     if (one >= 0) all.push_back(one);
@@ -62,7 +62,7 @@ std::variant<DaemonSnapshot, std::string> read_snapshot(std::string_view bytes) 
   if (reading.verdict == LogVerdict::earlier_format) return "the state has an earlier format";
   if (reading.verdict != LogVerdict::good || reading.records != 1)
     return "the state cannot be read: it is of another version, or not whole";
-  if (snapshot.run && snapshot.run->watcher != KeptRun::none &&
+  if (snapshot.run && snapshot.run->watcher != SavedRun::none &&
       snapshot.run->watcher_version != watcher_version)
     return fmt::format("the watcher of the local server has version {}, and {} is known",
                        snapshot.run->watcher_version, watcher_version);

@@ -17,6 +17,7 @@
 #include "router/audit_trail.hpp"
 #include "router/router_upgrade.hpp"
 #include "session/saved_session.hpp"
+#include "upstream/stdio/child_process.hpp"
 #include "upstream/upstream.hpp"
 
 namespace bridge {
@@ -63,7 +64,7 @@ struct DaemonSnapshot {
   RouterSnapshot router;
   std::vector<SavedMessage> messages;  ///< at the upstream
   std::optional<SavedToken> token;     ///< if it would have to be fetched again
-  std::optional<KeptRun> run;          ///< of a local server
+  std::optional<SavedRun> run;         ///< of a local server
   JobRunner::Saved jobs;
   std::vector<Collectors::Delivery> deliveries;  ///< of jobs
   std::vector<AuditTrail::Saved> audit;          ///< requests that have not ended

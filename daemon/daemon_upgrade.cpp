@@ -9,7 +9,9 @@
 
 #include "auth/login.hpp"
 #include "daemon.hpp"
+#include "make_upstream.hpp"
 #include "process/process_start.hpp"
+#include "upstream/stdio/child_upstream.hpp"
 
 namespace bridge {
 namespace {
@@ -90,13 +92,14 @@ void Daemon::save_session(DaemonSnapshot& snapshot) {
   snapshot.session = session_.save();
   snapshot.session.settings = router_upgrade_.settings();
   snapshot.streams = session_.save_streams();
-  snapshot.token = upstream_->save_token();
+  if (const AccessToken* const token = upstream_->token()) snapshot.token = token->save();
   const auto reference = upstream_->session_reference();
   if (reference) {
     snapshot.session_id = reference->id;
     snapshot.last_event_id = reference->last_event_id;
   }
-  snapshot.run = upstream_->run_to_keep();
+  if (const ChildUpstream* const child = local_server_of(*upstream_))
+    snapshot.run = child->save_run();
   const bool runs = snapshot.run && snapshot.run->is_on;
   snapshot.streams.legacy_is_there = snapshot.streams.legacy_is_there && (reference || runs);
   snapshot.process.in_session =
@@ -125,7 +128,9 @@ void Daemon::pause() {
   monitor_.end();
 }
 
-bool Daemon::is_quiet() const { return router_upgrade_.is_quiet() && upstream_->is_quiet(); }
+bool Daemon::is_quiet() const {
+  return router_upgrade_.is_quiet() && upstream_->survives_upgrade({});
+}
 
 void Daemon::end_unfinished() {
   if (Login* const login = upstream_->login()) login->give_up_pending_login();
@@ -171,12 +176,14 @@ void Daemon::restore() {
   control_.set_instance(snapshot.process.instance);
   jobs_.restore_ended(std::move(snapshot.jobs.ended), std::move(snapshot.jobs.keys));
   if (Login* const login = upstream_->login()) login->restore_login(snapshot.process.login);
-  if (snapshot.run) upstream_->go_on_with(*snapshot.run);
-  if (snapshot.token) upstream_->restore_token(*snapshot.token);
+  if (ChildUpstream* const child = local_server_of(*upstream_); child != nullptr && snapshot.run)
+    child->restore_run(*snapshot.run);
+  if (AccessToken* const token = upstream_->token(); token != nullptr && snapshot.token)
+    token->restore(*snapshot.token);
   if (state_) state_->session_goes_on(snapshot.process.instance);
   if (snapshot.process.in_session) {
-    session_.resume_at_once(std::move(snapshot.session), {snapshot.session_id, snapshot.last_event_id},
-                        snapshot.streams);
+    session_.resume_at_once(std::move(snapshot.session),
+                            {snapshot.session_id, snapshot.last_event_id}, snapshot.streams);
   } else {
     session_.restore(std::move(snapshot.session));
     session_.reopen();

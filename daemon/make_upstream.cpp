@@ -50,6 +50,10 @@ std::unique_ptr<Upstream> make_upstream(EventLoop& loop, const UpstreamOptions& 
                                        options.kind == UpstreamKind::sse);
 }
 
+ChildUpstream* local_server_of(Upstream& upstream) {
+  return dynamic_cast<ChildUpstream*>(&upstream);
+}
+
 std::string why_no_login(const UpstreamOptions& options) {
   return options.kind == UpstreamKind::child ? "the upstream is a local process"
                                              : why_no_login(options.auth);

@@ -11,6 +11,8 @@
 
 namespace bridge {
 
+class ChildUpstream;
+
 /// Which upstream the options name, for the state that belongs to it: the command and its folder,
 /// or the URL without what is secret before its host. Headers and tokens may change.
 TargetHash hash_of_target(const UpstreamOptions& options);
@@ -19,6 +21,9 @@ TargetHash hash_of_target(const UpstreamOptions& options);
 /// copied.
 std::unique_ptr<Upstream> make_upstream(EventLoop& loop, const UpstreamOptions& options,
                                         ByteBudget& budget, Log& log);
+
+/// The same one, if it is a local server; else null.
+ChildUpstream* local_server_of(Upstream& upstream);
 
 /// Why nobody can log in at the upstream; empty if somebody can.
 std::string why_no_login(const UpstreamOptions& options);

@@ -177,7 +177,8 @@ void EraSession::restore(Saved saved) {
 }
 
 void EraSession::resume(const SessionReference& reference) {
-  if (!upstream_.session_continued(saved_.server->protocol_version(), reference)) {
+  if (!upstream_.session_opened(
+          {.version = saved_.server->protocol_version(), .left = &reference})) {
     require();
     return;
   }
@@ -198,8 +199,9 @@ SavedStreams EraSession::save_streams() const {
 
 void EraSession::resume_at_once(const SessionReference& reference, const SavedStreams& streams) {
   if (is_modern()) {
-    upstream_.set_stateless_version(newest_version);
-  } else if (!upstream_.session_continued(saved_.server->protocol_version(), reference)) {
+    upstream_.session_opened({.version = newest_version, .is_stateful = false});
+  } else if (!upstream_.session_opened(
+                 {.version = saved_.server->protocol_version(), .left = &reference})) {
     require();
     return;
   }

@@ -85,7 +85,7 @@ void EraSession::start_try() {
   retries_.begin_try();
   if (!upstream_.has_answer_streams()) slow_.set_after(slow);
   if (is_modern()) {
-    upstream_.set_stateless_version(newest_version);
+    upstream_.session_opened({.version = newest_version, .is_stateful = false});
     opening_.probe(options_.connect_wait);
   } else {
     if (initialize_.params.empty()) initialize_.params = own_params();

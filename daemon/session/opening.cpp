@@ -125,7 +125,7 @@ void Opening::begin(Outgoing initialize, std::chrono::milliseconds connect_wait)
 
 void Opening::handshake_done(const std::string& protocol_version) {
   enter(Step::server_stream, server_stream_timeout);
-  upstream_.session_opened(protocol_version);
+  upstream_.session_opened({.version = protocol_version});
 }
 
 void Opening::stop() {

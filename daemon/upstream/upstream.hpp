@@ -20,55 +20,6 @@ namespace bridge {
 class Login;
 struct UpstreamOptions;
 
-/// A local server's process, its pipes and its watcher, for another image of the program to go on
-/// with. A value; the descriptors stay whose they are.
-struct KeptRun {
-  static constexpr std::uint64_t none = ~std::uint64_t{0};
-  struct Frame {
-    std::uint64_t id = 0;
-    std::string body;
-
-    template <class Fields>
-    void each_field(Fields&& fields) {
-      fields(id, body);
-    }
-  };
-
-  std::uint64_t watcher_version = 0;  ///< of the messages that the watcher knows
-  std::uint64_t watcher = none;       ///< the socket to it
-  std::uint64_t watcher_pid = 0;
-  std::uint64_t number = 0;  ///< of the last run
-  std::uint64_t restarts = 0;
-  bool is_on = false;  ///< it runs; else nothing below is set
-  std::uint64_t pid = none;
-  std::uint64_t input = none;  ///< its stdin
-  std::uint64_t output = none;
-  std::uint64_t error = none;
-  std::vector<Frame> frames;   ///< not written whole
-  std::uint64_t progress = 0;  ///< bytes of the first that are written
-  std::uint64_t position = 0;  ///< bytes written in all
-  std::uint64_t unread_at_close = 0;
-  std::string output_pending;
-  bool output_discarding = false;
-  std::string error_pending;
-  bool error_discarding = false;
-
-  template <class Fields>
-  void each_field(Fields&& fields) {
-    fields(watcher_version, watcher, watcher_pid, number, restarts, is_on, pid, input, output,
-           error, frames, progress, position, unread_at_close, output_pending, output_discarding,
-           error_pending, error_discarding);
-  }
-  /// All its descriptors.
-  std::vector<std::uint64_t> descriptors() const {
-    std::vector<std::uint64_t> all;
-    for (const std::uint64_t one : {watcher, input, output, error}) {
-      if (one != none) all.push_back(one);
-    }
-    return all;
-  }
-};
-
 /// The requests that one line from the upstream has answered: none, one, or several if the line is
 /// a batch. Pure.
 class AnsweredRequests {
@@ -171,7 +122,7 @@ struct SavedMessage {
 
   // At a local server.
   std::uint32_t run = 0;
-  bool written = false;     ///< some of it; else it is among KeptRun::frames
+  bool written = false;     ///< some of it; else it is among SavedRun::frames
   std::uint64_t begin = 0;  ///< then: where in the stream to the child
 
   // Over HTTP: behind which event its answer's stream is continued.
@@ -255,6 +206,45 @@ class UpstreamEvents {
   ~UpstreamEvents() = default;
 };
 
+/// What a kind of upstream is like; of one over HTTP that may change with what its server speaks.
+struct UpstreamTraits {
+  std::string_view kind;  ///< for the status: "http", "sse", "stdio"
+  std::string target;     ///< where, without anything secret
+  /// Whether its server may be of a revision without `initialize`.
+  bool may_be_modern = true;
+  /// Whether each answer has a stream of its own: then abandon() tells the server that the answer
+  /// is no longer awaited.
+  bool has_answer_streams = true;
+};
+
+/// The session that messages are sent in from now on.
+struct OpenedSession {
+  std::string_view version;  ///< of the protocol
+  /// Else messages are sent outside of any session (RetryNotes::stateful is false; MCP 2026-07-28).
+  bool is_stateful = true;
+  /// It is one that another daemon has left, and is resumed; else it is new.
+  const SessionReference* left = nullptr;
+};
+
+/// How far the stream of a request's answer was told, by the ids of its events; empty without such.
+/// Good until the next call of a function that is not const.
+struct ToldEvents {
+  std::string_view last;  ///< if all that came with it was told
+  std::string_view
+      before;  ///< the event before the one that the message came in that was told last
+};
+
+/// How a message under way is treated from now on.
+enum class Treatment : std::uint8_t {
+  stop_reading,  ///< of its answer stream
+  read,
+  /// For as long as a question about the request is open its deadline does not run.
+  hold_deadline,
+  /// It runs again: the time held does not count, and the silence starts over.
+  run_deadline,
+  lift_deadline,  ///< as if it had been sent as Outgoing::endless
+};
+
 /// A transport to one upstream server: messages out, messages in. It knows no client and no method.
 ///
 /// Owned by the daemon; the loop's thread only. Memory: one body for each outgoing message until
@@ -264,107 +254,86 @@ class Upstream {
   virtual ~Upstream() = default;
 
   /// REQUIRED before the first send(); `events` outlives the last use.
-  virtual void set_events(UpstreamEvents& events) = 0;
-  /// Once, before the first send(): begins what is to be there from the start. Throws StartError if
-  /// it cannot be had.
-  virtual void start() {}
-  /// SIGHUP: takes the options that can change, and asks for the token anew.
+  void set_events(UpstreamEvents& events) { events_ = &events; }
+  /// SIGHUP: takes the options that can change, and asks for the token again.
   virtual void reconfigure(const UpstreamOptions& options) = 0;
 
   /// Starts at once; ends with upstream_ended.
   virtual void send(Outgoing&& message) = 0;
   /// Gives the answer stream up, at once; nothing more is reported of it.
   virtual void abandon(UpstreamId id) = 0;
-  /// Stops or continues reading that answer stream.
-  virtual void pause(UpstreamId id, bool paused) = 0;
-  /// From now on that request is as if it had been sent as Outgoing::endless.
-  virtual void lift_deadline(UpstreamId id) { static_cast<void>(id); }
-  /// While `held`, for as long as a question about the request is open, its deadline does not run.
-  /// Afterwards it does again: the time held does not count, and the silence starts over.
-  virtual void hold_deadline(UpstreamId id, bool held) {
-    static_cast<void>(id);
-    static_cast<void>(held);
+  virtual void treat(UpstreamId id, Treatment how) = 0;
+  void pause(UpstreamId id, bool paused) {
+    treat(id, paused ? Treatment::stop_reading : Treatment::read);
   }
-  /// The last event of that request's answer stream, if it has such and all that came with it was
-  /// told; else empty. Good until the next call of a function that is not const.
-  virtual std::string_view last_event_of(UpstreamId id) const {
-    static_cast<void>(id);
-    return {};
+  void lift_deadline(UpstreamId id) { treat(id, Treatment::lift_deadline); }
+  void hold_deadline(UpstreamId id, bool held) {
+    treat(id, held ? Treatment::hold_deadline : Treatment::run_deadline);
   }
-  /// Of the message that was told last of that request: the event before the one it came in.
-  /// Likewise.
-  virtual std::string_view event_before(UpstreamId id) const {
-    static_cast<void>(id);
-    return {};
-  }
+  virtual ToldEvents told_events(UpstreamId /*id*/) const { return {}; }
+  std::string_view last_event_of(UpstreamId id) const { return told_events(id).last; }
+  std::string_view event_before(UpstreamId id) const { return told_events(id).before; }
 
   /// The handshake is done. What comes of the server's stream is told by server_stream_changed.
-  virtual void session_opened(const std::string& protocol_version) = 0;
+  /// False if it cannot be resumed: this transport has no sessions that outlive it. REQUIRED before
+  /// the first message of the session, or outside of one.
+  virtual bool session_opened(const OpenedSession& session) = 0;
   /// Where the session stands; none: there is none, or it ends with this transport. The texts are
   /// good until the next call of a function that is not const.
   virtual std::optional<SessionReference> session_reference() const { return std::nullopt; }
-  /// Goes on in a session that another daemon has left, as if session_opened() had been called; the
-  /// server stream is resumed. False if this transport has no sessions that outlive it.
-  virtual bool session_continued(const std::string& protocol_version,
-                                 const SessionReference& reference) {
-    static_cast<void>(protocol_version);
-    static_cast<void>(reference);
-    return false;
-  }
-  /// The revision of messages that are sent outside of any session (RetryNotes::stateful is false;
-  /// MCP 2026-07-28). REQUIRED before the first of them.
-  virtual void set_stateless_version(std::string_view version) { static_cast<void>(version); }
   /// end() is to leave the session open at the server.
-  virtual void keep_session() {}
+  void keep_session() { keeps_session_ = true; }
   /// That session is over, or another one is going to be opened in its place: nothing of it is
   /// kept that could be sent or resumed.
   virtual void session_over() = 0;
   /// Replaces the connections that are idle and the server stream: they may be dead.
   virtual void refresh_connections() = 0;
 
-  // Another image of the program is to go on.
-  /// Whether an upgrade now would cut nothing off. Streams that are resumed or opened anew do not
-  /// count, and messages that survive it (survives_upgrade) neither.
-  virtual bool is_quiet() const { return true; }
-  /// The bearer token in hand, if it would have to be fetched anew; and to go on with it, before
-  /// the session goes on.
-  virtual std::optional<SavedToken> save_token() const { return std::nullopt; }
-  virtual void restore_token(const SavedToken& token) { static_cast<void>(token); }
-  /// Whether what comes of this message can come to another image as well: if the session goes on.
-  virtual bool survives_upgrade(UpstreamId id) const {
-    static_cast<void>(id);
-    return false;
-  }
+  // In an upgrade.
+  /// Whether what comes of this message can come to the next process as well, if the session goes
+  /// on. Without an id: whether an upgrade now would cut nothing off; streams that are resumed or
+  /// opened again do not count.
+  virtual bool survives_upgrade(std::optional<UpstreamId> id) const = 0;
   /// All messages of which that is so.
-  virtual std::vector<SavedMessage> save_messages() const { return {}; }
-  /// Awaits what comes of it; false if nothing can come. REQUIRES: the session has been continued.
-  virtual bool restore(SavedMessage&& /*message*/) { return false; }
-  /// The local server's process; none: there is none.
-  virtual std::optional<KeptRun> run_to_keep() const { return std::nullopt; }
-  /// Goes on with it instead of start(). REQUIRES: nothing was sent yet.
-  virtual void go_on_with(const KeptRun& run) { static_cast<void>(run); }
+  virtual std::vector<SavedMessage> save_messages() const = 0;
+  /// Awaits what comes of it; false if nothing can come. REQUIRES: the session was resumed.
+  virtual bool restore(SavedMessage&& message) = 0;
 
   /// The daemon is ending: requests that wait here for something before they can be sent end with
   /// `failure`, soon.
-  virtual void give_up_unsent(const Failure& failure) { static_cast<void>(failure); }
+  virtual void give_up_unsent(const Failure& failure) = 0;
   /// Ends the session in an orderly way and everything under way; `done` is called at most once, as
   /// soon as that is over, within about 2 s.
   virtual void end(std::function<void()> done) = 0;
 
-  /// Whether its server may be of a revision without `initialize`.
-  virtual bool may_be_modern() const { return true; }
-  /// Whether each answer has a stream of its own: then abandon() tells the server that nobody waits
-  /// for it any more.
-  virtual bool has_answer_streams() const = 0;
-
-  virtual std::string_view kind() const = 0;    ///< for the status: "http", "stdio"
-  virtual std::string_view target() const = 0;  ///< where, without anything secret
-  virtual UpstreamCounts counts() const { return {}; }
+  bool may_be_modern() const { return traits_.may_be_modern; }
+  bool has_answer_streams() const { return traits_.has_answer_streams; }
+  std::string_view kind() const { return traits_.kind; }
+  std::string_view target() const { return traits_.target; }
+  UpstreamCounts counts() const;
+  /// The bearer token; null: it needs none.
+  virtual AccessToken* token() { return nullptr; }
+  const AccessToken* token() const { return const_cast<Upstream*>(this)->token(); }
   /// Null if no person can log in there.
-  virtual Login* login() const { return nullptr; }
+  Login* login() const { return token() != nullptr ? token()->login() : nullptr; }
   /// Every secret that it knows now, which are not to be shown.
   virtual std::vector<std::string> secrets() const { return {}; }
+
+ protected:
+  UpstreamEvents* events_ = nullptr;
+  UpstreamTraits traits_;
+  const UpstreamCounts* counts_ = nullptr;  ///< set by the constructor of each kind
+  bool keeps_session_ = false;
 };
+
+inline UpstreamCounts Upstream::counts() const {
+  UpstreamCounts counts = *counts_;
+  if (const AccessToken* const its = token()) {
+    counts.token_refreshes = its->refreshes();
+    counts.token_failures = its->failures();
+  }
+  return counts;
+}
 
 /// Ends of messages that must not be told from within a call of Upstream: told later in the turn.
 /// Pure; a part of a transport. Memory: what one turn refuses.

@@ -170,9 +170,17 @@ SseUpstream::SseUpstream(EventLoop& loop, const HttpOptions& options, const Auth
     : loop_(loop),
       log_(log),
       http_(loop, options, auth, budget, log),
-      soon_(loop, [this] { catch_up(); }),
-      mode_(only_sse ? Mode::sse : Mode::unknown) {
+      soon_(loop, [this] { catch_up(); }) {
+  traits_.target = http_.target();
+  counts_ = &http_.context().counts();
+  set_mode(only_sse ? Mode::sse : Mode::unknown);
   http_.set_events(*this);
+}
+
+void SseUpstream::set_mode(Mode mode) {
+  mode_ = mode;
+  traits_.kind = mode_ == Mode::sse ? "sse" : "http";
+  traits_.may_be_modern = traits_.has_answer_streams = !speaks_sse();
 }
 
 void SseUpstream::send(Outgoing&& message) {
@@ -224,7 +232,7 @@ void SseUpstream::opening_failed(Failure failure) {
   Ending ending;
   if (mode_ == Mode::trying) {
     // It is no old server either: what it said first counts.
-    mode_ = Mode::unknown;
+    set_mode(Mode::unknown);
     ending = *std::exchange(first_ending_, std::nullopt);
     // Unless it is one, but what it says cannot be used.
     if (failure.definitive && failure.kind == ErrorKind::malformed)
@@ -232,7 +240,7 @@ void SseUpstream::opening_failed(Failure failure) {
   } else {
     // What was an old server may have become a new one.
     if (found_by_fallback_ && failure.status >= 400 && failure.status < 500) {
-      mode_ = Mode::unknown;
+      set_mode(Mode::unknown);
       http_.context().set_endpoint({});
     }
     ending.failure = std::move(failure);
@@ -261,25 +269,25 @@ void SseUpstream::session_over() {
   close_stream();
 }
 
-void SseUpstream::session_opened(const std::string& protocol_version) {
+bool SseUpstream::session_opened(const OpenedSession& session) {
   if (!speaks_sse()) {
-    http_.session_opened(protocol_version);
-    return;
+    if (session.left != nullptr) set_mode(Mode::http);
+    return http_.session_opened(session);
   }
-  http_.context().set_protocol_version(protocol_version);
+  if (session.left != nullptr) return false;
+  http_.context().set_protocol_version(std::string(session.version));
   session_opened_ = true;
   soon_.schedule();
+  return true;
 }
 
 std::optional<SessionReference> SseUpstream::session_reference() const {
   return speaks_sse() ? std::nullopt : http_.session_reference();
 }
 
-bool SseUpstream::session_continued(const std::string& protocol_version,
-                                    const SessionReference& reference) {
-  if (speaks_sse()) return false;
-  mode_ = Mode::http;
-  return http_.session_continued(protocol_version, reference);
+bool SseUpstream::survives_upgrade(std::optional<UpstreamId> id) const {
+  const bool can = id ? !speaks_sse() : !initialize_;
+  return can && http_.survives_upgrade(id);
 }
 
 void SseUpstream::catch_up() {
@@ -302,6 +310,7 @@ void SseUpstream::refuse(Outgoing message) {
 }
 
 void SseUpstream::end(std::function<void()> done) {
+  if (keeps_session_) http_.keep_session();
   initialize_.reset();
   untold_.clear();
   close_stream();
@@ -310,7 +319,7 @@ void SseUpstream::end(std::function<void()> done) {
 
 AnsweredRequests SseUpstream::upstream_message(std::optional<UpstreamId> origin,
                                                ReceivedText message) {
-  if (mode_ == Mode::unknown) mode_ = Mode::http;
+  if (mode_ == Mode::unknown) set_mode(Mode::http);
   return events_->upstream_message(origin, std::move(message));
 }
 
@@ -324,7 +333,7 @@ bool SseUpstream::asks_for_fallback(const Ending& ending) const {
 
 void SseUpstream::upstream_ended(UpstreamId id, Ending ending) {
   if (asks_for_fallback(ending)) {
-    mode_ = Mode::trying;
+    set_mode(Mode::trying);
     Outgoing initialize = *std::exchange(ending.unanswered, std::nullopt);
     first_ending_ = std::move(ending);
     open_stream(std::move(initialize));
@@ -343,7 +352,7 @@ void SseUpstream::server_stream_refused() {
 
 void SseUpstream::sse_stream_open(const std::string& endpoint) {
   if (mode_ == Mode::trying) {
-    mode_ = Mode::sse;
+    set_mode(Mode::sse);
     found_by_fallback_ = true;
     first_ending_.reset();
     log_.event(LogLevel::info, "older transport",

@@ -93,33 +93,16 @@ class SseUpstream final : public Upstream, private UpstreamEvents {
   SseUpstream(EventLoop& loop, const HttpOptions& options, const AuthOptions& auth,
               ByteBudget& budget, Log& log, bool only_sse);
 
-  void set_events(UpstreamEvents& events) override { events_ = &events; }
   void reconfigure(const UpstreamOptions& options) override { http_.reconfigure(options); }
   void send(Outgoing&& message) override;
   void abandon(UpstreamId id) override;
-  void pause(UpstreamId id, bool paused) override { http_.pause(id, paused); }
-  void lift_deadline(UpstreamId id) override { http_.lift_deadline(id); }
-  void hold_deadline(UpstreamId id, bool held) override { http_.hold_deadline(id, held); }
-  std::string_view last_event_of(UpstreamId id) const override {
-    return speaks_sse() ? std::string_view() : http_.last_event_of(id);
+  void treat(UpstreamId id, Treatment how) override { http_.treat(id, how); }
+  ToldEvents told_events(UpstreamId id) const override {
+    return speaks_sse() ? ToldEvents{} : http_.told_events(id);
   }
-  std::string_view event_before(UpstreamId id) const override {
-    return speaks_sse() ? std::string_view() : http_.event_before(id);
-  }
-  void session_opened(const std::string& protocol_version) override;
+  bool session_opened(const OpenedSession& session) override;
   std::optional<SessionReference> session_reference() const override;
-  bool session_continued(const std::string& protocol_version,
-                         const SessionReference& reference) override;
-  void set_stateless_version(std::string_view version) override {
-    http_.set_stateless_version(version);
-  }
-  void keep_session() override { http_.keep_session(); }
-  bool is_quiet() const override { return !initialize_ && http_.is_quiet(); }
-  std::optional<SavedToken> save_token() const override { return http_.save_token(); }
-  void restore_token(const SavedToken& token) override { http_.restore_token(token); }
-  bool survives_upgrade(UpstreamId id) const override {
-    return !speaks_sse() && http_.survives_upgrade(id);
-  }
+  bool survives_upgrade(std::optional<UpstreamId> id) const override;
   std::vector<SavedMessage> save_messages() const override {
     return speaks_sse() ? std::vector<SavedMessage>() : http_.save_messages();
   }
@@ -130,12 +113,7 @@ class SseUpstream final : public Upstream, private UpstreamEvents {
   void refresh_connections() override { http_.refresh_connections(); }
   void give_up_unsent(const Failure& failure) override { http_.give_up_unsent(failure); }
   void end(std::function<void()> done) override;
-  bool may_be_modern() const override { return !speaks_sse(); }
-  bool has_answer_streams() const override { return !speaks_sse(); }
-  std::string_view kind() const override { return mode_ == Mode::sse ? "sse" : "http"; }
-  std::string_view target() const override { return http_.target(); }
-  UpstreamCounts counts() const override { return http_.counts(); }
-  Login* login() const override { return http_.login(); }
+  AccessToken* token() override { return http_.token(); }
   std::vector<std::string> secrets() const override { return http_.secrets(); }
 
  private:
@@ -154,6 +132,7 @@ class SseUpstream final : public Upstream, private UpstreamEvents {
   void upstream_reachable() override { events_->upstream_reachable(); }
   void upstream_lost_session() override { events_->upstream_lost_session(); }
 
+  void set_mode(Mode mode);
   SseStreamEvents stream_events();
   void sse_stream_open(const std::string& endpoint);
   void sse_stream_message(ReceivedText message);
@@ -174,8 +153,7 @@ class SseUpstream final : public Upstream, private UpstreamEvents {
   HttpUpstream http_;
   std::unique_ptr<SseStream> stream_;  ///< of this session; also one that was refused
   Deferred soon_;                      ///< for what must not be told from within a call of ours
-  UpstreamEvents* events_ = nullptr;
-  Mode mode_;
+  Mode mode_ = Mode::unknown;
   bool found_by_fallback_ = false;
   std::optional<Outgoing> initialize_;  ///< waits for the stream
   std::optional<Ending>

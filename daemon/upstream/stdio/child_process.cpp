@@ -204,47 +204,47 @@ ChildProcess::ChildProcess(const Context& context, std::uint32_t run)
   }
 }
 
-ChildProcess::ChildProcess(const Context& context, const KeptRun& kept)
+ChildProcess::ChildProcess(const Context& context, const SavedRun& saved)
     : context_(context),
-      run_(static_cast<std::uint32_t>(kept.number)),
-      pid_(static_cast<int>(kept.pid)),
+      run_(static_cast<std::uint32_t>(saved.number)),
+      pid_(static_cast<int>(saved.pid)),
       queued_(context.budget),
       output_lines_(context.max_frame),
       error_lines_(max_error_line),
       share_(context.budget),
-      unread_at_close_(kept.unread_at_close) {
-  for (const KeptRun::Frame& frame : kept.frames)
+      unread_at_close_(saved.unread_at_close) {
+  for (const SavedRun::Frame& frame : saved.frames)
     queue_.push(static_cast<UpstreamId>(frame.id), frame.body);
-  queue_.go_on_from(kept.progress, kept.position);
+  queue_.restore(saved.progress, saved.position);
   queued_.set(queue_.cost());
-  output_lines_.restore({kept.output_pending, kept.output_discarding});
-  error_lines_.restore({kept.error_pending, kept.error_discarding});
+  output_lines_.restore({saved.output_pending, saved.output_discarding});
+  error_lines_.restore({saved.error_pending, saved.error_discarding});
   share_.set(output_lines_.pending_bytes());
-  if (kept.input != KeptRun::none) watch_input(static_cast<int>(kept.input));
-  if (kept.output != KeptRun::none) watch_output(static_cast<int>(kept.output));
-  if (kept.error != KeptRun::none) watch_error(static_cast<int>(kept.error));
+  if (saved.input != SavedRun::none) watch_input(static_cast<int>(saved.input));
+  if (saved.output != SavedRun::none) watch_output(static_cast<int>(saved.output));
+  if (saved.error != SavedRun::none) watch_error(static_cast<int>(saved.error));
 }
 
-void ChildProcess::add_to(KeptRun& kept) const {
+void ChildProcess::save(SavedRun& saved) const {
   const auto of = [](const std::unique_ptr<DescriptorWatch>& watch) {
-    return watch ? static_cast<std::uint64_t>(watch->descriptor()) : KeptRun::none;
+    return watch ? static_cast<std::uint64_t>(watch->descriptor()) : SavedRun::none;
   };
-  kept.is_on = true;
-  kept.pid = static_cast<std::uint64_t>(pid_);
-  kept.input = of(input_);
-  kept.output = of(output_);
-  kept.error = of(error_);
+  saved.is_on = true;
+  saved.pid = static_cast<std::uint64_t>(pid_);
+  saved.input = of(input_);
+  saved.output = of(output_);
+  saved.error = of(error_);
   for (const QueuedFrame& frame : queue_.frames())
-    kept.frames.push_back({value_of(frame.id), frame.body});
-  kept.progress = queue_.progress();
-  kept.position = queue_.position();
-  kept.unread_at_close = unread_at_close_;
+    saved.frames.push_back({value_of(frame.id), frame.body});
+  saved.progress = queue_.progress();
+  saved.position = queue_.position();
+  saved.unread_at_close = unread_at_close_;
   const auto output = output_lines_.rest();
-  kept.output_pending = output.pending;
-  kept.output_discarding = output.discarding;
+  saved.output_pending = output.pending;
+  saved.output_discarding = output.discarding;
   const auto error = error_lines_.rest();
-  kept.error_pending = error.pending;
-  kept.error_discarding = error.discarding;
+  saved.error_pending = error.pending;
+  saved.error_discarding = error.discarding;
 }
 
 template <class Ready>

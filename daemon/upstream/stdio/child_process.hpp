@@ -21,6 +21,55 @@
 
 namespace bridge {
 
+/// A local server's process, its pipes and its watcher, in an upgrade. A value; the descriptors
+/// stay whose they are.
+struct SavedRun {
+  static constexpr std::uint64_t none = ~std::uint64_t{0};
+  struct Frame {
+    std::uint64_t id = 0;
+    std::string body;
+
+    template <class Fields>
+    void each_field(Fields&& fields) {
+      fields(id, body);
+    }
+  };
+
+  std::uint64_t watcher_version = 0;  ///< of the messages that the watcher knows
+  std::uint64_t watcher = none;       ///< the socket to it
+  std::uint64_t watcher_pid = 0;
+  std::uint64_t number = 0;  ///< of the last run
+  std::uint64_t restarts = 0;
+  bool is_on = false;  ///< it runs; else nothing below is set
+  std::uint64_t pid = none;
+  std::uint64_t input = none;  ///< its stdin
+  std::uint64_t output = none;
+  std::uint64_t error = none;
+  std::vector<Frame> frames;   ///< not written whole
+  std::uint64_t progress = 0;  ///< bytes of the first that are written
+  std::uint64_t position = 0;  ///< bytes written in all
+  std::uint64_t unread_at_close = 0;
+  std::string output_pending;
+  bool output_discarding = false;
+  std::string error_pending;
+  bool error_discarding = false;
+
+  template <class Fields>
+  void each_field(Fields&& fields) {
+    fields(watcher_version, watcher, watcher_pid, number, restarts, is_on, pid, input, output,
+           error, frames, progress, position, unread_at_close, output_pending, output_discarding,
+           error_pending, error_discarding);
+  }
+  /// All its descriptors.
+  std::vector<std::uint64_t> descriptors() const {
+    std::vector<std::uint64_t> all;
+    for (const std::uint64_t one : {watcher, input, output, error}) {
+      if (one != none) all.push_back(one);
+    }
+    return all;
+  }
+};
+
 /// A message on its way into the child's stdin.
 struct QueuedFrame {
   UpstreamId id{};
@@ -53,8 +102,8 @@ class FrameQueue {
   const std::deque<QueuedFrame>& frames() const { return frames_; }
   /// Bytes of the first of them that are written.
   std::size_t progress() const { return progress_; }
-  /// Goes on where another queue has ended; its frames are pushed first. REQUIRES: it is new.
-  void go_on_from(std::size_t progress, std::uint64_t position) {
+  /// Continues where another queue has ended; its frames are pushed first. REQUIRES: it is new.
+  void restore(std::size_t progress, std::uint64_t position) {
     position_ = position;
     progress_ = frames_.empty() ? 0 : std::min(progress, frames_.front().body.size());
     bytes_ -= progress_;
@@ -119,8 +168,8 @@ class ChildProcess {
 
   /// Throws std::system_error if there are no pipes to be had.
   ChildProcess(const Context& context, std::uint32_t run);
-  /// One that runs already, under an earlier image of the program.
-  ChildProcess(const Context& context, const KeptRun& kept);
+  /// One that the previous process began.
+  ChildProcess(const Context& context, const SavedRun& saved);
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
@@ -132,8 +181,7 @@ class ChildProcess {
   void set_pid(int pid) { pid_ = pid; }
   int pid() const { return pid_; }
 
-  /// For a later one.
-  void add_to(KeptRun& kept) const;
+  void save(SavedRun& saved) const;
 
   const FrameQueue& queue() const { return queue_; }
   void push(UpstreamId id, std::string body);

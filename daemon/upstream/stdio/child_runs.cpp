@@ -82,26 +82,26 @@ void ChildRuns::start(bool lazy) {
   watcher_reported(*report);
 }
 
-void ChildRuns::go_on_with(const KeptRun& kept) {
-  run_ = static_cast<std::uint32_t>(kept.number);
-  counts_.child_restarts = kept.restarts;
-  if (kept.watcher == KeptRun::none) return;
-  watcher_ = std::make_unique<Watcher>(context_.loop, static_cast<int>(kept.watcher_pid),
-                                       static_cast<int>(kept.watcher), watcher_events());
-  if (kept.is_on) process_ = std::make_unique<ChildProcess>(context_, kept);
+void ChildRuns::restore(const SavedRun& saved) {
+  run_ = static_cast<std::uint32_t>(saved.number);
+  counts_.child_restarts = saved.restarts;
+  if (saved.watcher == SavedRun::none) return;
+  watcher_ = std::make_unique<Watcher>(context_.loop, static_cast<int>(saved.watcher_pid),
+                                       static_cast<int>(saved.watcher), watcher_events());
+  if (saved.is_on) process_ = std::make_unique<ChildProcess>(context_, saved);
 }
 
-std::optional<KeptRun> ChildRuns::to_keep() const {
-  KeptRun kept;
-  kept.watcher_version = watcher_version;
-  kept.number = run_;
-  kept.restarts = counts_.child_restarts;
+SavedRun ChildRuns::save() const {
+  SavedRun saved;
+  saved.watcher_version = watcher_version;
+  saved.number = run_;
+  saved.restarts = counts_.child_restarts;
   if (watcher_) {
-    kept.watcher = static_cast<std::uint64_t>(watcher_->socket());
-    kept.watcher_pid = static_cast<std::uint64_t>(watcher_->pid());
-    if (process_) process_->add_to(kept);
+    saved.watcher = static_cast<std::uint64_t>(watcher_->socket());
+    saved.watcher_pid = static_cast<std::uint64_t>(watcher_->pid());
+    if (process_) process_->save(saved);
   }
-  return kept;
+  return saved;
 }
 
 bool ChildRuns::begin() {

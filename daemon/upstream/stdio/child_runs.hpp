@@ -93,10 +93,9 @@ class ChildRuns {
   /// Once, at the daemon's start: forks the watcher, while there is little to copy, and unless it
   /// is lazy waits until the first run is there. Throws StartError (69) if it cannot be.
   void start(bool lazy);
-  /// Instead of start(): the watcher and the run that an earlier image of the program had.
-  void go_on_with(const KeptRun& kept);
-  /// For a later one; none: no watcher was needed yet.
-  std::optional<KeptRun> to_keep() const;
+  SavedRun save() const;
+  /// Instead of start(): the watcher and the run that the previous process had.
+  void restore(const SavedRun& saved);
   /// REQUIRES: nothing runs. False, and it is logged, if there are no pipes or no process to be
   /// had. That the command itself cannot be run is told later, as the end of the run.
   bool begin();

@@ -23,6 +23,8 @@ ChildUpstream::ChildUpstream(EventLoop& loop, ChildOptions options, ByteBudget& 
       pace_(loop, options_.lazy, [this] { restart(); }),
       requests_(budget, {options_.request_timeout, options_.request_max}),
       clock_(loop, [this] { check_time(); }) {
+  traits_ = {.kind = "stdio", .target = runs_.name(), .has_answer_streams = false};
+  counts_ = &runs_.counts();
   budget.on_relief([this] { flush_.schedule(); });  // the output is read on
 }
 
@@ -31,8 +33,8 @@ void ChildUpstream::start() {
   if (runs_.process() != nullptr) pace_.begun();
 }
 
-void ChildUpstream::go_on_with(const KeptRun& run) {
-  runs_.go_on_with(run);
+void ChildUpstream::restore_run(const SavedRun& run) {
+  runs_.restore(run);
   if (runs_.process() != nullptr) {
     pace_.begun();
     flush_.schedule();
@@ -44,13 +46,6 @@ void ChildUpstream::go_on_with(const KeptRun& run) {
 bool ChildUpstream::restore(SavedMessage&& message) {
   if (runs_.process() == nullptr || message.run != runs_.process()->run()) return false;
   watch_time(requests_.restore(std::move(message)));
-  return true;
-}
-
-bool ChildUpstream::session_continued(const std::string& protocol_version,
-                                      const SessionReference&) {
-  if (runs_.process() == nullptr) return false;
-  session_opened(protocol_version);
   return true;
 }
 
@@ -132,10 +127,24 @@ void ChildUpstream::give_up_unsent(const Failure& failure) {
   flush_.schedule();
 }
 
-// What the server says by itself comes on its stdout like everything else.
-void ChildUpstream::session_opened(const std::string&) {
+// Its stdout is that of all requests: nothing is paused.
+void ChildUpstream::treat(UpstreamId id, Treatment how) {
+  if (how == Treatment::lift_deadline) {
+    if (ChildRequest* const request = requests_.find(id)) request->message.endless = true;
+  } else if (how == Treatment::hold_deadline || how == Treatment::run_deadline) {
+    requests_.hold_deadline(id, how == Treatment::hold_deadline, loop_.now());
+    check_time();
+  }
+}
+
+// What the server says by itself comes on its stdout like everything else. A session is resumed if
+// its run goes on.
+bool ChildUpstream::session_opened(const OpenedSession& session) {
+  if (session.left != nullptr && runs_.process() == nullptr) return false;
+  if (!session.is_stateful) return true;
   stream_opened_ = true;
   flush_.schedule();
+  return true;
 }
 
 // The end of a turn: what was sent in it goes in one write, and what could not be told at once is

@@ -244,27 +244,21 @@ class ChildUpstream final : public Upstream {
 
   ChildUpstream(EventLoop& loop, ChildOptions options, ByteBudget& budget, Log& log);
 
-  void set_events(UpstreamEvents& events) override { events_ = &events; }
-  void start() override;
+  /// Once, before the first send(): begins what is to run from the start. Throws StartError if it
+  /// cannot be had.
+  void start();
+  SavedRun save_run() const { return runs_.save(); }
+  /// Instead of start().
+  void restore_run(const SavedRun& run);
+
   void reconfigure(const UpstreamOptions& options) override;
   void send(Outgoing&& message) override;
   void abandon(UpstreamId id) override;
-  /// Its stdout is everybody's: nothing is paused.
-  void pause(UpstreamId, bool) override {}
-  void lift_deadline(UpstreamId id) override {
-    if (ChildRequest* const request = requests_.find(id)) request->message.endless = true;
+  void treat(UpstreamId id, Treatment how) override;
+  bool session_opened(const OpenedSession& session) override;
+  bool survives_upgrade(std::optional<UpstreamId> id) const override {
+    return !id || requests_.find(*id) != nullptr;
   }
-  void hold_deadline(UpstreamId id, bool held) override {
-    requests_.hold_deadline(id, held, loop_.now());
-    check_time();
-  }
-  void session_opened(const std::string& protocol_version) override;
-  /// If its run goes on.
-  bool session_continued(const std::string& protocol_version,
-                         const SessionReference& reference) override;
-  std::optional<KeptRun> run_to_keep() const override { return runs_.to_keep(); }
-  void go_on_with(const KeptRun& run) override;
-  bool survives_upgrade(UpstreamId id) const override { return requests_.find(id) != nullptr; }
   std::vector<SavedMessage> save_messages() const override { return requests_.save(loop_.now()); }
   bool restore(SavedMessage&& message) override;
   /// A session ends with its run, of which nothing is kept.
@@ -272,10 +266,6 @@ class ChildUpstream final : public Upstream {
   void refresh_connections() override {}
   void give_up_unsent(const Failure& failure) override;
   void end(std::function<void()> done) override;
-  bool has_answer_streams() const override { return false; }
-  std::string_view kind() const override { return "stdio"; }
-  std::string_view target() const override { return runs_.name(); }
-  UpstreamCounts counts() const override { return runs_.counts(); }
 
  private:
   void child_message(ReceivedText line);
@@ -295,7 +285,6 @@ class ChildUpstream final : public Upstream {
   EventLoop& loop_;
   const ChildOptions options_;
   Deferred flush_;
-  UpstreamEvents* events_ = nullptr;
   ChildRuns runs_;
   RestartPace pace_;
   std::vector<Outgoing> openings_;  ///< `initialize` that came before there may be another run

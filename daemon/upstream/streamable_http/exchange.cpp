@@ -556,7 +556,7 @@ SavedMessage Exchange::save() const {
 
 void Exchange::restore(SavedMessage saved) {
   const SteadyTime now = context_.now();
-  clock_.go_on_from(saved.started, saved.excused, now);
+  clock_.restore(saved.started, saved.excused, now);
   share_.set(message_.body.size());
   reached_ = true;
   session_named_by_ = context_.session_named_by(is_stateful());
@@ -570,7 +570,7 @@ void Exchange::restore(SavedMessage saved) {
   parser_ = std::make_unique<SseParser>(context_.options().max_frame);
   last_event_ = saved.event_id;
   parser_->set_last_event_id(std::move(saved.event_id));
-  continuation_.go_on_with(saved.seen, saved.retry);
+  continuation_.restore(saved.seen, saved.retry);
   phase_ = Phase::waiting_to_continue;
   due_ = now;
 }

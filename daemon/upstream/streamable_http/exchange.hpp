@@ -35,9 +35,8 @@ struct ExchangeTimeouts {
 class ExchangeClock {
  public:
   void start(SteadyTime now) { started_ = heard_ = now; }
-  /// It was started by an earlier image of the program. The silence during the upgrade does not
-  /// count.
-  void go_on_from(SteadyTime started, SteadyTime::duration excused, SteadyTime now) {
+  /// It was started by the previous process. The silence during the upgrade does not count.
+  void restore(SteadyTime started, SteadyTime::duration excused, SteadyTime now) {
     started_ = started;
     excused_ = excused;
     heard_ = now;
@@ -143,8 +142,7 @@ class Continuation {
   std::chrono::milliseconds retry() const { return retry_; }
   /// The ids of the last events, oldest first.
   const std::list<std::string>& seen() const { return order_; }
-  /// Another image of the program goes on with it.
-  void go_on_with(const std::vector<std::string>& seen, std::chrono::milliseconds retry) {
+  void restore(const std::vector<std::string>& seen, std::chrono::milliseconds retry) {
     for (const std::string& event_id : seen) remember(event_id);
     set_retry(retry);
     begun_ = true;

@@ -53,7 +53,10 @@ HttpUpstream::HttpUpstream(EventLoop& loop, HttpOptions options, const AuthOptio
       stream_(loop, context_,
               {.progressed = [this] { stream_progressed(); },
                .lost_session = [this] { stream_lost_session(); }}),
-      soon_(loop, [this] { report_soon(); }) {}
+      soon_(loop, [this] { report_soon(); }) {
+  traits_ = {.kind = "http", .target = context_.options().target};
+  counts_ = &context_.counts();
+}
 
 HttpUpstream::~HttpUpstream() = default;
 
@@ -65,13 +68,6 @@ std::vector<std::string> HttpUpstream::secrets() const {
   if (at != url.npos) secrets.push_back(url.substr(authority, at - authority));
   if (const auto query = url.find('?'); query != url.npos) secrets.push_back(url.substr(query + 1));
   return secrets;
-}
-
-UpstreamCounts HttpUpstream::counts() const {
-  UpstreamCounts counts = context_.counts();
-  counts.token_refreshes = token_.refreshes();
-  counts.token_failures = token_.failures();
-  return counts;
 }
 
 void HttpUpstream::send(Outgoing&& message) {
@@ -109,7 +105,7 @@ void HttpUpstream::begin_exchange(Outgoing&& message) {
 // With a token the first to be there are those who wait, however short its life is.
 void HttpUpstream::token_arrived(const std::optional<Failure>& failure) {
   if (!failure) {
-    if (const auto event_id = std::exchange(continued_from_, std::nullopt)) stream_.open(*event_id);
+    if (const auto event_id = std::exchange(resumed_after_, std::nullopt)) stream_.open(*event_id);
     begin_unsent();
     return;
   }
@@ -147,21 +143,16 @@ void HttpUpstream::settle(const AnsweredRequests& answered) {
   });
 }
 
-void HttpUpstream::pause(UpstreamId id, bool paused) {
+void HttpUpstream::treat(UpstreamId id, Treatment how) {
   Exchange* const exchange = exchanges_.find(id);
   if (exchange == nullptr) return;
-  exchange->pause(paused);
-  exchanges_.watch(*exchange);
-}
-
-void HttpUpstream::lift_deadline(UpstreamId id) {
-  if (Exchange* const exchange = exchanges_.find(id)) exchange->lift_deadline();
-}
-
-void HttpUpstream::hold_deadline(UpstreamId id, bool held) {
-  Exchange* const exchange = exchanges_.find(id);
-  if (exchange == nullptr) return;
-  exchange->hold_deadline(held);
+  switch (how) {
+    case Treatment::stop_reading:
+    case Treatment::read: exchange->pause(how == Treatment::stop_reading); break;
+    case Treatment::hold_deadline:
+    case Treatment::run_deadline: exchange->hold_deadline(how == Treatment::hold_deadline); break;
+    case Treatment::lift_deadline: exchange->lift_deadline(); return;
+  }
   exchanges_.watch(*exchange);
 }
 
@@ -171,18 +162,31 @@ void HttpUpstream::session_over() {
     if (exchange.is_stateful()) exchange.session_over();
   });
   stream_.close();
-  continued_from_.reset();
+  resumed_after_.reset();
   is_in_session_ = false;
   set_stream_state(ServerStream::off);
 }
 
-void HttpUpstream::session_opened(const std::string& protocol_version) {
-  context_.set_protocol_version(protocol_version);
+bool HttpUpstream::session_opened(const OpenedSession& session) {
+  if (!session.is_stateful) {
+    context_.set_stateless_version(std::string(session.version));
+    return true;
+  }
+  context_.set_protocol_version(std::string(session.version));
   is_in_session_ = true;
-  stream_.open();
-  set_stream_state(ServerStream::waiting);
+  if (session.left == nullptr) {
+    stream_.open();
+    set_stream_state(ServerStream::waiting);
+  } else {
+    context_.set_session_id(std::string(session.left->id));
+    set_stream_state(ServerStream::waiting);
+    resumed_after_ = std::string(session.left->last_event_id);
+    // Else the message that asks whether the session is there fetches one.
+    if (token_.is_there()) stream_.open(*std::exchange(resumed_after_, std::nullopt));
+  }
   // Not to be told from within this call.
   if (stream_.state() != ServerStream::waiting) soon_.schedule();
+  return true;
 }
 
 void HttpUpstream::refresh_connections() {
@@ -342,37 +346,20 @@ void HttpUpstream::end(std::function<void()> done) {
   session_delete_ = std::make_unique<SessionDelete>(context_, std::move(done));
 }
 
-// A session that outlives this daemon, or this image of its program: what is said of it, and how
-// one is gone on with.
+// A session that outlives this daemon or its process.
 
 std::optional<SessionReference> HttpUpstream::session_reference() const {
   if (!is_in_session_) return std::nullopt;
   return SessionReference{context_.session_id(), stream_.last_event_id()};
 }
 
-bool HttpUpstream::session_continued(const std::string& protocol_version,
-                                     const SessionReference& reference) {
-  context_.set_protocol_version(protocol_version);
-  context_.set_session_id(std::string(reference.id));
-  is_in_session_ = true;
-  set_stream_state(ServerStream::waiting);
-  continued_from_ = std::string(reference.last_event_id);
-  if (token_.is_there()) stream_.open(*std::exchange(continued_from_, std::nullopt));
-  // Else the message that asks whether the session is there fetches one.
-  if (stream_.state() != ServerStream::waiting) soon_.schedule();
-  return true;
-}
-
 bool HttpUpstream::stream_resumes() const {
   return stream_.state() == ServerStream::open && !stream_.last_event_id().empty();
 }
 
-bool HttpUpstream::is_quiet() const {
-  return unsent_.empty() && !exchanges_.has_unfinished(stream_resumes());
-}
-
-bool HttpUpstream::survives_upgrade(UpstreamId id) const {
-  const Exchange* const exchange = exchanges_.find(id);
+bool HttpUpstream::survives_upgrade(std::optional<UpstreamId> id) const {
+  if (!id) return unsent_.empty() && !exchanges_.has_unfinished(stream_resumes());
+  const Exchange* const exchange = exchanges_.find(*id);
   return exchange != nullptr && exchange->survives_upgrade(stream_resumes());
 }
 
@@ -390,14 +377,10 @@ bool HttpUpstream::restore(SavedMessage&& message) {
   return true;
 }
 
-std::string_view HttpUpstream::last_event_of(UpstreamId id) const {
+ToldEvents HttpUpstream::told_events(UpstreamId id) const {
   const Exchange* const exchange = exchanges_.find(id);
-  return exchange != nullptr ? exchange->last_event() : std::string_view();
-}
-
-std::string_view HttpUpstream::event_before(UpstreamId id) const {
-  const Exchange* const exchange = exchanges_.find(id);
-  return exchange != nullptr ? exchange->event_before() : std::string_view();
+  if (exchange == nullptr) return {};
+  return {exchange->last_event(), exchange->event_before()};
 }
 
 }  // namespace bridge

@@ -45,38 +45,21 @@ class HttpUpstream final : public Upstream {
                Log& log);
   ~HttpUpstream() override;
 
-  void set_events(UpstreamEvents& events) override { events_ = &events; }
   void reconfigure(const UpstreamOptions& options) override;
   void send(Outgoing&& message) override;
   void abandon(UpstreamId id) override;
-  void pause(UpstreamId id, bool paused) override;
-  void lift_deadline(UpstreamId id) override;
-  void hold_deadline(UpstreamId id, bool held) override;
-  std::string_view last_event_of(UpstreamId id) const override;
-  std::string_view event_before(UpstreamId id) const override;
-  void session_opened(const std::string& protocol_version) override;
+  void treat(UpstreamId id, Treatment how) override;
+  ToldEvents told_events(UpstreamId id) const override;
+  bool session_opened(const OpenedSession& session) override;
   std::optional<SessionReference> session_reference() const override;
-  bool session_continued(const std::string& protocol_version,
-                         const SessionReference& reference) override;
-  void set_stateless_version(std::string_view version) override {
-    context_.set_stateless_version(std::string(version));
-  }
-  void keep_session() override { keeps_session_ = true; }
-  bool is_quiet() const override;
-  std::optional<SavedToken> save_token() const override { return token_.save(); }
-  void restore_token(const SavedToken& token) override { token_.restore(token); }
-  bool survives_upgrade(UpstreamId id) const override;
+  bool survives_upgrade(std::optional<UpstreamId> id) const override;
   std::vector<SavedMessage> save_messages() const override;
   bool restore(SavedMessage&& message) override;
   void session_over() override;
   void refresh_connections() override;
   void give_up_unsent(const Failure& failure) override;
   void end(std::function<void()> done) override;
-  bool has_answer_streams() const override { return true; }
-  std::string_view kind() const override { return "http"; }
-  std::string_view target() const override { return context_.options().target; }
-  UpstreamCounts counts() const override;
-  Login* login() const override { return token_.login(); }
+  AccessToken* token() override { return &token_; }
   std::vector<std::string> secrets() const override;
 
   // For HTTP+SSE, which sends its messages through this.
@@ -98,7 +81,7 @@ class HttpUpstream final : public Upstream {
   bool try_another_token(const Exchange& exchange, Ending& ending);
   void begin_exchange(Outgoing&& message);
   void begin_unsent();
-  /// The server stream is gone on with behind its last event by another image of the program.
+  /// The next process resumes the server stream after its last event.
   bool stream_resumes() const;
   void begin_unsent_with_token();
   void report_soon();
@@ -110,7 +93,6 @@ class HttpUpstream final : public Upstream {
   CurlLoop curl_;
   AccessToken token_;
   HttpContext context_;
-  UpstreamEvents* events_ = nullptr;
   UnsentMessages unsent_;
   ExchangeTable exchanges_;
   UpstreamGetStream stream_;
@@ -119,9 +101,8 @@ class HttpUpstream final : public Upstream {
   Deferred soon_;  ///< for what must not be reported from within a call of ours
   std::unique_ptr<SessionDelete> session_delete_;
   std::optional<std::string>
-      continued_from_;          ///< the event id of a server stream that waits for the token
+      resumed_after_;           ///< the event id of a server stream that waits for the token
   bool is_in_session_ = false;  ///< and that has a reference
-  bool keeps_session_ = false;  ///< it is not ended with this
   bool unreachable_ = false;    ///< the last message found no connection
 };
 

@@ -120,7 +120,7 @@ DaemonSnapshot a_state() {
   state.face.sessions = {session};
   state.deliveries = {{JobNumber{3}, ClientId{13}, "7", ""}};
   state.token = SavedToken{"secret", {steady_time_of(5), steady_time_of(6)}, "http://h/metadata"};
-  KeptRun run;
+  SavedRun run;
   run.watcher_version = watcher_version;
   run.watcher = 20;
   run.is_on = true;

@@ -24,7 +24,10 @@ namespace bridge {
 /// back. Each thing that comes is a turn of its own.
 class FakeUpstream final : public Upstream {
  public:
-  explicit FakeUpstream(EventLoop& loop) : loop_(loop) {}
+  explicit FakeUpstream(EventLoop& loop) : loop_(loop) {
+    traits_ = {.kind = "fake", .target = "http://fake.example/mcp", .may_be_modern = false};
+    counts_ = &counted;
+  }
 
   // What it was told.
   std::vector<Outgoing> sent;         ///< all messages, in order
@@ -44,9 +47,9 @@ class FakeUpstream final : public Upstream {
   UpstreamCounts counted;
 
   // What it is.
-  bool modern_possible = false;  ///< then it is asked for its era
-  bool answer_streams = true;
-  std::string_view said_kind = "fake";
+  bool& modern_possible = traits_.may_be_modern;  ///< then it is asked for its era
+  bool& answer_streams = traits_.has_answer_streams;
+  std::string_view& said_kind = traits_.kind;
   bool sessions_outlive_it = true;
 
   /// The method of each message sent, a response as "response".
@@ -126,7 +129,6 @@ class FakeUpstream final : public Upstream {
   }
 
   // Upstream.
-  void set_events(UpstreamEvents& events) override { events_ = &events; }
   void reconfigure(const UpstreamOptions&) override {}
   void send(Outgoing&& message) override {
     REQUIRE(under_way_.emplace(message.id, message).second);
@@ -135,25 +137,27 @@ class FakeUpstream final : public Upstream {
   void abandon(UpstreamId id) override {
     if (under_way_.erase(id) != 0) abandoned.push_back(id);
   }
-  void pause(UpstreamId id, bool stops) override { paused[id] = stops; }
-  void lift_deadline(UpstreamId id) override { lifted.push_back(id); }
-  void hold_deadline(UpstreamId id, bool is_held) override {
-    if (is_held) {
-      held.insert(id);
-    } else {
-      held.erase(id);
+  void treat(UpstreamId id, Treatment how) override {
+    switch (how) {
+      case Treatment::stop_reading: paused[id] = true; break;
+      case Treatment::read: paused[id] = false; break;
+      case Treatment::hold_deadline: held.insert(id); break;
+      case Treatment::run_deadline: held.erase(id); break;
+      case Treatment::lift_deadline: lifted.push_back(id); break;
     }
   }
-  void session_opened(const std::string& protocol_version) override {
-    version = protocol_version;
-    ++sessions_opened;
-  }
-  void set_stateless_version(std::string_view its) override { stateless_version = its; }
-  bool session_continued(const std::string& protocol_version,
-                         const SessionReference& place) override {
-    if (!sessions_outlive_it) return false;
-    version = protocol_version;
-    continued = std::string(place.id);
+  bool session_opened(const OpenedSession& session) override {
+    if (session.left != nullptr && !sessions_outlive_it) return false;
+    if (!session.is_stateful) {
+      stateless_version = session.version;
+      return true;
+    }
+    version = session.version;
+    if (session.left != nullptr) {
+      continued = std::string(session.left->id);
+    } else {
+      ++sessions_opened;
+    }
     return true;
   }
   void session_over() override {
@@ -163,11 +167,9 @@ class FakeUpstream final : public Upstream {
   void refresh_connections() override { ++refreshes; }
   void give_up_unsent(const Failure& failure) override { given_up = failure; }
   void end(std::function<void()> done) override { ended = std::move(done); }
-  bool may_be_modern() const override { return modern_possible; }
-  bool has_answer_streams() const override { return answer_streams; }
-  std::string_view kind() const override { return said_kind; }
-  std::string_view target() const override { return "http://fake.example/mcp"; }
-  UpstreamCounts counts() const override { return counted; }
+  bool survives_upgrade(std::optional<UpstreamId>) const override { return false; }
+  std::vector<SavedMessage> save_messages() const override { return {}; }
+  bool restore(SavedMessage&&) override { return false; }
 
  private:
   static std::string method_of(const Outgoing& message) {
@@ -180,7 +182,6 @@ class FakeUpstream final : public Upstream {
   }
 
   EventLoop& loop_;
-  UpstreamEvents* events_ = nullptr;
   std::map<UpstreamId, Outgoing> under_way_;
 };
 

@@ -78,7 +78,7 @@ TEST_CASE("another image of the program knows the events that came before") {
   CHECK(is_news(earlier, "b"));
   earlier.set_retry(5s);
   Continuation later;
-  later.go_on_with({earlier.seen().begin(), earlier.seen().end()}, earlier.retry());
+  later.restore({earlier.seen().begin(), earlier.seen().end()}, earlier.retry());
   CHECK_FALSE(is_news(later, "b"));
   CHECK(is_news(later, "c"));
   CHECK(later.next_delay() == 5s);

@@ -79,7 +79,7 @@ TEST_CASE("another image of the program goes on with the time that is left in al
   ExchangeClock earlier = started();
   earlier.pause(start + 1s);
   ExchangeClock later;
-  later.go_on_from(earlier.started(start + 4s), earlier.excused(start + 4s), start + 4s);
+  later.restore(earlier.started(start + 4s), earlier.excused(start + 4s), start + 4s);
   CHECK(later.deadline(timeouts) == start + 14s);
   later.heard(start + 62s);
   CHECK(later.deadline(timeouts) == start + 63s);
