@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "json/json_object.hpp"
 #include "json/json_text.hpp"
 #include "json/reply.hpp"
 #include "mcp/request_meta.hpp"
@@ -18,68 +19,47 @@ namespace bridge {
 
 void Listens::subscribe(const SubscriptionFilter& filter) {
   for (const std::string& uri : filter.resources) {
-    const bool is_new = !subscribed_.contains(uri);
-    ++subscribed_[uri].listens;
-    if (is_new && !restorable_.subscriptions().contains(uri))
-      tell_upstream("resources/subscribe", uri);
+    if (subscriptions().begin_listen(uri)) tell_upstream("resources/subscribe", uri);
   }
 }
 
 void Listens::unsubscribe(const SubscriptionFilter& filter, bool was_cut_off) {
   const SteadyTime until = context_.loop.now() + (was_cut_off ? SteadyTime::duration(linger_time)
                                                               : SteadyTime::duration{});
-  for (const std::string& uri : filter.resources) {
-    const auto found = subscribed_.find(uri);
-    if (found == subscribed_.end()) continue;
-    --found->second.listens;
-    found->second.until = std::max(found->second.until, until);
-  }
+  for (const std::string& uri : filter.resources) subscriptions().end_listen(uri, until);
   expire();
 }
 
 void Listens::expire() {
-  const SteadyTime now = context_.loop.now();
-  std::erase_if(subscribed_, [&](const auto& entry) {
-    const auto& [uri, one] = entry;
-    if (one.listens > 0) return false;
-    if (one.until > now) {
-      expiry_.set_at_latest(one.until);
-      return false;
-    }
-    if (!restorable_.subscriptions().contains(uri)) tell_upstream("resources/unsubscribe", uri);
-    return true;
-  });
+  SteadyTime next = SteadyTime::max();
+  for (const std::string& uri : subscriptions().expire_listened(context_.loop.now(), next))
+    tell_upstream("resources/unsubscribe", uri);
+  if (next != SteadyTime::max()) expiry_.set_at_latest(next);
   update();
 }
 
 void Listens::tell_upstream(std::string_view method, const std::string& uri) {
   if (are_native() || !context_.session.is_open(Era::legacy)) return;
-  in_flight_.start_own(method, fmt::format(R"({{"uri":{}}})", quote(uri)), Era::legacy);
+  in_flight_.start_own(method, JsonObject().add("uri", uri).text(), Era::legacy);
 }
 
 void Listens::update() {
   SubscriptionFilter wanted;
   if (context_.session.ring_source() == Era::modern) {
     wanted.tools_list_changed = wanted.prompts_list_changed = wanted.resources_list_changed = true;
-    for (const std::string& uri : restorable_.subscriptions().uris()) wanted.resources.insert(uri);
+    for (const std::string& uri : subscriptions().uris()) wanted.resources.insert(uri);
   }
   for (const auto& listen : listens_) wanted.add(listen->filter);
-  for (const auto& [uri, one] : subscribed_) wanted.resources.insert(uri);
+  subscriptions().each_listened(
+      [&wanted](const std::string& uri, const auto&) { wanted.resources.insert(uri); });
   std::string extensions;
   for (const auto& listen : listens_) {
     if (!listen->extensions.empty())
       extensions = merge_capabilities(extensions, listen->extensions);
   }
   context_.session.listen_for(
-      std::move(wanted),
-      extensions.empty() ? "{}" : fmt::format(R"({{"extensions":{}}})", extensions));
+      std::move(wanted), JsonObject().add_unless_empty("extensions", RawJson{extensions}).text());
   if (!subscribing_.empty()) answer_waiting(false);
-}
-
-std::vector<std::string> Listens::uris() const {
-  std::vector<std::string> all;
-  for (const auto& [uri, one] : subscribed_) all.push_back(uri);
-  return all;
 }
 
 Listens::Listens(const RouterContext& context, NotificationFeed& feed, RestorableState& restorable,
@@ -189,7 +169,7 @@ SubscriptionFilter Listens::acknowledged(SubscriptionFilter filter) const {
 /// What is only kept subscribed, since its listens were cut off, gives way.
 bool Listens::make_room_for(const SubscriptionFilter& filter) {
   if (has_room_for(filter)) return true;
-  for (auto& [uri, one] : subscribed_) one.until = {};
+  subscriptions().end_lingering();
   expire();
   return has_room_for(filter);
 }
@@ -201,11 +181,11 @@ bool Listens::has_room_for(const SubscriptionFilter& filter) const {
     entries += listen->filter.entries();
     bytes += listen->filter.bytes() + listen->extensions.size();
   }
-  for (const auto& [uri, one] : subscribed_) {
-    if (one.listens > 0) continue;
+  subscriptions().each_listened([&](const std::string& uri, const auto& listened) {
+    if (listened.listens > 0) return;
     ++entries;
     bytes += uri.size();
-  }
+  });
   return entries <= max_entries && bytes <= max_bytes;
 }
 
@@ -244,7 +224,7 @@ void Listens::answer_waiting(bool all) {
     if (client == nullptr) continue;
     SubscriptionFilter wanted;
     wanted.resources = {one.uri};
-    const bool is_wanted = restorable_.subscriptions().contains(one.uri);  // and not left since
+    const bool is_wanted = subscriptions().contains(one.uri);  // and not left since
     if (!all && is_wanted && !is_told_of(wanted)) {
       still_waiting.push_back(std::move(one));
       continue;
@@ -417,20 +397,20 @@ Listens::Saved Listens::save() const {
     const Client* const client = context_.clients.find(listen->client);
     if (client != nullptr && client->channel.survives_upgrade({})) saved.listens.push_back(*listen);
   }
-  saved.subscribed = subscribed_;
+  subscriptions().each_listened(
+      [&saved](const std::string& uri, const auto& listened) { saved.subscribed[uri] = listened; });
   return saved;
 }
 
 void Listens::restore(Saved saved) {
-  subscribed_ = std::move(saved.subscribed);
-  for (auto& [uri, one] : subscribed_) one.listens = 0;
+  subscriptions().restore_listened(saved.subscribed);
   for (Listen& one : saved.listens) {
     Client* const client = context_.clients.find(one.client);
     if (client == nullptr) continue;
     Listen& listen = *listens_.emplace_back(std::make_unique<Listen>(std::move(one)));
     if (bypass_ring()) listen.ring_end = feed_.ring().newest();
     ++client->listens;
-    for (const std::string& uri : listen.filter.resources) ++subscribed_[uri].listens;
+    for (const std::string& uri : listen.filter.resources) subscriptions().begin_listen(uri);
     if (!listen.is_acknowledged) late_.set_at_latest(context_.loop.now() + longest_wait);
   }
   expire();  // sees to what nobody names any more, and asks the upstream for the rest

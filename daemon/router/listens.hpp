@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -57,19 +56,9 @@ class Listens final : public NotificationReaders {
               is_acknowledged, missed);
     }
   };
-  /// For how many listens a resource is subscribed, and until when at least.
-  struct Subscribed {
-    std::size_t listens = 0;
-    SteadyTime until{};  ///< with none: goes then
-
-    template <class A>
-    void each_field(A& archive) {
-      archive(archive.not_saved(listens), until);
-    }
-  };
   struct Saved {
-    std::vector<Listen> listens;                   ///< whose clients go along
-    std::map<std::string, Subscribed> subscribed;  ///< resources, for these and for others
+    std::vector<Listen> listens;            ///< whose clients go along
+    Subscriptions::AllListened subscribed;  ///< resources, for these and for others
 
     template <class A>
     void each_field(A& archive) {
@@ -120,10 +109,8 @@ class Listens final : public NotificationReaders {
   void update();
   /// Whether a listen names this resource, or did until it was cut off.
   bool is_subscribed(const std::string& uri) const {
-    return !are_native() && subscribed_.contains(uri);
+    return !are_native() && subscriptions().is_listened(uri);
   }
-  /// The resources that are subscribed for listens.
-  std::vector<std::string> uris() const;
   std::size_t size() const { return listens_.size(); }
 
   void ring_grew() override;
@@ -138,6 +125,7 @@ class Listens final : public NotificationReaders {
   };
   using All = std::vector<std::unique_ptr<Listen>>;
 
+  Subscriptions& subscriptions() const { return restorable_.subscriptions(); }
   const EraSession& modern_side() const { return context_.session.side(Era::modern); }
   static bool is_hidden(const Client& client, const Frame& notification);
   static void tell_missed(Client& client, Listen& listen);
@@ -162,7 +150,6 @@ class Listens final : public NotificationReaders {
   RestorableState& restorable_;
   RequestsInFlight& in_flight_;
   All listens_;
-  std::map<std::string, Subscribed> subscribed_;
   DeadlineTimer expiry_;
   std::vector<Subscribing> subscribing_;
   DeadlineTimer late_;  ///< who still waits then is answered all the same

@@ -6,6 +6,21 @@ namespace bridge {
 
 using namespace std::string_view_literals;
 
+std::vector<std::string> Subscriptions::expire_listened(SteadyTime now, SteadyTime& next) {
+  std::vector<std::string> ended;
+  for (auto& [uri, entry] : entries_) {
+    if (!entry.listened || entry.listened->listens > 0) continue;
+    if (entry.listened->until > now) {
+      next = std::min(next, entry.listened->until);
+    } else {
+      entry.listened.reset();
+      if (!entry.subscribers) ended.push_back(uri);
+    }
+  }
+  for (const std::string& uri : ended) entries_.erase(uri);
+  return ended;
+}
+
 std::string RestorableState::subject_of(const Frame& request) {
   if (request.method == "resources/subscribe"sv || request.method == "resources/unsubscribe"sv)
     return find_string(request.text(request.params), "uri").value_or(std::string());

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/ids.hpp"
 #include "json/frame.hpp"
 #include "router/pending_requests.hpp"
@@ -16,30 +17,53 @@
 
 namespace bridge {
 
-/// The resource subscriptions of the session, and which clients asked for them. Pure.
+/// The one table of subscriptions to resources: which legacy clients have subscribed each, and how
+/// many listens of modern clients name it. Pure.
 ///
-/// A subscription belongs to the session and outlives its client. Bounded: beyond max_entries no
-/// further one is remembered (it still holds at the server, but is not restored in a new session).
+/// A legacy client's subscription belongs to the session and outlives its client. Bounded: beyond
+/// max_entries no further one is remembered (it still holds at the server, but is not restored in a
+/// new session); what listens name is bounded by Listens.
 class Subscriptions {
  public:
   static constexpr std::size_t max_entries = 10000;
 
+  /// For how many listens a resource is subscribed, and until when at least.
+  struct Listened {
+    std::size_t listens = 0;
+    SteadyTime until{};  ///< with none: goes then
+
+    template <class A>
+    void each_field(A& archive) {
+      archive(archive.not_saved(listens), until);
+    }
+  };
+  using AllListened = std::map<std::string, Listened>;
+
+  // Of legacy clients.
   /// `client` is none if it has left before the answer.
   void accepted(const std::string& uri, std::optional<ClientId> client) {
-    if (entries_.size() >= max_entries && !entries_.contains(uri)) return;
-    auto& clients = entries_[uri];
-    if (client) clients.insert(*client);
+    if (entries_.size() >= max_entries && !contains(uri) && uris().size() >= max_entries) return;
+    auto& subscribers = entries_[uri].subscribers;
+    if (!subscribers) subscribers.emplace();
+    if (client) subscribers->insert(*client);
   }
-  void removed(const std::string& uri) { entries_.erase(uri); }
+  void removed(const std::string& uri) {
+    const auto found = entries_.find(uri);
+    if (found == entries_.end()) return;
+    found->second.subscribers.reset();
+    if (!found->second.listened) entries_.erase(found);
+  }
 
-  bool contains(const std::string& uri) const { return entries_.contains(uri); }
+  bool contains(const std::string& uri) const {
+    const auto found = entries_.find(uri);
+    return found != entries_.end() && found->second.subscribers;
+  }
 
   /// Whether a client connected now, other than `asker`, has subscribed it. If so, `asker` is
   /// forgotten as a subscriber.
   bool still_wanted_without(const std::string& uri, ClientId asker) {
-    const auto found = entries_.find(uri);
-    if (found == entries_.end()) return false;
-    auto& clients = found->second;
+    if (!contains(uri)) return false;
+    std::set<ClientId>& clients = *entries_[uri].subscribers;
     if (std::none_of(clients.begin(), clients.end(), [&](ClientId id) { return id != asker; }))
       return false;
     clients.erase(asker);
@@ -48,25 +72,77 @@ class Subscriptions {
 
   /// The client is no longer connected; its subscriptions stay.
   void client_left(ClientId client) {
-    for (auto& [uri, clients] : entries_) clients.erase(client);
+    for (auto& [uri, entry] : entries_) {
+      if (entry.subscribers) entry.subscribers->erase(client);
+    }
   }
 
   /// Those of this client.
   std::vector<std::string> uris_of(ClientId client) const {
-    std::vector<std::string> its;
-    for (const auto& [uri, clients] : entries_) {
-      if (clients.contains(client)) its.push_back(uri);
-    }
-    return its;
+    return select([client](const Entry& entry) {
+      return entry.subscribers && entry.subscribers->contains(client);
+    });
   }
   std::vector<std::string> uris() const {
-    std::vector<std::string> all;
-    for (const auto& [uri, clients] : entries_) all.push_back(uri);
-    return all;
+    return select([](const Entry& entry) { return entry.subscribers.has_value(); });
+  }
+
+  // Of listens.
+  /// Whether the upstream is to be told: it was not subscribed.
+  bool begin_listen(const std::string& uri) {
+    Entry& entry = entries_[uri];
+    const bool is_new = !entry.listened && !entry.subscribers;
+    if (!entry.listened) entry.listened.emplace();
+    ++entry.listened->listens;
+    return is_new;
+  }
+  /// It stays subscribed until then.
+  void end_listen(const std::string& uri, SteadyTime until) {
+    if (!is_listened(uri)) return;
+    Listened& listened = *entries_[uri].listened;
+    --listened.listens;
+    listened.until = std::max(listened.until, until);
+  }
+  /// Removes what no listen names any longer. Returns the resources that are not subscribed any
+  /// longer; `next` is when the first of those is due that stay.
+  std::vector<std::string> expire_listened(SteadyTime now, SteadyTime& next);
+  /// No resource stays subscribed without a listen.
+  void end_lingering() {
+    for (auto& [uri, entry] : entries_) {
+      if (entry.listened) entry.listened->until = {};
+    }
+  }
+  bool is_listened(const std::string& uri) const {
+    const auto found = entries_.find(uri);
+    return found != entries_.end() && found->second.listened;
+  }
+  /// `visit` gets the name of each resource that listens name or have named, and for how many.
+  template <class Visit>
+  void each_listened(Visit&& visit) const {
+    for (const auto& [uri, entry] : entries_) {
+      if (entry.listened) visit(uri, *entry.listened);
+    }
+  }
+  void restore_listened(const AllListened& saved) {
+    for (const auto& [uri, one] : saved) entries_[uri].listened = Listened{0, one.until};
   }
 
  private:
-  std::map<std::string, std::set<ClientId>> entries_;
+  struct Entry {
+    std::optional<std::set<ClientId>> subscribers;  ///< none: no legacy client has subscribed it
+    std::optional<Listened> listened;
+  };
+
+  template <class Predicate>
+  std::vector<std::string> select(Predicate&& predicate) const {
+    std::vector<std::string> selected;
+    for (const auto& [uri, entry] : entries_) {
+      if (predicate(entry)) selected.push_back(uri);
+    }
+    return selected;
+  }
+
+  std::map<std::string, Entry> entries_;  ///< each with one of the two at least
 };
 
 /// What accepted requests have changed in the session, and has to be restored in a new one: its

@@ -281,10 +281,11 @@ SessionSettings Router::settings() const {
 
 /// The resources that clients of both eras want to be told of.
 std::vector<std::string> Router::subscriptions() const {
-  std::vector<std::string> all = restorable_.settings().subscriptions;
-  for (const std::string& uri : listens_.uris()) {
-    if (!restorable_.subscriptions().contains(uri)) all.push_back(uri);
-  }
+  const Subscriptions& subscriptions = restorable_.subscriptions();
+  std::vector<std::string> all = subscriptions.uris();
+  subscriptions.each_listened([&](const std::string& uri, const auto&) {
+    if (!subscriptions.contains(uri)) all.push_back(uri);
+  });
   return all;
 }
 
