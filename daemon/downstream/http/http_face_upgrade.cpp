@@ -97,20 +97,13 @@ bool DownstreamSession::survives_upgrade(std::string_view request_id) const {
   return post != nullptr && post->survives_upgrade({});
 }
 
-SessionStream::Saved SessionStream::save() const {
-  Saved saved{feed_, sent_from_ring_, {}};
-  for (const Sent& sent : unacknowledged_) saved.queued.push_back(sent.message);
-  saved.queued.insert(saved.queued.end(), queue_.begin(), queue_.end());
-  return saved;
-}
+SessionStream::Saved SessionStream::save() const { return {feed_, sent_from_ring_, queue_}; }
 
 void SessionStream::restore(Saved saved) {
   feed_ = saved.feed;
   sent_from_ring_ = saved.sent_from_ring;
-  for (Queued& one : saved.queued) {
-    queued_bytes_ += one.message.size();
-    queue_.push_back(std::move(one));
-  }
+  queue_ = std::move(saved.queued);
+  for (const Queued& one : queue_) queued_bytes_ += one.message.size();
 }
 
 Post::Post(FaceContext& context, DownstreamSession& session, Saved saved,

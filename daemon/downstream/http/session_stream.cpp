@@ -170,7 +170,8 @@ void SessionStream::push(std::string message, std::string_view answers) {
 
 void SessionStream::push_ahead(std::string message, std::string_view answers) {
   queued_bytes_ += message.size();
-  queue_.push_front({std::move(message), Sequence{}, std::string(answers)});
+  queue_.insert(queue_.begin() + static_cast<std::ptrdiff_t>(sent_),
+                {std::move(message), Sequence{}, std::string(answers)});
   changed_();
   pump();
 }
@@ -178,7 +179,8 @@ void SessionStream::push_ahead(std::string message, std::string_view answers) {
 /// Sends what is next; false if there is nothing.
 bool SessionStream::send_next() {
   Ring& ring = context_.feed.ring();
-  const Sequence until = queue_.empty() ? ring.newest() : queue_.front().behind;
+  const bool has_queued = queued() > 0;
+  const Sequence until = has_queued ? queue_[sent_].behind : ring.newest();
   if (const RingEntry* entry = in_ring_ ? ring.next_for(reader_, until, lost_entries_) : nullptr) {
     const EventId id = store_.next_id(number);
     if (style_.has_ids) store_.keep(id, entry->sequence);
@@ -187,40 +189,39 @@ bool SessionStream::send_next() {
     Ring::advance(reader_, *entry);
     return true;
   }
-  if (queue_.empty()) return false;
-  Queued next = std::move(queue_.front());
-  queue_.pop_front();
+  if (!has_queued) return false;
+  Queued& next = queue_[sent_];
   queued_bytes_ -= next.message.size();
   const EventId id = store_.next_id(number);
   send(id, next.message);
-  if (!style_.has_ids) return true;
+  if (!style_.has_ids) {
+    queue_.pop_front();
+    return true;
+  }
   store_.keep(id, next.message, next.answers);
   next.sent_as = id;
+  next.end = stream_->connection().position();
   unacknowledged_bytes_ += next.message.size();
-  unacknowledged_.push_back({std::move(next), stream_->connection().position()});
+  ++sent_;
   return true;
 }
 
 void SessionStream::forget_acknowledged() {
-  if (!stream_ || unacknowledged_.empty()) return;
+  if (!stream_ || sent_ == 0) return;
   const std::uint64_t acknowledged = stream_->connection().acknowledged();
-  const std::size_t before = unacknowledged_bytes_;
-  while (!unacknowledged_.empty() && unacknowledged_.front().end <= acknowledged) {
-    unacknowledged_bytes_ -= unacknowledged_.front().message.message.size();
-    unacknowledged_.pop_front();
+  const std::size_t before = sent_;
+  for (; sent_ > 0 && queue_.front().end <= acknowledged; --sent_) {
+    unacknowledged_bytes_ -= queue_.front().message.size();
+    queue_.pop_front();
   }
-  if (unacknowledged_bytes_ != before) changed_();
+  if (sent_ != before) changed_();
 }
 
 /// The connection is gone: what its peer's kernel has not acknowledged comes again on the next.
 void SessionStream::put_back_unacknowledged() {
   forget_acknowledged();
-  while (!unacknowledged_.empty()) {
-    queued_bytes_ += unacknowledged_.back().message.message.size();
-    queue_.push_front(std::move(unacknowledged_.back().message));
-    unacknowledged_.pop_back();
-  }
-  if (std::exchange(unacknowledged_bytes_, 0) > 0) changed_();
+  queued_bytes_ += std::exchange(unacknowledged_bytes_, 0);
+  if (std::exchange(sent_, 0) > 0) changed_();
 }
 
 /// Its client has had these, whatever the kernel said.
@@ -243,7 +244,7 @@ void SessionStream::pump() {
   // Once more is written, what was written before cannot be asked for.
   acknowledge_read();
   forget_acknowledged();
-  const std::size_t before = queue_.size();
+  const std::size_t before = queued();
   while (stream_->connection().unsent() < window && send_next()) {
   }
   if (lost_entries_ > 0) {
@@ -252,7 +253,7 @@ void SessionStream::pump() {
                       "an HTTP session: {} notifications were pushed out before it read them",
                       std::exchange(lost_entries_, 0));
   }
-  if (queue_.size() != before) {
+  if (queued() != before) {
     changed_();
     context_.sweep_by(context_.loop.now() + acknowledged_after);
   }
@@ -262,7 +263,7 @@ void SessionStream::pump() {
 // One that only reads slowly is not: what waits for it is bounded as for any client.
 void SessionStream::drop_if_stuck() {
   forget_acknowledged();
-  if (!stream_ || !stream_->is_stuck(queue_.size() > 1 ? queued_bytes_ : 0)) return;
+  if (!stream_ || !stream_->is_stuck(queued() > 1 ? queued_bytes_ : 0)) return;
   context_.log.peer(LogLevel::warning, "stream dropped",
                     "an HTTP session's stream was dropped: it is not read (--http-stream-buffer)");
   ++context_.counts.stalled;

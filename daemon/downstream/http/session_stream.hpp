@@ -55,12 +55,11 @@ class EventStore {
       archive(id, raw_id);
     }
   };
-  /// All of it, in an upgrade.
   struct Saved {
     std::deque<Event> events;
     std::deque<Lost> lost;
     std::uint64_t last = 0;
-    std::uint64_t forgotten = 0;
+    std::uint64_t forgotten = 0;  ///< the newest that was pushed out
 
     template <class A>
     void each_field(A& archive) {
@@ -72,7 +71,7 @@ class EventStore {
       : limit_(limit), budget_(budget), share_(budget) {}
 
   /// The id for a new event on that stream, which is not kept by itself.
-  EventId next_id(std::uint64_t stream) { return {stream, ++last_}; }
+  EventId next_id(std::uint64_t stream) { return {stream, ++all_.last}; }
 
   /// `answers`: the id of the request, if it is an answer.
   void keep(EventId id, std::string message, std::string_view answers = {}) {
@@ -80,14 +79,17 @@ class EventStore {
   }
   void keep(EventId id, Sequence sequence) { add({id, {}, sequence}); }
 
-  bool has_given_out(EventId id) const { return id.number <= last_; }
+  bool has_given_out(EventId id) const { return id.number <= all_.last; }
   /// Whether nothing that came after this event has been pushed out.
-  bool reaches_back_to(EventId id) const { return has_given_out(id) && id.number >= forgotten_; }
+  bool reaches_back_to(EventId id) const {
+    return has_given_out(id) && id.number >= all_.forgotten;
+  }
   /// Whether that event's number was given out, and something of its stream is known.
   bool knows(EventId id) const {
     const auto is_of_stream = [id](const auto& one) { return one.id.stream == id.stream; };
-    return has_given_out(id) && (std::any_of(events_.begin(), events_.end(), is_of_stream) ||
-                                 std::any_of(lost_.begin(), lost_.end(), is_of_stream));
+    return has_given_out(id) &&
+           (std::any_of(all_.events.begin(), all_.events.end(), is_of_stream) ||
+            std::any_of(all_.lost.begin(), all_.lost.end(), is_of_stream));
   }
 
   /// What was sent on that event's stream after it, oldest first; errors for answers that are lost.
@@ -96,28 +98,27 @@ class EventStore {
     const auto comes_after = [id](EventId other) {
       return other.stream == id.stream && other.number > id.number;
     };
-    for (const Lost& lost : lost_) {
+    for (const Lost& lost : all_.lost) {
       if (comes_after(lost.id))
         visit(Event{lost.id, lost_answer(lost.raw_id), Sequence{}, lost.raw_id});
     }
-    for (const Event& event : events_) {
+    for (const Event& event : all_.events) {
       if (comes_after(event.id)) visit(event);
     }
   }
 
   /// Forgets what it can while the budget is used up.
   void give_way() {
-    while (!events_.empty() && budget_.over()) forget_oldest();
+    while (!all_.events.empty() && budget_.over()) forget_oldest();
   }
 
   std::size_t bytes() const { return share_.held(); }
 
-  Saved save() const { return {events_, lost_, last_, forgotten_}; }
+  const Saved& save() const { return all_; }
   void restore(Saved saved) {
-    last_ = saved.last;
-    forgotten_ = saved.forgotten;
-    lost_ = std::move(saved.lost);
-    for (Event& event : saved.events) add(std::move(event));
+    const std::deque<Event> events = std::exchange(saved.events, {});
+    all_ = std::move(saved);
+    for (const Event& event : events) add(event);
   }
 
  private:
@@ -136,29 +137,26 @@ class EventStore {
 
   void add(Event event) {
     share_.add(size_of(event));
-    events_.push_back(std::move(event));
-    while (events_.size() > 1 && share_.held() > limit_) forget_oldest();
+    all_.events.push_back(std::move(event));
+    while (all_.events.size() > 1 && share_.held() > limit_) forget_oldest();
     give_way();
   }
 
   void forget_oldest() {
-    Event& oldest = events_.front();
-    forgotten_ = oldest.id.number;
+    Event& oldest = all_.events.front();
+    all_.forgotten = oldest.id.number;
     share_.remove(size_of(oldest));
     if (!oldest.answers.empty() && oldest.answers.size() <= max_lost_id) {
-      lost_.push_back({oldest.id, std::move(oldest.answers)});
-      if (lost_.size() > max_lost) lost_.pop_front();
+      all_.lost.push_back({oldest.id, std::move(oldest.answers)});
+      if (all_.lost.size() > max_lost) all_.lost.pop_front();
     }
-    events_.pop_front();
+    all_.events.pop_front();
   }
 
   std::size_t limit_;
   ByteBudget& budget_;
   ByteBudget::Share share_;
-  std::deque<Event> events_;
-  std::deque<Lost> lost_;
-  std::uint64_t last_ = 0;
-  std::uint64_t forgotten_ = 0;  ///< the newest that was pushed out
+  Saved all_;
 };
 
 /// A response of server-sent events that is under way on a connection. Its owner is the
@@ -233,18 +231,19 @@ class SessionStream final : public HttpResponder {
     std::string message;
     Sequence behind{};  ///< goes after the ring's entries up to this one
     std::string answers;
-    std::optional<EventId> sent_as{};  ///< it was sent on a connection that broke
+    std::optional<EventId> sent_as{};
+    std::uint64_t end = 0;  ///< if it was sent on this connection: HttpConnection::position()
 
     template <class A>
     void each_field(A& archive) {
-      archive(message, behind, answers, sent_as);
+      archive(message, behind, answers, sent_as, archive.not_saved(end));
     }
   };
   /// In an upgrade: without the connection that carries it.
   struct Saved {
     RingFeed feed = RingFeed::takes;
     Sequence sent_from_ring{};
-    std::vector<Queued> queued;
+    std::deque<Queued> queued;
 
     template <class A>
     void each_field(A& archive) {
@@ -290,7 +289,7 @@ class SessionStream final : public HttpResponder {
   std::optional<SteadyTime> last_taken() const {
     return stream_ ? std::optional(stream_->connection().last_written()) : std::nullopt;
   }
-  std::size_t queued() const { return queue_.size(); }
+  std::size_t queued() const { return queue_.size() - sent_; }
 
   // http_face_upgrade.cpp
   Saved save() const;
@@ -301,11 +300,6 @@ class SessionStream final : public HttpResponder {
   bool ends_with_input() const override { return true; }
 
  private:
-  struct Sent {
-    Queued message;
-    std::uint64_t end;  ///< HttpConnection::position() behind it
-  };
-
   void join(bool resumed);
   void leave_ring(bool has_read_all);
   void replay(EventId last, bool resumed);
@@ -324,9 +318,9 @@ class SessionStream final : public HttpResponder {
   std::function<void()> changed_;  ///< its queue has grown or shrunk
   std::function<void()> lost_;     ///< no connection carries it any more
   std::unique_ptr<EventStream> stream_;
-  std::deque<Queued> queue_;
-  std::size_t queued_bytes_ = 0;
-  std::deque<Sent> unacknowledged_;  ///< as much as the kernel holds, and the connection's window
+  std::deque<Queued> queue_;      ///< those that were sent and are not acknowledged first
+  std::size_t sent_ = 0;          ///< as much as the kernel holds, and the connection's window
+  std::size_t queued_bytes_ = 0;  ///< of the others
   std::size_t unacknowledged_bytes_ = 0;
   std::shared_ptr<const RingFilter> filter_;  ///< of the reader
   RingReader reader_;
