@@ -81,7 +81,7 @@ int run(bridge::ProcessStart& start, std::optional<bridge::LeftSnapshot> left) {
     beginning.program = earlier.program;
     bridge::name_process(earlier.program);
     if (parsed.options.face.address && earlier.face_listener >= 0)
-      parsed.options.face.kept_listener = earlier.face_listener;
+      parsed.options.face.inherited_listener = earlier.face_listener;
     bridge::limit_descriptors({earlier.soft_descriptors, earlier.hard_descriptors});
     beginning.earlier = std::move(left->snapshot);
   } else {

@@ -413,7 +413,7 @@ void Listens::restore(Saved saved) {
     for (const std::string& uri : listen.filter.resources) subscriptions().begin_listen(uri);
     if (!listen.is_acknowledged) late_.set_at_latest(context_.loop.now() + longest_wait);
   }
-  expire();  // sees to what nobody names any more, and asks the upstream for the rest
+  expire();  // removes what no listen names, and asks the upstream for the rest
 }
 
 }  // namespace bridge

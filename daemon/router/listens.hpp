@@ -79,7 +79,7 @@ class Listens final : public NotificationReaders {
   /// The upstream told this on the listen that it has for the listens here. False if it is to go
   /// into the ring, from which they are fed.
   bool tell(const Frame& notification);
-  /// Changes went unseen: all that is listened for may have changed. False likewise.
+  /// Changes went unseen: all that is listened for may have changed. False as above.
   bool tell_changed();
   /// Whether the server's modern side serves them.
   bool are_native() const { return context_.session.side_for(Era::modern) == Era::modern; }

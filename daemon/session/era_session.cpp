@@ -42,8 +42,8 @@ EraSession::EraSession(Era era, EventLoop& loop, UpstreamIdSource& ids, Upstream
       listen_(loop, sender_, upstream, log, *this),
       event_streams_(loop, sender_, log, options_.events),
       health_(loop, sender_, upstream, log, options_,
-              // Nothing says that the session is lost: the refusals stand. Nobody waits longer for
-              // the ping than for the session itself.
+              // Nothing says that the session is lost: the refusals stand. They wait no longer
+              // for the ping than for the session itself.
               [this] {
                 resolve_doubts(false);
                 if (is_open()) health_.watch();
@@ -251,7 +251,7 @@ void EraSession::not_resumed(const Failure& failure) {
   } else if (failure.kind == ErrorKind::auth) {
     events_->session_refused(era(), failure);
   }
-  retries_.try_failed(somebody_waits());
+  retries_.try_failed(has_waiters());
 }
 
 // The opening of a modern session, and what a modern upstream says by itself.
@@ -291,9 +291,8 @@ void EraSession::probe_failed(Failure failure) {
 /// Whether it came on a stream of the session's own; what is for others is told.
 bool EraSession::take_notification(std::optional<UpstreamId> origin, const Frame& notification) {
   const UpstreamId stream = stream_named_by(notification, origin);
-  const auto own = own_.find(stream);
-  if (!own || (own->owner != MessageOwner::listen && own->owner != MessageOwner::event_stream))
-    return false;
+  const auto own = own_.find_stream(stream);
+  if (!own) return false;
   const bool is_on_listen = own->owner == MessageOwner::listen;
   upstream_.lift_deadline(stream);
   auto line =
@@ -329,7 +328,7 @@ void EraSession::send_held(Outgoing message) {
 
 void EraSession::listen_changed(ServerStream state) {
   record_.server_stream = state;
-  // Refused: nothing more comes than is told already, for which nobody has to wait.
+  // Refused: nothing more comes than is told already.
   if (state == ServerStream::none) events_->listen_acknowledged();
 }
 

@@ -70,7 +70,7 @@ class EraSession final : private Opening::Events,
     open,       ///< and the upstream is reached, as far as is known
     reopening,  ///< a lost one is being opened again
     waiting,    ///< for the next try, to open one or to reach the upstream
-    refused,    ///< the upstream has refused; the next who needs a session asks again
+    refused,    ///< the upstream has refused; the next request that needs a session asks again
   };
 
   /// What is carried into the next session of this era.
@@ -102,10 +102,9 @@ class EraSession final : private Opening::Events,
   bool is_coming() const;
   /// Whether a client's `initialize` can be the one that opens it.
   bool wants_initialize() const;
-  /// Somebody has logged in: nothing says any more that it could not be opened, and what waits for
-  /// that goes on.
+  /// A person has logged in: it may be opened, and what waits for that is sent.
   void logged_in();
-  /// While it waits for a person who logs in: for how long who needs it waits with it.
+  /// While it waits for a login: for how long the clients that need it wait.
   std::optional<std::chrono::milliseconds> login_wait() const {
     if (!awaits_login()) return std::nullopt;
     return options_.login_wait;
@@ -114,7 +113,7 @@ class EraSession final : private Opening::Events,
   void require();
   /// Opens it with a client's request. REQUIRES: wants_initialize(). The answer comes as a message.
   void open_with(UpstreamId id, std::string body, std::string params);
-  /// Nobody waits any more for the answer to that request.
+  /// The answer to that request is no longer awaited.
   void withdraw_initialize(UpstreamId id);
   /// Whether a try is under way, as opposed to waiting for the next one.
   bool is_trying() const { return opening_.is_under_way(); }
@@ -195,7 +194,7 @@ class EraSession final : private Opening::Events,
     open,
     away,      ///< there is a session, but its upstream cannot be reached
     resuming,  ///< there was one of another daemon: whether it is there still is asked
-    waiting,   ///< a try to open one has failed; the next one is due, or comes with who needs it
+    waiting,   ///< a try to open one has failed; the next one is due, or comes with a request
     refused,
   };
   /// With what the next session is opened.
@@ -204,7 +203,7 @@ class EraSession final : private Opening::Events,
       UpstreamId id;
       std::string body;
     };
-    std::optional<Clients> clients;  ///< that of a client, who is answered; none: the bridge's own
+    std::optional<Clients> clients;  ///< that of a client; none: the bridge's own
     std::string params;
   };
   struct Running {};
@@ -264,10 +263,10 @@ class EraSession final : private Opening::Events,
   /// There was one, and it is to be restored.
   bool is_lost() const { return saved_.number > 0 && !is_there(); }
   bool is_wanted() const {
-    return is_lost() || somebody_waits() || events_->wants_session(era()) ||
+    return is_lost() || has_waiters() || events_->wants_session(era()) ||
            (is_modern() && !options_.events.empty());
   }
-  bool somebody_waits() const;
+  bool has_waiters() const;
   void lose(std::string_view why);
   void message_failed(Ending ending);
   void doubt(Ending ending);

@@ -75,7 +75,7 @@ void EraSession::lose(std::string_view why) {
   if (retries_.may_be_at_once()) {
     start_try();
   } else {
-    retries_.try_failed(somebody_waits());
+    retries_.try_failed(has_waiters());
   }
 }
 
@@ -88,7 +88,7 @@ void EraSession::doubt(Ending ending) {
   }
 }
 
-/// Asks whether the session is there, once for all who doubt it.
+/// Asks whether the session is there, once for all refusals in doubt.
 void EraSession::confirm() {
   if (is_open()) health_.clear_up();
 }
@@ -125,10 +125,10 @@ void EraSession::go_away(const Failure& failure) {
     health_.stop();
     close_streams();
   }
-  retries_.try_failed(somebody_waits());
+  retries_.try_failed(has_waiters());
 }
 
-/// Waiting would change nothing: who waits is told so, and the next who asks tries anew.
+/// Waiting would change nothing: held messages end with this, and the next request tries again.
 void EraSession::fail_held(const Failure& failure) {
   retries_.clear_try();
   Failure told = failure;
@@ -160,7 +160,7 @@ void EraSession::log_refusal(const Failure& failure) {
             upstream_.target(), log_text(failure));
 }
 
-bool EraSession::somebody_waits() const {
+bool EraSession::has_waiters() const {
   return events_->frames_wait(era()) || retries_.holds_messages() || initialize_.clients;
 }
 

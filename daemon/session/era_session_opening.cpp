@@ -1,4 +1,4 @@
-// What comes of an opening, and who is told.
+// What comes of an opening.
 #include <utility>
 
 #include "mcp/discovery.hpp"
@@ -220,7 +220,7 @@ void EraSession::initialize_unanswered() {
   try_failed(std::move(failure));
 }
 
-/// The server has refused what this client has asked for; who else waits may try with another.
+/// The server has refused what this client has asked for; other clients may try with another.
 bool EraSession::is_clients_alone(const Failure& failure) const {
   return initialize_.clients && !is_lost() && is_clients_answer(failure);
 }
@@ -233,9 +233,8 @@ void EraSession::refuse_client(const Failure& failure) {
   log_.peer(LogLevel::warning, "initialize refused", "the upstream refused a client's initialize");
 }
 
-/// Everybody who waits goes on waiting, for as long as --login-wait says, each from when it came;
-/// and the upstream is asked again and again whether it still wants a login. False: nobody waits
-/// for one.
+/// All that waits keeps waiting for --login-wait, each from when it came, and the upstream is asked
+/// at intervals whether it still wants a login. False: no login is waited for.
 bool EraSession::await_login(const Failure& failure) {
   if (options_.login_wait.count() == 0 || !wants_login(failure)) return false;
   Failure passing = failure;
@@ -246,7 +245,7 @@ bool EraSession::await_login(const Failure& failure) {
   return true;
 }
 
-// Everything is settled before anybody is told: who is told may ask for a session at once.
+// All is settled before anything is reported: the router may ask for a session at once.
 void EraSession::refuse(const Failure& refusal) {
   if (await_login(refusal)) return;
   Failure failure = failure_of_opening(refusal);
@@ -282,7 +281,7 @@ void EraSession::try_failed(Failure failure) {
               "cannot open a session with {}: {}; trying again", upstream_.target(),
               log_text(failure));
   }
-  retries_.try_failed(somebody_waits(), failure.retry_after);
+  retries_.try_failed(has_waiters(), failure.retry_after);
   events_->session_failed(failure);
   record_.last_failure = std::move(failure);
   if (!is_wanted()) retries_.clear_try();

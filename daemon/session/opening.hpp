@@ -25,11 +25,11 @@ namespace bridge {
 constexpr const char* echo_text =
     "the upstream sends back what it is sent, as an echo does: it is not an MCP server";
 
-/// What those are told who wait for a session that could not be opened: that it was the opening
+/// What is told to all that waited for a session that could not be opened: that it was the opening
 /// (`data.opening`), and where the upstream answered `initialize` with an error, that error as
 /// `data.upstream` of one of the bridge's own, whose message repeats nothing of it: the status
 /// shows that, and the error may hold what was sent to the upstream. It is not the answer to what
-/// they asked; only who sent the `initialize` gets it as it came.
+/// they asked; only the sender of the `initialize` gets it as it came.
 Failure failure_of_opening(Failure failure);
 
 /// `initialize` was answered with this error object. That of a server which knows only revisions
@@ -59,7 +59,7 @@ inline bool is_clients_answer(const Failure& failure) { return !failure.error_ob
 /// (MCP 2026-07-28, "Versioning and Compatibility"; BEHAVIOUR, "Eras: What a server speaks"). Each
 /// step waits for the one before, and none for ever. Memory: a request for each subscription.
 ///
-/// Owned by the session, which decides what an answer means and who is told; the loop's thread
+/// Owned by the session, which decides what an answer means and reports it; the loop's thread
 /// only.
 class Opening {
  public:

@@ -13,7 +13,7 @@ constexpr std::uint8_t max_rejections = 3;
 constexpr std::uint8_t max_repeats = 2;
 
 /// A message that waits for a login is sent again after this long, then after as long as it has
-/// waited, up to a minute: the upstream may not want a login any more.
+/// waited, up to a minute: the upstream may no longer want a login.
 constexpr std::chrono::seconds first_question{5};
 constexpr std::chrono::seconds longest_pause{60};
 
@@ -146,12 +146,11 @@ void Retries::begin_try() {
   clear_try();
 }
 
-void Retries::try_failed(bool somebody_waits,
-                         std::optional<std::chrono::milliseconds> retry_after) {
+void Retries::try_failed(bool has_waiters, std::optional<std::chrono::milliseconds> retry_after) {
   const SteadyTime now = loop_.now();
-  std::chrono::milliseconds delay = somebody_waits ? backoff_.soon() : backoff_.next();
+  std::chrono::milliseconds delay = has_waiters ? backoff_.soon() : backoff_.next();
   if (retry_after) {
-    // That is the server's; beyond it, who comes may be impatient.
+    // That is the server's; beyond it, a request may bring the next try nearer.
     not_before_ = now + std::min(*retry_after, Backoff::longest);
     delay = std::max(delay, std::min(*retry_after, Backoff::longest));
   }

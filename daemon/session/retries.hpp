@@ -12,7 +12,7 @@
 
 namespace bridge {
 
-/// A message that waits to be sent again: nobody has acted on it, or it only reads.
+/// A message that waits to be sent again: the server has not acted on it, or it only reads.
 struct HeldMessage {
   Outgoing message;
   Failure failure;        ///< what to answer if its time runs out
@@ -121,12 +121,12 @@ bool may_repeat_after(const Failure& failure, const Outgoing& message);
 /// were granted (403) is another thing: the login is as good as it was.
 bool wants_login(const Failure& failure);
 
-/// Whether no connection came about, so that nobody can have got anything.
+/// Whether no connection came about, so that nothing can have arrived.
 bool is_unreachable(const Failure& failure);
 
 /// What is done again later: the messages that are held, and the next try to open the session or to
-/// reach the upstream (BEHAVIOUR, "Session: tries and back-off"). The one timer of both is set anew
-/// with every change.
+/// reach the upstream (BEHAVIOUR, "Session: tries and back-off"). The one timer of both is set
+/// again with every change.
 ///
 /// Owned by the session; the loop's thread only. Memory: that of HeldMessages.
 class Retries {
@@ -146,7 +146,7 @@ class Retries {
     ~Events() = default;
   };
 
-  /// Somebody who waits brings the next try this near to the last one.
+  /// A waiting request brings the next try this near to the last one.
   static constexpr std::chrono::milliseconds impatient{500};
 
   Retries(EventLoop& loop, Events& events)
@@ -159,7 +159,7 @@ class Retries {
   /// Forgets a message; false if it is not held.
   bool remove(UpstreamId id) { return held_.remove(id); }
   bool holds_messages() const { return !held_.empty(); }
-  /// Somebody has logged in: what waits for that is sent as soon as there is a session.
+  /// A person has logged in: what waits for that is sent as soon as there is a session.
   void logged_in();
   /// Sends those whose delay is over.
   void send_ready();
@@ -172,10 +172,10 @@ class Retries {
 
   // The next try.
   void begin_try();
-  /// The last one has failed: the next one comes after a delay, which is short if `somebody_waits`,
+  /// The last one has failed: the next one comes after a delay, which is short if `has_waiters`,
   /// and at least `retry_after`, which the upstream has asked for.
-  void try_failed(bool somebody_waits, std::optional<std::chrono::milliseconds> retry_after = {});
-  /// The next one comes as soon as somebody who waits may bring it about.
+  void try_failed(bool has_waiters, std::optional<std::chrono::milliseconds> retry_after = {});
+  /// The next one comes as soon as a waiting request may bring it about.
   void try_soon();
   /// It comes in this turn, if one was to come at all.
   void try_now();

@@ -215,7 +215,8 @@ EraSession& Session::side_of_message(std::optional<UpstreamId> origin, const Fra
     return sender_of(id);
   if (const auto echo = own_.side_of_echo(frame)) return side_of(*echo);
   if (frame.is_notification()) {
-    if (const auto own = own_.find(stream_named_by(frame, origin))) return side_of(own->side);
+    if (const auto own = own_.find_stream(stream_named_by(frame, origin)))
+      return side_of(own->side);
   }
   return origin ? sender_of(*origin) : side_of(side_without_origin());
 }

@@ -83,7 +83,7 @@ class Session final : public UpstreamEvents, private EraOwner {
   void send(Outgoing&& message, Era its_side) { side_of(its_side).send(std::move(message)); }
   void abandon(UpstreamId id);
   void pause(UpstreamId id, bool paused) { upstream_.pause(id, paused); }
-  /// Somebody else ends it in time.
+  /// The caller ends it in time.
   void lift_deadline(UpstreamId id) { upstream_.lift_deadline(id); }
   void hold_deadline(UpstreamId id, bool held) { upstream_.hold_deadline(id, held); }
 

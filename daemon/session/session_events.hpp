@@ -25,13 +25,13 @@ class SessionEvents {
  public:
   /// Waiting frames can go now.
   virtual void session_open() = 0;
-  /// There is none and nobody is opening one; who waits may ask for it again.
+  /// There is none and none is being opened; waiting requests may ask for it again.
   virtual void session_closed(Era side) = 0;
   /// It was open and is not now; frames have to wait.
   virtual void session_away(Era side) = 0;
   /// A try to open or to reach it failed: for the status.
   virtual void session_failed(const Failure& failure) = 0;
-  /// Frames wait for a person who logs in from now on: Session::login_wait().
+  /// Frames wait for a login from now on: Session::login_wait().
   virtual void session_awaits_login() {}
   /// The upstream refuses: everything that waits for this side is answered with this.
   virtual void session_refused(Era side, const Failure& failure) = 0;

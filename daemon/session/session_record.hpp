@@ -16,7 +16,7 @@ namespace bridge {
 /// Why a session took the place of another.
 enum class ReopeningReason : std::uint8_t {
   lost,         ///< the server knows it no more, or its stream broke
-  restarted,    ///< the daemon began anew, and the session it had was not there any more
+  restarted,    ///< the daemon was restarted, and the session it had was gone
   child_ended,  ///< the process of the local server has ended
 };
 

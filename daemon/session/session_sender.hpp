@@ -30,7 +30,14 @@ class OwnMessages {
     const auto found = messages_.find(id);
     return found == messages_.end() ? std::nullopt : std::optional(found->second);
   }
-  /// The same, and removes it; nothing if it is not of this side.
+  /// The same, if it is a stream that stays open.
+  std::optional<Own> find_stream(UpstreamId id) const {
+    const auto own = find(id);
+    const bool is_stream =
+        own && (own->owner == MessageOwner::listen || own->owner == MessageOwner::event_stream);
+    return is_stream ? own : std::nullopt;
+  }
+  /// Removes it; nothing if it is not of this side.
   std::optional<MessageOwner> take(UpstreamId id, Era side) {
     const auto own = find(id);
     if (!own || own->side != side) return std::nullopt;
@@ -40,7 +47,7 @@ class OwnMessages {
   void clear() { messages_.clear(); }
 
   /// Of the message that opens a session and has come back as it was sent: only a client sends one,
-  /// so who sends it back is an echo. Else nothing.
+  /// so a peer that sends it back is an echo. Else nothing.
   std::optional<Era> side_of_echo(const Frame& frame) const;
 
  private:

@@ -34,7 +34,7 @@ class StreamOverlap {
 
   /// The stream is asked for: from now on, it may tell what others tell.
   void begin(UpstreamId stream) { told_by_[stream] = told_; }
-  /// No other stream tells what these tell, any more.
+  /// No other stream tells what these tell now.
   void keep_only(std::initializer_list<UpstreamId> streams) {
     std::erase_if(told_by_, [&](const auto& one) {
       return std::find(streams.begin(), streams.end(), one.first) == streams.end();

@@ -48,7 +48,7 @@ class AnsweredRequests {
   std::vector<UpstreamId> others_;
 };
 
-/// What became of a message so far: written by whoever decides that it is sent again, and given
+/// What became of a message so far: written by the part that sends it again, and given
 /// back with it. A value.
 struct RetryNotes {
   // The transport's.
@@ -90,7 +90,7 @@ struct Outgoing {
   bool opens_session = false;  ///< `initialize`
   bool probes = false;   ///< `server/discover`, sent before it is known of which era the server is
   bool endless = false;  ///< it has no deadline
-  /// Its answer is a stream that stays open: whoever sends it lifts its deadline as soon as
+  /// Its answer is a stream that stays open: its sender lifts its deadline as soon as
   /// something has come on it.
   bool stays_open = false;
   std::string body;  ///< one line, without `\n`
@@ -143,7 +143,7 @@ struct SavedMessage {
 enum class SessionVerdict : std::uint8_t {
   kept,
   doubtful,  ///< the upstream speaks of the session; a ping will tell
-  lost,      ///< it does not know the session any more
+  lost,      ///< it no longer knows the session
 };
 
 /// How one outgoing message ended.

@@ -17,11 +17,11 @@
 namespace bridge {
 
 /// The token that callers of the face must present: --http-token-file, looked at once a second at
-/// most and only when somebody calls, read again when it is another one. While the file cannot be
-/// read nobody is admitted. A part of AccessCheck; the loop's thread only.
+/// most and only for a request, read again when it is another one. While the file cannot be
+/// read no caller is admitted. A part of AccessCheck; the loop's thread only.
 class BearerToken {
  public:
-  /// No path: everybody is admitted.
+  /// No path: every caller is admitted.
   explicit BearerToken(std::string path);
 
   /// Empty, or why the file is of no use; for the start.

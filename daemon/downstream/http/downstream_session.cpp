@@ -106,7 +106,7 @@ void DownstreamSession::answer(std::string_view request_id, std::string frame, A
   const bool is_late = post == nullptr && take_expected_later(request_id);
   context_.fan_out->publish_answer(frame, is_late && kind_ == Kind::streamable);
   if (!opening_id_.empty() && same_id(request_id, opening_id_)) {
-    // A session that was refused, or whose name nobody has learned, is none.
+    // A session that was refused, or whose name no caller has learned, is none.
     if (find_member(frame, "error") || post == nullptr || !post->has_caller()) end();
     opening_id_.clear();
   }
@@ -142,7 +142,7 @@ void DownstreamSession::no_answer(std::string_view request_id) {
   take_expected_later(request_id);
 }
 
-/// Whether it was put off. With the last one the time of a session that nobody uses begins to run.
+/// Whether it was put off. With the last one the time of an unused session begins to run.
 bool DownstreamSession::take_expected_later(std::string_view request_id) {
   if (!later_.erase(request_id)) return false;
   used();

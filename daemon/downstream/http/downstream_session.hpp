@@ -22,7 +22,7 @@ std::string make_session_name();
 /// What the end of a downstream session depends on.
 struct SessionUse {
   bool has_stream = false;  ///< a connection carries its stream
-  bool is_asked = false;    ///< requests of it are unanswered, whoever waits for them
+  bool is_asked = false;    ///< requests of it are unanswered
   bool over_limit = false;  ///< answers over --client-buffer lie there: its requests are paused
   SteadyTime last_used{};   ///< its client was there, or something of it was answered
   /// When the client has last taken bytes of that, or had a connection open for it.
@@ -35,7 +35,7 @@ struct SessionTimeouts {
 };
 
 enum class SessionEnd {
-  idle,     ///< nobody uses it
+  idle,     ///< it is unused
   stalled,  ///< over --client-buffer, and nothing is taken: as with any client
 };
 
@@ -44,7 +44,7 @@ struct SessionDue {
   SessionEnd why;
 };
 
-/// When the session ends if nothing happens. Pure. Nothing: somebody else's time runs. An open
+/// When the session ends if nothing happens. Pure. Nothing: another part's time runs. An open
 /// stream is its connection's, which takes what is unsent within --client-stall or ends; an
 /// unanswered request has its own deadline, which no pause suspends (ExchangeClock).
 inline std::optional<SessionDue> end_of_session(const SessionUse& use,

@@ -46,8 +46,8 @@ struct FaceOptions {
   std::size_t max_frame = 8u << 20;  ///< of a body
   std::size_t client_buffer = 16u << 20;
   std::chrono::milliseconds stall{
-      30000};                        ///< a connection that takes nothing for so long is closed
-  std::optional<int> kept_listener;  ///< of an earlier image of the program; then `address` is its
+      30000};                             ///< a connection that takes nothing for so long is closed
+  std::optional<int> inherited_listener;  ///< of the previous process; then `address` is its
   /// What the file descriptors allow.
   std::size_t max_connections = static_cast<std::size_t>(-1);
 

@@ -14,9 +14,9 @@ namespace bridge {
 
 /// `GET /mcp/stream`: every session notification, and what callers get later than with their POST,
 /// to every subscriber; with --http-fanout all everything that callers get, and the upstream's
-/// requests, whoever is asked. They take nothing from the ring. A subscriber is never waited for:
-/// with more than --http-stream-buffer unsent it is dropped. Owned by the face; the loop's thread
-/// only.
+/// requests, whichever client is asked. They take nothing from the ring. A subscriber is never
+/// waited for: with more than --http-stream-buffer unsent it is dropped. Owned by the face; the
+/// loop's thread only.
 class FanOut final : public RequestOnlookers {
  public:
   explicit FanOut(FaceContext& context);
@@ -47,7 +47,7 @@ class FanOut final : public RequestOnlookers {
   std::size_t size() const { return subscribers_.size(); }
   EventStore& store() { return store_; }
 
-  /// In an upgrade: without those who read it.
+  /// In an upgrade: without its subscribers.
   struct Saved {
     std::uint64_t instance = 0;
     Sequence seen{};
@@ -77,7 +77,7 @@ class FanOut final : public RequestOnlookers {
   std::unordered_map<Subscriber*, std::unique_ptr<Subscriber>> subscribers_;
   std::shared_ptr<const RingFilter> filter_;
   Sequence seen_;      ///< of the ring
-  bool used_ = false;  ///< somebody has subscribed: from then on events are kept
+  bool used_ = false;  ///< there was a subscriber: from then on events are kept
 };
 
 }  // namespace bridge

@@ -45,8 +45,8 @@ HttpFace::HttpFace(EventLoop& loop, Deferred& flush, ClientIdSource& ids, Notifi
   };
   context_.post_over = [this](Post& post) { reap_from(context_.loop, posts_, post.identity().id); };
   auto tls = tls_of(face);
-  ListeningPort port = face.kept_listener ? ListeningPort::kept(*face.kept_listener)
-                                          : ListeningPort::open(*face.address);
+  ListeningPort port = face.inherited_listener ? ListeningPort::kept(*face.inherited_listener)
+                                               : ListeningPort::open(*face.address);
   url_ = (tls ? "https://" : "http://") + port.authority;
   server_ =
       std::make_unique<HttpServer>(HttpConnectionContext{loop, budget, context_.counts, *this,
@@ -147,7 +147,7 @@ bool HttpFace::end_longest_unused() {
 }
 
 /// Everything that has its time: comments on quiet streams, callers that have waited too long,
-/// sessions nobody uses.
+/// unused sessions.
 void HttpFace::sweep() {
   const SteadyTime now = context_.loop.now();
   std::optional<SteadyTime> next;
@@ -297,7 +297,7 @@ std::optional<HttpResponse> HttpFace::open_stream(FaceRequest& request) {
   auto last = parse_event_id(head.header("last-event-id"));
   if (last && last->stream != SessionStream::number) {
     if (resume_post(request, *session, *last)) return std::nullopt;
-    last.reset();  // of a stream that nobody knows any more
+    last.reset();  // of an unknown stream
   }
   // A reader that resumes has lost its connection, even if that still looks open from here: it
   // takes over.

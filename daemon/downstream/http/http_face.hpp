@@ -16,7 +16,7 @@
 
 namespace bridge {
 
-/// What the face tells of the daemon, asked for when somebody asks.
+/// What the face tells of the daemon.
 struct FaceReports {
   std::function<std::string()> status;   ///< JSON
   std::function<std::string()> metrics;  ///< Prometheus exposition; may be empty: 501
@@ -40,11 +40,11 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
   ~HttpFace();
 
   void start();
-  /// What it accepts from, for another image of the program.
+  /// What it accepts from, for the next process.
   int listener() const { return server_->listener(); }
   /// Throws StartError (78) if its files cannot be used.
   static void check_files(const FaceOptions& face);
-  /// SIGHUP: takes the certificate anew, if it is well.
+  /// SIGHUP: reads the certificate again; a faulty one is ignored.
   void reload();
   /// What of the ring the subscribers of /mcp/stream get; null: all.
   void show_only(std::shared_ptr<const RingFilter> filter) {
@@ -57,9 +57,9 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
   void close_all();
 
   // In an upgrade: http_face_upgrade.cpp.
-  /// Whoever can take a stream is answered by one, which can be resumed.
+  /// A caller that takes a stream is answered by one, which can be resumed.
   void pause();
-  /// As close_all(), but what can be resumed goes on without its callers.
+  /// As close_all(), but what can be resumed stays, without its callers.
   void close_for_upgrade();
   struct Saved {
     std::uint64_t last_post = 0;

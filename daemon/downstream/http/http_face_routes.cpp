@@ -159,7 +159,8 @@ HttpResponse accepted_for_later(const std::vector<std::string>& raw_ids) {
 }  // namespace
 
 /// `initialize` is answered at once in any case: with its answer the session begins. So is what
-/// only asks the bridge, if nobody wants it otherwise: it is how answers for later are collected.
+/// only asks the bridge, unless the caller wants it otherwise: it is how answers for later are
+/// collected.
 bool HttpFace::answers_later(const RequestHead& head, const PostedMessages& posted) const {
   if (posted.initializes || posted.request_ids.empty()) return false;
   if (head.header_has("prefer", "respond-async")) return true;
@@ -214,7 +215,7 @@ void HttpFace::deliver_for_later(ClientId client, PostedMessages& posted, HttpRe
   if (some_are_kept) response.headers.emplace_back("Bridge-Jobs", jobs);
 }
 
-/// Every answer from here on finds who waits for it.
+/// Every answer from here on finds its caller.
 void HttpFace::deliver(ClientId client, PostedMessages& posted) {
   for (Frame& message : posted.messages) context_.events.client_message(client, std::move(message));
 }

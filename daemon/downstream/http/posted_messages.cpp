@@ -115,7 +115,7 @@ std::variant<PostedMessages, FrameFault> read_posted(ReceivedText body) {
 namespace {
 
 constexpr std::string_view version_header = "mcp-protocol-version";
-/// Of a revision that nobody knows so many bytes are said back.
+/// Of an unknown revision so many bytes are said back.
 constexpr std::size_t longest_version = 64;
 
 HttpResponse refuse(std::string_view raw_id, int code, std::string_view message) {

@@ -127,7 +127,7 @@ std::string reference(std::string_view kind, std::string_view name) {
   return fmt::format(R"({{"$ref": "#/components/{}/{}"}})", kind, name);
 }
 
-/// By status, with what follows from who may ask and from what he sends.
+/// By status, with what follows from access and body.
 std::map<int, std::string_view> responses_of(const Route& route, const Operation& operation) {
   std::map<int, std::string_view> responses(operation.responses.begin(), operation.responses.end());
   if (route.access == Access::trusted)

@@ -147,7 +147,8 @@ void SessionStream::join(bool resumed) {
   reader_.filter = filter_.get();
   in_ring_ = true;
   if (!resumed || sent_from_ring_ == Sequence{}) return;
-  // What had been sent comes from the store; what has come since then is for it, whoever took it.
+  // What had been sent comes from the store; what has come since then is for it, also if another
+  // client took it.
   const Sequence next = following(sent_from_ring_);
   reader_.joined = std::min(reader_.joined, next);
   reader_.next = std::max(reader_.next, next);

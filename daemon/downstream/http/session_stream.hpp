@@ -32,7 +32,7 @@ inline std::string_view message_of(const RingEntry& entry) {
 /// Pure. Bounded by bytes, the oldest out first, whether they were received or not, but the newest
 /// stays whatever its size; with the budget of all queues exhausted nothing is kept. What came from
 /// the ring is kept as its sequence number only. Of an answer that was pushed out its id is kept,
-/// up to a number of them: whoever resumes is told that it is lost.
+/// up to a number of them: a reader that resumes is told that it is lost.
 class EventStore {
  public:
   struct Event {
@@ -176,7 +176,7 @@ class EventStream {
   /// Tells the id from which it can be resumed, and how soon to come back: by an event without
   /// data if its client knows those.
   void announce(EventId id, bool primes);
-  /// An event that was sent before; nothing if it was one of the ring that is not there any more.
+  /// An event that was sent before; nothing if the ring no longer has it.
   void send_again(const EventStore::Event& event);
   /// All that the store has of that event's stream after it.
   void replay(const EventStore& store, EventId last);
@@ -285,7 +285,7 @@ class SessionStream final : public HttpResponder {
   std::size_t queued_bytes() const { return queued_bytes_; }
   /// With those that were sent and may have to be sent again.
   std::size_t held_bytes() const { return queued_bytes_ + unacknowledged_bytes_; }
-  /// When its reader last took something; nothing while nobody carries it.
+  /// When its reader last took something; nothing while no connection carries it.
   std::optional<SteadyTime> last_taken() const {
     return stream_ ? std::optional(stream_->connection().last_written()) : std::nullopt;
   }
@@ -316,7 +316,7 @@ class SessionStream final : public HttpResponder {
   EventStore& store_;
   Style style_;
   std::function<void()> changed_;  ///< its queue has grown or shrunk
-  std::function<void()> lost_;     ///< no connection carries it any more
+  std::function<void()> lost_;     ///< no connection carries it now
   std::unique_ptr<EventStream> stream_;
   std::deque<Queued> queue_;      ///< those that were sent and are not acknowledged first
   std::size_t sent_ = 0;          ///< as much as the kernel holds, and the connection's window

@@ -68,7 +68,7 @@ class IdleConnections {
   void transfer_ended();
   /// Those that are idle now are not used again.
   void end_all();
-  /// Nothing of this is under way any more.
+  /// Nothing of this is under way from now on.
   void stop() { dead_.stop(); }
 
  private:

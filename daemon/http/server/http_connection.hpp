@@ -157,7 +157,7 @@ class HttpResponder {
  public:
   /// All that was written has gone to the kernel; more may be written.
   virtual void connection_drained() = 0;
-  /// The caller is gone. The connection must not be used any more. `has_read_all`: all that was
+  /// The caller is gone. The connection must not be used from now on. `has_read_all`: all that was
   /// written had reached it, as far as its kernel says.
   virtual void connection_lost(bool has_read_all) = 0;
   /// Whether a caller that sends nothing more is gone; else it is only done with sending.

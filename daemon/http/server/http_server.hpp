@@ -32,7 +32,7 @@ struct ListeningPort {
   std::string authority;  ///< `127.0.0.1:8080`, with the port it really has
 
   static ListeningPort open(const ListenAddress& address);
-  /// One that an earlier image of the program had.
+  /// One that the previous process had.
   static ListeningPort kept(int descriptor);
 };
 

@@ -80,7 +80,7 @@ void SseStream::on_oversized_event_end(std::string_view beginning, std::string_v
   messages_.add_oversized(beginning, end);
 }
 
-// Whoever is told something may close it.
+// A handler may close it.
 void SseStream::transfer_progressed(bool done, int result) {
   if (state_ == State::opening && named_endpoint_) take_endpoint(*named_endpoint_);
   while (is_open()) {

@@ -15,7 +15,7 @@
 namespace bridge {
 
 /// What the owner of an event stream hears: on the loop's thread, outside of curl, and never from
-/// within a call of SseStream, but for what the end of its time leads to. Whoever is told may close
+/// within a call of SseStream, but for what the end of its time leads to. A handler may close
 /// it.
 struct SseStreamEvents {
   /// The server has said where its messages are to be posted; `endpoint` is a whole URL of its

@@ -122,7 +122,7 @@ struct Pipe {
   int write_end = -1;
 };
 
-/// Bytes that nobody has read; the writing end knows it too.
+/// Bytes that were not read; the writing end knows it too.
 std::uint64_t unread_in(int pipe) {
   int count = 0;
   return ioctl(pipe, FIONREAD, &count) == 0 && count > 0 ? static_cast<std::uint64_t>(count) : 0;
@@ -381,7 +381,7 @@ void ChildProcess::error_ready() {
 void ChildProcess::drain() {
   for (int i = 0; i < reads_after_end && output_ && read_output(); ++i) {
   }
-  if (output_) end_output();  // somebody else has it open still
+  if (output_) end_output();  // another process has it open still
   for (int i = 0; i < reads_after_end && error_ && read_error(); ++i) {
   }
 }

@@ -86,7 +86,7 @@ class FrameQueue {
   enum class State {
     empty,    ///< all is written
     blocked,  ///< the pipe is full
-    broken,   ///< nobody reads it any more
+    broken,   ///< it is no longer read
   };
 
   void push(UpstreamId id, std::string body);
@@ -125,12 +125,12 @@ class FrameQueue {
 };
 
 /// Whether a line on a child's stdout is a message, or an array of messages, as far as that can be
-/// told at a fair price: a long line is not parsed, since who gets it parses it (MCP 2025-11-25,
+/// told at a fair price: a long line is not parsed, since its receiver parses it (MCP 2025-11-25,
 /// "Transports: stdio": a server must not write anything else there). Pure.
 bool is_message(const std::string& line);
 
 /// What a local server says: told on the loop's thread, in a turn, and never from within a call of
-/// ChildProcess, but for drain(). Whoever is told may end the run.
+/// ChildProcess, but for drain(). An event handler may end the run.
 struct ChildOutputEvents {
   /// A line of its stdout that can be a message.
   std::function<void(ReceivedText line)> message;

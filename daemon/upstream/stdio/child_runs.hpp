@@ -16,8 +16,8 @@
 namespace bridge {
 
 /// How a run of a local server is made to end (MCP 2025-11-25, "Lifecycle", "Shutdown", stdio): its
-/// stdin is closed, after 1 s it gets SIGTERM, after another SIGKILL; 300 ms later nobody waits for
-/// it any more. In all less than Upstream::end() has. One that closes a pipe by itself has 500 ms
+/// stdin is closed, after 1 s it gets SIGTERM, after another SIGKILL; 300 ms later it is not waited
+/// for. In all less than Upstream::end() has. One that closes a pipe by itself has 500 ms
 /// to end.
 ///
 /// The loop's thread only; a part of ChildRuns, which carries the steps out.
@@ -103,7 +103,7 @@ class ChildRuns {
   ChildProcess* process() const { return process_.get(); }
   /// Ends the run that is on, at once.
   void kill();
-  /// Ends it in an orderly way, and tells nobody but by `done` (ChildShutdown).
+  /// Ends it in an orderly way, and reports it by `done` alone (ChildShutdown).
   void end(std::function<void()> done);
 
   /// What it is called for people.

@@ -203,7 +203,7 @@ void ChildUpstream::expire(UpstreamId id) {
   if (!request) return;
   ChildProcess* const process = runs_.process();
   const bool unsent = process != nullptr && process->remove(id);
-  // Whoever does not answer that answers nothing; another run may.
+  // A run that does not answer that answers nothing; another one may.
   if (request->message.opens_session) runs_.kill();
   Failure failure = failure_of(ErrorKind::timeout, unsent ? Delivered::no : Delivered::unknown,
                                request->message.kind != OutgoingKind::request
@@ -214,10 +214,10 @@ void ChildUpstream::expire(UpstreamId id) {
   events_->upstream_ended(id, {.failure = std::move(failure)});
 }
 
-/// There is no child any more: the session is lost, and what it was asked has no answer.
+/// The child has ended: the session is lost, and what it was asked has no answer.
 void ChildUpstream::child_ended(ChildProcess& dead, const Failure& why) {
   pace_.ended();
-  // What was not written yet is still whole, and of the rest it is known what nobody has read.
+  // What was not written yet is still whole, and of the rest it is known what was not read.
   const std::uint64_t first_unread = dead.first_unread();
   bool first_begun = false;
   for (QueuedFrame& frame : dead.take_unwritten(first_begun)) {

@@ -50,10 +50,10 @@ class RestartPace {
     } else {
       earliest_ += Backoff::first;
     }
-    // The jitter is for those that share a server; nobody shares this one.
+    // The jitter is for those that share a server; this one is not shared.
     if (!lazy_) timer_.set_after(std::max(backoff_.next(), Backoff::first));
   }
-  /// No run begins by itself any more.
+  /// No run begins automatically from now on.
   void stop() { timer_.clear(); }
 
  private:

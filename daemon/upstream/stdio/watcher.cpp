@@ -55,7 +55,7 @@ void Watcher::listen(EventLoop& loop, int socket) {
 
 Watcher::~Watcher() {
   socket_.reset();
-  // Otherwise it has somebody to end first, and does so without us.
+  // Otherwise it has a process to end first, and does so without us.
   waitpid(pid_, nullptr, waits_ ? 0 : WNOHANG);
 }
 

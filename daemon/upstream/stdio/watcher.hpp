@@ -18,7 +18,7 @@ class ChildCommand;
 // SOCK_SEQPACKET socket. The watcher outlives an upgrade of the daemon: what is said to one of an
 // older version has to be what it knows.
 
-/// Of these messages. A watcher of another one is not gone on with.
+/// Of these messages. A watcher of another version is ignored.
 constexpr std::uint8_t watcher_version = 1;
 
 /// From the daemon. A `start` carries three descriptors: the child's stdin, stdout and stderr.
@@ -64,7 +64,7 @@ class Watcher {
  public:
   /// Throws std::system_error if there can be no such process. `command` is what it will run.
   Watcher(EventLoop& loop, const ChildCommand& command, WatcherEvents events);
-  /// One that an earlier image of the program has forked, and its socket.
+  /// One that the previous process has forked, and its socket.
   Watcher(EventLoop& loop, int pid, int socket, WatcherEvents events);
   ~Watcher();
   Watcher(const Watcher&) = delete;

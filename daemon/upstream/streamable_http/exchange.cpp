@@ -341,7 +341,7 @@ void Exchange::answer_complete() {
     return;
   }
   if (head().is_event_stream()) {
-    if (session_is_over_) {  // it may not be continued any more
+    if (session_is_over_) {  // it can no longer be continued
       end_in_vain();
     } else {
       end();
@@ -410,7 +410,7 @@ void Exchange::server_stream_changed() {
 bool Exchange::follow_redirection() {
   if (!transfer_.redirection().follow(context_.post_url(), head())) return false;
   if (phase_ != Phase::continuing) {
-    begin_post();  // who redirects has not acted
+    begin_post();  // a server that redirects has not acted
   } else if (session_is_over_) {
     end_in_vain();
   } else {

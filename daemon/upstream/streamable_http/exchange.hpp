@@ -221,7 +221,7 @@ class Exchange final : private TransferReceiver, private SseSink {
   void session_over() { session_is_over_ = true; }
   /// Nothing more is to be heard of it.
   void close();
-  /// There is a server stream now, or there is none any more (HttpContext::has_server_stream).
+  /// There is a server stream now, or there is no longer one (HttpContext::has_server_stream).
   void server_stream_changed();
   /// Ends it with this failure.
   void fail(Failure failure);
@@ -249,7 +249,7 @@ class Exchange final : private TransferReceiver, private SseSink {
   bool is_request() const { return message_.kind == OutgoingKind::request; }
   /// A job's, or one whose stream stays open (that has --request-timeout until it is lifted).
   bool is_endless() const { return message_.endless || message_.stays_open || clock_.is_held(); }
-  /// It was answered: its end is told to nobody.
+  /// It was answered: its end is not reported.
   bool is_settled() const { return phase_ == Phase::draining || phase_ == Phase::over; }
   bool was_reached() const { return reached_; }
   std::size_t accumulated() const {

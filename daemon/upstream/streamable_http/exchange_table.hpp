@@ -104,15 +104,15 @@ class ExchangeTable {
   ExchangeTable(HttpContext& context, Exchange::Progressed progressed);
 
   bool empty() const { return exchanges_.empty(); }
-  /// Whether one is neither answered nor a stream that stays open, nor goes along to another image
-  /// of the program.
+  /// Whether one is neither answered nor a stream that stays open, nor survives an
+  /// upgrade.
   bool has_unfinished(bool server_stream_resumes) const;
   Exchange* find(UpstreamId id) const;
   /// In the order in which they were begun.
   std::vector<UpstreamId> ids() const;
 
   void begin(Outgoing&& message);
-  /// One that an earlier image of the program had begun.
+  /// One that the previous process began.
   void restore(SavedMessage message);
   /// Closes it. Not destroyed before the end of the turn.
   void remove(UpstreamId id);

@@ -117,7 +117,7 @@ std::string advice(CURLcode code, std::string_view detail, const HttpContext& co
   return "; for a private authority name its certificate with --ca-file";
 }
 
-/// Whether the server has ended the handshake because it does not like who we are.
+/// Whether the server has ended the handshake because it does not accept our certificate.
 bool refuses_certificate(std::string_view detail) {
   if (detail.find("alert") == detail.npos) return false;
   for (const std::string_view what :
@@ -221,7 +221,7 @@ Failure failure_of_transfer(const HttpContext& context, int curl_result,
     failure.kind = ErrorKind::closed;
   } else if (sent && refuses_certificate(progress.detail)) {
     failure.kind = ErrorKind::tls;
-    sent = false;  // with TLS 1.3 the refusal comes behind the request, which nobody has read
+    sent = false;  // with TLS 1.3 the refusal comes behind the request, which was not read
     failure.definitive = true;
   } else if (!sent && failure.kind == ErrorKind::closed) {
     failure.kind = ErrorKind::connect;

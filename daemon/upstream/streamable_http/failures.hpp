@@ -29,7 +29,7 @@ SessionVerdict session_verdict(int status, std::string_view error, SessionNamedB
 /// What a refusal of the server stream means.
 enum class StreamRefusal : std::uint8_t {
   not_offered,   ///< the server has none
-  lost_session,  ///< the session it was to be opened in is not known any more
+  lost_session,  ///< the session it was to be opened in is no longer known
   passing,       ///< another time
 };
 

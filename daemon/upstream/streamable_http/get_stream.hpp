@@ -37,7 +37,7 @@ class StreamPace {
   /// An opening begins.
   void begin(SteadyTime now) { begun_ = now; }
   bool has_lived_long(SteadyTime now) const { return now - begun_ >= std::chrono::seconds(30); }
-  /// The stream was of use: failures before it do not count any more.
+  /// The stream was of use: failures before it no longer count.
   void was_good() {
     backoff_.reset();
     failures_ = 0;
@@ -171,7 +171,7 @@ class UpstreamGetStream final : private TransferReceiver, private SseSink {
     silent,     ///< it is, and nothing was said on it
     with_data,  ///< something was
   };
-  /// How the last try has failed, until somebody has acted on it.
+  /// How the last try has failed, until that was handled.
   enum class LastTry : std::uint8_t {
     of_no_note,
     unreachable,  ///< it found no connection

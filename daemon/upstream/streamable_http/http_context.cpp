@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t max_idle = 16;
 /// What curl reads at once. The buffer stays with a handle.
 constexpr long receive_piece = 64L << 10;
-/// For so long more are kept that nobody uses.
+/// For so long more unused ones are kept.
 constexpr std::chrono::milliseconds surplus_time{500};
 
 bool has_been_connected(CURL* handle) {
@@ -83,7 +83,7 @@ void HandlePool::give_back(CurlHandle handle) {
   surplus_timer_.set_after(surplus_time);
 }
 
-/// Those that nobody has used since the timer was set: of a burst that is over all but a few.
+/// Those that were not used since the timer was set: of a burst that is over all but a few.
 void HandlePool::drop_surplus() {
   const std::size_t spare = idle_.size() - std::min(idle_.size(), max_idle);
   const std::size_t dropped = std::min(unused_, spare);

@@ -19,7 +19,7 @@ namespace bridge {
 
 /// curl's handles for requests to one upstream, with everything set that all of them need.
 ///
-/// The loop's thread only; a part of HttpContext. Memory: at most 16 handles that nobody uses, some
+/// The loop's thread only; a part of HttpContext. Memory: at most 16 unused handles, some
 /// 70 KiB each; but for the second after a burst, in which as many clients call again.
 class HandlePool {
  public:

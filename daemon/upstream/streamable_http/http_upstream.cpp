@@ -102,7 +102,7 @@ void HttpUpstream::begin_exchange(Outgoing&& message) {
   exchanges_.begin(std::move(message));
 }
 
-// With a token the first to be there are those who wait, however short its life is.
+// Waiting messages are sent with it first, however short its life is.
 void HttpUpstream::token_arrived(const std::optional<Failure>& failure) {
   if (!failure) {
     if (const auto event_id = std::exchange(resumed_after_, std::nullopt)) stream_.open(*event_id);
