@@ -6,6 +6,9 @@
 #include <map>
 #include <string_view>
 
+#include "json/json_object.hpp"
+#include "text/characters.hpp"
+
 namespace bridge {
 
 const Route* find_route(const Routes& routes, std::string_view path) {
@@ -30,29 +33,7 @@ std::string allowed_methods(const Route& route) {
 
 namespace {
 
-constexpr std::string_view until_version = R"({
-  "openapi": "3.1.0",
-  "info": {
-    "title": "MCP session bridge",
-    "summary": "One MCP session as a remote MCP server",
-    "description": "Streamable HTTP transport of the Model Context Protocol on /mcp. Every body is one JSON-RPC 2.0 message, or an array of them.",
-    "license": {"name": "See the project", "identifier": "LicenseRef-project"},
-    "version": ")";
-
-constexpr std::string_view until_paths = R"("
-  },
-  "servers": [{"url": "/"}],
-  "security": [{"bearer": []}, {}],
-  "tags": [
-    {"name": "mcp", "description": "Messages and streams"},
-    {"name": "operation", "description": "What an operator looks at"}
-  ],
-  "paths": {
-)";
-
-constexpr std::string_view components = R"(
-  },
-  "components": {
+constexpr std::string_view components = R"({
     "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer", "description": "If the daemon was given --http-token-file"}},
     "parameters": {
       "SessionId": {"name": "Mcp-Session-Id", "in": "header", "description": "All but initialize; without it the message stands alone. 2026-07-28 has none", "schema": {"type": "string"}},
@@ -119,12 +100,10 @@ constexpr std::string_view components = R"(
         "properties": {"accepted": {"type": "array", "items": {"type": ["string", "number"]}}}
       }
     }
-  }
-}
-)";
+  })";
 
-std::string reference(std::string_view kind, std::string_view name) {
-  return fmt::format(R"({{"$ref": "#/components/{}/{}"}})", kind, name);
+JsonObject reference(std::string_view kind, std::string_view name) {
+  return JsonObject().add("$ref", fmt::format("#/components/{}/{}", kind, name));
 }
 
 /// By status, with what follows from access and body.
@@ -137,56 +116,63 @@ std::map<int, std::string_view> responses_of(const Route& route, const Operation
   return responses;
 }
 
-/// The members of an object or the elements of an array, from what `write` makes of each.
-template <class Range, class Write>
-std::string list_of(const Range& range, std::string_view separator, Write&& write) {
-  std::string text;
-  for (const auto& one : range) text.append(text.empty() ? "" : separator).append(write(one));
-  return text;
-}
-
-std::string lower_case(std::string_view method) {
-  std::string text(method);
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](char c) { return static_cast<char>(c | 0x20); });
-  return text;
-}
-
-std::string member_of(const Route& route, const Operation& operation) {
+JsonObject description_of(const Route& route, const Operation& operation) {
   const bool is_alias = !route.same_as.empty();
-  std::string text = fmt::format(
-      "      \"{}\": {{\n        \"operationId\": \"{}{}\", \"tags\": [\"{}\"], \"summary\": \"{}\"",
-      lower_case(operation.method), operation.id, is_alias ? "Alias" : "", route.tag,
-      is_alias ? fmt::format("The same as {} {}", operation.method, route.same_as)
-               : std::string(operation.summary));
-  if (route.access == Access::anybody) text += ", \"security\": []";
-  if (!operation.parameters.empty()) {
-    text += fmt::format(",\n        \"parameters\": [{}]",
-                        list_of(operation.parameters, ", ",
-                                [](auto name) { return reference("parameters", name); }));
-  }
+  JsonObject described;
+  described.add("operationId", fmt::format("{}{}", operation.id, is_alias ? "Alias" : ""))
+      .add("tags", JsonArray().add(route.tag))
+      .add("summary", is_alias ? fmt::format("The same as {} {}", operation.method, route.same_as)
+                               : std::string(operation.summary));
+  if (route.access == Access::anybody) described.add("security", JsonArray());
+  JsonArray parameters;
+  for (const std::string_view name : operation.parameters)
+    parameters.add(reference("parameters", name));
+  if (!operation.parameters.empty()) described.add("parameters", parameters);
   if (operation.body == RequestBody::messages)
-    text += ",\n        \"requestBody\": " + reference("requestBodies", "Messages");
-  const auto responses = list_of(responses_of(route, operation), ",\n", [](const auto& one) {
-    return fmt::format("          \"{}\": {}", one.first, reference("responses", one.second));
-  });
-  return text += fmt::format(",\n        \"responses\": {{\n{}\n        }}\n      }}", responses);
+    described.add("requestBody", reference("requestBodies", "Messages"));
+  JsonObject responses;
+  for (const auto& [status, name] : responses_of(route, operation))
+    responses.add(std::to_string(status), reference("responses", name));
+  return described.add("responses", responses);
+}
+
+JsonObject tag(std::string_view name, std::string_view description) {
+  return JsonObject().add("name", name).add("description", description);
 }
 
 }  // namespace
 
 std::string open_api_document(const Routes& routes) {
-  const auto paths = list_of(routes, ",\n", [](const Route& route) {
-    const auto operations = list_of(route.operations, ",\n", [&route](const Operation& operation) {
-      return member_of(route, operation);
-    });
-    return fmt::format("    \"{}\": {{\n{}\n    }}", route.path, operations);
-  });
-  return std::string(until_version)
-      .append(MCP_BRIDGE_VERSION)
-      .append(until_paths)
-      .append(paths)
-      .append(components);
+  JsonObject paths;
+  for (const Route& route : routes) {
+    JsonObject operations;
+    for (const Operation& operation : route.operations) {
+      operations.add(ascii_lower(operation.method), description_of(route, operation));
+    }
+    paths.add(route.path, operations);
+  }
+  const JsonObject license =
+      JsonObject().add("name", "See the project").add("identifier", "LicenseRef-project");
+  const JsonObject info =
+      JsonObject()
+          .add("title", "MCP session bridge")
+          .add("summary", "One MCP session as a remote MCP server")
+          .add("description",
+               "Streamable HTTP transport of the Model Context Protocol on /mcp. Every body is one "
+               "JSON-RPC 2.0 message, or an array of them.")
+          .add("license", license)
+          .add("version", MCP_BRIDGE_VERSION);
+  return JsonObject()
+      .add("openapi", "3.1.0")
+      .add("info", info)
+      .add("servers", JsonArray().add(JsonObject().add("url", "/")))
+      .add("security", JsonArray().add(JsonObject().add("bearer", JsonArray())).add(JsonObject()))
+      .add("tags", JsonArray()
+                       .add(tag("mcp", "Messages and streams"))
+                       .add(tag("operation", "What an operator looks at")))
+      .add("paths", paths)
+      .add("components", RawJson{components})
+      .text();
 }
 
 }  // namespace bridge
