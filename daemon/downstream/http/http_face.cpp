@@ -272,8 +272,9 @@ DownstreamSession* HttpFace::add_session(DownstreamSession::Kind kind, const Req
   return &added;
 }
 
-/// Another stream is one too many.
-std::optional<HttpResponse> HttpFace::stream_refusal() const {
+/// Why no further stream is opened for this caller; nothing if one may be.
+std::optional<HttpResponse> HttpFace::stream_refusal(const RequestHead& head) const {
+  if (!accepts_stream(head.header("accept"))) return no_stream_wanted();
   const auto of_sessions = std::count_if(sessions_.begin(), sessions_.end(), [](const auto& entry) {
     return entry.second->stream().is_open();
   });
@@ -305,7 +306,7 @@ std::optional<HttpResponse> HttpFace::open_stream(FaceRequest& request) {
     return error_response(409, json_rpc::bridge_error,
                           "Conflict: this session has a stream already");
   if (!session->stream().is_open()) {
-    if (auto refusal = stream_refusal()) return refusal;
+    if (auto refusal = stream_refusal(head)) return refusal;
   }
   session->stream().open(request.connection, access_.cors_headers(head), last,
                          primes_streams(head));
@@ -330,16 +331,14 @@ bool HttpFace::resume_post(FaceRequest& request, DownstreamSession& session, Eve
 
 std::optional<HttpResponse> HttpFace::open_fan_out(FaceRequest& request) {
   const RequestHead& head = request.head;
-  if (!accepts_stream(head.header("accept"))) return no_stream_wanted();
-  if (auto refusal = stream_refusal()) return refusal;
+  if (auto refusal = stream_refusal(head)) return refusal;
   fan_out_.subscribe(request.connection, access_.cors_headers(head), head.header("last-event-id"));
   return std::nullopt;
 }
 
 std::optional<HttpResponse> HttpFace::open_old_sse(FaceRequest& request) {
   const RequestHead& head = request.head;
-  if (!accepts_stream(head.header("accept"))) return no_stream_wanted();
-  if (auto refusal = stream_refusal()) return refusal;
+  if (auto refusal = stream_refusal(head)) return refusal;
   DownstreamSession* session = add_session(DownstreamSession::Kind::old_sse, head);
   if (session == nullptr) return full_response("too many sessions (--http-max-sessions)");
   session->stream().open(request.connection, access_.cors_headers(head), std::nullopt, false,

@@ -110,7 +110,7 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
                                   std::optional<DownstreamSession::Kind> kind = std::nullopt);
   DownstreamSession* add_session(DownstreamSession::Kind kind, const RequestHead& head);
   bool resume_post(FaceRequest& request, DownstreamSession& session, EventId last);
-  std::optional<HttpResponse> stream_refusal() const;
+  std::optional<HttpResponse> stream_refusal(const RequestHead& head) const;
   /// Whether its client knows events without data (MCP 2025-11-25, "Sending Messages").
   static bool primes_streams(const RequestHead& head) {
     return head.header("mcp-protocol-version") >= "2025-11-25";

@@ -286,9 +286,9 @@ std::optional<HttpResponse> HttpFace::post_alone(FaceRequest& request, PostedMes
 std::optional<HttpResponse> HttpFace::post_modern(FaceRequest& request, PostedMessages posted) {
   if (auto fault = modern_fault(request.head, posted, context_.events.headers_of_tools()))
     return fault;
-  if (posted.messages.front().method == "subscriptions/listen") {
-    if (!accepts_stream(request.head.header("accept"))) return no_stream_wanted();
-    if (auto refusal = stream_refusal()) return refusal;
+  const Frame& message = posted.messages.front();
+  if (message.is_request() && message.method == "subscriptions/listen") {
+    if (auto refusal = stream_refusal(request.head)) return refusal;
     // A client that has not been seen yet must find the others' reading acknowledged.
     context_.feed.acknowledge_read();
   }
