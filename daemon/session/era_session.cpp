@@ -13,6 +13,7 @@
 #include "mcp/handshake.hpp"
 #include "session/opening.hpp"
 #include "session/retries.hpp"
+#include "session/session.hpp"
 
 namespace bridge {
 
@@ -30,7 +31,7 @@ std::string_view name_of(EraSession::State state) {
 
 EraSession::EraSession(Era era, EventLoop& loop, UpstreamIdSource& ids, Upstream& upstream,
                        MessageTap& tap, OwnMessages& own, Log& log, const SessionOptions& options,
-                       EraOwner& owner)
+                       Session& owner)
     : loop_(loop),
       upstream_(upstream),
       log_(log),
@@ -244,8 +245,7 @@ void EraSession::not_resumed(const Failure& failure) {
     lose("a ping in it was refused");
     return;
   }
-  record_.last_failure = failure;
-  events_->session_failed(failure);
+  note_failure(failure);
   if (awaits_login()) {
     events_->session_awaits_login();
   } else if (failure.kind == ErrorKind::auth) {
@@ -408,8 +408,7 @@ void EraSession::ping_ended(Ending ending) {
   }
   const auto& failure = ending.failure;
   if (failure && failure->kind == ErrorKind::auth && is_open()) {
-    record_.last_failure = failure;
-    events_->session_failed(*failure);
+    note_failure(*failure);
     log_refusal(*failure);
   }
   if (ending.session != SessionVerdict::kept) {

@@ -21,30 +21,12 @@
 
 namespace bridge {
 
+class Session;
+
 /// How an opening was refused, as a server does that speaks the other era.
 struct EraRefusal {
   bool for_good;    ///< else until that session is lost
   Failure failure;  ///< what is told if the server speaks neither
-};
-
-/// Decides which era a server is spoken to in; implemented by Session. None of these may destroy
-/// the EraSession that calls.
-class EraOwner {
- public:
-  /// The server does not speak this era. Returns nothing if the session of the other era takes over
-  /// what waits here, else the failure with which this one is refused.
-  virtual std::optional<Failure> era_refused(Era era, EraRefusal refusal) = 0;
-  /// The handshake of this era was answered.
-  virtual void era_found(Era era) = 0;
-  /// A local server has not answered the handshake for a while: it may speak the other era.
-  virtual void era_is_slow(Era era) = 0;
-  /// A request was refused as a server of the other era does.
-  virtual void era_contradicted(Era era) = 0;
-  /// The session of this era is lost.
-  virtual void era_lost(Era era) = 0;
-
- protected:
-  ~EraOwner() = default;
 };
 
 /// The session with the upstream in one era: opened, kept and opened again (MCP 2025-11-25,
@@ -82,11 +64,11 @@ class EraSession final : private Opening::Events,
   };
 
   EraSession(Era era, EventLoop& loop, UpstreamIdSource& ids, Upstream& upstream, MessageTap& tap,
-             OwnMessages& own, Log& log, const SessionOptions& options, EraOwner& owner);
+             OwnMessages& own, Log& log, const SessionOptions& options, Session& owner);
   void set_events(SessionEvents& events) { events_ = &events; }
 
   /// A local server that does not know a handshake may not answer it: after so long the owner is
-  /// told (EraOwner::era_is_slow).
+  /// told (Session::era_is_slow).
   static constexpr std::chrono::seconds slow{2};
 
   State state() const;
@@ -275,6 +257,7 @@ class EraSession final : private Opening::Events,
   void go_away(const Failure& failure);
   void fail_held(const Failure& failure);
   void note_turned_away(const Failure& failure);
+  void note_failure(const Failure& failure);
   void log_refusal(const Failure& failure);
   void came_back();
   void resumed();
@@ -289,7 +272,7 @@ class EraSession final : private Opening::Events,
   Upstream& upstream_;
   Log& log_;
   const SessionOptions& options_;
-  EraOwner& owner_;
+  Session& owner_;
   SessionEvents* events_ = nullptr;
 
   Saved saved_;

@@ -5,6 +5,7 @@
 
 #include "session/era_session.hpp"
 #include "session/retries.hpp"
+#include "session/session.hpp"
 
 namespace bridge {
 
@@ -108,8 +109,7 @@ void EraSession::resolve_doubts(bool lost) {
 
 // The session may well be there, but its upstream cannot be reached.
 void EraSession::go_away(const Failure& failure) {
-  record_.last_failure = failure;
-  events_->session_failed(failure);
+  note_failure(failure);
   if (!is_there()) return;  // a try to open is under way or due: it will tell
   if (failure.definitive) {
     fail_held(failure);
@@ -143,13 +143,18 @@ void EraSession::note_turned_away(const Failure& failure) {
   if (failure.kind != ErrorKind::auth || !is_open()) return;
   const bool is_news = is_ready();
   const bool is_about_one = is_news && failure.status == 403;  // perhaps
-  record_.last_failure = failure;
-  events_->session_failed(failure);
+  note_failure(failure);
   if (is_about_one) {
     health_.ping();
   } else {
     log_refusal(failure);
   }
+}
+
+/// For the status; until it succeeds.
+void EraSession::note_failure(const Failure& failure) {
+  record_.last_failure = failure;
+  events_->session_failed(failure);
 }
 
 /// Once, until it answers something.

@@ -7,6 +7,7 @@
 #include "session/era_session.hpp"
 #include "session/opening.hpp"
 #include "session/retries.hpp"
+#include "session/session.hpp"
 #include "text/visible_text.hpp"
 
 namespace bridge {

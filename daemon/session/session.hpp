@@ -27,7 +27,7 @@ namespace bridge {
 /// It has no state of its own but what the server speaks; whether a side is open, and what becomes
 /// of its messages, is its EraSession's affair. "Side" is the era in which a message goes to the
 /// server; the era of a client is the one it speaks. Owned by the daemon; the loop's thread only.
-class Session final : public UpstreamEvents, private EraOwner {
+class Session final : public UpstreamEvents {
  public:
   using State = EraSession::State;
 
@@ -145,11 +145,19 @@ class Session final : public UpstreamEvents, private EraOwner {
   void begin_opening(Era client);
   bool speaks_one_era() const { return !upstream_.has_answer_streams(); }
 
-  std::optional<Failure> era_refused(Era era, EraRefusal refusal) override;
-  void era_found(Era era) override;
-  void era_is_slow(Era era) override;
-  void era_contradicted(Era era) override;
-  void era_lost(Era era) override;
+  // What its sides tell. None of these may destroy the side that calls.
+  friend class EraSession;
+  /// The server does not speak this era. Returns nothing if the session of the other era takes over
+  /// what waits here, else the failure with which this one is refused.
+  std::optional<Failure> era_refused(Era era, EraRefusal refusal);
+  /// The handshake of this era was answered.
+  void era_found(Era era);
+  /// A local server has not answered the handshake for a while: it may speak the other era.
+  void era_is_slow(Era era);
+  /// A request was refused as a server of the other era does.
+  void era_contradicted(Era era);
+  /// The session of this era is lost.
+  void era_lost(Era era);
 
   Upstream& upstream_;
   UpstreamIdSource& ids_;
