@@ -46,7 +46,7 @@ struct SessionDue {
 
 /// When the session ends if nothing happens. Pure. Nothing: another part's time runs. An open
 /// stream is its connection's, which takes what is unsent within --client-stall or ends; an
-/// unanswered request has its own deadline, which no pause suspends (ExchangeClock).
+/// unanswered request has its own deadline, which no pause suspends (MessageClock).
 inline std::optional<SessionDue> end_of_session(const SessionUse& use,
                                                 const SessionTimeouts& timeouts) {
   if (use.over_limit) return SessionDue{use.last_taken + timeouts.stall, SessionEnd::stalled};

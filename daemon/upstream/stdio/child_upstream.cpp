@@ -101,7 +101,7 @@ void ChildUpstream::send(Outgoing&& message) {
   ChildRequest request;
   request.message = std::move(message);
   request.run = process->run();
-  request.started = loop_.now();
+  request.clock.start(loop_.now());
   watch_time(requests_.add(id, std::move(request)));
 }
 

@@ -12,6 +12,7 @@
 #include "base/byte_budget.hpp"
 #include "base/clock.hpp"
 #include "event/event_loop.hpp"
+#include "upstream/message_clock.hpp"
 #include "upstream/stdio/child_process.hpp"
 #include "upstream/stdio/child_runs.hpp"
 #include "upstream/upstream.hpp"
@@ -73,9 +74,7 @@ struct ChildRequest {
   std::uint32_t run = 0;    ///< of the child
   bool written = false;     ///< some of it
   std::uint64_t begin = 0;  ///< then: where in the stream to the child
-  SteadyTime started{};
-  SteadyTime released{};                ///< when the last question about it was answered
-  std::optional<SteadyTime> held_at{};  ///< since when one is open: no time runs (Upstream)
+  MessageClock clock;
 };
 
 /// The messages under way to a child, and when the first of them has waited too long (BEHAVIOUR,
@@ -83,14 +82,10 @@ struct ChildRequest {
 /// budget, since it may have to be sent again if the child dies.
 class ChildRequests {
  public:
-  struct Timeouts {
-    std::chrono::milliseconds silence;  ///< without a byte from the child; 0: none
-    std::chrono::milliseconds in_all;   ///< 0: none
-  };
+  ChildRequests(ByteBudget& budget, MessageTimeouts timeouts)
+      : kept_(budget), timeouts_(timeouts) {}
 
-  ChildRequests(ByteBudget& budget, Timeouts timeouts) : kept_(budget), timeouts_(timeouts) {}
-
-  void set_timeouts(Timeouts timeouts) { timeouts_ = timeouts; }
+  void set_timeouts(MessageTimeouts timeouts) { timeouts_ = timeouts; }
   /// Any byte of the child says that it is alive.
   void heard(SteadyTime now) { heard_ = now; }
 
@@ -126,13 +121,11 @@ class ChildRequests {
   /// Upstream::hold_deadline().
   void hold_deadline(UpstreamId id, bool held, SteadyTime now) {
     ChildRequest* const request = find(id);
-    if (request == nullptr || request->held_at.has_value() == held) return;
+    if (request == nullptr) return;
     if (held) {
-      request->held_at = now;
+      request->clock.hold(now);
     } else {
-      request->started += now - *request->held_at;
-      request->released = now;
-      request->held_at.reset();
+      request->clock.release(now);
     }
   }
 
@@ -142,7 +135,7 @@ class ChildRequests {
     for (const auto& [id, request] : requests_) {
       SavedMessage& saved = all.emplace_back();
       saved.message = request.message;
-      saved.started = request.started + (now - request.held_at.value_or(now));
+      saved.started = request.clock.started(now);
       saved.heard = heard_;
       saved.run = request.run;
       saved.written = request.written;
@@ -157,7 +150,7 @@ class ChildRequests {
     request.run = saved.run;
     request.written = saved.written;
     request.begin = saved.begin;
-    request.started = saved.started;
+    request.clock.start(saved.started);
     request.message = std::move(saved.message);
     const UpstreamId id = request.message.id;
     return add(id, std::move(request));
@@ -175,20 +168,15 @@ class ChildRequests {
     return deadline(request, heard_, timeouts_);
   }
   static SteadyTime deadline(const ChildRequest& request, SteadyTime heard,
-                             const Timeouts& timeouts) {
-    SteadyTime due = SteadyTime::max();
-    if (request.message.endless || request.held_at) return due;
-    if (timeouts.silence.count() > 0)
-      due = std::max({request.started, request.released, heard}) + timeouts.silence;
-    if (timeouts.in_all.count() > 0) due = std::min(due, request.started + timeouts.in_all);
-    if (request.message.kind != OutgoingKind::request)
-      due = std::min(due, request.started + delivery_time);
-    return due;
+                             MessageTimeouts timeouts) {
+    if (request.message.endless) return SteadyTime::max();
+    if (request.message.kind != OutgoingKind::request) timeouts.delivery = delivery_time;
+    return request.clock.deadline(timeouts, heard);
   }
 
   /// Whether --request-max is what has run out.
   bool took_too_long(const ChildRequest& request, SteadyTime now) const {
-    return timeouts_.in_all.count() > 0 && now - request.started >= timeouts_.in_all;
+    return request.clock.took_too_long(now, timeouts_);
   }
 
   /// Those whose time is over; `next` is when the first of the others is due, if any is.
@@ -219,7 +207,7 @@ class ChildRequests {
 
   std::unordered_map<UpstreamId, ChildRequest> requests_;
   ByteBudget::Share kept_;  ///< those that are written
-  Timeouts timeouts_;
+  MessageTimeouts timeouts_;
   SteadyTime heard_{};
 };
 

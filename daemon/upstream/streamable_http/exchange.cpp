@@ -451,9 +451,9 @@ void Exchange::fail(Failure failure) {
   if (!has_ended()) end(std::move(failure));
 }
 
-ExchangeTimeouts Exchange::timeouts() const {
+MessageTimeouts Exchange::timeouts() const {
   const HttpOptions& options = context_.options();
-  ExchangeTimeouts timeouts{options.request_timeout, options.request_max, options.pause_timeout};
+  MessageTimeouts timeouts{options.request_timeout, options.request_max, options.pause_timeout};
   if (message_.endless) timeouts.silence = timeouts.in_all = {};
   if (!is_request()) timeouts.delivery = notification_time;
   return timeouts;

@@ -14,103 +14,11 @@
 #include "base/clock.hpp"
 #include "http/client/http_transfer.hpp"
 #include "http/sse_parser.hpp"
+#include "upstream/message_clock.hpp"
 #include "upstream/streamable_http/http_context.hpp"
 #include "upstream/upstream.hpp"
 
 namespace bridge {
-
-/// How long a message may take.
-struct ExchangeTimeouts {
-  std::chrono::milliseconds silence;  ///< --request-timeout: without a byte; 0: none
-  std::chrono::milliseconds in_all;   ///< --request-max; 0: none
-  /// How long a pause may put either off: what the bridge itself does not read cannot be late, but
-  /// nothing waits for ever for somebody who reads nothing (--client-stall).
-  std::chrono::milliseconds pause{};
-  std::chrono::milliseconds delivery{};  ///< of a notification or an answer in all; 0: none
-};
-
-/// The times of one message under way, and when it is over if nothing happens. Pure. No pause
-/// suspends a bound: it puts it off, and by no more than ExchangeTimeouts::pause (README,
-/// "Deadlines").
-class ExchangeClock {
- public:
-  void start(SteadyTime now) { started_ = heard_ = now; }
-  /// It was started by the previous process. The silence during the upgrade does not count.
-  void restore(SteadyTime started, SteadyTime::duration excused, SteadyTime now) {
-    started_ = started;
-    excused_ = excused;
-    heard_ = now;
-  }
-  /// When it was started, as if it had never been held.
-  SteadyTime started(SteadyTime now) const {
-    return started_ + (held_at_ ? now - *held_at_ : SteadyTime::duration{});
-  }
-  SteadyTime heard() const { return heard_; }
-  /// The time of all pauses, of the present one so far.
-  SteadyTime::duration excused(SteadyTime now) const {
-    return excused_ + (paused_at_ ? now - *paused_at_ : SteadyTime::duration{});
-  }
-  /// A byte came on its stream.
-  void heard(SteadyTime now) { heard_ = now; }
-
-  void pause(SteadyTime now) {
-    if (!paused_at_) paused_at_ = now;
-  }
-  void go_on(SteadyTime now) {
-    if (!paused_at_) return;
-    excused_ += now - *std::exchange(paused_at_, std::nullopt);
-    heard_ = now;
-  }
-  bool is_paused() const { return paused_at_.has_value(); }
-
-  /// No time runs until release(): a question about it is open, and has a deadline of its own.
-  void hold(SteadyTime now) {
-    if (!held_at_) held_at_ = now;
-  }
-  void release(SteadyTime now) {
-    if (!held_at_) return;
-    started_ = started(now);
-    held_at_.reset();
-    heard_ = now;
-  }
-  bool is_held() const { return held_at_.has_value(); }
-
-  /// SteadyTime::max() only while it is held, or if the options set no bound. `elsewhere`: when
-  /// something came on the stream that its answer is awaited on, if that is not its own: that one
-  /// is never paused.
-  SteadyTime deadline(const ExchangeTimeouts& timeouts,
-                      std::optional<SteadyTime> elsewhere = {}) const {
-    SteadyTime due = SteadyTime::max();
-    if (held_at_) return due;
-    if (timeouts.delivery.count() > 0) due = started_ + timeouts.delivery;
-    if (timeouts.silence.count() > 0) {
-      due = std::min(due, elsewhere ? std::max(heard_, *elsewhere) + timeouts.silence
-                                    : heard_ + timeouts.silence + silence_excused(timeouts));
-    }
-    if (timeouts.in_all.count() > 0) due = std::min(due, latest_end(timeouts));
-    return due;
-  }
-
-  /// Whether --request-max is what has run out.
-  bool took_too_long(SteadyTime now, const ExchangeTimeouts& timeouts) const {
-    return !held_at_ && timeouts.in_all.count() > 0 && now >= latest_end(timeouts);
-  }
-
- private:
-  SteadyTime::duration silence_excused(const ExchangeTimeouts& timeouts) const {
-    return paused_at_ ? SteadyTime::duration(timeouts.pause) : SteadyTime::duration{};
-  }
-  SteadyTime latest_end(const ExchangeTimeouts& timeouts) const {
-    const SteadyTime::duration most = timeouts.pause;
-    return started_ + timeouts.in_all + (paused_at_ ? most : std::min(excused_, most));
-  }
-
-  SteadyTime started_;
-  SteadyTime heard_;
-  std::optional<SteadyTime> paused_at_;
-  std::optional<SteadyTime> held_at_;
-  SteadyTime::duration excused_{};  ///< by pauses that are over
-};
 
 /// How an answer's stream that broke is continued (MCP 2025-11-25, "Resumability and Redelivery"):
 /// when the next GET may be made, and which of its events came before. Pure. Memory: the ids of the
@@ -202,7 +110,7 @@ class Exchange final : private TransferReceiver, private SseSink {
   /// Instead of start(). REQUIRES: it was made of this message.
   void restore(SavedMessage saved);
   /// Stops or continues receiving. What the bridge itself does not read cannot be late, within
-  /// bounds: ExchangeClock.
+  /// bounds: MessageClock.
   void pause(bool paused);
   /// As if it had been sent as Outgoing::endless.
   void lift_deadline() { message_.endless = true; }
@@ -311,7 +219,7 @@ class Exchange final : private TransferReceiver, private SseSink {
   void transfer_progressed(bool done, int result) override;
   void close_transfer();
 
-  ExchangeTimeouts timeouts() const;
+  MessageTimeouts timeouts() const;
   bool may_continue() const;
   bool waits_in_vain() const;
   /// Its answer is awaited on another stream, and there is no server stream.
@@ -350,7 +258,7 @@ class Exchange final : private TransferReceiver, private SseSink {
   bool session_is_over_ = false;
   int token_generation_ = 0;
   SteadyTime due_{};  ///< of the present phase
-  ExchangeClock clock_;
+  MessageClock clock_;
 
   std::unique_ptr<SseParser> parser_;  ///< of an answer that is a stream
   Continuation continuation_;

@@ -59,15 +59,15 @@ struct Walk {
   bool on_child;         ///< the upstream is a child, which is never paused
 
   SessionTimeouts session;
-  ExchangeTimeouts request;
+  MessageTimeouts request;
 
   /// How long until the request has ended and the session has, by a clock that is advanced second
   /// by second; nothing if a day does not suffice.
   std::optional<std::chrono::seconds> both_end() const {
-    ExchangeClock clock;
+    MessageClock clock;
     clock.start(start);
     ChildRequest child_request;
-    child_request.started = start;
+    child_request.clock.start(start);
     SteadyTime heard = start;
     SessionUse use{has_stream, true, paused, start, start};
     if (paused && !on_child) clock.pause(start);
@@ -102,8 +102,7 @@ struct Walk {
         // With its client gone nothing holds the request back any more.
         if (!use.is_asked) return passed;
         if (!on_child) clock.go_on(now);
-        const SteadyTime deadline =
-            on_child ? child_request.started + request.in_all : clock.deadline(request);
+        const SteadyTime deadline = on_child ? start + request.in_all : clock.deadline(request);
         return std::chrono::duration_cast<std::chrono::seconds>(std::max(deadline, now) - start);
       }
     }
@@ -115,7 +114,7 @@ struct Walk {
 
 TEST_CASE("in whatever way a session and its request are paused, both end in their time") {
   const SessionTimeouts session{20s, 5s};
-  const ExchangeTimeouts request{10s, 60s, 5s};
+  const MessageTimeouts request{10s, 60s, 5s};
   for (int bits = 0; bits < 64; ++bits) {
     const auto bit = [bits](int n) { return (bits >> n & 1) != 0; };
     const Walk walk{bit(0), bit(1), bit(2), bit(3), bit(4), bit(5), session, request};

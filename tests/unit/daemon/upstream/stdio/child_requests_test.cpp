@@ -12,14 +12,13 @@ constexpr UpstreamId id(std::uint64_t number) { return static_cast<UpstreamId>(n
 
 ChildRequest at(SteadyTime time, std::uint32_t run = 1) {
   ChildRequest request;
-  request.started = time;
+  request.clock.start(time);
   request.run = run;
   return request;
 }
 
 struct Fixture {
-  SteadyTime deadline(const ChildRequest& request, SteadyTime heard,
-                      ChildRequests::Timeouts timeouts) {
+  SteadyTime deadline(const ChildRequest& request, SteadyTime heard, MessageTimeouts timeouts) {
     requests.set_timeouts(timeouts);
     requests.heard(heard);
     return requests.deadline(request);
@@ -32,7 +31,7 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE_FIXTURE(Fixture, "a request waits for a byte of the child, and for its answer in all") {
-  const ChildRequests::Timeouts timeouts{10s, 60s};
+  const MessageTimeouts timeouts{10s, 60s};
   CHECK(deadline(at(start), start - 5s, timeouts) == start + 10s);
   CHECK(deadline(at(start), start + 5s, timeouts) == start + 15s);
   CHECK(deadline(at(start), start + 55s, timeouts) == start + 60s);
@@ -44,7 +43,7 @@ TEST_CASE_FIXTURE(Fixture, "a request waits for a byte of the child, and for its
 
 TEST_CASE_FIXTURE(Fixture,
                   "no time runs while a question is open, and all of the silence is left then") {
-  const ChildRequests::Timeouts timeouts{10s, 60s};
+  const MessageTimeouts timeouts{10s, 60s};
   requests.set_timeouts(timeouts);
   ChildRequest& request = requests.add(id(1), at(start));
   requests.hold_deadline(id(1), true, start + 9s);

@@ -8,10 +8,10 @@ using namespace std::chrono_literals;
 namespace {
 
 const SteadyTime start{1000s};
-const ExchangeTimeouts timeouts{10s, 60s, 5s};
+const MessageTimeouts timeouts{10s, 60s, 5s};
 
-ExchangeClock started() {
-  ExchangeClock clock;
+MessageClock started() {
+  MessageClock clock;
   clock.start(start);
   return clock;
 }
@@ -19,7 +19,7 @@ ExchangeClock started() {
 }  // namespace
 
 TEST_CASE("a message waits for a byte, and for its answer in all") {
-  ExchangeClock clock = started();
+  MessageClock clock = started();
   CHECK(clock.deadline(timeouts) == start + 10s);
   clock.heard(start + 8s);
   CHECK(clock.deadline(timeouts) == start + 18s);
@@ -31,7 +31,7 @@ TEST_CASE("a message waits for a byte, and for its answer in all") {
 }
 
 TEST_CASE("what the bridge does not read is not late, but a pause puts no deadline off for ever") {
-  ExchangeClock clock = started();
+  MessageClock clock = started();
   clock.pause(start + 2s);
   CHECK(clock.deadline(timeouts) == start + 15s);
   CHECK(clock.deadline({0s, 60s, 5s}) == start + 65s);
@@ -50,7 +50,7 @@ TEST_CASE("what the bridge does not read is not late, but a pause puts no deadli
 }
 
 TEST_CASE("no time runs while a question is open, and all of the silence is left afterwards") {
-  ExchangeClock clock = started();
+  MessageClock clock = started();
   clock.hold(start + 9s);
   CHECK(clock.deadline(timeouts) == SteadyTime::max());
   CHECK_FALSE(clock.took_too_long(start + 600s, timeouts));
@@ -63,22 +63,22 @@ TEST_CASE("no time runs while a question is open, and all of the silence is left
 }
 
 TEST_CASE("an answer on another stream is as alive as that one, which is never paused") {
-  ExchangeClock clock = started();
+  MessageClock clock = started();
   clock.pause(start);
   CHECK(clock.deadline(timeouts, start + 3s) == start + 13s);
   CHECK(clock.deadline(timeouts, start - 3s) == start + 10s);
 }
 
 TEST_CASE("a notification is handed over in its time, paused or not") {
-  ExchangeClock clock = started();
+  MessageClock clock = started();
   clock.pause(start);
   CHECK(clock.deadline({0s, 0s, 5s, 30s}) == start + 30s);
 }
 
 TEST_CASE("another image of the program goes on with the time that is left in all") {
-  ExchangeClock earlier = started();
+  MessageClock earlier = started();
   earlier.pause(start + 1s);
-  ExchangeClock later;
+  MessageClock later;
   later.restore(earlier.started(start + 4s), earlier.excused(start + 4s), start + 4s);
   CHECK(later.deadline(timeouts) == start + 14s);
   later.heard(start + 62s);
