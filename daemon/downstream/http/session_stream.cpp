@@ -13,7 +13,7 @@ constexpr std::chrono::seconds stuck_time{5};
 /// How soon a client may come back to a stream that has ended: `retry`.
 constexpr std::uint64_t stream_retry_ms = 500;
 
-std::string id_text(EventId id) { return id == EventId{} ? std::string() : to_text(id); }
+std::string event_id_text(EventId id) { return id == EventId{} ? std::string() : to_text(id); }
 
 }  // namespace
 
@@ -40,12 +40,12 @@ void EventStream::send(std::string_view event) {
 }
 
 void EventStream::send_message(EventId id, std::string_view message, std::string_view type) {
-  send(sse_event(id_text(id), type, message));
+  send(sse_event(event_id_text(id), type, message));
 }
 
 void EventStream::announce(EventId id, bool primes) {
-  send(primes ? sse_priming(id_text(id), stream_retry_ms)
-              : sse_retry(id_text(id), stream_retry_ms));
+  send(primes ? sse_priming(event_id_text(id), stream_retry_ms)
+              : sse_retry(event_id_text(id), stream_retry_ms));
 }
 
 void EventStream::send_again(const EventStore::Event& event) {
