@@ -93,6 +93,21 @@ TEST_CASE("a ping whose connection breaks is sent again, twice, and then says no
   CHECK(t.session.is_open());
 }
 
+TEST_CASE("a ping that was sent before the refusal does not clear it up: another one is sent") {
+  SessionOptions options;
+  options.keepalive = 5s;
+  Doubted t(options);
+  t.advance(5s);
+  const UpstreamId before = t.upstream.id_of("ping");
+  const UpstreamId call = t.doubt();
+  CHECK(t.upstream.count("ping") == 2);
+  CHECK_FALSE(t.upstream.is_under_way(before));
+  t.upstream.answer(t.upstream.id_of("ping"));
+  CHECK(t.events.end_of(call) != nullptr);
+  t.advance(5s);
+  CHECK(t.upstream.count("ping") == 3);
+}
+
 TEST_CASE("who gives its request up is not answered when the doubt ends") {
   Doubted t;
   const UpstreamId call = t.doubt();
