@@ -9,12 +9,27 @@ cd "$(dirname "$0")/../.."
 # shellcheck source=tests/packages/roots.sh
 . tests/packages/roots.sh
 
+nspawn=
 leader=
 upstream=
+
+# is_over PID SECONDS: false if it still runs after that time.
+is_over() {
+  local left=$(($2 * 10))
+  while kill -0 "$1" 2>/dev/null; do
+    [ $left -gt 0 ] || return 1
+    left=$((left - 1))
+    sleep 0.1
+  done
+}
+
 finish() {
   [ -z "$upstream" ] || kill "$upstream" 2>/dev/null || true
-  if [ -n "$leader" ]; then
-    kill -s RTMIN+4 "$leader" 2>/dev/null || true  # power off
+  if [ -n "$nspawn" ]; then
+    # Power off, by the machine itself, then by force: what nspawn has started ends with it.
+    [ -z "$leader" ] || kill -s RTMIN+4 "$leader" 2>/dev/null || true
+    is_over "$nspawn" 30 || kill "$nspawn" 2>/dev/null || true
+    is_over "$nspawn" 10 || kill -KILL "$nspawn" 2>/dev/null || true
     wait "$nspawn" 2>/dev/null || true
   fi
   leave_roots
@@ -44,9 +59,11 @@ say "booting it"
 systemd-nspawn --quiet -D "$root" -M "mcp-test-$$" --boot --register=no --keep-unit \
   </dev/null >"$scratch/console" 2>&1 &
 nspawn=$!
-for _ in $(seq 300); do
-  leader=$(pgrep -P $nspawn || true)
+# Its first child only makes the machine, and goes: the machine's process 1 is the child that has become systemd.
+for _ in $(seq 600); do
+  leader=$(pgrep -P $nspawn -x systemd || true)
   [ -z "$leader" ] || break
+  kill -0 $nspawn 2>/dev/null || break
   sleep 0.1
 done
 [ -n "$leader" ] || { cat "$scratch/console" >&2; fail "it does not boot"; }
