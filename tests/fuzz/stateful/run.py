@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""The stateful fuzzer: `run.py [--seed N] [--seconds S]`. README.md of the folder above says how to read what it finds."""
+"""The stateful fuzzer. Without arguments it plays its fixed seeds; `--seconds S` plays random ones, `--seed N` one again.
+README.md of the folder above explains what it reports."""
 
 import argparse
 import asyncio
 import concurrent.futures
 import itertools
 import logging
+import math
 import os
 import random
 import shutil
@@ -22,7 +24,8 @@ import scenario
 from timeline import Timeline
 from world import World, binary, is_sanitized, release_binary
 
-FIXED_SEEDS = range(1, 13)
+# A random seed that has found something is added here.
+FIXED_SEEDS = [*range(1, 25)]
 SCENARIOS = 6
 KINDS = {"http": 4, "stdio": 2, "sse": 1, "modern": 3, "both": 3}
 LONGEST_SCENARIO = 120.0
@@ -69,17 +72,17 @@ async def play(seed, program, patience, deadline, scenarios):
     print(f"seed {seed}: {kind}, {number} scenarios, {len(ledger.by_key)} calls, {len(ledger.notifications)} "
           f"notifications, {sum(1 for one in ledger.questions.values() if one.responses)} answers, {time.monotonic() - started:.1f} s: {verdict}", flush=True)
     if ledger.violations:
-        report(seed, number, world, ledger)
+        report(seed, number, scenarios, world, ledger)
         return False
     shutil.rmtree(folder, ignore_errors=True)
     return True
 
 
-def report(seed, number, world, ledger):
+def report(seed, number, scenarios, world, ledger):
     with open(os.path.join(world.folder, "timeline.txt"), "w", encoding="utf-8") as file:
         file.write(ledger.timeline.text())
     print(f"  options: {' '.join(world.options)}\n  scenario {number}; everything: {world.folder}/timeline.txt, "
-          f"the daemon's log beside it\n  replay: {sys.argv[0]} --seed {seed}")
+          f"the daemon's log beside it\n  replay: {sys.argv[0]} --seed {seed} --scenarios {scenarios}")
     for violation in ledger.violations[:20]:
         print(f"  VIOLATION: {violation[:3000]}")
     for line in ledger.timeline.about(ledger.words):
@@ -87,25 +90,17 @@ def report(seed, number, world, ledger):
     sys.stdout.flush()
 
 
-def seeds(one, only=None, left_out=None):
-    """`only`: one kind of upstream, in random rounds; `left_out`: a kind without random rounds."""
-    if one is not None:
-        yield one
-        return
-    if only is None:
-        yield from FIXED_SEEDS
+def random_seeds(only):
     first = random.SystemRandom().randrange(1000, 1 << 32)
     print(f"random seeds from {first}", flush=True)
-    yield from (seed for seed in itertools.count(first) if (kind := Choices(seed).pick(KINDS)) != left_out and only in (None, kind))
+    return (seed for seed in itertools.count(first) if only in (None, Choices(seed).pick(KINDS)))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seed", type=int, default=os.environ.get("SEED"), help="one round, as it was printed")
-    parser.add_argument("--seconds", type=float, default=os.environ.get("SECONDS", "120"),
-                        help="how long new scenarios begin")
-    parser.add_argument("--leave-out", choices=KINDS, help="no random rounds with this kind of upstream")
-    parser.add_argument("--only", choices=KINDS, help="random rounds with this kind of upstream")
+    parser.add_argument("--seed", type=int, action="append", help="one round, as it was printed; may be repeated")
+    parser.add_argument("--seconds", type=float, help="random rounds; none begins after so many seconds")
+    parser.add_argument("--only", choices=KINDS, help="random rounds with this kind of upstream, 120 seconds by default")
     parser.add_argument("--beside", type=int, default=6, help="rounds at a time")
     parser.add_argument("--patience", type=float, default=30.0, help="seconds for what has to come")
     parser.add_argument("--scenarios", type=int, default=SCENARIOS, help="of one round: how long its daemon lives")
@@ -113,13 +108,16 @@ def main():
     arguments = parser.parse_args()
     logging.getLogger("asyncio").setLevel(logging.ERROR)  # it warns of who writes to a connection that has ended
     programs = [os.path.abspath(name) for name in (binary("MCP_BRIDGED"), release_binary("MCP_BRIDGED"))]
-    sys.exit(0 if asyncio.run(play_all(seeds(arguments.seed, arguments.only, arguments.leave_out), programs, arguments)) else 1)
+    if arguments.only and not arguments.seconds:
+        arguments.seconds = 120
+    to_play = random_seeds(arguments.only) if arguments.seconds else iter(arguments.seed or FIXED_SEEDS)
+    sys.exit(0 if asyncio.run(play_all(to_play, programs, arguments)) else 1)
 
 
 async def play_all(to_play, programs, arguments):
-    """Rounds beside one another until the time is over; a round waits most of the time."""
+    """Rounds beside one another, until all are played or the time is over; a round waits most of the time."""
     asyncio.get_running_loop().set_default_executor(concurrent.futures.ThreadPoolExecutor(4 * arguments.beside))
-    end = time.monotonic() + arguments.seconds
+    end = time.monotonic() + (arguments.seconds or math.inf)
     found, ending = [], Ending()
 
     async def player():
