@@ -1,5 +1,5 @@
 """kubernetes.yaml for podman, which knows no native sidecars: the sidecar becomes a container like the agent,
-the group of fsGroup is given by hand, the volume of the socket is a folder prepared as fsGroup does it (podman gives
+the group of fsGroup is given by hand, empty volumes are folders below FOLDER prepared as fsGroup does it (podman gives
 its own to whichever container mounts it first), and the secret's text is written as Base64. Everything else is as it
 stands.
 
@@ -32,9 +32,11 @@ def main(path, url, folder):
     pod["securityContext"]["supplementalGroups"] = [group]
     for volume in pod["volumes"]:
         if volume.pop("emptyDir", None) is not None:
-            volume["hostPath"] = {"path": folder, "type": "Directory"}
-    os.chown(folder, 0, group)
-    os.chmod(folder, 0o2775)
+            place = os.path.join(folder, volume["name"])
+            os.mkdir(place)
+            os.chown(place, 0, group)
+            os.chmod(place, 0o2775)
+            volume["hostPath"] = {"path": place, "type": "Directory"}
     yaml.safe_dump_all(documents, sys.stdout)
 
 

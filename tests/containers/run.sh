@@ -103,8 +103,10 @@ passed "the image has $added MB more than its base"
 say "a sidecar and an agent"
 hardened=(--network host --read-only --read-only-tmpfs=false --cap-drop all --security-opt no-new-privileges)
 podman volume create socket >/dev/null
+podman volume create state >/dev/null
 # No timer runs health checks without systemd; the test runs them itself.
 podman run -d --name bridge "${hardened[@]}" --restart always --group-add 2000 -v socket:/run/mcp-bridged \
+  -v state:/var/lib/mcp-bridged \
   -e MCP_SERVER_URL="$url" -e MCP_BRIDGE_SOCKET_MODE=0660 -e MCP_BRIDGE_SOCKET_GROUP=2000 $bridge >/dev/null
 podman run -d --name agent --init "${hardened[@]}" --group-add 2000 -v socket:/run/mcp-bridged:ro $agent >/dev/null
 in_agent() { podman exec agent mcp-nc --wait 20s -w 60s "$@"; }
@@ -133,7 +135,8 @@ passed "the health check takes no notification"
 
 kill "$upstream"
 wait "$upstream" 2>/dev/null || true
-in_agent request tools/list >/dev/null 2>&1 && fail "tools without a server"
+# --keep: the notification that waits is read below.
+if in_agent --keep request tools/list >/dev/null 2>&1; then fail "tools without a server"; fi
 podman healthcheck run bridge >/dev/null || fail "without its upstream it counts as ill"
 code=0
 in_agent status --ready >/dev/null 2>&1 || code=$?
@@ -154,7 +157,21 @@ podman stop --time 20 bridge >/dev/null
 podman logs bridge 2>&1 | grep -q 'ended$' || fail "it did not end in order"
 passed "stopped, it ends in order"
 podman rm -f --time 0 bridge agent >/dev/null
+podman volume rm state >/dev/null
+
+say "a read-only root without a place for the state"
+code=0
+podman run --rm "${hardened[@]}" -v socket:/run/mcp-bridged -e MCP_SERVER_URL="$url" $bridge >"$scratch/no-state" 2>&1 || code=$?
+[ $code = 73 ] || { cat "$scratch/no-state" >&2; fail "without a place for its state it ends with $code"; }
+grep -q -- --state-dir "$scratch/no-state" || { cat "$scratch/no-state" >&2; fail "the option is not named"; }
+passed "it ends with 73, and names the option"
+podman run -d --name stateless "${hardened[@]}" -v socket:/run/mcp-bridged -e MCP_SERVER_URL="$url" \
+  -e MCP_BRIDGE_STATE_DIR= $bridge >/dev/null
+[ "$(podman exec stateless mcp-nc --wait 20s call echo message=stateless)" = stateless ] ||
+  { podman logs stateless >&2; fail "it does not serve without a state"; }
+podman rm -f --time 0 stateless >/dev/null
 podman volume rm socket >/dev/null
+passed "with MCP_BRIDGE_STATE_DIR= it serves"
 
 say "the folder in any image"
 check_folder
