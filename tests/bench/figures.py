@@ -26,13 +26,6 @@ import rows
 from setting import Bench
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-README = os.path.join(HERE, "../../README.md")
-BEGIN, END = "<!-- figures: bash tests/bench/run.sh -->", "<!-- figures end -->"
-# Of the table, in the README.
-CHOSEN = ("a call on an open connection, directly", "a call on an open connection, mcp-bridged", "a call on an open connection, supergateway",
-          "a call on an open connection, the server on a CPU",
-          "a call on an open connection, mcp-remote", "the whole process of one call", "calls a second, 32 clients", "start to the first answer",
-          "memory, one session", "s of idleness")
 CAPTIONS = {
     "clients": "calls a second by the number of clients",
     "payload": "the time of a call by the size of its result",
@@ -68,7 +61,7 @@ def commit_of(folder):
     def said(*words):
         return subprocess.run(["git", "-C", folder, *words], capture_output=True, text=True, check=False).stdout.strip()
     commit = said("rev-parse", "--short=8", "HEAD")
-    made = [":(top,exclude)README.md", ":(top,exclude)tests/bench/figures"]
+    made = [":(top,exclude)tests/bench/figures"]
     return f"{commit} with changes" if said("status", "--porcelain", "--untracked-files=no", "--", ":/", *made) else commit
 
 
@@ -79,30 +72,16 @@ def where(load):
     return f"on {datetime.date.today()}, of {commit or 'no commit'}, on {system}, {os.cpu_count()} CPUs ({cpu}), load {load:.1f} before"
 
 
-def markdown(table, place):
-    """`place`: of the pictures, as the page names it."""
+def markdown(table):
     cells = "\n".join(f"| {what} | {figure} |" for what, figure in table)
-    pictures = "\n".join(f'<picture><source media="(prefers-color-scheme: dark)" srcset="{place}{name}-dark.svg">'
-                         f'<img alt="{alt}" src="{place}{name}-light.svg"></picture>' for name, alt in CAPTIONS.items())
+    pictures = "\n".join(f'<picture><source media="(prefers-color-scheme: dark)" srcset="{name}-dark.svg">'
+                         f'<img alt="{alt}" src="{name}-light.svg"></picture>' for name, alt in CAPTIONS.items())
     return f"| what | figure |\n|---|---|\n{cells}\n\n{pictures}\n"
 
 
 def page(table, short, load):
     return (f"# Figures\n\nMade by `bash tests/bench/run.sh` {where(load)}.{' A short try: worth nothing.' if short else ''} The upstream is "
-            f"`bench-upstream`, which costs next to nothing; all of a row was measured in turns.\n\n{markdown(table, '')}")
-
-
-def write_readme(table, load):
-    """Between its two marks."""
-    with open(README, encoding="utf-8") as file:
-        text = file.read()
-    before, rest = text.split(BEGIN)
-    _, after = rest.split(END)
-    chosen = [row for row in table if any(part in row[0] for part in CHOSEN)]
-    shown = (f"Made by `bash tests/bench/run.sh` {where(load)}; the server costs next to nothing. "
-             f"[All figures](tests/bench/figures/README.md).\n\n{markdown(chosen, 'tests/bench/figures/')}")
-    with open(README, "w", encoding="utf-8") as file:
-        file.write(f"{before}{BEGIN}\n{shown}{END}{after}")
+            f"`bench-upstream`, which costs next to nothing; all of a row was measured in turns.\n\n{markdown(table)}")
 
 
 def give_up(*_):
@@ -130,9 +109,6 @@ def main():
     with open(os.path.join(arguments.folder, "README.md"), "w", encoding="utf-8") as file:
         file.write(page(table, arguments.short, load))
     print(f"written: {arguments.folder}")
-    if arguments.folder == os.path.join(HERE, "figures"):
-        write_readme(table, load)
-        print("and its summary into README.md")
 
 
 if __name__ == "__main__":

@@ -36,7 +36,6 @@ RUN_BY = {
 }
 DRAWINGS = {
     ("README.md", "The problem"): "a drawing",
-    ("README.md", "Where the daemon runs"): "a drawing",
     ("docker/README.md", ""): "a drawing; test_manifests compares it with the Dockerfile's",
 }
 LANGUAGES_TRIED_HERE = {"console", "json", "python", "wire", "nginx", "log"}
