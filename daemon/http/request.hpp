@@ -64,7 +64,7 @@ struct BodyFraming {
 std::variant<BodyFraming, HttpFault> body_framing(const RequestHead& head);
 
 /// In which form a caller wants the answer to its POST (RFC 9110, section 12.5.1; BEHAVIOUR,
-/// "HTTP face: posts").
+/// "HTTP frontend: posts").
 enum class AnswerForm {
   json,    ///< one JSON body; nothing can come before the answer
   stream,  ///< an event stream from the start

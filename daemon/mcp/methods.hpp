@@ -31,7 +31,7 @@ constexpr std::size_t method_classes = 7;
 struct MethodFacts {
   std::string_view name{};
   MethodClass kind = MethodClass::other;
-  /// Sending it twice does no harm (BEHAVIOUR, "Session: sent again or not").
+  /// Sending it twice does no harm (BEHAVIOUR, "Session: retried requests").
   bool only_reads = false;
   /// Its result is a CacheableResult (MCP 2026-07-28, "Caching"; schema).
   bool is_cacheable = false;
@@ -58,8 +58,8 @@ inline bool may_require_input(std::string_view method) {
 }
 inline MethodClass class_of(std::string_view method) { return facts_of_method(method).kind; }
 
-/// Whether a notification belongs to the session wherever it comes from (BEHAVIOUR, "Routing: whose
-/// notification it is").
+/// Whether a notification belongs to the session wherever it comes from (BEHAVIOUR, "Routing:
+/// notifications").
 bool is_session_notification(std::string_view method);
 /// Whether a notification is of MCP itself, not of an extension.
 bool is_core_notification(std::string_view method);

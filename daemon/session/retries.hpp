@@ -87,8 +87,8 @@ struct RetrySituation {
   std::chrono::milliseconds login_wait{0};
 };
 
-/// What becomes of a message that failed before its answer began (BEHAVIOUR, "Session: sent again
-/// or not").
+/// What becomes of a message that failed before its answer began (BEHAVIOUR, "Session: retried
+/// requests").
 struct RetryDecision {
   enum class Action : std::uint8_t {
     send_now,

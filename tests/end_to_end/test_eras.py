@@ -2,6 +2,7 @@
 
 What a cell says is the name of a check below; a row or a cell that has none fails."""
 
+import itertools
 import re
 
 from harness import eventually
@@ -22,7 +23,7 @@ def table():
     """{(client, server): {row: cell}}"""
     lines = text_of_page("daemon/ERAS.md").splitlines()
     first = next(at for at, line in enumerate(lines) if line.startswith("| | "))
-    rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines[first:] if line.startswith("|")]
+    rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in itertools.takewhile(lambda line: line.startswith("|"), lines[first:])]
     columns = [tuple(head.split(", ")) for head in rows[0][1:]]
     return {column: {row[0]: row[at + 1] for row in rows[2:]} for at, column in enumerate(columns)}
 

@@ -1,5 +1,5 @@
-"""Connections that break, hang or trickle: nothing is called twice, nobody waits for ever (BEHAVIOUR, "Session: sent
-again or not")."""
+"""Connections that break, hang or trickle: nothing is called twice, nobody waits for ever (BEHAVIOUR, "Session:
+retried requests")."""
 
 import os
 import time

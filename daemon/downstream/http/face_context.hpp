@@ -24,7 +24,7 @@ class EventStream;
 class FanOut;
 class Post;
 
-/// The HTTP face as it is to be (BEHAVIOUR, "HTTP face"). Off without an address.
+/// The HTTP face as it is to be (BEHAVIOUR, "HTTP frontend"). Off without an address.
 struct FaceOptions {
   std::optional<ListenAddress> address;
   std::string certificate;  ///< PEM files; both or none

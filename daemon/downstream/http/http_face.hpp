@@ -23,7 +23,7 @@ struct FaceReports {
   std::function<bool()> is_ready;
 };
 
-/// The same session as a remote MCP server (BEHAVIOUR, "HTTP face"): Streamable HTTP on /mcp,
+/// The same session as a remote MCP server (BEHAVIOUR, "HTTP frontend"): Streamable HTTP on /mcp,
 /// HTTP+SSE of 2024-11-05 on /sse, a fan-out of notifications, and what an operator looks at.
 ///
 /// It turns requests into clients' lines and answers into responses; what a message is about is the

@@ -22,8 +22,8 @@ enum class SessionNamedBy : std::uint8_t {
 };
 
 /// What a refusal says about the session (MCP 2025-11-25, "Session Management"; BEHAVIOUR,
-/// "Session: a lost session" and "Session: doubt"). `error`: the JSON-RPC error object in its body;
-/// may be empty. Pure.
+/// "Session: a lost session" and "Session: suspected loss"). `error`: the JSON-RPC error object in
+/// its body; may be empty. Pure.
 SessionVerdict session_verdict(int status, std::string_view error, SessionNamedBy named_by);
 
 /// What a refusal of the server stream means.
