@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# mcp-nc beside other command lines of MCP: tries each cell of the table of client/README.md, and prints it.
+# mcp-nc beside other command lines of MCP: tries each cell of the table in README.md, and prints it.
 #   bash tests/companions/run.sh [--tool NAME] [--only WORD] [--verbose] [--figures] [--write]
 # On demand, not in CI: it wants the npm registry once, and five to ten minutes. Exit 1: the page shows another table.
 set -euo pipefail

@@ -1,4 +1,4 @@
-"""The table of client/README.md, mcp-nc beside the other command lines: tried, printed, and compared.
+"""The table of README.md in this folder, mcp-nc and other command lines: tried, printed, and compared.
 
 table.py [--tool NAME] [--only WORD] [--verbose] [--figures] [--write]"""
 
@@ -16,7 +16,7 @@ import traceback
 import rows
 from tools import MODULES, ROOT, Mcpc, Mcpdo, McpNc, Mcporter
 
-PAGE = ROOT / "client/README.md"
+PAGE = ROOT / "tests/companions/README.md"
 BEGIN, END = "<!-- companions -->", "<!-- /companions -->"
 TOOLS = (McpNc, Mcpdo, Mcpc, Mcporter)
 ROUNDS = 15
