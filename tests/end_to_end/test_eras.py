@@ -104,18 +104,18 @@ class Cell:
         came = self.another().gathered(1)
         self.case.assertEqual((came[0]["method"], came[0]["params"].get("uri")), (method, params.get("uri")))
 
-    def list_changed_with_nobody_connected_from_the_ring_to_the_next_client(self):
+    def list_changed_without_a_client_from_the_ring_to_the_next_client(self):
         self._leaves()
         self._emits(TOOLS, {})
 
-    def resource_updates_with_nobody_connected_from_the_ring_to_the_next_client(self):
+    def resource_updates_without_a_client_from_the_ring_to_the_next_client(self):
         self._leaves()
         self._emits(UPDATED, {"uri": "demo://one"})
 
-    list_changed_with_nobody_connected_from_the_ring_to_the_next_listen = \
-        list_changed_with_nobody_connected_from_the_ring_to_the_next_client
-    resource_updates_with_nobody_connected_from_the_ring_to_the_next_listen = \
-        resource_updates_with_nobody_connected_from_the_ring_to_the_next_client
+    list_changed_without_a_client_from_the_ring_to_the_next_listen = \
+        list_changed_without_a_client_from_the_ring_to_the_next_client
+    resource_updates_without_a_client_from_the_ring_to_the_next_listen = \
+        resource_updates_without_a_client_from_the_ring_to_the_next_client
 
     # Questions.
 
