@@ -14,8 +14,8 @@ namespace bridge {
 
 /// Asks whether the session is there, by one ping at a time: when nothing was sent for a while, so
 /// that an idle session is kept and a lost one is noticed; when a refusal may mean a lost session
-/// (a doubt); and whenever the session wants to know (BEHAVIOUR, "Session: keep-alive", "Session:
-/// doubt"). What the end of a ping means is the session's to decide.
+/// (a doubt); and whenever the session wants to know (BEHAVIOUR, "Session: keep-alive",
+/// "Session: suspected loss"). What the end of a ping means is the session's to decide.
 ///
 /// Owned by the session; the loop's thread only. Memory: the refusals in doubt, bounded by the
 /// requests in flight. A ping without an answer for 15 s is abandoned and the connections are
