@@ -71,11 +71,7 @@ constexpr std::string_view annotation = "x-mcp-header";
 
 /// A token of RFC 9110, section 5.6.2.
 bool is_token(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    const char lower = ascii_lower(c);
-    return (lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9') ||
-           (c != '\0' && std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos);
-  });
+  return !text.empty() && text.find_first_not_of(token_characters) == text.npos;
 }
 
 std::string text_of(std::string_view raw_string) {
