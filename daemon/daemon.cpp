@@ -140,6 +140,14 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
     metrics_file_ = std::make_unique<MetricsFile>(
         loop_, options_.metrics_file, [this] { return metrics_.text(); }, log_);
   }
+  if (options_.metrics_listener.address) {
+    metrics_listener_ = std::make_unique<MetricsListener>(
+        loop_, budget_, options_.metrics_listener,
+        MetricsListener::Reports{[this] { return metrics_.text(); },
+                                 [this] { return bridge::is_ready(session_, *upstream_); }},
+        log_);
+    control_.set_metrics_url(metrics_listener_->url());
+  }
   if (state_) {
     keep_state();
   } else {
@@ -221,6 +229,7 @@ int Daemon::run() {
   signals_.begin();
   clients_.start();
   if (face_) face_->start();
+  if (metrics_listener_) metrics_listener_->start();
   log_.event(LogLevel::info, goes_on ? "upgraded" : "started", "mcp-bridged {} {} {} on {}",
              MCP_BRIDGE_VERSION, goes_on ? "goes on serving" : "serves", upstream_->target(),
              clients_.socket_name());
@@ -347,6 +356,7 @@ void Daemon::begin_shutdown(const std::string& why) {
   supervisor_.status(fmt::format("Ending, {} requests are in flight", router_.in_flight()));
   clients_.stop_accepting();
   if (face_) face_->stop_accepting();
+  if (metrics_listener_) metrics_listener_->stop_accepting();
   if (is_kept()) jobs_.leave_unfinished();
   router_.begin_shutdown();
   if (!router_.has_requests_in_flight()) {
@@ -372,6 +382,7 @@ void Daemon::leave() {
   clients_.flush();
   clients_.close_all();
   if (face_) face_->close_all();
+  if (metrics_listener_) metrics_listener_->close_all();
   if (const std::size_t untaken = feed_.ring().untaken(); untaken > 0 && is_kept()) {
     log_.event(LogLevel::info, "notifications kept",
                "{} notifications were not taken by any client and are kept in {}", untaken,

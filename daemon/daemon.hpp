@@ -11,6 +11,7 @@
 #include "base/byte_budget.hpp"
 #include "control/control_methods.hpp"
 #include "control/metrics.hpp"
+#include "control/metrics_listener.hpp"
 #include "control/monitor.hpp"
 #include "control/supervisor.hpp"
 #include "control/tool_lookup.hpp"
@@ -119,7 +120,8 @@ class Daemon final : private Upgradable {
   UnixClients clients_;
   std::unique_ptr<HttpFace> face_;  ///< null without --http
   Metrics metrics_;
-  std::unique_ptr<MetricsFile> metrics_file_;  ///< --metrics-file
+  std::unique_ptr<MetricsFile> metrics_file_;          ///< --metrics-file
+  std::unique_ptr<MetricsListener> metrics_listener_;  ///< --metrics-listen
   Supervisor supervisor_;
   HeapTrimmer heap_;
   Upgrade upgrade_;

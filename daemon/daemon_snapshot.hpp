@@ -39,13 +39,14 @@ struct ProcessSnapshot {
   ClientId last_client{};
   bool in_session = false;  ///< the session is there, and this process can go on in it
   int face_listener = -1;   ///< of the HTTP face
-  std::string login;        ///< of a person: Login::save_login()
+  int metrics_listener = -1;
+  std::string login;  ///< of a person: Login::save_login()
 
   template <class A>
   void each_field(A& archive) {
     archive(proof, version, program, arguments, environment, given, answers, notify_socket,
             watchdog, soft_descriptors, hard_descriptors, instance, last_client, in_session,
-            face_listener, login);
+            face_listener, metrics_listener, login);
   }
 };
 

@@ -85,6 +85,7 @@ ProcessSnapshot Daemon::process_snapshot() const {
   if (const Login* const login = upstream_->login()) start.login = login->save_login();
   start.last_client = client_ids_.last();
   if (face_) start.face_listener = face_->listener();
+  if (metrics_listener_) start.metrics_listener = metrics_listener_->listener();
   return start;
 }
 
@@ -166,6 +167,7 @@ void Daemon::replace() {
   clients_.acknowledge_read();
   flush();
   if (face_) face_->close_for_upgrade();
+  if (metrics_listener_) metrics_listener_->close_all();
   upgrade_.replace();
 }
 

@@ -82,6 +82,8 @@ int run(bridge::ProcessStart& start, std::optional<bridge::LeftSnapshot> left) {
     bridge::name_process(earlier.program);
     if (parsed.options.face.address && earlier.face_listener >= 0)
       parsed.options.face.inherited_listener = earlier.face_listener;
+    if (parsed.options.metrics_listener.address && earlier.metrics_listener >= 0)
+      parsed.options.metrics_listener.inherited_listener = earlier.metrics_listener;
     bridge::limit_descriptors({earlier.soft_descriptors, earlier.hard_descriptors});
     beginning.earlier = std::move(left->snapshot);
   } else {

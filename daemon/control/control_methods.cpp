@@ -406,6 +406,7 @@ JsonObject ControlMethods::status(const PolicyRule* rule, std::optional<ClientId
                             .add("addedP50", statistics.added.percentile(0.5)))
       .add("jobs", jobs_status())
       .add("lastError", last_error);
+  all.add_unless_empty("metrics", metrics_url_);
   if (audit_ != nullptr) all.add("audit", audit_->is_failing() ? "failing" : "written");
   if (state_report_) {
     const StateReport state = state_report_();

@@ -59,6 +59,8 @@ class ControlMethods final : public Control {
   /// The name under which the ring goes on, if it does.
   void set_instance(std::string instance) { instance_ = std::move(instance); }
   const std::string& instance() const { return instance_; }
+  /// Where the metrics are served without a token, for the status.
+  void set_metrics_url(std::string url) { metrics_url_ = std::move(url); }
   /// Whose state is told; without it there is no audit.
   void set_audit(const AuditLog& audit) { audit_ = &audit; }
   /// What is told of the state; without it there is none.
@@ -132,6 +134,7 @@ class ControlMethods final : public Control {
   Monitor* monitor_ = nullptr;
   std::function<StateReport()> state_report_;
   const AuditLog* audit_ = nullptr;
+  std::string metrics_url_;  ///< empty: nowhere
   std::string instance_;
   std::chrono::steady_clock::time_point started_;
 };

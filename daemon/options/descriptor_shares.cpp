@@ -16,6 +16,7 @@ DescriptorNeeds needs_of(const Options& options) {
   needs.upstream = options.upstream.kind == UpstreamKind::child
                        ? child_descriptors
                        : options.router.max_inflight + other_upstream_connections;
+  if (options.metrics_listener.address) needs.metrics = MetricsListener::max_connections;
   if (options.face.address) needs.face = options.face.wanted_connections();
   return needs;
 }

@@ -10,6 +10,7 @@
 
 #include "audit/audit_options.hpp"
 #include "base/log.hpp"
+#include "control/metrics_listener.hpp"
 #include "downstream/http/face_context.hpp"
 #include "downstream/unix/connection.hpp"
 #include "downstream/unix/listening_socket.hpp"
@@ -62,8 +63,9 @@ struct Options {
   std::vector<std::string> secrets;
   LogOptions log;
   std::string metrics_file;  ///< empty: none
-  bool debuggable = false;   ///< --debuggable: other processes of the user may look into this one
-  bool check = false;        ///< --check: say whether all is well, and end
+  MetricsListenerOptions metrics_listener;
+  bool debuggable = false;  ///< --debuggable: other processes of the user may look into this one
+  bool check = false;       ///< --check: say whether all is well, and end
 };
 
 /// What the command line asked for instead of running: the text for stdout.

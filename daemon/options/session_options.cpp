@@ -125,6 +125,15 @@ void add_running_options(OptionTable& table, Options& options, RawOptions& raw) 
              "With --audit: refuse requests that cannot be recorded");
   table.text("--metrics-file", options.metrics_file, "FILE",
              "Write the Prometheus metrics there every 15 s, for a textfile collector");
+  table.parsed("--metrics-listen", "[HOST]:PORT", "off",
+               "Serve /metrics, /healthz and /readyz here, in the clear and without a token",
+               [&options](const std::string& given) {
+                 auto& address = options.metrics_listener.address;
+                 address = parse_listen_address(given);
+                 if (!address)
+                   wrong_value("--metrics-listen", given,
+                               "an address (HOST:PORT, [IPV6]:PORT, :PORT)");
+               });
 }
 
 void resolve_running_options(const Options& options) {
@@ -134,6 +143,10 @@ void resolve_running_options(const Options& options) {
                      fmt::format("--audit-{}: there is no audit; name it with --audit",
                                  audit.required ? "required" : "arguments"));
   }
+  const auto& metrics = options.metrics_listener.address;
+  if (metrics && options.face.address && metrics->port != 0 && *metrics == *options.face.address)
+    throw StartError(exit_code::usage,
+                     "--metrics-listen: the address of --http; give it a port of its own");
   if (options.metrics_file.empty()) return;
   const std::filesystem::path file(options.metrics_file);
   const std::string folder = file.has_parent_path() ? file.parent_path().string() : ".";

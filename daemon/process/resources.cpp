@@ -21,7 +21,9 @@ constexpr std::size_t own_descriptors = 64;
 
 }  // namespace
 
-std::size_t DescriptorNeeds::all() const { return own_descriptors + clients + upstream + face; }
+std::size_t DescriptorNeeds::all() const {
+  return own_descriptors + clients + upstream + metrics + face;
+}
 
 std::size_t DescriptorNeeds::face_share(std::size_t limit) const {
   const std::size_t others = all() - face;

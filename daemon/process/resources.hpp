@@ -17,6 +17,7 @@ struct DescriptorNeeds {
   std::size_t clients = 0;   ///< connections of the Unix socket
   std::size_t upstream = 0;  ///< connections to it, or its pipes
   std::size_t face = 0;      ///< connections of the HTTP face
+  std::size_t metrics = 0;   ///< connections of --metrics-listen
 
   std::size_t all() const;
   /// How many connections the face may have with `limit` descriptors in all. If the others alone

@@ -117,8 +117,9 @@ void HttpFace::add_cors_headers(HttpResponse& response, const RequestHead& head)
 std::optional<HttpResponse> HttpFace::health(FaceRequest&) { return text_response(200, "ok\n"); }
 
 std::optional<HttpResponse> HttpFace::readiness(FaceRequest&) {
-  return reports_.is_ready() ? text_response(200, "ready\n")
-                             : text_response(503, "the upstream cannot be reached\n");
+  return reports_.is_ready()
+             ? text_response(200, "ready\n")
+             : text_response(503, "the last try to reach or to use the upstream has failed\n");
 }
 
 std::optional<HttpResponse> HttpFace::status(FaceRequest&) {

@@ -47,8 +47,9 @@ std::optional<ListenAddress> parse_listen_address(std::string_view text) {
 
 namespace {
 
-[[noreturn]] void refuse_port(const ListenAddress& address, const char* why) {
-  throw StartError(exit_code::cannot_bind, fmt::format("--http: {} port {}: {}",
+[[noreturn]] void refuse_port(std::string_view option, const ListenAddress& address,
+                              const char* why) {
+  throw StartError(exit_code::cannot_bind, fmt::format("{}: {} port {}: {}", option,
                                                        printable(address.host), address.port, why));
 }
 
@@ -71,24 +72,24 @@ std::string authority_of(int descriptor) {
 
 ListeningPort ListeningPort::kept(int descriptor) { return {descriptor, authority_of(descriptor)}; }
 
-ListeningPort ListeningPort::open(const ListenAddress& address) {
+ListeningPort ListeningPort::open(const ListenAddress& address, std::string_view option) {
   addrinfo hints{};
   hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
   const std::string port = fmt::format("{}", address.port);
   const int outcome = getaddrinfo(address.host.c_str(), port.c_str(), &hints, &found);
-  if (outcome != 0) refuse_port(address, gai_strerror(outcome));
+  if (outcome != 0) refuse_port(option, address, gai_strerror(outcome));
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, freeaddrinfo);
   const int descriptor = socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (descriptor < 0) refuse_port(address, std::strerror(errno));
+  if (descriptor < 0) refuse_port(option, address, std::strerror(errno));
   const int on = 1;
   setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   if (bind(descriptor, found->ai_addr, found->ai_addrlen) != 0 ||
       listen(descriptor, SOMAXCONN) != 0) {
     const int error = errno;
     close(descriptor);
-    refuse_port(address,
+    refuse_port(option, address,
                 error == EADDRINUSE ? "it is taken by another process" : std::strerror(error));
   }
   return {descriptor, authority_of(descriptor)};

@@ -20,6 +20,7 @@ struct ListenAddress {
   std::uint16_t port = 0;  ///< 0: a free one
 
   bool is_loopback() const;
+  friend bool operator==(const ListenAddress&, const ListenAddress&) = default;
 };
 
 /// `HOST:PORT`, `[IPV6]:PORT`; `:PORT` and `PORT` are on 127.0.0.1. Nothing if it is none of them.
@@ -31,7 +32,8 @@ struct ListeningPort {
   int descriptor;
   std::string authority;  ///< `127.0.0.1:8080`, with the port it really has
 
-  static ListeningPort open(const ListenAddress& address);
+  /// `option` is named in the error.
+  static ListeningPort open(const ListenAddress& address, std::string_view option = "--http");
   /// One that the previous process had.
   static ListeningPort kept(int descriptor);
 };
