@@ -42,16 +42,41 @@ bool matches_glob(std::string_view pattern, std::string_view text) {
   return pattern.find_first_not_of('*', in_pattern) == pattern.npos;
 }
 
+ItemRule::Glob ItemRule::Glob::of(std::string_view text) {
+  Glob glob;
+  glob.takes_away = text.starts_with('!');
+  if (glob.takes_away) text.remove_prefix(1);
+  const auto first = text.find_first_of("*?");
+  const bool is_one_star =
+      first != text.npos && text[first] == '*' && text.find_first_of("*?", first + 1) == text.npos;
+  if (first == text.npos) {
+    glob.form = Form::plain;
+  } else if (is_one_star && first + 1 == text.size()) {
+    glob.form = Form::prefix;
+    text.remove_suffix(1);
+  } else if (is_one_star && first == 0 && !continues_character(text[1])) {
+    glob.form = Form::suffix;
+    text.remove_prefix(1);
+  }
+  glob.pattern = text;
+  return glob;
+}
+
+bool ItemRule::Glob::matches(std::string_view name) const {
+  switch (form) {
+    case Form::plain: return name == pattern;
+    case Form::prefix: return name.starts_with(pattern);
+    case Form::suffix: return name.ends_with(pattern);
+    case Form::any: break;
+  }
+  return matches_glob(pattern, name);
+}
+
 ItemRule ItemRule::of_globs(const std::vector<std::string>& globs) {
   ItemRule rule;
   rule.kind_ = Kind::globs;
   for (auto at = globs.rbegin(); at != globs.rend(); ++at) {
-    const bool takes_away = at->starts_with('!');
-    Glob glob;
-    glob.pattern = at->substr(takes_away ? 1 : 0);
-    glob.takes_away = takes_away;
-    glob.is_plain = glob.pattern.find_first_of("*?") == glob.pattern.npos;
-    rule.globs_.push_back(std::move(glob));
+    rule.globs_.push_back(Glob::of(*at));
   }
   // Globs that only take away allow nothing.
   if (std::all_of(rule.globs_.begin(), rule.globs_.end(),
@@ -68,9 +93,8 @@ ItemRule ItemRule::read_only() {
 
 bool ItemRule::allows(std::string_view name, bool reads_only) const {
   if (kind_ != Kind::globs) return kind_ == Kind::all || reads_only;
-  const auto found = std::find_if(globs_.begin(), globs_.end(), [name](const Glob& glob) {
-    return glob.is_plain ? glob.pattern == name : matches_glob(glob.pattern, name);
-  });
+  const auto found = std::find_if(globs_.begin(), globs_.end(),
+                                  [name](const Glob& glob) { return glob.matches(name); });
   return found != globs_.end() && !found->takes_away;
 }
 

@@ -31,9 +31,13 @@ class ItemRule {
  private:
   enum class Kind { all, globs, read_only };
   struct Glob {
-    std::string pattern;
+    /// Most have one of the forms that need no search.
+    enum class Form { plain, prefix, suffix, any } form = Form::any;
+    std::string pattern;  ///< of a prefix or suffix without its `*`
     bool takes_away = false;
-    bool is_plain = false;  ///< has neither `*` nor `?`
+
+    static Glob of(std::string_view text);
+    bool matches(std::string_view name) const;
   };
 
   Kind kind_ = Kind::all;

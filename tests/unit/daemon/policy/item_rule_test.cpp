@@ -59,6 +59,20 @@ TEST_CASE("the last glob that matches wins") {
   CHECK(again.allows("read_secrets"));
 }
 
+TEST_CASE("a glob with one star at an end matches as any other") {
+  for (const char* glob :
+       {"*", "a*", "*a", "ab*", "*ab", "*a*", "a*b", "*?", "?*", "*\xC3\xA4", "!*a"}) {
+    const std::string pattern = glob[0] == '!' ? glob + 1 : glob;
+    const bool takes_away = glob[0] == '!';
+    const ItemRule rule = takes_away ? ItemRule::of_globs({"*", glob}) : ItemRule::of_globs({glob});
+    for (const char* name :
+         {"", "a", "b", "ab", "ba", "aab", "aba", "\xC3\xA4", "x\xC3\xA4", "a*"}) {
+      INFO(glob << " and " << name);
+      CHECK(rule.allows(name) == (matches_glob(pattern, name) != takes_away));
+    }
+  }
+}
+
 TEST_CASE("a list of only ! allows nothing, and an empty one neither") {
   for (const ItemRule& rule : {ItemRule::of_globs({"!rm"}), ItemRule::of_globs({})}) {
     CHECK_FALSE(rule.allows("rm"));
