@@ -12,6 +12,7 @@
 
 #include "base/clock.hpp"
 #include "base/ids.hpp"
+#include "policy/peer.hpp"
 #include "router/client_channel.hpp"
 
 namespace bridge {
@@ -134,10 +135,11 @@ struct UnfinishedJob {
   Job job;              ///< whatever its state was
   std::string request;  ///< as it was handed to the router; empty: it is not to be sent again
   JobWay way;
+  std::optional<Peer> peer{};  ///< who has submitted it; none: not known
 
   template <class A>
   void each_field(A& archive) {
-    archive(job, request, way);
+    archive(job, request, way, archive.not_saved(peer));
   }
 };
 

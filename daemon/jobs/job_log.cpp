@@ -53,6 +53,14 @@ bool JobReplay::way(std::string_view payload) {
   return true;
 }
 
+bool JobReplay::peer(std::string_view payload) {
+  JobNumber number{};
+  Peer peer;
+  if (!read(payload, number, peer)) return false;
+  if (UnfinishedJob* const replayed = find(number)) replayed->peer = std::move(peer);
+  return true;
+}
+
 bool JobReplay::changed(std::string_view payload) {
   JobNumber number{};
   JobOutcome outcome;
@@ -135,6 +143,8 @@ void JobLog::keep(const Job& job, std::string_view request, const JobWay& way) {
 void JobLog::measure(const Job& job, Entry& entry) {
   bytes_ -= entry.bytes;
   entry.bytes = record_size(Archive::measure(Archive::Kind::disk, job, entry.request, entry.way));
+  if (entry.peer)
+    entry.bytes += record_size(Archive::measure(Archive::Kind::disk, job.number, *entry.peer));
   bytes_ += entry.bytes;
 }
 
@@ -157,6 +167,14 @@ void JobLog::job_added(const Job& job, std::string_view request, const JobWay& w
 
 void JobLog::job_restored(const Job& job, std::string_view request, const JobWay& way) {
   keep(job, request, way);
+}
+
+void JobLog::job_is_of(const Job& job, const Peer& peer) {
+  const auto found = entries_.find(job.number);
+  if (found == entries_.end()) return;
+  found->second.peer = peer;
+  state_log_.append(record::job_peer, job.number, peer);
+  measure(job, found->second);
 }
 
 void JobLog::job_started(const Job& job, UpstreamId id) {
@@ -211,6 +229,7 @@ void JobLog::job_ended(const Job& job) {
   if (const auto found = entries_.find(job.number); found != entries_.end()) {
     found->second.request = {};
     found->second.way = {};
+    found->second.peer.reset();
     measure(job, found->second);
   }
   under_way_.erase(job.number);
@@ -280,6 +299,7 @@ bool JobLog::continue_snapshot(LogWriter& out, std::size_t bytes) {
     if (job.number > snapshot_end_ || is_enough()) return false;
     const Entry& entry = entry_of(job);
     out.append(record::job, state_log_.now(), job, entry.request, entry.way);
+    if (entry.peer) out.append(record::job_peer, state_log_.now(), job.number, *entry.peer);
     snapshot_at_ = job.number;
     return true;
   });

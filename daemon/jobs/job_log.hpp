@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -74,6 +75,7 @@ class JobReplay {
   // Each is false if the payload is none of that kind.
   bool job(std::string_view payload);
   bool way(std::string_view payload);
+  bool peer(std::string_view payload);
   bool changed(std::string_view payload);
   bool forgotten(std::string_view payload);
   bool key(std::string_view payload);
@@ -133,6 +135,7 @@ class JobLog final : public JobJournal {
   bool is_durable() const override { return state_log_.is_durable(); }
   void job_added(const Job& job, std::string_view request, const JobWay& way) override;
   void job_restored(const Job& job, std::string_view request, const JobWay& way) override;
+  void job_is_of(const Job& job, const Peer& peer) override;
   void job_started(const Job& job, UpstreamId id) override;
   void job_time(const Job& job, const JobTime& time) override;
   void job_is_task(const Job& job, std::uint64_t form, std::string_view raw_id) override;
@@ -155,6 +158,7 @@ class JobLog final : public JobJournal {
   struct Entry {
     std::string request;
     JobWay way;
+    std::optional<Peer> peer{};
     std::size_t bytes = 0;  ///< of its record
   };
 

@@ -104,6 +104,7 @@ Job* JobRunner::submit(SubmittedRequest submitted, JobNumber number, const Clien
   running.since = loop_.now();
   running.for_later = submitted.for_later;
   running.peer = by.channel.identity().peer();
+  store_.journal().job_is_of(*added, *running.peer);
   to_router_.emplace_back(running.client, std::move(submitted.request));
   running_.emplace(number, std::move(running));
   end_of_turn_.schedule();
@@ -130,6 +131,8 @@ Client* JobRunner::adopt(const Client& former, UpstreamId id, PendingRequest& re
   running.client = client_of(former.user).identity().id;
   running.since = request.sent;
   running.in_flight = true;
+  running.peer = former.channel.identity().peer();
+  store_.journal().job_is_of(*added, *running.peer);
   request.client_request_id = std::to_string(value_of(number));
   if (!request.progress_token.empty()) request.progress_token = request.client_request_id;
   const Running& kept = running_.emplace(number, std::move(running)).first->second;

@@ -99,14 +99,14 @@ class JobRunner final : private JobClientEvents {
     bool in_round = false;           ///< what is asked stands in an `input_required` result
     std::unique_ptr<Task> task;      ///< what has become of it
     std::unique_ptr<Left> left;      ///< of one that was taken over
-    std::optional<Peer> peer;        ///< who has submitted it; none: another daemon knew that
+    std::optional<Peer> peer;        ///< who has submitted it; none: not known any more
     SteadyTime since{};              ///< working, or asking
     SteadyTime::duration worked{};   ///< before that
 
     template <class A>
     void each_field(A& archive) {
       archive(client, questions, archive.not_saved(with_watcher), in_flight, for_later, in_round,
-              task, archive.not_saved(left), archive.not_saved(peer), since, worked);
+              task, archive.not_saved(left), since, worked, peer);
     }
   };
   /// One that has not ended, as it is saved in an upgrade.

@@ -39,7 +39,9 @@ void JobRunner::take_over(UnfinishedJob left, bool may_act) {
   Job* const job = store_.restore(std::move(left.job), left.request, left.way);
   Running& running = running_[job->number];
   running.client = client_of(job->user).identity().id;
+  running.peer = std::move(left.peer);
   take_over_time(running, left.way.time);
+  if (running.peer) store_.journal().job_is_of(*job, *running.peer);
   end_of_turn_.schedule();
   if (may_act) {
     go_on_with_left(*job, running, std::move(left));

@@ -45,6 +45,11 @@ class JobJournal {
     static_cast<void>(request);
     static_cast<void>(way);
   }
+  /// Who has submitted it, or whose request it was.
+  virtual void job_is_of(const Job& job, const Peer& peer) {
+    static_cast<void>(job);
+    static_cast<void>(peer);
+  }
   /// Its request goes to the upstream now, under this id.
   virtual void job_started(const Job& job, UpstreamId id) {
     static_cast<void>(job);

@@ -13,6 +13,11 @@ struct Peer {
   uid_t uid = 0;
   gid_t gid = 0;
   std::vector<gid_t> groups{};  ///< the supplementary ones
+
+  template <class A>
+  void each_field(A& archive) {
+    archive(http, uid, gid, groups);
+  }
 };
 
 }  // namespace bridge

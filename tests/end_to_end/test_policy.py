@@ -3,13 +3,15 @@
 import json
 import os
 import signal
+import subprocess
 import unittest
 
 from harness import main, request
 from harness.eras import Eras
 from harness.era_clients import LegacyOnSocket, ModernOnSocket
 from harness.modern_tools import RIGHT
-from harness.other_user import NOBODY, acting_as, is_root
+from harness.binaries import binary
+from harness.other_user import NOBODY, acting_as, for_others, is_root
 
 AGENT, OTHER = NOBODY, NOBODY - 1
 UPDATED = "notifications/resources/updated"
@@ -201,6 +203,42 @@ class Changes(Policies):
         self.assertEqual([one.params["name"] for one in server.received("tools/call")], ["hold"])
 
 
+class Jobs(Policies):
+    """A job that waits for a slot, of a user whose rule holds by a supplementary group that no account has."""
+
+    def setUp(self):
+        super().setUp()
+        self.options = ("--state-dir", self.path("state"), "--max-inflight", "1")
+        self.server_of_jobs, self.daemon = self.ruled({"uid": 0}, {"gid": 4242, "tools": ["echo"]}, options=self.options)
+        self.as_user(0, "legacy").begin("hold", {"key": "k"})
+        self.server_of_jobs.wait_held("k")
+        here = os.getgroups()
+        os.setgroups([4242])
+        try:
+            agent = self.plain(AGENT)
+        finally:
+            os.setgroups(here)
+        job = agent.request("bridge/submit", {"method": "tools/call", "params": {"name": "echo", "arguments": {"message": "x"}}})
+        self.job = job["result"]["job"]
+
+    def assert_it_is_done(self):
+        done = self.plain(0).request("bridge/collect", {"job": self.job, "waitMs": 20000})["result"]
+        self.assertEqual((done["state"], done["response"]["result"]["content"][0]["text"]), ("completed", "x"))
+
+    def test_another_daemon_goes_on_with_it(self):
+        self.daemon.exit_codes = (-9,)
+        self.daemon.signal(signal.SIGKILL)
+        self.daemon.wait()
+        self.before(self.server_of_jobs, "--policy", self.path("policy.json"), "--socket-mode", "0666", *self.options)
+        self.assert_it_is_done()
+
+    def test_it_goes_along_in_an_upgrade(self):
+        self.daemon.signal(signal.SIGUSR2)
+        self.daemon.logged("goes on serving")
+        self.server_of_jobs.release("k")
+        self.assert_it_is_done()
+
+
 class Notifications(Policies):
     def test_a_change_of_a_hidden_resource_is_not_sent_and_not_taken(self):
         server, _ = self.ruled({"uid": AGENT, "resources": ["demo://*"]}, {"uid": 0}, mode="legacy")
@@ -226,6 +264,45 @@ class Notifications(Policies):
                     client = self.modern()
                 listen = client.listen(resourceSubscriptions=["demo://one", "hidden://one"])
                 self.assertEqual(listen.acknowledged, {"resourceSubscriptions": ["demo://one"]})
+
+
+class AsAnotherUser(Policies):
+    """mcp-nc tools --as UID: what that user would see. Runs are of root, who becomes the user."""
+
+    def as_uid(self, uid, *arguments, code=0):
+        return self.run_nc("tools", "--as", str(uid), *arguments, code=code)
+
+    def test_root_sees_what_that_user_would(self):
+        for mode in ("modern", "legacy"):
+            with self.subTest(mode):
+                self.ruled({"uid": "root"}, {"uid": AGENT, "tools": ["e*"]}, mode=mode)
+                self.assertLessEqual(set(RIGHT), set(self.run_nc("tools", "--names")[0].split()))
+                self.assertEqual(sorted(self.as_uid(AGENT, "--names")[0].split()),
+                                 sorted(name for name in RIGHT if name.startswith("e")))
+                shown = json.loads(self.as_uid(AGENT, "--json")[0])
+                self.assertEqual({one["name"] for one in shown["tools"]}, {name for name in RIGHT if name.startswith("e")})
+
+    def test_of_one_tool_what_that_user_may_know(self):
+        self.ruled({"uid": "root"}, {"uid": AGENT, "tools": ["echo"]})
+        self.assertIn("echo", self.as_uid(AGENT, "echo")[0])
+        out, err = self.as_uid(AGENT, "hold", code=1)
+        self.assertEqual(out, "")
+        self.assertIn("hold", err)
+
+    def test_a_user_without_a_rule_sees_why_it_sees_nothing(self):
+        self.ruled({"uid": "root"}, {"uid": AGENT})
+        out, err = self.as_uid(OTHER, code=1)
+        self.assertEqual(out, "")
+        self.assertIn("allows this user nothing", err)
+
+    def test_only_root_may_and_only_a_uid(self):
+        self.ruled({"uid": "root"})
+        self.assertIn("is not a uid", self.as_uid("nobody", code=2)[1])
+        program = for_others(self, binary("MCP_NC"))
+        done = subprocess.run([program, "-s", self.default_daemon.socket_path, "tools", "--as", str(OTHER)], user=AGENT,
+                              capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("--as is for root", done.stderr)
 
 
 class Files(Policies):
