@@ -82,16 +82,19 @@ class DownstreamSession final : public ClientChannel {
     SessionStream::Saved stream;
     IdSet later;  ///< ids whose answers come on the session's stream
     std::vector<Post::Saved> posts;
+    std::string remote;
 
     template <class A>
     void each_field(A& archive) {
-      archive(name, agent, client, connected, last_used, store, stream, later, posts);
+      archive(name, agent, client, connected, last_used, store, stream, later, posts, remote);
     }
   };
   /// One of the previous process: the router knows it. REQUIRES: it was one of Streamable HTTP.
   DownstreamSession(FaceContext& context, Saved saved, HttpServer& server);
   Saved save() const;
 
+  /// From this address. Before start().
+  void comes_from(std::string address) { identity_.remote = std::move(address); }
   /// Announces it to the router.
   void start();
   /// It ends with this turn: the router and its callers are told, and it is reaped.

@@ -258,14 +258,15 @@ DownstreamSession* HttpFace::find_session(const std::string& name,
 }
 
 /// Null if there are too many.
-DownstreamSession* HttpFace::add_session(DownstreamSession::Kind kind, const RequestHead& head) {
+DownstreamSession* HttpFace::add_session(DownstreamSession::Kind kind, const FaceRequest& request) {
   const auto living = std::count_if(sessions_.begin(), sessions_.end(),
                                     [](const auto& entry) { return !entry.second->is_over(); });
   if (static_cast<std::size_t>(living) >= context_.options.max_sessions && !end_longest_unused())
     return nullptr;
-  auto session = std::make_unique<DownstreamSession>(context_, kind, make_session_name(),
-                                                     printable(head.header("user-agent"), 80));
+  auto session = std::make_unique<DownstreamSession>(
+      context_, kind, make_session_name(), printable(request.head.header("user-agent"), 80));
   DownstreamSession& added = *session;
+  added.comes_from(request.connection.remote_address());
   sessions_.emplace(added.name(), std::move(session));
   context_.sweep_by(context_.loop.now() + context_.options.session_idle);
   added.start();
@@ -339,7 +340,7 @@ std::optional<HttpResponse> HttpFace::open_fan_out(FaceRequest& request) {
 std::optional<HttpResponse> HttpFace::open_old_sse(FaceRequest& request) {
   const RequestHead& head = request.head;
   if (auto refusal = stream_refusal(head)) return refusal;
-  DownstreamSession* session = add_session(DownstreamSession::Kind::old_sse, head);
+  DownstreamSession* session = add_session(DownstreamSession::Kind::old_sse, request);
   if (session == nullptr) return full_response("too many sessions (--http-max-sessions)");
   session->stream().open(request.connection, access_.cors_headers(head), std::nullopt, false,
                          sse_event({}, "endpoint", "/message?sessionId=" + session->name()));

@@ -108,7 +108,7 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
   /// Without a kind: of any.
   DownstreamSession* find_session(const std::string& name,
                                   std::optional<DownstreamSession::Kind> kind = std::nullopt);
-  DownstreamSession* add_session(DownstreamSession::Kind kind, const RequestHead& head);
+  DownstreamSession* add_session(DownstreamSession::Kind kind, const FaceRequest& request);
   bool resume_post(FaceRequest& request, DownstreamSession& session, EventId last);
   std::optional<HttpResponse> stream_refusal(const RequestHead& head) const;
   /// Whether its client knows events without data (MCP 2025-11-25, "Sending Messages").

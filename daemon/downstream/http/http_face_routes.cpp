@@ -179,7 +179,7 @@ std::optional<HttpResponse> HttpFace::post_messages(FaceRequest& request) {
   if (name.empty() && !posted.initializes)
     return post_alone(request, std::move(posted), Era::legacy);
   DownstreamSession* session = name.empty()
-                                   ? add_session(DownstreamSession::Kind::streamable, request.head)
+                                   ? add_session(DownstreamSession::Kind::streamable, request)
                                    : find_session(name, DownstreamSession::Kind::streamable);
   if (session == nullptr)
     return name.empty() ? full_response("too many sessions (--http-max-sessions)")
@@ -251,7 +251,8 @@ std::optional<HttpResponse> HttpFace::post_in_session(FaceRequest& request,
 std::optional<HttpResponse> HttpFace::post_alone(FaceRequest& request, PostedMessages posted,
                                                  Era era) {
   const RequestHead& head = request.head;
-  auto post = std::make_unique<Post>(context_, era, printable(head.header("user-agent"), 80));
+  auto post = std::make_unique<Post>(context_, era, printable(head.header("user-agent"), 80),
+                                     request.connection.remote_address());
   Post& added = *post;
   const ClientId id = added.identity().id;
   posts_.emplace(id, std::move(post));

@@ -65,9 +65,8 @@ std::vector<ClientChannel*> HttpFace::restore(Saved saved) {
 // Its parts.
 
 DownstreamSession::Saved DownstreamSession::save() const {
-  Saved saved{name_,      agent_,        identity_.id,   identity_.connected,
-              last_used_, store_.save(), stream_.save(), later_,
-              {}};
+  Saved saved{name_,          agent_, identity_.id, identity_.connected, last_used_, store_.save(),
+              stream_.save(), later_, {},           identity_.remote};
   for (const auto& post : posts_) {
     if (post->survives_upgrade({})) saved.posts.push_back(post->save());
   }
@@ -78,6 +77,7 @@ DownstreamSession::DownstreamSession(FaceContext& context, Saved saved, HttpServ
     : DownstreamSession(context, Kind::streamable, std::move(saved.name), std::move(saved.agent)) {
   identity_.id = saved.client;
   identity_.connected = saved.connected;
+  identity_.remote = std::move(saved.remote);
   last_used_ = saved.last_used;
   is_known_ = true;
   store_.restore(std::move(saved.store));

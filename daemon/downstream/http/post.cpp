@@ -26,14 +26,16 @@ Post::Post(FaceContext& context, DownstreamSession& session)
       began_(context.loop.now()),
       leaving_(context.loop, [this] { leave(); }) {}
 
-Post::Post(FaceContext& context, Era era, std::string agent)
+Post::Post(FaceContext& context, Era era, std::string agent, std::string remote)
     : context_(context),
       session_(nullptr),
       client_(Client{era, std::move(agent), context.new_client()}),
       number_(++context.last_post),
       share_(context.budget),
       began_(context.loop.now()),
-      leaving_(context.loop, [this] { leave(); }) {}
+      leaving_(context.loop, [this] { leave(); }) {
+  client_->identity.remote = std::move(remote);
+}
 
 Post::~Post() {
   if (connection_ != nullptr) connection_->drop();

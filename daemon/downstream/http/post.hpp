@@ -68,8 +68,8 @@ class Post final : public ClientChannel, public HttpResponder {
   };
 
   Post(FaceContext& context, DownstreamSession& session);
-  /// A client itself; `agent` is its User-Agent, printable.
-  Post(FaceContext& context, Era era, std::string agent);
+  /// A client itself; `agent` is its User-Agent, printable, and `remote` its address.
+  Post(FaceContext& context, Era era, std::string agent, std::string remote);
   /// One of the previous process. `connection` is null if no caller waits on it.
   Post(FaceContext& context, DownstreamSession& session, Saved saved, HttpConnection* connection);
   ~Post();

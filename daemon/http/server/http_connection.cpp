@@ -1,6 +1,8 @@
 #include "http/server/http_connection.hpp"
 
+#include <arpa/inet.h>
 #include <linux/sockios.h>
+#include <netinet/in.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
@@ -484,6 +486,20 @@ std::uint64_t HttpConnection::acknowledged() const {
   int unread = 0;
   if (ioctl(watch_.descriptor(), SIOCOUTQ, &unread) != 0 || unread < 0) return 0;
   return writer_.sent() - std::min(writer_.sent(), static_cast<std::uint64_t>(unread));
+}
+
+std::string HttpConnection::remote_address() const {
+  sockaddr_storage peer{};
+  socklen_t length = sizeof peer;
+  if (getpeername(watch_.descriptor(), reinterpret_cast<sockaddr*>(&peer), &length) != 0) return {};
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  const void* const address =
+      peer.ss_family == AF_INET6
+          ? static_cast<const void*>(&reinterpret_cast<const sockaddr_in6*>(&peer)->sin6_addr)
+          : &reinterpret_cast<const sockaddr_in*>(&peer)->sin_addr;
+  if (peer.ss_family != AF_INET && peer.ss_family != AF_INET6) return {};
+  const char* const written = inet_ntop(peer.ss_family, address, text.data(), text.size());
+  return written == nullptr ? std::string() : std::string(written);
 }
 
 bool HttpConnection::peer_has_all() {

@@ -242,6 +242,8 @@ class HttpConnection {
   }
   /// When the last byte went to the kernel, or the first of those that wait was written.
   SteadyTime last_written() const { return writer_.last_written(); }
+  /// `192.0.2.1`, `2001:db8::1`: where it comes from; empty if that is not known any more.
+  std::string remote_address() const;
   /// Whether all that was written has reached the peer's kernel.
   bool peer_has_all();
   /// Bytes written since its beginning, and how many of them the peer's kernel has acknowledged (of
