@@ -168,20 +168,18 @@ void Daemon::take_policy(std::shared_ptr<const PolicyFile> policy, bool tells) {
 /// Throws StartError (73) if it cannot be written.
 void Daemon::begin_audit() {
   std::unique_ptr<AuditOutput> output;
-  std::vector<std::string> unended;
   if (options_.audit.target == "journal") {
     output = std::make_unique<AuditJournal>();
   } else {
     auto file = std::make_unique<AuditFile>(options_.audit.target);
-    if (options_.audit.required && !beginning_.earlier) unended = file->unended();
+    if (options_.audit.required && !beginning_.earlier) unended_ = file->unended();
     output = std::move(file);
   }
   audit_log_ = std::make_unique<AuditLog>(loop_, std::move(output), log_);
-  // What the daemon before was sending when it died.
-  for (const std::string& line : unended) audit_log_->append(unknown_line(line));
   audit_ = std::make_unique<AuditTrail>(loop_, *audit_log_, options_.audit,
                                         [this] { return secrets(); });
   router_.set_audit(*audit_);
+  if (state_) state_->set_audit(*audit_);
   metrics_.set_audit(*audit_log_);
   control_.set_audit(*audit_log_);
 }
@@ -247,6 +245,7 @@ int Daemon::run() {
   {
     const EventLoop::Turn turn(loop_);
     if (state_ && !goes_on) state_->take_up_session();
+    if (audit_) audit_->end_begun(std::exchange(unended_, {}));
     router_.start();
     if (metrics_file_) metrics_file_->start();
     supervisor_.ready();
@@ -304,7 +303,7 @@ void Daemon::take_options_again() {
   router_.reconfigure(parsed.options.router);
   jobs_.reconfigure(parsed.options.jobs);
   if (face_) face_->reload();
-  if (audit_log_) audit_log_->reopen();
+  if (audit_log_ && audit_log_->reopen()) audit_->begin_again();
   log_.reconfigure(parsed.options.log);
   warn_about_log(parsed.options.log, log_);
   options_.grace = parsed.options.grace;
@@ -395,7 +394,7 @@ void Daemon::leave() {
     log_.event(LogLevel::warning, "jobs lost",
                "{} jobs have ended that nobody has collected, and are lost", lost);
   }
-  if (audit_) audit_->end_all();
+  if (audit_) audit_->end_all(is_kept());
   if (state_) state_->end();
   log_.event(LogLevel::info, "ended", "ended");
   is_over_ = true;
@@ -404,7 +403,7 @@ void Daemon::leave() {
 
 void Daemon::end_at_once(int signal) {
   exit_code_ = 128 + signal;
-  if (audit_) audit_->end_all();
+  if (audit_) audit_->end_all(is_kept());
   is_over_ = true;
   loop_.stop();
 }

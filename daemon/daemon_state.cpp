@@ -58,6 +58,18 @@ bool ReplayedState::take(std::uint32_t type, std::string_view payload) {
     case record::job_forgotten: return jobs.forgotten(payload);
     case record::used_key: return jobs.key(payload);
     case record::orphan: return replay_orphan(payload, orphans);
+    case record::audited: {
+      AuditRecord one;
+      if (!read_payload(payload, one)) return false;
+      audited.insert_or_assign(one.number, std::move(one));
+      return true;
+    }
+    case record::audit_ended: {
+      std::vector<std::uint64_t> ended;
+      if (!read_payload(payload, ended)) return false;
+      for (const std::uint64_t number : ended) audited.erase(number);
+      return true;
+    }
     default: return false;
   }
 }
@@ -77,6 +89,7 @@ DaemonState::DaemonState(EventLoop& loop, const StateOptions& options, const Tar
       folder_(options.folder),
       state_log_(loop, folder_, target, options.sync, *this, log),
       ring_(loop, state_log_, feed, [this] { return stream_position(); }),
+      runner_(jobs),
       jobs_(loop, state_log_, jobs, session, upstream),
       orphans_(state_log_, router, session, upstream),
       instance_(random_name()),
@@ -209,6 +222,11 @@ void DaemonState::take_up_session() {
     if (!orphan.answer.event_id.empty() && orphan.answer.session == kept.number)
       std::erase(kept.unanswered, id);
   }
+  if (audit_ != nullptr) {
+    std::vector<AuditRecord> records;
+    for (auto& [number, one] : replayed_.audited) records.push_back(std::move(one));
+    audit_->take_over(std::move(records));
+  }
   const bool had_one = kept.number > 0 || kept.modern;
   const std::string event_id =
       replayed_.stream.session == kept.number ? replayed_.stream.event_id : std::string();
@@ -221,6 +239,12 @@ void DaemonState::take_up_session() {
   }
   const RestoredJobs restored = jobs_.restore(std::move(jobs), goes_on_);
   report_previous(restored);
+  if (audit_ != nullptr) {
+    audit_->give_up_jobs([this](std::string_view job) {
+      const Job* const found = runner_.store().find(job);
+      return found != nullptr && !is_end(found->state);
+    });
+  }
   for (auto& [id, orphan] : orphans) jobs_.adopt(id, std::move(orphan));
   if (!goes_on_) state_log_.begin();
 }
@@ -233,6 +257,7 @@ void DaemonState::write() {
 void DaemonState::end_turn() {
   jobs_.note_streams();
   orphans_.note_streams();
+  note_audit();
   write();
 }
 
@@ -243,6 +268,7 @@ void DaemonState::begin_end() {
 }
 
 void DaemonState::end() {
+  note_audit();
   state_log_.append(record::ended, std::time(nullptr));
   state_log_.write_now();
 }
@@ -305,6 +331,14 @@ void DaemonState::note_unanswered() {
   state_log_.append(record::unanswered, unanswered_);
 }
 
+/// What has ended is said once its line is in the audit: else neither would have it after a crash.
+void DaemonState::note_audit() {
+  if (audit_ == nullptr) return;
+  const std::vector<std::uint64_t> ended = audit_->take_changes(
+      [this](const AuditRecord& one) { state_log_.append(record::audited, one); });
+  if (!ended.empty()) state_log_.append(record::audit_ended, ended);
+}
+
 void DaemonState::begin_snapshot() {
   head_is_said_ = false;
   ring_.begin_snapshot();
@@ -322,6 +356,8 @@ void DaemonState::say_head(LogWriter& out) {
   if (!is_ending_) unanswered_ = router_.unanswered();
   out.append(record::unanswered, now, unanswered_);
   orphans_.say_all(out);
+  if (audit_ != nullptr)
+    audit_->each([&](const AuditRecord& one) { out.append(record::audited, now, one); });
 }
 
 bool DaemonState::continue_snapshot(LogWriter& out, std::size_t bytes) {
@@ -338,7 +374,9 @@ bool DaemonState::continue_snapshot(LogWriter& out, std::size_t bytes) {
 }
 
 std::size_t DaemonState::saved_bytes() const {
-  return ring_.saved_bytes() + session_bytes_ + jobs_.saved_bytes();
+  constexpr std::size_t of_audit_record = 512;  // about
+  return ring_.saved_bytes() + session_bytes_ + jobs_.saved_bytes() +
+         (audit_ != nullptr ? audit_->size() * of_audit_record : 0);
 }
 
 }  // namespace bridge

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "audit/audit_record.hpp"
 #include "jobs/job_log.hpp"
 #include "notifications/ring_log.hpp"
 #include "router/router.hpp"
@@ -39,7 +41,8 @@ struct ReplayedState {
   std::vector<UpstreamId> unanswered;
   JobReplay jobs;
   LoggedOrphans orphans;
-  bool ended_in_order = false;  ///< the daemon that wrote last has shut down
+  std::map<std::uint64_t, AuditRecord> audited;  ///< without a line as yet, by their numbers
+  bool ended_in_order = false;                   ///< the daemon that wrote last has shut down
 
   /// False if it is no record of this format.
   bool take(std::uint32_t type, std::string_view payload);
@@ -58,6 +61,9 @@ class DaemonState final : private StateSource {
               NotificationFeed& feed, UpstreamIdSource& ids, Session& session, Router& router,
               Upstream& upstream, JobRunner& jobs, Log& log);
   ~DaemonState() { jobs_.stop(); }
+
+  /// Requests whose ends the audit has to have are kept as well. Before anything is restored.
+  void set_audit(AuditTrail& audit) { audit_ = &audit; }
 
   /// Restores the ring, the session and the jobs from the log that was read, if there is one.
   /// Once, before any client.
@@ -109,6 +115,7 @@ class DaemonState final : private StateSource {
   void note_session();
   void note_ids();
   void note_unanswered();
+  void note_audit();
   void say_head(LogWriter& out);
   StreamPosition stream_position() const;
   LoggedSession session_now();
@@ -129,8 +136,10 @@ class DaemonState final : private StateSource {
   StateFolder folder_;
   StateLog state_log_;
   RingLog ring_;
+  JobRunner& runner_;
   JobLog jobs_;
   OrphanLog orphans_;
+  AuditTrail* audit_ = nullptr;
   std::string instance_;
   ReplayedState replayed_;  ///< until it is restored
   Previous previous_ = Previous::ended;

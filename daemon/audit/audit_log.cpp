@@ -1,6 +1,5 @@
 #include "audit/audit_log.hpp"
 
-#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -24,15 +23,15 @@ void AuditLog::append(const std::string& line) {
   if (waiting_.size() > most_gathered) write();
 }
 
-bool AuditLog::append_now(const std::string& line) {
+std::size_t AuditLog::append_now(std::string lines) {
   write();
-  if (is_failing_) return false;
-  waiting_ += line;
+  if (is_failing_) return 0;
+  const std::uint64_t before = counts_.written;
+  waiting_ = std::move(lines);
   try_to_write();
-  if (waiting_.empty()) return true;
-  // What was begun of it has to be finished, so that the next line is one.
-  if (done_ == 0) waiting_.clear();
-  return false;
+  // What was begun of a line has to be finished, so that the next one is one.
+  if (!waiting_.empty()) waiting_.resize(done_ == 0 ? 0 : waiting_.find('\n') + 1);
+  return static_cast<std::size_t>(counts_.written - before);
 }
 
 void AuditLog::write() {
@@ -45,7 +44,8 @@ void AuditLog::try_to_write() {
     const std::string_view there = std::string_view(waiting_).substr(0, written);
     const auto line_end = there.find_last_of('\n');
     const std::size_t whole = line_end == there.npos ? 0 : line_end + 1;
-    counts_.written += static_cast<std::uint64_t>(std::count(there.begin(), there.end(), '\n'));
+    for (auto end = there.find('\n'); end != there.npos; end = there.find('\n', end + 1))
+      ++counts_.written;
     waiting_.erase(0, whole);
     done_ = written - whole;
   }
@@ -61,16 +61,17 @@ void AuditLog::try_to_write() {
   }
 }
 
-void AuditLog::reopen() {
+bool AuditLog::reopen() {
   write();
   const AuditOutput::Reopened reopened = output_->reopen();
   if (reopened == AuditOutput::Reopened::failed) {
     log_.event(LogLevel::error, "audit", "the audit cannot be opened again: {}", output_->fault());
-    return;
+    return false;
   }
   // A line whose beginning is in the file before stands whole in this one.
   if (reopened == AuditOutput::Reopened::another) done_ = 0;
   try_to_write();
+  return reopened == AuditOutput::Reopened::another;
 }
 
 }  // namespace bridge

@@ -31,12 +31,13 @@ class AuditLog {
 
   /// `line` with its line end.
   void append(const std::string& line);
-  /// Writes this line now, after what waits. False: it is not there, and will not be.
-  bool append_now(const std::string& line);
+  /// Writes these lines now, after what waits. Returns how many of them are there; the others will
+  /// not be, but for one of which a part is.
+  std::size_t append_now(std::string lines);
   /// The end of a turn.
   void write();
-  /// SIGHUP.
-  void reopen();
+  /// SIGHUP. Whether the lines that follow go elsewhere than those before.
+  bool reopen();
 
   bool is_failing() const { return is_failing_; }
   const AuditCounts& counts() const { return counts_; }

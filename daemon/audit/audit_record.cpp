@@ -2,8 +2,13 @@
 
 #include <fmt/format.h>
 
-#include "json/json_object.hpp"
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
 #include "json/json_text.hpp"
+#include "text/characters.hpp"
 
 namespace bridge {
 namespace {
@@ -11,35 +16,115 @@ namespace {
 /// A method or a name that a peer has written is not longer than that in a line.
 constexpr std::size_t longest_text = 1024;
 
-std::string_view shortened(std::string_view text) { return text.substr(0, longest_text); }
+/// Writes a line, member by member: what comes behind the brace, or another member, has its comma.
+/// Each call of a client pays for it.
+class LineWriter {
+ public:
+  /// It appends to this.
+  explicit LineWriter(std::string& text) : text_(text) {}
 
-JsonObject described(const AuditRecord& record) {
-  JsonObject client;
-  if (record.client.http) {
-    client.add("http", true).add_unless_empty("remote", record.client.remote);
-  } else {
-    client.add("uid", record.client.uid).add("pid", record.client.pid);
-    client.add_unless_empty("command", record.client.command);
+  /// `name` with comma, quotes and colon; `value` is JSON.
+  LineWriter& raw(std::string_view name, std::string_view value) {
+    text_.append(name).append(value);
+    return *this;
   }
-  const WallTime time(WallTime::duration(static_cast<WallTime::rep>(record.time)));
-  JsonObject line;
-  line.add("time", timestamp(time))
-      .add_unless_empty("id", record.id)
-      .add("client", client)
-      .add("method", shortened(record.method))
-      .add_unless_empty("tool", shortened(record.tool))
-      .add_unless_empty("prompt", shortened(record.prompt))
-      .add_unless_empty("uri", shortened(record.uri))
-      .add_unless_empty("job", record.job)
-      .add_unless_empty("traceparent", record.traceparent)
-      .add("bytesIn", record.bytes_in)
-      .add_unless_empty("argumentsSha256", record.arguments_sha256)
-      .add_unless_empty("arguments", RawJson{record.arguments});
-  return line;
+  LineWriter& number(std::string_view name, std::uint64_t value) {
+    std::array<char, 20> digits{};
+    const auto written = std::to_chars(digits.data(), digits.data() + digits.size(), value);
+    return raw(name, {digits.data(), static_cast<std::size_t>(written.ptr - digits.data())});
+  }
+  /// Nothing is added if it is empty; what is long is cut.
+  LineWriter& text(std::string_view name, std::string_view value) {
+    if (value.empty()) return *this;
+    if (value.size() > longest_text) value = whole_characters(value, longest_text);
+    const bool is_plain = std::all_of(value.begin(), value.end(), [](char c) {
+      return c >= ' ' && c <= '~' && c != '"' && c != '\\';
+    });
+    if (!is_plain) return raw(name, quote(value));
+    text_.append(name) += '"';
+    text_.append(value) += '"';
+    return *this;
+  }
+  /// A timestamp().
+  LineWriter& time(std::string_view name, std::uint64_t ticks, WrittenSecond& second) {
+    constexpr auto whole = static_cast<std::uint64_t>(
+        std::chrono::duration_cast<WallTime::duration>(std::chrono::seconds(1)).count());
+    if (second.text.empty() || ticks < second.ticks || ticks - second.ticks >= whole) {
+      second.ticks = ticks - ticks % whole;
+      second.text =
+          timestamp(WallTime(WallTime::duration(static_cast<WallTime::rep>(second.ticks))));
+      second.text.resize(second.text.size() - milliseconds_behind);
+    }
+    text_.append(name) += '"';
+    text_ += second.text;
+    digits(static_cast<unsigned>((ticks - second.ticks) / (whole / 1000)), 'Z');
+    text_ += '"';
+    return *this;
+  }
+  /// Milliseconds with three digits of their fraction.
+  LineWriter& milliseconds(std::string_view name, std::chrono::microseconds time) {
+    const auto count = static_cast<std::uint64_t>(time.count());
+    number(name, count / 1000);
+    text_ += '.';
+    digits(static_cast<unsigned>(count % 1000));
+    return *this;
+  }
+
+ private:
+  static constexpr std::size_t milliseconds_behind = 4;  // and the Z
+
+  /// Three of them.
+  void digits(unsigned value, char behind = '\0') {
+    text_ += static_cast<char>('0' + value / 100);
+    text_ += static_cast<char>('0' + value / 10 % 10);
+    text_ += static_cast<char>('0' + value % 10);
+    if (behind != '\0') text_ += behind;
+  }
+
+  std::string& text_;
+};
+
+void describe(LineWriter& line, const AuditRecord& record, std::string_view client,
+              WrittenSecond& second) {
+  line.time("{\"time\":", record.time, second);
+  line.text(",\"id\":", record.id);
+  line.raw(",\"client\":", client);
+  if (record.method.empty()) line.raw(",\"method\":", "\"\"");
+  line.text(",\"method\":", record.method);
+  line.text(",\"tool\":", record.tool);
+  line.text(",\"prompt\":", record.prompt);
+  line.text(",\"uri\":", record.uri);
+  line.text(",\"job\":", record.job);
+  line.text(",\"traceparent\":", record.traceparent);
+  line.number(",\"bytesIn\":", record.bytes_in);
+  if (!record.arguments_sha256.empty())
+    line.raw(",\"argumentsSha256\":\"", record.arguments_sha256).raw("\"", {});
+  if (!record.arguments.empty()) line.raw(",\"arguments\":", record.arguments);
 }
 
-bool has_part(std::string_view text, std::string_view part) {
-  return memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
+/// Whether `"isError"` stands somewhere in it, by a letter that is seldom.
+bool names_error(std::string_view text) {
+  constexpr std::string_view name = "\"isError\"";
+  constexpr std::size_t seldom = 3;
+  for (auto at = text.find('E', seldom); at != text.npos; at = text.find('E', at + 1)) {
+    if (text.substr(at - seldom, name.size()) == name) return true;
+  }
+  return false;
+}
+
+bool says_error(std::string_view response) {
+  return names_error(response) &&
+         find_member(find_member(response, "result").value_or(""), "isError") == "true";
+}
+
+/// Whether it is written as most are: then it has a result, and nothing has to be looked for.
+bool begins_as_usual(std::string_view response, std::string_view raw_id) {
+  constexpr std::string_view before = "{\"jsonrpc\":\"2.0\",\"id\":";
+  if (raw_id.empty() || !response.starts_with(before)) return false;
+  response.remove_prefix(before.size());
+  if (!response.starts_with(raw_id)) return false;
+  response.remove_prefix(raw_id.size());
+  return response.starts_with(",\"result\":");
 }
 
 AuditOutcome outcome_of_error(std::string_view data) {
@@ -73,10 +158,14 @@ std::string_view name_of(AuditOutcome outcome) {
   return "unknown";
 }
 
-AuditEnd end_of_response(std::string_view response, bool is_call) {
+AuditEnd end_of_response(std::string_view response, bool is_call, std::string_view raw_id) {
   AuditEnd end;
   end.outcome = AuditOutcome::ok;
   end.bytes_out = response.size();
+  if (begins_as_usual(response, raw_id)) {
+    if (is_call && says_error(response)) end.outcome = AuditOutcome::tool_error;
+    return end;
+  }
   // A result may be large: whether there is an error is known before it was walked through.
   bool is_result = false;
   std::string_view error;
@@ -91,9 +180,7 @@ AuditEnd end_of_response(std::string_view response, bool is_call) {
     return error.empty();
   });
   if (is_result) {
-    if (is_call && has_part(response, "\"isError\"") &&
-        find_member(find_member(response, "result").value_or(""), "isError") == "true")
-      end.outcome = AuditOutcome::tool_error;
+    if (is_call && says_error(response)) end.outcome = AuditOutcome::tool_error;
     return end;
   }
   end.outcome = outcome_of_error(find_member(error, "data").value_or(""));
@@ -101,17 +188,34 @@ AuditEnd end_of_response(std::string_view response, bool is_call) {
   return end;
 }
 
-std::string beginning_line(const AuditRecord& record) { return described(record).text() + '\n'; }
+std::string described(const AuditClient& client) {
+  std::string text;
+  LineWriter writer(text);
+  if (client.http) {
+    writer.raw("{\"http\":", "true").text(",\"remote\":", client.remote);
+  } else {
+    writer.number("{\"uid\":", client.uid).number(",\"pid\":", client.pid);
+    writer.text(",\"command\":", client.command);
+  }
+  return text += '}';
+}
 
-std::string ended_line(const AuditRecord& record, const AuditEnd& end,
-                       std::chrono::microseconds took) {
-  JsonObject line = described(record);
-  line.add("outcome", name_of(end.outcome));
-  if (end.code) line.add("code", *end.code);
-  const auto count = static_cast<std::uint64_t>(took.count());
-  line.add("ms", RawJson{fmt::format("{}.{:03}", count / 1000, count % 1000)})
-      .add("bytesOut", end.bytes_out);
-  return line.text() + '\n';
+std::string beginning_line(const AuditRecord& record) {
+  std::string text;
+  LineWriter line(text);
+  WrittenSecond second;
+  describe(line, record, described(record.client), second);
+  return text += "}\n";
+}
+
+void append_ended_line(std::string& out, const AuditRecord& record, std::string_view client,
+                       const AuditEnd& end, std::chrono::microseconds took, WrittenSecond& second) {
+  LineWriter line(out);
+  describe(line, record, client, second);
+  line.raw(",\"outcome\":\"", name_of(end.outcome)).raw("\"", {});
+  if (end.code) line.raw(",\"code\":", std::to_string(*end.code));
+  line.milliseconds(",\"ms\":", took);
+  line.number(",\"bytesOut\":", end.bytes_out).raw("}", "\n");
 }
 
 std::string unknown_line(std::string_view beginning) {

@@ -42,11 +42,13 @@ struct AuditRecord {
   std::string arguments_sha256;  ///< empty: it has none
   std::string arguments;         ///< --audit-arguments: JSON
   std::uint64_t bytes_in = 0;
+  std::uint64_t number = 0;  ///< in the order of arrival, for the state
+  bool is_begun = false;     ///< the first of its two lines is there
 
   template <class A>
   void each_field(A& archive) {
     archive(id, time, came, client, method, tool, prompt, uri, job, traceparent, arguments_sha256,
-            arguments, bytes_in);
+            arguments, bytes_in, number, is_begun);
   }
 };
 
@@ -60,14 +62,31 @@ struct AuditEnd {
   std::size_t bytes_out = 0;
 };
 
-/// How the response says that it has. `is_call`: it may say that the tool has failed. Pure.
-AuditEnd end_of_response(std::string_view response, bool is_call);
+/// How the response says that it has. `is_call`: it may say that the tool has failed. `raw_id`: the
+/// request's, if that is known. Pure.
+AuditEnd end_of_response(std::string_view response, bool is_call, std::string_view raw_id = {});
 
+/// The second that was written last, as the beginning of a timestamp: many lines are of one.
+struct WrittenSecond {
+  std::uint64_t ticks = 0;  ///< of WallTime, when it began; 0 with an empty text
+  std::string text;         ///< `2026-01-31T12:00:00.`
+};
+
+/// What a line has of a client, as JSON.
+std::string described(const AuditClient& client);
 /// The line that stands before a request is sent, with its line end. REQUIRES: it has an id.
 std::string beginning_line(const AuditRecord& record);
-/// The line of a request that has ended.
-std::string ended_line(const AuditRecord& record, const AuditEnd& end,
-                       std::chrono::microseconds took);
+/// Appends the line of a request that has ended. `client`: described() of its client.
+void append_ended_line(std::string& out, const AuditRecord& record, std::string_view client,
+                       const AuditEnd& end, std::chrono::microseconds took, WrittenSecond& second);
+/// The same alone.
+inline std::string ended_line(const AuditRecord& record, const AuditEnd& end,
+                              std::chrono::microseconds took) {
+  std::string line;
+  WrittenSecond second;
+  append_ended_line(line, record, described(record.client), end, took, second);
+  return line;
+}
 /// The line of one whose beginning_line() an earlier daemon has written, and no more.
 std::string unknown_line(std::string_view beginning);
 

@@ -311,6 +311,7 @@ void JobRunner::end(Job& job, JobState state, std::string response, bool deliver
     if (!question.id.empty()) given_back_.emplace_back(question.told_to, std::move(question.id));
   }
   running_.erase(found);
+  if (AuditTrail* const audit = router_.audit()) audit->job_ended(job.id, response);
   some_have_ended_ = true;
   if (!store_.end(job, state, std::move(response), delivered, loop_.now())) {
     store_.end(job, JobState::failed,

@@ -4,48 +4,108 @@
 #include <utility>
 #include <vector>
 
-#include "json/json_object.hpp"
 #include "json/json_text.hpp"
 
 namespace bridge {
 namespace {
 
-/// Writes what it folds.
-struct CanonicalText {
-  using Value = std::string;
-  using Object = std::vector<std::pair<std::string, std::string>>;
-  using Array = JsonArray;
-
-  void add(Object& members, std::string_view key, std::string value) const {
-    members.emplace_back(unescape(key), std::move(value));
+void append_string(std::string& out, std::string_view raw) {
+  if (raw.find('\\') == raw.npos) {
+    out += '"';
+    out += raw;
+    out += '"';
+  } else {
+    out += quote(unescape(raw));
   }
-  void add(Array& array, const std::string& element) const { array.add(RawJson{element}); }
-  std::string end(Object members) const {
+}
+
+/// Down to here what has its members in order already is written at once. Not further, since what
+/// has not is walked through twice.
+constexpr std::size_t most_tried = 3;
+
+bool append_value(std::string& out, JsonScanner& scanner, std::string_view text, std::size_t level);
+
+/// Of an object whose members are in order, and whose names need no escapes. False: it is not, or
+/// is no JSON; then nothing has happened.
+bool append_in_order(std::string& out, JsonScanner& scanner, std::string_view text,
+                     std::size_t level) {
+  const JsonScanner beginning = scanner;
+  const std::size_t before = out.size();
+  std::string_view last;
+  char separator = '{';
+  const bool is_in_order = scanner.object([&](Slice key) {
+    const std::string_view name = key.of(text);
+    const bool needs_escapes = name.find('\\') != name.npos || name.find('\x7f') != name.npos;
+    if (needs_escapes || (separator == ',' && name <= last)) return false;
+    last = name;
+    out += std::exchange(separator, ',');
+    out += '"';
+    out.append(name).append("\":");
+    return append_value(out, scanner, text, level + 1);
+  });
+  if (is_in_order) {
+    out += separator == '{' ? "{}" : "}";
+  } else {
+    out.resize(before);
+    scanner = beginning;
+  }
+  return is_in_order;
+}
+
+/// Takes one value. As deep as the scanner allows, some hundred bytes of stack a level.
+bool append_value(std::string& out, JsonScanner& scanner, std::string_view text,
+                  std::size_t level) {
+  if (scanner.peek() == '{') {
+    if (level < most_tried && append_in_order(out, scanner, text, level)) return true;
+    std::vector<std::pair<std::string, std::string>> members;
+    if (!scanner.object([&](Slice key) {
+          auto& [name, value] = members.emplace_back(unescape(key.of(text)), std::string());
+          return append_value(value, scanner, text, level + 1);
+        }))
+      return false;
     std::stable_sort(members.begin(), members.end(),
                      [](const auto& left, const auto& right) { return left.first < right.first; });
-    JsonObject object;
-    for (const auto& [name, value] : members) object.add_any(name, RawJson{value});
-    return std::move(object).text();
-  }
-  std::string end(const Array& array) const { return array.text(); }
-  bool scalar(JsonScanner& scanner, std::string_view text, std::string& value) const {
-    Slice raw;
-    if (!scanner.value(raw)) return false;
-    value = raw.of(text);
-    if (value.find('\\') != value.npos)
-      value = quote(unescape(raw.of(text).substr(1, value.size() - 2)));
+    char before = '{';
+    for (const auto& [name, value] : members) {
+      out.append(1, std::exchange(before, ',')).append(quote(name)).append(1, ':').append(value);
+    }
+    out += members.empty() ? "{}" : "}";
     return true;
   }
-};
+  if (scanner.peek() == '[') {
+    out += '[';
+    bool is_first = true;
+    if (!scanner.array([&] {
+          if (!std::exchange(is_first, false)) out += ',';
+          return append_value(out, scanner, text, level + 1);
+        }))
+      return false;
+    out += ']';
+    return true;
+  }
+  Slice raw;
+  if (!scanner.value(raw)) return false;
+  const std::string_view value = raw.of(text);
+  if (is_string(value)) {
+    append_string(out, value.substr(1, value.size() - 2));
+  } else {
+    out += value;
+  }
+  return true;
+}
 
 }  // namespace
 
-std::string canonical_json(std::string_view value) {
-  std::string text;
+void append_canonical_json(std::string& out, std::string_view value) {
   JsonScanner scanner(value);
   scanner.skip_space();
-  fold_value(scanner, value, CanonicalText(), text);
-  return text;
+  append_value(out, scanner, value, 0);
+}
+
+std::string canonical_json(std::string_view value) {
+  std::string out;
+  append_canonical_json(out, value);
+  return out;
 }
 
 }  // namespace bridge

@@ -9,5 +9,7 @@ namespace bridge {
 /// bytes, strings as quote() writes them, numbers as they were written. REQUIRES: a JsonScanner has
 /// accepted it. Pure.
 std::string canonical_json(std::string_view value);
+/// Appends the same.
+void append_canonical_json(std::string& out, std::string_view value);
 
 }  // namespace bridge

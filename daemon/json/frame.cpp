@@ -117,7 +117,7 @@ class FrameWalk {
     if (!take_value(value)) return false;
     if (key == "progressToken") meet(params_progress_token_, value, progress_token_twice_);
     if (key == "requestId") meet(frame_.request_id, value, request_id_twice_);
-    note_bound(key);
+    note_bound(key, value);
     return true;
   }
 
@@ -134,8 +134,10 @@ class FrameWalk {
     }
   }
 
-  void note_bound(std::string_view key) {
+  void note_bound(std::string_view key, Slice value) {
     const unsigned member = bound_member(key);
+    if (member == 2) frame_.name = value;
+    if (member == 8) frame_.arguments = value;
     frame_.has_ambiguous_params = frame_.has_ambiguous_params || (bound_ & member) != 0;
     bound_ |= member;
     frame_.has_input_answers = bound_ >= 16;
@@ -358,6 +360,7 @@ const char* FrameWalk::finish_response() {
   if (frame_.params.present()) {
     frame_.meta = frame_.progress_token = frame_.request_id = {};
     frame_.protocol_version = frame_.subscription_id = {};
+    frame_.name = frame_.arguments = {};
     frame_.reserved = {};
   }
   const std::string_view id = frame_.text(frame_.id);

@@ -75,6 +75,11 @@ struct Frame {
   /// errs.
   Slice result_type;
 
+  /// The values at `params.name` and `params.arguments` of a request, whatever they are; of several
+  /// the last.
+  Slice name;
+  Slice arguments;
+
   /// Whether the params have `inputResponses` or `requestState` (MCP 2026-07-28, "Multi Round-Trip
   /// Requests").
   bool has_input_answers = false;

@@ -121,8 +121,8 @@ Frame edited(Frame frame, const Edits& edits) {
   for (Slice* const slice :
        {&frame.id, &frame.params, &frame.result, &frame.error, &frame.progress_token,
         &frame.request_id, &frame.meta, &frame.protocol_version, &frame.subscription_id,
-        &frame.result_type, &reserved.client_capabilities, &reserved.client_info,
-        &reserved.log_level}) {
+        &frame.result_type, &frame.name, &frame.arguments, &reserved.client_capabilities,
+        &reserved.client_info, &reserved.log_level}) {
     if (slice->present()) *slice = edits.moved(*slice);
   }
   edits.make_in(frame.bytes);

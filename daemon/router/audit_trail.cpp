@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
+#include <tuple>
 #include <utility>
 
-#include "audit/arguments_digest.hpp"
 #include "json/json_text.hpp"
 #include "router/request_log.hpp"
 #include "text/characters.hpp"
@@ -36,23 +37,18 @@ AuditTrail::AuditTrail(const EventLoop& loop, AuditLog& log, const AuditOptions&
   run_ = fmt::format("{:08x}{:08x}", random(), random());
 }
 
-std::string AuditTrail::key_of(ClientId client, std::string_view raw_id) {
-  std::string key = std::to_string(value_of(client));
-  key.append(1, ' ').append(raw_id);
-  return key;
-}
-
 /// What is known of it; read once, while its process is there.
-const AuditClient& AuditTrail::client_of(const Client& client) {
+AuditTrail::Known& AuditTrail::known_of(const Client& client) {
   const auto [found, is_new] = known_.try_emplace(client.id());
-  AuditClient& known = found->second.client;
+  Known& known = found->second;
   if (is_new) {
     const ClientIdentity& identity = client.channel.identity();
-    known.http = client.user.remote;
-    known.uid = identity.uid;
-    known.pid = static_cast<std::uint64_t>(identity.pid);
-    known.remote = identity.remote;
-    if (!known.http) known.command = client.channel.command();
+    known.client.http = client.user.remote;
+    known.client.uid = identity.uid;
+    known.client.pid = static_cast<std::uint64_t>(identity.pid);
+    known.client.remote = identity.remote;
+    if (!known.client.http) known.client.command = client.channel.command();
+    known.text = described(known.client);
   }
   return known;
 }
@@ -60,56 +56,85 @@ const AuditClient& AuditTrail::client_of(const Client& client) {
 void AuditTrail::came(const Client& client, const Frame& request) {
   if (client.is_bridge || !is_recorded(request)) return;
   const std::string_view raw_id = request.text(request.id);
-  AuditRecord record;
   if (client.is_job) {
     const auto by = client.channel.submitted_by(raw_id);
     if (!by) return;  // what the bridge asks about a job
+    const auto [found, is_new] = jobs_.try_emplace(by->job);
+    if (!is_new) return;  // another daemon had it sent
+    AuditRecord& record = found->second;
     record.client.http = by->peer.http;
     record.client.uid = by->peer.uid;
     record.client.pid = static_cast<std::uint64_t>(by->pid);
     record.client.command = by->command;
     record.job = by->job;
+    fill(record, request);
+    if (options_.required) new_.push_back({{}, by->job, record.number});
   } else {
-    record.client = client_of(client);
+    Known& known = known_of(client);
+    AuditRecord& record = known.open
+                              .emplace(std::piecewise_construct, std::forward_as_tuple(raw_id),
+                                       std::forward_as_tuple())
+                              ->second;
+    ++of_clients_;
+    record.client = known.client;
+    fill(record, request);
+    if (options_.required && !request.method.starts_with("bridge/"))
+      new_.push_back({client.id(), std::string(raw_id), record.number});
   }
+}
+
+void AuditTrail::fill(AuditRecord& record, const Frame& request) {
+  record.number = ++last_number_;
   record.time = ticks(loop_.wall_time());
   record.came = ticks(loop_.now());
   record.bytes_in = request.bytes.size();
   describe(record, request);
-  add(client.id(), raw_id, std::move(record));
 }
 
 /// What it asks for.
 void AuditTrail::describe(AuditRecord& record, const Frame& request) {
-  std::string method = request.method;
+  std::string submitted;
+  std::string_view method = request.method;
   std::string_view params = request.text(request.params);
-  record.method = method;
+  record.method = request.method;
+  const bool is_control = method.starts_with("bridge/");
   if (method == "bridge/submit"sv) {
-    method = find_string(params, "method").value_or("");
+    submitted = find_string(params, "method").value_or("");
+    method = submitted;
     params = find_member(params, "params").value_or("");
   } else if (request.meta.present()) {
     record.traceparent = traceparent_of(params);
   }
   const bool is_call = method == "tools/call"sv;
   const bool is_prompt = method == "prompts/get"sv;
+  if ((is_call || is_prompt) && !is_control) {
+    (is_prompt ? record.prompt : record.tool) = to_text(request.text(request.name)).value_or("");
+    return note_arguments(record, request.text(request.arguments));
+  }
+  const bool is_completion = method == "completion/complete"sv;
+  const bool names_tool = is_call || method == "bridge/tool"sv;
   std::string_view arguments;
   each_member(params, [&](std::string_view key, std::string_view value) {
-    if ((is_call || is_prompt || record.method == "bridge/tool"sv) && key_is(key, "name")) {
+    if ((names_tool || is_prompt) && key_is(key, "name")) {
       (is_prompt ? record.prompt : record.tool) = to_text(value).value_or("");
     } else if ((is_call || is_prompt) && key_is(key, "arguments")) {
       arguments = value;
     } else if (!is_call && !is_prompt && key_is(key, "uri")) {
       record.uri = to_text(value).value_or("");
-    } else if (record.job.empty() && record.method.starts_with("bridge/") && key_is(key, "job")) {
+    } else if (is_control && record.job.empty() && key_is(key, "job")) {
       record.job = to_text(value).value_or("");
-    } else if (method == "completion/complete"sv && key_is(key, "ref")) {
+    } else if (is_completion && key_is(key, "ref")) {
       record.prompt = find_string(value, "name").value_or("");
       record.uri = find_string(value, "uri").value_or("");
     }
     return true;
   });
+  note_arguments(record, arguments);
+}
+
+void AuditTrail::note_arguments(AuditRecord& record, std::string_view arguments) {
   if (arguments.empty()) return;
-  record.arguments_sha256 = arguments_digest(arguments);
+  record.arguments_sha256 = digest_.of(arguments);
   if (!options_.arguments) return;
   std::vector<std::string> secrets = secrets_();
   if (!forms_.is_of(secrets)) forms_ = SecretForms(std::move(secrets));
@@ -124,43 +149,120 @@ void AuditTrail::describe(AuditRecord& record, const Frame& request) {
   }
 }
 
-void AuditTrail::add(ClientId client, std::string_view raw_id, AuditRecord record) {
-  open_.emplace(key_of(client, raw_id), Open{client, std::move(record)});
-  ++known_[client].open;
+std::optional<AuditRecord> AuditTrail::take(ClientId client, std::string_view raw_id) {
+  const auto known = known_.find(client);
+  if (known == known_.end()) return std::nullopt;
+  Open& open = known->second.open;
+  const auto found = open.find(raw_id);
+  if (found == open.end()) return std::nullopt;
+  std::optional<AuditRecord> record = std::move(found->second);
+  open.erase(found);
+  --of_clients_;
+  return record;
 }
 
-std::optional<AuditRecord> AuditTrail::take(ClientId client, std::string_view raw_id) {
-  const auto found = open_.find(key_of(client, raw_id));
-  if (found == open_.end()) return std::nullopt;
-  std::optional<AuditRecord> record = std::move(found->second.record);
-  open_.erase(found);
-  if (const auto known = known_.find(client); known != known_.end()) --known->second.open;
-  return record;
+AuditRecord* AuditTrail::find(const Client& client, std::string_view raw_id) {
+  if (client.is_job) {
+    const auto by = client.channel.submitted_by(raw_id);
+    const auto found = by ? jobs_.find(by->job) : jobs_.end();
+    return found == jobs_.end() ? nullptr : &found->second;
+  }
+  const auto known = known_.find(client.id());
+  if (known == known_.end()) return nullptr;
+  const auto found = known->second.open.find(raw_id);
+  return found == known->second.open.end() ? nullptr : &found->second;
+}
+
+AuditRecord* AuditTrail::find(const New& one) {
+  if (one.client == ClientId{}) {
+    const auto found = jobs_.find(one.name);
+    return found == jobs_.end() ? nullptr : &found->second;
+  }
+  const auto known = known_.find(one.client);
+  if (known == known_.end()) return nullptr;
+  const auto [first, last] = known->second.open.equal_range(one.name);
+  const auto found = std::find_if(
+      first, last, [&one](const auto& entry) { return entry.second.number == one.number; });
+  return found == last ? nullptr : &found->second;
+}
+
+void AuditTrail::begin_all() {
+  std::vector<AuditRecord*> records;
+  for (const New& one : std::exchange(new_, {})) {
+    AuditRecord* const record = find(one);
+    if (record == nullptr || !record->id.empty()) continue;
+    record->id = fmt::format("{}-{}", run_, ++last_id_);
+    records.push_back(record);
+  }
+  begin(records);
+}
+
+/// REQUIRES: they have their ids.
+void AuditTrail::begin(const std::vector<AuditRecord*>& records) {
+  if (records.empty()) return;
+  std::string lines;
+  for (const AuditRecord* const record : records) lines += beginning_line(*record);
+  said_ += lines.size();
+  std::size_t written = log_.append_now(std::move(lines));
+  for (AuditRecord* const record : records) {
+    record->is_begun = written > 0;
+    written -= written > 0 ? 1 : 0;
+  }
 }
 
 bool AuditTrail::may_send(const Client& client, std::string_view raw_id) {
   if (!options_.required) return true;
-  const auto found = open_.find(key_of(client.id(), raw_id));
-  if (found == open_.end()) return true;  // the bridge's own
-  AuditRecord& record = found->second.record;
-  record.id = fmt::format("{}-{}", run_, ++last_id_);
-  if (log_.append_now(beginning_line(record))) return true;
-  record.id.clear();
-  return false;
+  AuditRecord* const record = find(client, raw_id);
+  if (record == nullptr || record->is_begun) return true;  // null: the bridge's own
+  if (record->id.empty()) record->id = fmt::format("{}-{}", run_, ++last_id_);
+  begin({record});
+  return record->is_begun;
 }
 
-void AuditTrail::end(const AuditRecord& record, const AuditEnd& how) {
-  const SteadyTime came = steady_time_of(record.came);
-  log_.append(ended_line(
-      record, how, std::chrono::duration_cast<std::chrono::microseconds>(loop_.now() - came)));
+void AuditTrail::append(const std::string& line) {
+  log_.append(line);
+  said_ += line.size();
+  if (options_.required && said_ > said_again_after) begin_again();
+}
+
+void AuditTrail::begin_again() {
+  said_ = 0;
+  each([this](const AuditRecord& one) {
+    if (one.is_begun) log_.append(beginning_line(one));
+  });
+}
+
+void AuditTrail::note_end(const AuditRecord& record) {
+  if (record.number <= noted_) ended_.push_back(record.number);
+}
+
+/// `client`: described() of its client, if that is at hand.
+void AuditTrail::end(const AuditRecord& record, const AuditEnd& how, std::string_view client) {
+  const auto took = std::chrono::duration_cast<std::chrono::microseconds>(
+      loop_.now() - steady_time_of(record.came));
+  line_.clear();
+  if (client.empty()) {
+    append_ended_line(line_, record, described(record.client), how, took, second_);
+  } else {
+    append_ended_line(line_, record, client, how, took, second_);
+  }
+  append(line_);
+  note_end(record);
 }
 
 void AuditTrail::answered(ClientId client, std::string_view raw_id, std::string_view response) {
-  auto record = take(client, raw_id);
-  if (!record) return;
-  if (record->method == "bridge/submit"sv)
-    record->job = find_string(find_member(response, "result").value_or(""), "job").value_or("");
-  end(*record, end_of_response(response, record->method == "tools/call"sv));
+  const auto known = known_.find(client);
+  if (known == known_.end()) return;
+  Open& open = known->second.open;
+  const auto found = open.find(raw_id);
+  if (found == open.end()) return;
+  AuditRecord& record = found->second;
+  if (record.method == "bridge/submit"sv)
+    record.job = find_string(find_member(response, "result").value_or(""), "job").value_or("");
+  end(record, end_of_response(response, record.method == "tools/call"sv, raw_id),
+      known->second.text);
+  open.erase(found);
+  --of_clients_;
 }
 
 void AuditTrail::not_answered(ClientId client, std::string_view raw_id) {
@@ -177,9 +279,14 @@ void AuditTrail::left_behind(ClientId client, std::string_view raw_id, UpstreamI
   }
 }
 
-void AuditTrail::adopted(ClientId client, std::string_view raw_id, ClientId keeper,
+void AuditTrail::adopted(ClientId client, std::string_view raw_id, const Client& keeper,
                          std::string_view as) {
-  if (auto record = take(client, raw_id)) add(keeper, as, std::move(*record));
+  auto record = take(client, raw_id);
+  if (!record) return;
+  const auto by = keeper.channel.submitted_by(as);
+  if (!by) return end(*record, {AuditOutcome::unknown});
+  record->job = by->job;
+  jobs_.insert_or_assign(by->job, std::move(*record));
 }
 
 void AuditTrail::left_behind_ended(UpstreamId id, std::string_view response) {
@@ -195,30 +302,80 @@ void AuditTrail::left_behind_ended(UpstreamId id, std::string_view response) {
 void AuditTrail::client_left(ClientId client) {
   const auto known = known_.find(client);
   if (known == known_.end()) return;
-  if (known->second.open > 0) {
-    for (auto at = open_.begin(); at != open_.end();) {
-      if (at->second.client != client) {
-        ++at;
-        continue;
-      }
-      end(at->second.record, {AuditOutcome::cancelled});
-      at = open_.erase(at);
-    }
-  }
+  for (const auto& [request, record] : known->second.open)
+    end(record, {AuditOutcome::cancelled}, known->second.text);
+  of_clients_ -= known->second.open.size();
   known_.erase(known);
 }
 
-void AuditTrail::end_all() {
-  for (const auto& [key, one] : std::exchange(open_, {})) end(one.record, {});
+void AuditTrail::job_ended(std::string_view job, std::string_view response) {
+  const auto found = jobs_.find(job);
+  if (found == jobs_.end()) return;
+  AuditEnd how{AuditOutcome::cancelled};
+  if (!response.empty()) how = end_of_response(response, found->second.method == "tools/call"sv);
+  end(found->second, how);
+  jobs_.erase(found);
+}
+
+void AuditTrail::end_all(bool jobs_go_on) {
+  for (const auto& [id, known] : std::exchange(known_, {})) {
+    for (const auto& [request, record] : known.open) end(record, {}, known.text);
+  }
+  of_clients_ = 0;
+  if (!jobs_go_on) {
+    for (const auto& [job, record] : std::exchange(jobs_, {})) end(record, {});
+  }
   for (const auto& [id, record] : std::exchange(left_behind_, {})) end(record, {});
-  known_.clear();
   log_.write();
+}
+
+void AuditTrail::take_over(std::vector<AuditRecord> records) {
+  for (AuditRecord& record : records) {
+    last_number_ = noted_ = std::max(noted_, record.number);
+    const bool is_call_of_job = !record.job.empty() && !record.method.starts_with("bridge/");
+    if (is_call_of_job) {
+      // How long it has taken is known by the calendar alone.
+      const std::uint64_t now = ticks(loop_.wall_time());
+      const auto took =
+          WallTime::duration(static_cast<WallTime::rep>(now - std::min(now, record.time)));
+      record.came = ticks(loop_.now() - std::chrono::duration_cast<SteadyTime::duration>(took));
+      std::string job = record.job;
+      jobs_.insert_or_assign(std::move(job), std::move(record));
+    } else {
+      end_unknown(record);
+    }
+  }
+}
+
+/// A line of the file that says so is made of that line.
+void AuditTrail::end_unknown(const AuditRecord& record) {
+  const bool is_in_file = options_.required && options_.target != "journal" && record.is_begun;
+  if (!is_in_file) append(unknown_line(beginning_line(record)));
+  note_end(record);
+}
+
+void AuditTrail::end_begun(const std::vector<std::string>& lines) {
+  std::set<std::string> open;
+  each([&](const AuditRecord& one) { open.insert(one.id); });
+  for (const std::string& line : lines) {
+    if (!open.contains(find_string(line, "id").value_or(""))) append(unknown_line(line));
+  }
+}
+
+void AuditTrail::give_up_jobs(const std::function<bool(std::string_view job)>& known) {
+  std::erase_if(jobs_, [&](const auto& entry) {
+    if (known(entry.first)) return false;
+    end_unknown(entry.second);
+    return true;
+  });
 }
 
 std::vector<AuditTrail::Saved> AuditTrail::save() const {
   std::vector<Saved> saved;
-  for (const auto& [key, one] : open_)
-    saved.push_back({one.client, key.substr(key.find(' ') + 1), one.record});
+  for (const auto& [id, known] : known_) {
+    for (const auto& [request, record] : known.open) saved.push_back({id, request, record});
+  }
+  for (const auto& [job, record] : jobs_) saved.push_back({ClientId{}, {}, record});
   for (const auto& [id, record] : left_behind_)
     saved.push_back({ClientId{}, std::to_string(value_of(id)), record});
   return saved;
@@ -226,13 +383,19 @@ std::vector<AuditTrail::Saved> AuditTrail::save() const {
 
 void AuditTrail::restore(std::vector<Saved> saved) {
   for (Saved& one : saved) {
-    if (one.client == ClientId{}) {
-      const auto id = to_unsigned(one.request);
-      if (id) left_behind_.insert_or_assign(static_cast<UpstreamId>(*id), std::move(one.record));
-      continue;
+    last_number_ = std::max(last_number_, one.record.number);
+    if (one.client != ClientId{}) {
+      Known& known = known_[one.client];
+      known.client = one.record.client;
+      known.text = described(known.client);
+      known.open.emplace(std::move(one.request), std::move(one.record));
+      ++of_clients_;
+    } else if (const auto id = to_unsigned(one.request)) {
+      left_behind_.insert_or_assign(static_cast<UpstreamId>(*id), std::move(one.record));
+    } else {
+      std::string job = one.record.job;
+      jobs_.insert_or_assign(std::move(job), std::move(one.record));
     }
-    known_[one.client].client = one.record.client;
-    add(one.client, one.request, std::move(one.record));
   }
 }
 

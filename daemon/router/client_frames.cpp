@@ -144,7 +144,8 @@ ClientFrames::ClientFrames(const RouterContext& context, ByteBudget& budget,
       slots_(context.options.max_inflight),
       notifications_(context, budget, [this](Client& client) { start_waiting(client); }),
       not_open_since_{context.loop.now(), context.loop.now()},
-      expiry_(context.loop, [this] { expire(); }) {}
+      expiry_(context.loop, [this] { expire(); }),
+      recording_(context.loop, [this] { start_recorded(); }) {}
 
 void ClientFrames::client_left(Client& client) {
   slots_.client_left(client.id());
@@ -206,7 +207,19 @@ void ClientFrames::add(Client& client, Frame&& frame) {
   const bool is_open = is_open_for(client, frame);
   client.waiting.push(std::move(frame), now);
   if (!is_open) expiry_.set_at_latest(now + context_.session_timeout());
+  if (context_.audit != nullptr && context_.audit->is_required()) {
+    unrecorded_.push_back(client.id());
+    recording_.schedule();
+    return;
+  }
   start_waiting(client);
+}
+
+void ClientFrames::start_recorded() {
+  context_.audit->begin_all();
+  for (const ClientId id : std::exchange(unrecorded_, {})) {
+    if (Client* const client = context_.clients.find(id)) start_waiting(*client);
+  }
 }
 
 bool ClientFrames::cancel(Client& client, std::string_view raw_id) {
@@ -294,6 +307,10 @@ bool ClientFrames::start_initialize(Client& client) {
   if (!session.wants_initialize()) {
     session.require(Era::legacy);
     return false;
+  }
+  if (context_.audit != nullptr && refuse_unrecorded(client, client.waiting.front().frame)) {
+    client.waiting.take_front();
+    return true;
   }
   expiry_.set_at_latest(client.waiting.front().since + context_.session_timeout());
   in_flight_.open_session(client, client.waiting.take_front());
@@ -470,6 +487,7 @@ bool ClientFrames::takes_id_of_listen(const Client& client, const Frame& request
 /// It takes no slot of the requests in flight.
 bool ClientFrames::start_listen(Client& client) {
   const Frame frame = client.waiting.take_front().frame;
+  if (context_.audit != nullptr && refuse_unrecorded(client, frame)) return true;
   if (client.listens < context_.options.client_inflight) {
     listens_.add(client, frame);
   } else {
@@ -494,6 +512,7 @@ bool ClientFrames::answer_for_upstream(Client& client) {
                           AnswerOrder::in_order);
     return true;
   }
+  if (context_.audit != nullptr && refuse_unrecorded(client, frame)) return true;
   restorable_.accepted(frame, client.id());
   if (frame.method == "resources/subscribe"sv &&
       client.subscribing < context_.options.client_inflight) {

@@ -218,6 +218,7 @@ class ClientFrames {
   bool answer_unsubscribe(Client& client);
   bool refuse_by_policy(Client& client, const Frame& request);
   bool refuse_unrecorded(Client& client, const Frame& request);
+  void start_recorded();
   bool has_slot_of_user(Client& client);
   void pass_slots_of_user_on(const User& user);
   bool answer_for_upstream(Client& client);
@@ -247,6 +248,8 @@ class ClientFrames {
   std::array<SteadyTime, 2> not_open_since_;
   std::uint64_t unserved_ = 0;  ///< requests that have failed since there was a session
   DeadlineTimer expiry_;
+  std::vector<ClientId> unrecorded_;  ///< with --audit-required: whose frames have come this turn
+  Deferred recording_;                ///< records them with one write, then starts them
 };
 
 }  // namespace bridge

@@ -308,7 +308,7 @@ bool RequestsInFlight::keep_orphan(UpstreamId id, PendingRequest& request, const
   Client* const keeper = orphan_keeper_(former, id, request);
   if (keeper == nullptr) return false;
   if (context_.audit != nullptr)
-    context_.audit->adopted(former.id(), raw_id, keeper->id(), request.client_request_id);
+    context_.audit->adopted(former.id(), raw_id, *keeper, request.client_request_id);
   request.client = keeper->id();
   keeper->in_flight.push_back(id);
   context_.session.pause(id, false);

@@ -74,6 +74,8 @@ class Router final : public ClientEvents, public SessionEvents, private RequestE
   void set_orphan_keeper(OrphanKeeper keeper) { in_flight_.set_orphan_keeper(std::move(keeper)); }
   /// What records the requests of clients; set once, before any comes; may be left out.
   void set_audit(AuditTrail& audit) { audit_ = &audit; }
+  /// Null without --audit.
+  AuditTrail* audit() const { return audit_; }
   /// Who sees the upstream's requests as well; set once, may be left out.
   void set_onlookers(RequestOnlookers& onlookers) { server_requests_.set_onlookers(onlookers); }
 

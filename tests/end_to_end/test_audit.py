@@ -10,6 +10,7 @@ import unittest
 
 from harness import eventually, main, request
 from harness.eras import Eras
+from harness.jobs import Jobs
 from harness.other_user import NOBODY, acting_as, is_root
 
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -147,8 +148,10 @@ class Lines(Audits):
 
     def test_a_caller_of_the_http_face(self):
         self.audited(face=True)
-        self.speaker("modern", "face").call("echo", {"message": "x"})
-        self.assertEqual(self.line_of(tool="echo")[0]["client"]["http"], True)
+        for era in ("modern", "legacy"):
+            self.speaker(era, "face").call("echo", {"message": era})
+        for line in self.line_of(2, tool="echo"):
+            self.assertEqual(line["client"], {"http": True, "remote": "127.0.0.1"})
 
 
 class Files(Audits):
@@ -279,6 +282,87 @@ class Required(Audits):
         client.call("fail", {}, 2)
         self.line_of(2, tool="fail")
         self.assertEqual([line for line in self.lines() if line.get("outcome") == "unknown"], [])
+
+
+class Crashes(Audits):
+    def kill(self, daemon):
+        daemon.exit_codes = (-9,)
+        daemon.signal(signal.SIGKILL)
+        daemon.wait()
+
+    def held(self, server, key="k"):
+        client = self.client()
+        client.send(request("tools/call", {"name": "hold", "arguments": {"key": key}}))
+        server.wait_held(key)
+        return client
+
+    def test_with_a_state_the_next_daemon_writes_the_end_of_what_was_in_flight(self):
+        state = ("--state-dir", self.path("state"))
+        for more in ((), ("--audit-required",)):
+            with self.subTest(more):
+                server, daemon = self.audited(*state, *more)
+                os.truncate(self.file, 0)
+                self.held(server)
+                self.client().call("echo", {"message": "x"})
+                self.line_of(tool="echo", outcome="ok")
+                self.kill(daemon)
+                daemon = self.before(server, "--audit", self.file, *state, *more)
+                ended = self.line_of(tool="hold", outcome="unknown")
+                self.assertEqual(len(ended), 1)
+                self.assertEqual(ended[0]["client"]["pid"], os.getpid())
+                self.assertEqual(len(self.line_of(tool="echo", outcome="ok")), 1)
+                # Once: the next one knows that it was told.
+                self.kill(daemon)
+                self.before(server, "--audit", self.file, *state, *more)
+                self.client().call("fail", {})
+                self.line_of(tool="fail", outcome="tool_error")
+                self.assertEqual(len(self.line_of(tool="hold", outcome="unknown")), 1)
+                self.default_daemon.stop()
+
+    def test_a_job_that_another_daemon_goes_on_with_has_its_line_when_it_ends(self):
+        state = ("--state-dir", self.path("state"), "--max-inflight", "1")
+        server, daemon = self.audited(*state)
+        asker = self.client()
+        jobs = [asker.request("bridge/submit", {"method": "tools/call", "params": {"name": name, "arguments": arguments}}, id)["result"]["job"]
+                for id, (name, arguments) in enumerate((("hold", {"key": "j"}), ("echo", {"message": "later"})), 1)]
+        server.wait_held("j")
+        self.kill(daemon)
+        self.before(server, "--audit", self.file, *state)
+        collector = self.client()
+        for id, job in enumerate(jobs):
+            collector.request("bridge/collect", {"job": job, "waitMs": 20000}, id)
+        # What may have been done and cannot be had any more is unknown; what had not been sent goes on.
+        self.assertEqual([line["job"] for line in self.line_of(method="tools/call", outcome="unknown")], [jobs[0]])
+        self.assertEqual([line["job"] for line in self.line_of(method="tools/call", outcome="ok")], [jobs[1]])
+
+    def test_a_rotated_file_has_what_has_not_ended(self):
+        server, daemon = self.audited("--audit-required")
+        self.held(server)
+        os.rename(self.file, self.path("audit.log.1"))
+        daemon.signal(signal.SIGHUP)
+        daemon.logged("read again")
+        [begun] = [line for line in self.lines() if line.get("tool") == "hold"]
+        self.kill(daemon)
+        self.before(server, "--audit", self.file, "--audit-required")
+        self.assertEqual([line["id"] for line in self.line_of(tool="hold", outcome="unknown")], [begun["id"]])
+
+
+class Tasks(Jobs, Audits):
+    def test_a_task_of_a_job_has_its_line_when_the_task_ends(self):
+        server, _ = self.audited()
+        done = self.job("task")
+        server.wait_for("tasks/get")
+        left = self.job("task")
+        eventually(lambda: len(server.tasks.known) == 2, "two tasks")
+        self.client().call("fail", {})
+        self.line_of(tool="fail")
+        self.assertFalse([line for line in self.lines() if line["method"] == "tools/call" and line["tool"] == "task"])
+        server.complete_task(next(iter(server.tasks.known)))
+        self.assertEqual(self.collect(done)["state"], "completed")
+        [line] = self.line_of(method="tools/call", outcome="ok", job=done)
+        self.assertEqual(line["tool"], "task")
+        self.result_of("cancel", {"job": left})
+        self.line_of(method="tools/call", outcome="cancelled", job=left)
 
 
 if __name__ == "__main__":

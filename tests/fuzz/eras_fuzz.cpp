@@ -35,6 +35,8 @@ void check_notes(const Frame& made) {
   same(made.result, read->result);
   same(made.error, read->error);
   same(made.progress_token, read->progress_token);
+  same(made.name, read->name);
+  same(made.arguments, read->arguments);
 }
 
 void check_request(const Frame& frame) {

@@ -98,6 +98,19 @@ TEST_CASE("a line that has to be there is there at once, or not at all") {
   CHECK(t.output->text == "before\nnow\nagain\n");
 }
 
+TEST_CASE(
+    "of several lines that have to be there those are that fit, and of none a part for good") {
+  Fixture t;
+  t.output->room = 5;
+  CHECK(t.audit.append_now("a\nbbbb\nc\n") == 1);
+  CHECK(t.output->text == "a\nbbb");
+  t.output->room = 100;
+  let_pass(t.clock, t.loop, 10s);
+  CHECK(t.output->text == "a\nbbbb\n");
+  CHECK(t.audit.append_now("c\nd\n") == 2);
+  CHECK(t.output->writes == 3);
+}
+
 TEST_CASE("what was begun of a line stands whole in the file that is opened next") {
   Fixture t;
   t.output->room = 2;

@@ -74,8 +74,45 @@ TEST_CASE("how a response says that its request has ended") {
   CHECK_FALSE(end_of_response(R"({"error":{"code":"x"},"id":1})", true).code);
 }
 
+TEST_CASE("a response is the same however it is written") {
+  const auto outcome = [](std::string_view response) {
+    return end_of_response(response, true, "1").outcome;
+  };
+  CHECK(outcome(R"({"jsonrpc":"2.0","id":1,"result":{}})") == AuditOutcome::ok);
+  CHECK(outcome(R"({"jsonrpc":"2.0","id":1,"result":{"isError":true}})") ==
+        AuditOutcome::tool_error);
+  CHECK(outcome(R"({"jsonrpc":"2.0","id":1,"result":{"content":[{"isError":true}]}})") ==
+        AuditOutcome::ok);
+  CHECK(outcome(R"({"jsonrpc":"2.0","id":1,"error":{"code":1}})") == AuditOutcome::error);
+  CHECK(outcome(R"({"id":1,"jsonrpc":"2.0","result":{"isError":true}})") ==
+        AuditOutcome::tool_error);
+}
+
+TEST_CASE("the time of each line is its own, whichever was written before") {
+  WrittenSecond second;
+  const auto time_of = [&second](std::uint64_t ticks) {
+    AuditRecord call = record();
+    call.time = ticks;
+    std::string line;
+    append_ended_line(line, call, "{}", {}, 0us, second);
+    return line.substr(0, line.find(",\"client\""));
+  };
+  constexpr std::uint64_t second_of_ticks = 1'000'000'000;
+  CHECK(time_of(1'767'225'600 * second_of_ticks) == R"({"time":"2026-01-01T00:00:00.000Z")");
+  CHECK(time_of(1'767'225'600 * second_of_ticks + 999'999'999) ==
+        R"({"time":"2026-01-01T00:00:00.999Z")");
+  CHECK(time_of(1'767'225'601 * second_of_ticks) == R"({"time":"2026-01-01T00:00:01.000Z")");
+  CHECK(time_of(1'767'225'600 * second_of_ticks + 5'000'000) ==
+        R"({"time":"2026-01-01T00:00:00.005Z")");
+  CHECK(time_of(0) == R"({"time":"1970-01-01T00:00:00.000Z")");
+}
+
 TEST_CASE("the digest is SHA-256 of the value") {
   // printf '{"a":1}' | sha256sum
-  CHECK(arguments_digest(R"({ "a" : 1 })") ==
-        "015abd7f5cc57a2dd94b7590f04ad8084273905ee33ec5cebeae62276a97f862");
+  ArgumentsDigest digest;
+  for (int again = 0; again < 2; ++again) {
+    CHECK(digest.of(R"({ "a" : 1 })") ==
+          "015abd7f5cc57a2dd94b7590f04ad8084273905ee33ec5cebeae62276a97f862");
+    CHECK(digest.of("{}") == "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a");
+  }
 }

@@ -26,6 +26,8 @@ void check_notes(const Frame& frame) {
   same(frame.result, read.result);
   same(frame.error, read.error);
   same(frame.progress_token, read.progress_token);
+  same(frame.name, read.name);
+  same(frame.arguments, read.arguments);
   CHECK(frame.meta.present() == read.meta.present());
   if (frame.meta.present()) same(frame.meta, read.meta);
 }
@@ -36,6 +38,7 @@ TEST_CASE("what was noted of a frame is where it stands after an edit") {
   for (const char* text : {
            R"({"id":1,"method":"a","params":{"x":1,"_meta":{"progressToken":7}}})",
            R"({"id":1,"method":"a","params":{"_meta":{"progressToken":7},"x":1}})",
+           R"({"id":1,"method":"a","params":{"_meta":{"progressToken":7},"arguments":{"a":1},"name":"t"}})",
            R"({"id":1,"method":"a","params":{"_meta":{"progressToken":"t"  }  } })",
            R"({"params":{"_meta":{"progressToken":7}},"method":"a","id":"b"})",
        }) {

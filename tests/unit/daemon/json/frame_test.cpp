@@ -25,6 +25,18 @@ TEST_CASE("a request has a method and an id") {
   CHECK_FALSE(frame.error.present());
 }
 
+TEST_CASE("what a request is about stands where its params say it") {
+  const auto about = [](std::string text) {
+    const Frame frame = frame_of(std::move(text));
+    return std::string(frame.text(frame.name)) + ' ' + std::string(frame.text(frame.arguments));
+  };
+  CHECK(about(R"({"id":1,"method":"a","params":{"name":"t","arguments":{"name":"x"}}})") ==
+        R"("t" {"name":"x"})");
+  CHECK(about(R"({"id":1,"method":"a","params":{"n\u0061me":1,"name":"u"}})") == R"("u" )");
+  CHECK(about(R"({"id":1,"method":"a","name":"t","params":{"a":{"name":"x"}}})") == " ");
+  CHECK(about(R"({"id":1,"result":{"name":"t"},"params":{"name":"t"}})") == " ");
+}
+
 TEST_CASE("a notification has a method and no id") {
   const Frame frame = frame_of(R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
   CHECK(frame.is_notification());

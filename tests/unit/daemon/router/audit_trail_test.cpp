@@ -1,0 +1,343 @@
+// Which lines the audit has of clients' requests, and when.
+#include "router/audit_trail.hpp"
+
+#include "json/json_text.hpp"
+#include "router_fixture.hpp"
+
+using namespace bridge;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A file with room for so many bytes.
+struct Kept final : AuditOutput {
+  std::size_t write(std::string_view lines) override {
+    ++writes;
+    const std::size_t taken = std::min(lines.size(), room);
+    text += lines.substr(0, taken);
+    room -= taken;
+    return taken;
+  }
+  const std::string& fault() const override { return reason; }
+  Reopened reopen() override {
+    text.clear();
+    return Reopened::another;
+  }
+
+  std::string text;
+  std::string reason = "no space";
+  std::size_t room = 10'000'000;
+  int writes = 0;
+};
+
+AuditOptions required() {
+  AuditOptions options;
+  options.target = "/var/log/a.log";
+  options.required = true;
+  return options;
+}
+
+struct Audited : RouterFixture {
+  explicit Audited(AuditOptions with = {}, const RouterOptions& how = {})
+      : RouterFixture(how), options(std::move(with)) {
+    router.set_audit(trail);
+  }
+
+  /// The lines so far, taken.
+  Lines lines() {
+    audit.write();
+    Lines all;
+    std::string_view rest = file->text;
+    while (!rest.empty()) {
+      const auto end = rest.find('\n');
+      all.emplace_back(rest.substr(0, end));
+      rest.remove_prefix(end + 1);
+    }
+    file->text.clear();
+    return all;
+  }
+  /// "METHOD OUTCOME" of each; of a first line the method alone.
+  Lines told() {
+    Lines all;
+    for (const std::string& line : lines()) {
+      all.push_back(*find_string(line, "method"));
+      if (const auto outcome = find_string(line, "outcome")) all.back() += ' ' + *outcome;
+    }
+    return all;
+  }
+  std::vector<std::uint64_t> changes(std::vector<AuditRecord>& begun) {
+    return trail.take_changes([&begun](const AuditRecord& one) { begun.push_back(one); });
+  }
+
+  AuditOptions options;
+  Kept* file = new Kept;
+  AuditLog audit{loop, std::unique_ptr<AuditOutput>(file), log};
+  AuditTrail trail{loop, audit, options, [] { return std::vector<std::string>{}; }};
+};
+
+}  // namespace
+
+TEST_CASE("each request of a client has one line, when it has ended") {
+  Audited t;
+  t.open();
+  FakeClient& client = t.connect();
+  t.call(client, "1", "a");
+  CHECK(t.lines().empty());
+  t.answer_call("a");
+  t.call(client, "2", "b");
+  t.cancel(client, "2");
+  t.call(client, "3", "c");
+  t.leave(client);
+  CHECK(t.told() == Lines{"tools/call ok", "tools/call cancelled"});
+  t.answer_call("c");
+  CHECK(t.told() == Lines{"tools/call ok"});
+}
+
+TEST_CASE("pings, the status and what is no request have none") {
+  Audited t;
+  t.open();
+  FakeClient& client = t.connect();
+  t.send(client, R"({"jsonrpc":"2.0","id":1,"method":"ping"})");
+  t.upstream.answer(t.upstream.id_of("ping"), "{}");
+  t.send(client, R"({"jsonrpc":"2.0","id":2,"method":"bridge/status"})");
+  t.notify(client, roots_changed);
+  t.send(client, "no JSON");
+  t.send(client, R"({"jsonrpc":"2.0","id":3})");
+  CHECK(t.lines().empty());
+}
+
+TEST_CASE("required, the first lines of a turn are one write, before anything is sent") {
+  Audited t(required());
+  t.open();
+  FakeClient& client = t.connect();
+  const int writes = t.file->writes;
+  t.in_turn([&] {
+    for (const char* name : {"a", "b", "c"}) {
+      t.router.client_line(client.identity().id,
+                           fmt::format(R"({{"jsonrpc":"2.0","id":"{}","method":"tools/call",)"
+                                       R"("params":{{"name":"{}"}}}})",
+                                       name, name));
+    }
+    CHECK(t.calls().empty());
+  });
+  CHECK(t.calls() == Lines{"a", "b", "c"});
+  CHECK(t.file->writes == writes + 1);
+  const Lines begun = t.lines();
+  REQUIRE(begun.size() == 3);
+  for (const std::string& line : begun) CHECK_FALSE(find_string(line, "outcome"));
+  t.answer_call("b");
+  const Lines ended = t.lines();
+  REQUIRE(ended.size() == 1);
+  CHECK(find_string(ended[0], "id") == find_string(begun[1], "id"));
+  CHECK(find_string(ended[0], "outcome") == "ok");
+}
+
+TEST_CASE("required, what cannot be recorded is refused and not sent") {
+  Audited t(required());
+  t.open();
+  FakeClient& client = t.connect();
+  t.file->room = 0;
+  t.call(client, "1", "a");
+  CHECK(client.take_line().find(R"("kind":"audit","delivered":"no")") != std::string::npos);
+  CHECK(t.calls().empty());
+  t.file->room = 10'000;
+  t.advance(10s);
+  t.call(client, "2", "b");
+  CHECK(t.calls() == Lines{"b"});
+}
+
+TEST_CASE("required, the initialize that opens the session is recorded before it is sent") {
+  Audited t(required());
+  FakeClient& client = t.connect();
+  t.file->room = 0;
+  t.initialize(client, "1");
+  CHECK(client.take_line().find(R"("kind":"audit")") != std::string::npos);
+  CHECK(t.upstream.count("initialize") == 0);
+  t.file->room = 10'000;
+  t.advance(10s);
+  t.lines();
+  t.initialize(client, "2");
+  CHECK(t.upstream.count("initialize") == 1);
+  CHECK(t.told() == Lines{"initialize"});
+  t.let_it_open();
+  CHECK(t.told() == Lines{"initialize ok"});
+}
+
+TEST_CASE("required, a listen is recorded before the server is asked for it") {
+  Audited t(required());
+  t.open_modern();
+  FakeClient& client = t.connect();
+  const std::string listen =
+      R"("method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},)"
+      R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
+      R"("io.modelcontextprotocol/clientCapabilities":{}}}})";
+  t.file->room = 0;
+  t.send(client, R"({"jsonrpc":"2.0","id":1,)" + listen);
+  CHECK(client.take_line().find(R"("kind":"audit")") != std::string::npos);
+  t.file->room = 10'000;
+  t.advance(10s);
+  t.lines();
+  t.send(client, R"({"jsonrpc":"2.0","id":2,)" + listen);
+  CHECK(t.told() == Lines{"subscriptions/listen"});
+}
+
+TEST_CASE("another file gets the first lines of what has not ended") {
+  Audited t(required());
+  t.open();
+  FakeClient& client = t.connect();
+  t.call(client, "1", "a");
+  const Lines begun = t.lines();
+  CHECK(t.audit.reopen());
+  t.trail.begin_again();
+  CHECK(t.lines() == begun);
+  t.answer_call("a");
+  CHECK(t.told() == Lines{"tools/call ok"});
+  t.trail.begin_again();
+  CHECK(t.lines().empty());
+}
+
+TEST_CASE("what has not ended stands in every 32 MiB of lines") {
+  Audited t(required());
+  t.file->room = 1u << 30;
+  t.open();
+  FakeClient& client = t.connect();
+  t.call(client, "1", "stays");
+  const std::string begun = t.lines().at(0);
+  const std::string traceparent(100, 'x');
+  std::size_t bytes = 0;
+  bool is_said_again = false;
+  for (int i = 0; !is_said_again && bytes < 2 * AuditTrail::said_again_after; ++i) {
+    t.send(client,
+           fmt::format(R"({{"jsonrpc":"2.0","id":2,"method":"{}","params":{{"uri":"{}"}}}})",
+                       std::string(1000, 'm'), std::string(1000, 'u')));
+    t.upstream.answer(t.upstream.sent.back().id, "{}");
+    client.take_lines();
+    t.upstream.sent.clear();
+    for (const std::string& line : t.lines()) {
+      bytes += line.size();
+      is_said_again = is_said_again || line == begun;
+    }
+  }
+  CHECK(is_said_again);
+  CHECK(bytes > AuditTrail::said_again_after / 2);
+}
+
+TEST_CASE("the state is told what has come and not ended, and what of that has ended since") {
+  Audited t;
+  t.open();
+  FakeClient& client = t.connect();
+  t.call(client, "1", "a");
+  t.call(client, "2", "b");
+  t.answer_call("b");
+  std::vector<AuditRecord> begun;
+  CHECK(t.changes(begun).empty());
+  REQUIRE(begun.size() == 1);
+  CHECK(begun[0].tool == "a");
+  t.answer_call("a");
+  std::vector<AuditRecord> none;
+  CHECK(t.changes(none) == std::vector<std::uint64_t>{begun[0].number});
+  CHECK(none.empty());
+  CHECK(t.changes(none).empty());
+}
+
+TEST_CASE("what has ended is not told before its line is written") {
+  Audited t;
+  t.open();
+  FakeClient& client = t.connect();
+  t.call(client, "1", "a");
+  std::vector<AuditRecord> begun;
+  t.changes(begun);
+  t.file->room = 0;
+  t.answer_call("a");
+  CHECK(t.changes(begun).empty());
+  t.file->room = 10'000;
+  t.advance(10s);
+  CHECK(t.changes(begun) == std::vector<std::uint64_t>{begun.at(0).number});
+}
+
+TEST_CASE("the next daemon writes the ends of what a daemon has left in the state") {
+  Audited t;
+  AuditRecord call;
+  call.number = 7;
+  call.method = "tools/call";
+  call.tool = "a";
+  AuditRecord of_job = call;
+  of_job.number = 9;
+  of_job.job = "j";
+  AuditRecord of_lost_job = call;
+  of_lost_job.number = 8;
+  of_lost_job.job = "lost";
+  t.trail.take_over({call, of_lost_job, of_job});
+  const Lines lines = t.lines();
+  REQUIRE(lines.size() == 1);
+  CHECK(find_string(lines[0], "outcome") == "unknown");
+  CHECK(find_string(lines[0], "tool") == "a");
+  t.trail.give_up_jobs([](std::string_view job) { return job == "j"; });
+  CHECK(find_string(t.lines().at(0), "job") == "lost");
+  std::vector<AuditRecord> begun;
+  CHECK(t.changes(begun) == std::vector<std::uint64_t>{7, 8});
+  t.trail.job_ended("j", R"({"jsonrpc":"2.0","id":null,"result":{"isError":true}})");
+  CHECK(t.told() == Lines{"tools/call tool_error"});
+  CHECK(t.changes(begun) == std::vector<std::uint64_t>{9});
+  // Numbers are not used again.
+  t.open();
+  t.call(t.connect(), "1", "b");
+  t.changes(begun);
+  CHECK(begun.back().number > 9);
+}
+
+TEST_CASE("of a file's first lines those are ended that do not go on") {
+  Audited t(required());
+  AuditRecord of_job;
+  of_job.number = 1;
+  of_job.id = "x-2";
+  of_job.is_begun = true;
+  of_job.method = "tools/call";
+  of_job.job = "j";
+  t.trail.take_over({of_job});
+  t.trail.end_begun(
+      {R"({"id":"x-1","method":"tools/call"})", R"({"id":"x-2","method":"tools/call"})"});
+  CHECK(t.lines() == Lines{R"({"id":"x-1","method":"tools/call","outcome":"unknown"})"});
+}
+
+TEST_CASE("at an orderly end jobs that another daemon goes on with have no line as yet") {
+  for (const bool go_on : {true, false}) {
+    Audited t;
+    AuditRecord of_job;
+    of_job.number = 1;
+    of_job.method = "tools/call";
+    of_job.job = "j";
+    t.trail.take_over({of_job});
+    t.open();
+    t.call(t.connect(), "1", "a");
+    t.trail.end_all(go_on);
+    CHECK(t.lines().size() == (go_on ? 1 : 2));
+    CHECK(t.trail.size() == (go_on ? 1 : 0));
+  }
+}
+
+TEST_CASE("an upgrade takes along what has not ended, jobs and orphans too") {
+  Audited before;
+  before.open();
+  FakeClient& client = before.connect();
+  before.call(client, "1", "a");
+  before.call(client, "2", "b");
+  FakeClient& gone = before.connect();
+  before.call(gone, "3", "c");
+  before.leave(gone);
+  AuditRecord of_job;
+  of_job.number = 50;
+  of_job.method = "tools/call";
+  of_job.job = "j";
+  before.trail.take_over({of_job});
+  Audited after;
+  after.trail.restore(before.trail.save());
+  CHECK(after.trail.size() == 4);
+  after.trail.answered(client.identity().id, "1", R"({"result":{}})");
+  after.trail.not_answered(client.identity().id, "2");
+  after.trail.left_behind_ended(before.id_of_call("c"), "");
+  after.trail.job_ended("j", "");
+  CHECK(after.told() == Lines{"tools/call ok", "tools/call cancelled", "tools/call unknown",
+                              "tools/call cancelled"});
+  CHECK(after.trail.size() == 0);
+}
