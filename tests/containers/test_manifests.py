@@ -10,6 +10,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "end_to_end"))
 from harness import Case, main  # noqa: E402
 from harness.binaries import ROOT, binary  # noqa: E402
+from harness.metrics import promtool  # noqa: E402
 
 try:
     import yaml
@@ -24,7 +25,9 @@ class Manifests(Case):
     def setUp(self):
         super().setUp()
         self.compose = yaml.safe_load((DOCKER / "compose.yaml").read_text(encoding="utf-8"))
-        self.secret, self.deployment = yaml.safe_load_all((DOCKER / "kubernetes.yaml").read_text(encoding="utf-8"))
+        documents = {one["kind"]: one for one in yaml.safe_load_all((DOCKER / "kubernetes.yaml").read_text(encoding="utf-8"))}
+        self.secret, self.deployment = documents["Secret"], documents["Deployment"]
+        self.policy = documents["ConfigMap"]["data"]["policy.json"]
         self.pod = self.deployment["spec"]["template"]["spec"]
         self.sidecar, = self.pod["initContainers"]
 
@@ -67,13 +70,44 @@ class Manifests(Case):
 
     def test_the_daemon_knows_every_variable_that_is_set(self):
         variables = {one["name"]: one["value"] for one in self.sidecar["env"]}
+        variables["MCP_BRIDGE_POLICY"] = self.write("policy.json", self.policy)
         variables["MCP_BRIDGE_TOKEN_FILE"] = self.write("token", self.secret["stringData"]["token"])
         daemon = self.start_daemon(None, "--check", socket=None, ready=False, environment=variables)
         self.assertEqual(daemon.wait(), 0, daemon.stderr())
         help = self.run_tool([binary("MCP_BRIDGED"), "--help"])[0]
-        of_compose = self.compose["services"]["bridge"]["environment"]
+        of_compose = {**self.compose["services"]["bridge"]["environment"], **self.added("policy"), **self.added("metrics")}
         for name in set(variables) | set(of_compose) - {"MCP_SERVER_TOKEN"}:
             self.assertIn(name, help)
+
+    def added(self, name):
+        """The variables that another file adds to those of compose.yaml."""
+        added = yaml.safe_load((DOCKER / f"compose.{name}.yaml").read_text(encoding="utf-8"))
+        return added["services"]["bridge"]["environment"]
+
+    def test_the_policies_name_the_bridges_user_and_the_sandboxs(self):
+        users = re.findall(r"^USER (\d+):\d+$", (DOCKER / "Dockerfile").read_text(encoding="utf-8"), re.M)
+        self.assertEqual(len(users), 2)
+        shown = (ROOT / "systemd" / "policy.json").read_text(encoding="utf-8").replace('"mcp-bridged"', "0")
+        of_compose = (DOCKER / "policy.json").read_text(encoding="utf-8")
+        for text in (of_compose, self.policy, shown):
+            path = self.write("policy.json", text)
+            daemon = self.start_daemon("http://127.0.0.1:9/mcp", "--policy", path, "--check", socket=None, ready=False)
+            self.assertEqual(daemon.wait(), 0, daemon.stderr())
+        for text in (of_compose, self.policy):
+            self.assertEqual(set(re.findall(r'"uid": (\d+)', text)), set(users))
+
+    def test_what_is_scraped_is_where_the_daemon_listens(self):
+        port = {one["name"]: one["value"] for one in self.sidecar["env"]}["MCP_BRIDGE_METRICS_LISTEN"].rpartition(":")[2]
+        monitor = yaml.safe_load((DOCKER / "prometheus" / "podmonitor.yaml").read_text(encoding="utf-8"))["spec"]
+        self.assertEqual([(one["name"], str(one["containerPort"])) for one in self.sidecar["ports"]],
+                         [(monitor["podMetricsEndpoints"][0]["port"], port)])
+        self.assertEqual(monitor["selector"], {"matchLabels": self.deployment["spec"]["template"]["metadata"]["labels"]})
+        path = DOCKER / "prometheus" / "prometheus.yaml"
+        scraped = yaml.safe_load(path.read_text(encoding="utf-8"))
+        port = self.added("metrics")["MCP_BRIDGE_METRICS_LISTEN"].rpartition(":")[2]
+        self.assertEqual(scraped["scrape_configs"][0]["static_configs"], [{"targets": [f"bridge:{port}"]}])
+        self.assertEqual(scraped["rule_files"], ["rules.yaml"])
+        self.assertIn(promtool("check", "config", str(path)), ("", None))
 
     def test_the_health_check_needs_no_shell_and_no_upstream(self):
         text = (DOCKER / "Dockerfile").read_text(encoding="utf-8")

@@ -29,6 +29,11 @@ HEALTHY = {
     "mcp_bridge_token_failures_total": "0x30",
     'mcp_bridge_login_state{state="needed"}': "0x30",
     "mcp_bridge_state_durable": "1x30",
+    "mcp_bridge_audit_failing": "0x30",
+    "mcp_bridge_audit_lines_lost_total": "0x30",
+    'mcp_bridge_policy_denied_total{reason="tool"}': "0+1x30",
+    'mcp_bridge_policy_denied_total{reason="no_rule"}': "0x30",
+    "mcp_bridge_policy_rate_limited_total": "0+1x30",
     "mcp_bridge_ring_dropped_total": "0x30",
     "mcp_bridge_ring_untaken": "700x30",
     "mcp_bridge_ring_capacity": "1000x30",
@@ -52,6 +57,9 @@ ILL = {
     "McpBridgeTokenFails": {"mcp_bridge_token_failures_total": "0x15 1x15"},
     "McpBridgeLoginNeeded": {'mcp_bridge_login_state{state="needed"}': "1x30"},
     "McpBridgeStateNotDurable": {"mcp_bridge_state_durable": "0x30"},
+    "McpBridgeAuditFails": {"mcp_bridge_audit_failing": "0x15 1x15"},
+    "McpBridgePolicyDenies": {'mcp_bridge_policy_denied_total{reason="no_rule"}': "0x15 10x15", 'mcp_bridge_policy_denied_total{reason="tool"}': "0x15 15x15"},
+    "McpBridgePolicyLimitsRate": {"mcp_bridge_policy_rate_limited_total": "0x10 30x20"},
     "McpBridgeNotificationsDropped": {"mcp_bridge_ring_dropped_total": "0x15 7x15"},
     "McpBridgeRingNearlyFull": {"mcp_bridge_ring_untaken": "900x30"},
     "McpBridgeClientsStall": {"mcp_bridge_clients_stalled_total": "0x15 1x15"},
@@ -65,6 +73,7 @@ PASSING = (
     {'mcp_bridge_session_state{state="refused"}': "0x18 1x2 0x10"},
     {'mcp_bridge_requests_total{outcome="bridge_error"}': "0x15 20x15"},
     {"mcp_bridge_ring_untaken": "100x18 1000x12"},
+    {"mcp_bridge_policy_rate_limited_total": "0x15 15x15"},
 )
 
 
@@ -95,6 +104,16 @@ class Rules(Case):
 
     def test_a_file_of_metrics_that_a_killed_daemon_has_left_is_no_sign_of_life(self):
         self.judge(scenario({"mcp_bridge_metrics_time_seconds": "0+60x10 600x20"}, ["McpBridgeGone"]))
+
+    def test_each_of_an_alerts_reasons_is_enough(self):
+        self.judge(scenario({"mcp_bridge_audit_lines_lost_total": "0x15 1x15"}, ["McpBridgeAuditFails"]),
+                   scenario({"mcp_bridge_jobs_pushed_out_total": "0x15 1x15"}, ["McpBridgeJobsWithoutRoom"]))
+
+    def test_a_refusal_is_not_called_unreachable(self):
+        rules = re.split(r"\n\s+- alert: ", RULES.read_text(encoding="utf-8"))
+        refuses = next(rule for rule in rules if rule.startswith("McpBridgeUpstreamRefuses"))
+        self.assertIn("refuses", refuses)
+        self.assertNotIn("cannot be reached", refuses)
 
     def test_what_passes_wakes_nobody(self):
         self.judge(*(scenario(changed, []) for changed in PASSING))

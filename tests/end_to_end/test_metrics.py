@@ -228,7 +228,8 @@ class TheRest(Case):
 class Exposition(Case):
     def setUp(self):
         super().setUp()
-        _, self.daemon = self.bridge("--state-dir", self.path("state"))
+        policy = self.write("policy.json", '{"rules": [{}]}')
+        _, self.daemon = self.bridge("--state-dir", self.path("state"), "--policy", policy, "--audit", self.path("audit.log"))
         self.client().fence()
         self.metrics = self.daemon.metrics()
 

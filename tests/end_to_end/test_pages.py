@@ -129,7 +129,8 @@ class Names(Case):
                 self.assertEqual(set(re.findall(r"MCP_\w+", text_of_page(page))) - known, set())
 
     def test_the_table_of_metrics_has_them_all_and_no_other(self):
-        self.bridge("--state-dir", self.path("state"))
+        policy = self.write("policy.json", '{"rules": [{}]}')
+        self.bridge("--state-dir", self.path("state"), "--policy", policy, "--audit", self.path("audit.log"))
         self.run_nc("call", "echo", "message=x")
         exposed = {name for name in re.findall(r"(?m)^# TYPE (\w+) ", self.run_nc("status", "--metrics")[0])}
         named = set()
