@@ -6,6 +6,7 @@ def judge(ledger, dropped):
     for call in ledger.calls:
         _answered_once(ledger, call)
         _acted_as_told(ledger, call)
+        _allowed(ledger, call)
         _progress_is_whole(ledger, call)
     for key, times in ledger.acted.items():
         if times > 1:
@@ -30,6 +31,24 @@ def _acted_as_told(ledger, call):
         ledger.violation(f"{call} has a result and was done {acted} times", call.key)
     if kind == "bridge" and error["data"].get("delivered") == "no" and acted and not call.goes_on:
         ledger.violation(f"{call} was told not delivered and was done: {error}", call.key)
+
+
+def _allowed(ledger, call):
+    """What the policy denies has not reached the server, and what it allows was not denied."""
+    denied = ledger.policy.denies(call.side, call)
+    if denied and (call.key in ledger.arrived or call.key in ledger.acted or call.key in ledger.read):
+        ledger.violation(f"{call} is denied and has reached the server", call.key)
+    if not call.answers or call.ambiguous:
+        return
+    kind, error = call.answers[0]
+    told_so = kind == "bridge" and error["data"]["kind"] == "denied"
+    if denied and kind in ("result", "upstream", "asked"):
+        ledger.violation(f"{call} is denied and was answered: {kind}", call.key, call.raw_id)
+    sure = call.side == "socket" or ledger.policy.rules["face"] is not None
+    if told_so and not denied and sure and ledger.policy.is_sure(call.side, call) and call.method != "bridge/nonsense":
+        ledger.violation(f"{call} is allowed and was denied: {error}", call.key, call.raw_id)
+    if told_so and error["data"]["delivered"] != "no":
+        ledger.violation(f"{call} was denied, delivered {error['data']['delivered']}", call.key)
 
 
 def _progress_is_whole(ledger, call):

@@ -1,10 +1,13 @@
 """What was sent, done and received, by both ends: what the judge judges."""
 
+from policy import Policy
+
 
 class Call:
     """A request of a client; `key` names what it wants done, whoever asks for it again."""
 
-    def __init__(self, client, raw_id, method, key=None, plan=None):
+    def __init__(self, client, raw_id, method, key=None, plan=None, side="socket"):
+        self.side = side       # whose rule of the policy holds
         self.client, self.raw_id, self.method, self.key, self.plan = client, raw_id, method, key, plan or {}
         self.token = None      # its progress token as it stands on the wire
         self.wants_progress = True  # where its answer goes, its progress goes too
@@ -41,11 +44,13 @@ class Question:
 class Ledger:
     def __init__(self, timeline):
         self.timeline = timeline
+        self.policy = Policy()
         self.violations = []
         self.calls = []
         self.by_key = {}
         self.acted = {}          # key: how often the upstream did it or may have done it
         self.arrived = {}        # key: how often it came upstream
+        self.read = set()        # keys of what was read
         self.progress_sent = {}  # key: notifications with its token that left on a stream that did not break
         self.notifications = {}
         self.questions = {}
@@ -69,8 +74,8 @@ class Ledger:
 
     # What clients do.
 
-    def call(self, client, raw_id, method, key=None, plan=None):
-        call = Call(client, raw_id, method, key, plan)
+    def call(self, client, raw_id, method, key=None, plan=None, side="socket"):
+        call = Call(client, raw_id, method, key, plan, side)
         self.calls.append(call)
         if key:
             self.by_key[key] = call

@@ -1,12 +1,15 @@
 """What the upstream is to do with one call. It travels in the call's arguments, so that the answer to a call depends on
 the seed alone and not on who came first."""
 
+from policy import TOOLS, URIS
+
 HUGE = 300_000
 
 
 def make_plan(choices, kind):
     """`kind` of the upstream: http, stdio or sse."""
     plan = {
+        "tool": choices.pick({TOOLS[0]: 6, TOOLS[1]: 1, TOOLS[2]: 1}),
         "before": round(choices.pause(0.03), 4),
         "steps": [_step(choices) for _ in range(choices.pick({0: 5, 1: 2, 3: 2, 6: 1}))],
         "end": choices.pick({"result": 30, "error": 3, "tool_error": 2, "huge": 2, "hang": 1, "malformed": 1}),
@@ -26,6 +29,11 @@ def make_plan(choices, kind):
     if kind == "sse" and choices.chance(0.05):
         plan["refuse"] = choices.pick({"429": 1, "500": 1, "503r": 1})
     return plan
+
+
+def read_plan(choices):
+    """Of a resources/read: it needs no more than its uri."""
+    return {"uri": choices.pick({URIS[0]: 3, URIS[1]: 1})}
 
 
 def _step(choices):

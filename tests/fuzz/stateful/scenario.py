@@ -18,6 +18,7 @@ from quiet import until_quiet
 async def run(world, number, choices):
     ledger = world.ledger
     ledger.begin()
+    await world.change_policy(choices.of("policy"), number)
     world.others_done.clear()
     world.upstream.quiet = False
     before = (await world.status())["ring"]["dropped"]

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import re
+import signal
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -32,6 +33,7 @@ class World:
         self.folder, self.marker, self.program = folder, marker, program
         self.options = daemon_options.draw(choices.of("options"))
         self.forgets_streams = "--http-stream-buffer" in self.options or "--max-buffered" in self.options
+        self.policy_file = os.path.join(folder, "policy.json") if choices.of("policy").chance(0.6) else None
         self.socket_path = os.path.join(folder, "s")
         self.patience = patience
         self.daemon = None
@@ -39,6 +41,9 @@ class World:
         self.others_done = asyncio.Event()
 
     async def start(self):
+        if self.policy_file:
+            self.ledger.policy.write(self.policy_file)
+            self.options += ["--policy", self.policy_file]
         options, choices = list(self.options), self.choices.of("upstream")
         if self.kind == "stdio":
             self.upstream = (ModernStdioUpstream if self.is_modern else StdioUpstream)(self.ledger, choices)
@@ -61,6 +66,15 @@ class World:
 
     async def status(self):
         return await self.off_loop(self.daemon.status)
+
+    async def change_policy(self, choices, number):
+        """While all is quiet: for the scenario of this number."""
+        if not self.policy_file:
+            return
+        self.ledger.policy.draw(choices)
+        self.ledger.policy.write(self.policy_file)
+        self.daemon.signal(signal.SIGHUP)
+        await self.off_loop(self.daemon.logged, "options were read again", number)
 
     async def wait_for_others(self, closed):
         """Until the other clients have done their part, or this one's connection is closed."""

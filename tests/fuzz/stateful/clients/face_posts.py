@@ -16,7 +16,7 @@ class FacePosts(Answering):
     def __init__(self, name, world, choices):
         self.name, self.world, self.choices = name, world, choices
         self.ledger = world.ledger
-        self.reader = Reader(name, self.ledger, one_stream=False)
+        self.reader = Reader(name, self.ledger, one_stream=False, side="face")
         self.session = None
         self.left = False
         self.over = False  # nothing more has to be answered
@@ -42,14 +42,14 @@ class FacePosts(Answering):
     def new_call(self):
         self.calls += 1
         call = self.ledger.call(self.name, frames.raw_id(self.choices, self.calls), "tools/call",
-                                f"{self.name}-{self.calls}", make_plan(self.choices, self.world.kind))
+                                f"{self.name}-{self.calls}", make_plan(self.choices, self.world.kind), "face")
         if self.choices.chance(0.5):
             call.token = self.choices.pick({str(self.calls): 1, f'"{self.name}-{self.calls}"': 1})
         return call, frames.request(call.raw_id, "tools/call", frames.call_params(call))
 
     def new_plain(self, method, params=None):
         self.calls += 1
-        call = self.ledger.call(self.name, frames.raw_id(self.choices, self.calls), method)
+        call = self.ledger.call(self.name, frames.raw_id(self.choices, self.calls), method, side="face")
         return call, frames.request(call.raw_id, method, params)
 
     # POSTs.

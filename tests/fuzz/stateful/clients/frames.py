@@ -33,7 +33,7 @@ def notification(method, params=None):
 
 
 def call_params(call):
-    params = {"name": "act", "arguments": {"key": call.key, "plan": call.plan}}
+    params = {"name": call.plan["tool"], "arguments": {"key": call.key, "plan": call.plan}}
     text = dumps(params)
     if call.token is not None:
         text = text[:-1] + f',"_meta":{{"progressToken":{call.token}}}}}'

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from plan import make_plan
+from plan import make_plan, read_plan
 
 from . import frames
 from .reading import Reader
@@ -15,8 +15,8 @@ META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
 class ModernReader(Reader):
     """It is told of the session by its listen, of which it has one at most."""
 
-    def __init__(self, who, ledger, one_stream=True):
-        super().__init__(who, ledger, one_stream)
+    def __init__(self, who, ledger, one_stream=True, side="socket"):
+        super().__init__(who, ledger, one_stream, side)
         self.listens = None     # the call
         self.acknowledged = False
         self.questions = []     # (call, result) of those that were answered with questions
@@ -103,7 +103,7 @@ class ModernClient(UnixClient):
 
     @staticmethod
     def _arguments(call):
-        return {"name": "act", "arguments": {"key": call.key, "plan": call.plan}}
+        return {"name": call.plan["tool"], "arguments": {"key": call.key, "plan": call.plan}}
 
     async def _ask(self, method, params, key=False):
         call = self.new(method, key)
@@ -114,8 +114,8 @@ class ModernClient(UnixClient):
         await self._ask("server/discover", {})
 
     async def _reads(self):
-        call = self.new("resources/read", True)
-        await self.send([self._frame(call, "resources/read", {"uri": "fuzz://x", "echo": call.key})], [call])
+        call = self.new("resources/read", True, read_plan(self.choices))
+        await self.send([self._frame(call, "resources/read", {"uri": call.plan["uri"], "echo": call.key})], [call])
 
     async def _control(self):
         await self._ask(self.choices.choice(["bridge/status", "bridge/notifications", "bridge/metrics", "bridge/nonsense"]), {})

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from plan import make_plan
+from plan import make_plan, read_plan
 
 from . import frames
 from .face_posts import FacePosts
@@ -12,7 +12,7 @@ from .modern_client import META, ModernReader
 class ModernPosts(FacePosts):
     def __init__(self, name, world, choices):
         super().__init__(name, world, choices)
-        self.reader = ModernReader(name, self.ledger, one_stream=False)
+        self.reader = ModernReader(name, self.ledger, one_stream=False, side="face")
         self.listening = None
 
     async def live(self):
@@ -32,7 +32,7 @@ class ModernPosts(FacePosts):
 
     def headers_of(self, made):
         call, _ = made[0]
-        named = {"tools/call": "act", "resources/read": "fuzz://x"}.get(call.method)
+        named = call.plan.get({"tools/call": "tool", "resources/read": "uri"}.get(call.method))
         return {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": call.method, **({"Mcp-Name": named} if named else {})}
 
     def _framed(self, call, params, capable=False):
@@ -46,11 +46,11 @@ class ModernPosts(FacePosts):
 
     def _new(self, method, key=None, plan=None):
         self.calls += 1
-        return self.ledger.call(self.name, frames.raw_id(self.choices, self.calls), method, key, plan)
+        return self.ledger.call(self.name, frames.raw_id(self.choices, self.calls), method, key, plan, "face")
 
     @staticmethod
     def _arguments(call):
-        return {"name": "act", "arguments": {"key": call.key, "plan": call.plan}}
+        return {"name": call.plan["tool"], "arguments": {"key": call.key, "plan": call.plan}}
 
     def new_call(self):
         call = self._new("tools/call", f"{self.name}-{self.calls + 1}", make_plan(self.choices, self.world.kind))
@@ -69,8 +69,9 @@ class ModernPosts(FacePosts):
     async def _plain(self):
         method = self.choices.choice(["server/discover", "resources/read", "tools/list"])
         key = f"{self.name}-{self.calls + 1}" if method == "resources/read" else None
-        params = {"uri": "fuzz://x", "echo": key} if key else {}
-        self.post_in_background([self._framed(self._new(method, key), params)], "both")
+        plan = read_plan(self.choices) if key else None
+        params = {"uri": plan["uri"], "echo": key} if key else {}
+        self.post_in_background([self._framed(self._new(method, key, plan), params)], "both")
 
     async def _sleep(self):
         await asyncio.sleep(self.choices.random() * 0.1)
@@ -110,7 +111,7 @@ class ModernPosts(FacePosts):
             self.listening = asyncio.ensure_future(self._listens())
 
     async def _listens(self):
-        reader = ModernReader(f"{self.name}l", self.ledger)
+        reader = ModernReader(f"{self.name}l", self.ledger, side="face")
         call = self._new("subscriptions/listen")
         call.cancelled = True
         wanted = {"toolsListChanged": True, "resourceSubscriptions": [f"fuzz://{self.choices.randrange(60)}" for _ in range(9)]}

@@ -15,8 +15,8 @@ def kind_of_error(error):
 class Reader:
     """`who` is a connection or a session. Keeps the outstanding calls by the raw text of their ids."""
 
-    def __init__(self, who, ledger, one_stream=True):
-        self.who, self.ledger = who, ledger
+    def __init__(self, who, ledger, one_stream=True, side="socket"):
+        self.who, self.ledger, self.side = who, ledger, side
         self.takes = True
         self.one_stream = one_stream  # all that comes is in one order
         self.outstanding = {}   # raw id: calls in the order in which they were sent
@@ -106,6 +106,8 @@ class Reader:
                 self.violation(f"{call} got the error of {details['key']}", call.key, details["key"])
             return (kind, message["error"])
         result = message["result"]
+        if call.method == "tools/list":
+            self._list(call, result)
         if call.method == "tools/call":
             if call.ambiguous:
                 pass
@@ -116,6 +118,11 @@ class Reader:
         elif call.method == "resources/read" and not call.ambiguous and result.get("echo") != call.key:
             self.violation(f"{call} got the answer of {result.get('echo')}", call.key)
         return ("result", None)
+
+    def _list(self, call, result):
+        names, shown = [tool["name"] for tool in result["tools"]], self.ledger.policy.shown_tools(self.side)
+        if names != shown:
+            self.violation(f"{call} lists {names}, and its policy allows {shown}", call.raw_id)
 
     # Questions.
 
@@ -165,6 +172,8 @@ class Reader:
 
     def _serial(self, params):
         serial, domain = params["serial"], params["domain"]
+        if "uri" in params and not self.ledger.policy.allows(self.side, "resources", params["uri"]):
+            self.violation(f"notification {serial} of {params.get('uri')}, which its policy hides", f'"serial":{serial},')
         notification = self.ledger.notifications.get(serial)
         if notification is None:
             self.violation(f"notification {serial}, which was never said")

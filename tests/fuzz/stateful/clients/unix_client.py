@@ -3,7 +3,7 @@
 import asyncio
 import socket
 
-from plan import make_plan
+from plan import make_plan, read_plan
 
 from . import frames
 from .unix_connection import UnixConnection
@@ -35,7 +35,7 @@ class UnixClient(UnixConnection):
             self.end()
 
     async def _act(self):
-        action = self.choices.pick({"calls": 12, "reads": 4, "ping": 1, "control": 2, "notify": 2, "cancel": 2,
+        action = self.choices.pick({"calls": 12, "reads": 4, "lists": 1, "ping": 1, "control": 2, "notify": 2, "cancel": 2,
                                     "bad": 1, "batch": 1, "sleep": 4, "wait": 3, "stop_reading": 1, "subscribe": 1,
                                     "same_id": 0.7, "stray_answer": 0.7, "level": 0.5, "empty": 0.3})
         await getattr(self, "_" + action)()
@@ -71,8 +71,12 @@ class UnixClient(UnixConnection):
         await self.send([frame for _, frame in made], [call for call, _ in made])
 
     async def _reads(self):
-        call = self.new("resources/read", True)
-        await self.send([frames.request(call.raw_id, "resources/read", {"uri": "fuzz://x", "echo": call.key})], [call])
+        call = self.new("resources/read", True, read_plan(self.choices))
+        await self.send([frames.request(call.raw_id, "resources/read", {"uri": call.plan["uri"], "echo": call.key})], [call])
+
+    async def _lists(self):
+        call = self.new("tools/list")
+        await self.send([frames.request(call.raw_id, "tools/list")], [call])
 
     async def _ping(self):
         call = self.new("ping")

@@ -27,6 +27,8 @@ class Watcher:
     async def _read(self, request):
         pause = self.choices.chance(0.3)
         async for _, data in request.messages():
-            json.loads(data)
+            uri = (json.loads(data).get("params") or {}).get("uri")
+            if uri and not self.world.ledger.policy.allows("face", "resources", uri):
+                self.world.ledger.violation(f"{self.name}: is told of {uri}, which its policy hides", self.name)
             if pause:
                 await asyncio.sleep(0.05)

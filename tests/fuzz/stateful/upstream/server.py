@@ -5,6 +5,7 @@ import json
 import time
 
 from plan import HUGE
+from policy import HIDDEN, TOOLS
 
 QUESTION_PATIENCE = 1.0
 # What was written so long before a way broke was read.
@@ -79,7 +80,7 @@ class Server:
         notification.way = self.way
         params = {"serial": notification.serial, "domain": self.session.name}
         if kind == "updated":
-            params["uri"] = f"fuzz://{notification.serial}"
+            params["uri"] = f"{HIDDEN if notification.serial % 5 == 0 else 'fuzz://'}{notification.serial}"
         if kind == "log":
             params.update(level="info", data="x" * self.choices.pick({10: 8, 3000: 2, 60000: 0.3}))
         self.note(f"says {method} {notification.serial}")
@@ -93,7 +94,10 @@ class Server:
         """Of what only reads."""
         method, params = message["method"], message.get("params") or {}
         if method == "tools/list":
-            return {"tools": [{"name": "act", "inputSchema": {"type": "object"}}]}
+            return {"tools": [{"name": name, "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": name == "read_act"}}
+                              for name in TOOLS]}
+        if params.get("echo"):
+            self.ledger.read.add(params["echo"])
         return {"echo": params.get("echo"), "contents": []}
 
     async def call(self, message, outlet):
