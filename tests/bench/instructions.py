@@ -3,8 +3,9 @@
 
     instructions.py DAEMON CLIENT [--record] [--client]
 
-Counted are a call, a call with a text of 64 KiB and of 1 MiB both ways, a call that is translated for a server of
-2026-07-28, a job from its submission to its collection, a notification into the ring, the same with --state-dir, and one run of
+Counted are a call, a call with a text of 64 KiB and of 1 MiB both ways, a call that is judged by a policy of 20 globs, and one
+that is recorded by --audit (at most 3 % and 10 % more), a call that is translated for a server of 2026-07-28, a job from its
+submission to its collection, a notification into the ring, the same with --state-dir, and one run of
 `mcp-nc call`. Of the daemon's two runs of different length the difference counts, so that start and end cancel out.
 `mcp-nc call` is counted with the arguments made by the tool's schema, with --raw, and by the name of a server whose daemon
 runs. None is to cost more than 3 times an empty C++ program as compilers link it, and the schema at most 1.7 times --raw
@@ -37,6 +38,7 @@ LIMIT = 1.05
 LIMIT_OF_CONVERSION = {True: 1.7, False: 1.3}  # static, dynamic
 LIMIT_OF_PROCESS = 3  # an empty one
 LIMITS_BESIDE = [  # what costs at most so many times what: judged everywhere
+    ("call under a policy", "call", 1.03), ("audited call", "call", 1.1),
     ("translated call", "call", 1.3), ("translated call of 64 KiB", "call of 64 KiB", 1.25), ("submit", "call", 2.0), ("durable notification", "notification", 2.2),
     ("call of 64 KiB", "call", 7), ("call of 1 MiB", "call of 64 KiB", 14)]
 FIGURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "instructions.json")
@@ -171,6 +173,8 @@ OPERATIONS = {  # name: (what, few, many)
     "call": (calls_of(24), 300, 1300),
     "call of 64 KiB": (calls_of(64 << 10), 30, 130),
     "call of 1 MiB": (calls_of(1 << 20), 3, 13),
+    "call under a policy": (calls_of(24), 300, 1300),
+    "audited call": (calls_of(24), 300, 1300),
     "translated call": (calls_of(24), 300, 1300),
     "translated call of 64 KiB": (calls_of(64 << 10), 30, 130),
     "submit": (submits, 100, 500),
@@ -236,15 +240,30 @@ def difference(few, many, operations):
     return (many[0] - few[0]) / operations, each
 
 
+def policy(folder):
+    """A file whose rule has 20 globs, of which the one that allows the tool is tried last."""
+    path = os.path.join(folder, "policy.json")
+    globs = ["e*", "!*_secrets", *(f"group_{number}_*" for number in range(9)), *(f"*_of_{number}" for number in range(9))]
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"rules": [{"uid": os.geteuid() + 1}, {"uid": os.geteuid(), "tools": globs}]}, file)
+    return path
+
+
+def options_of(folder, name, count):
+    if name == "durable notification":
+        return ("--state-dir", os.path.join(folder, f"state.{count}"))
+    if name == "call under a policy":
+        return ("--policy", policy(folder))
+    return ("--audit", os.path.join(folder, "audit.log")) if name == "audited call" else ()
+
+
 def cost_of(folder, daemon, name):
     import eras  # which imports this
     operate, few, many = OPERATIONS[name]
     upstream = eras.ModernUpstream if name.startswith("translated") else Upstream
     counts = []
     for count in (few, many):
-        state = os.path.join(folder, f"state.{count}")
-        options = ("--state-dir", state) if name == "durable notification" else ()
-        counts.append(run_daemon(folder, daemon, name, operate, count, upstream, options))
+        counts.append(run_daemon(folder, daemon, name, operate, count, upstream, options_of(folder, name, count)))
     return difference(*counts, many - few)
 
 
