@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include "http/request.hpp"
+#include "http/response.hpp"
+
 namespace bridge {
 namespace {
 

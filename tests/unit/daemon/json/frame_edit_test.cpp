@@ -35,13 +35,14 @@ void check_notes(const Frame& frame) {
 }  // namespace
 
 TEST_CASE("what was noted of a frame is where it stands after an edit") {
-  for (const char* text : {
-           R"({"id":1,"method":"a","params":{"x":1,"_meta":{"progressToken":7}}})",
-           R"({"id":1,"method":"a","params":{"_meta":{"progressToken":7},"x":1}})",
-           R"({"id":1,"method":"a","params":{"_meta":{"progressToken":7},"arguments":{"a":1},"name":"t"}})",
-           R"({"id":1,"method":"a","params":{"_meta":{"progressToken":"t"  }  } })",
-           R"({"params":{"_meta":{"progressToken":7}},"method":"a","id":"b"})",
-       }) {
+  for (
+      const char* text : {
+          R"({"id":1,"method":"a","params":{"x":1,"_meta":{"progressToken":7}}})",
+          R"({"id":1,"method":"a","params":{"_meta":{"progressToken":7},"x":1}})",
+          R"({"id":1,"method":"a","params":{"_meta":{"progressToken":7},"arguments":{"a":1},"name":"t"}})",
+          R"({"id":1,"method":"a","params":{"_meta":{"progressToken":"t"  }  } })",
+          R"({"params":{"_meta":{"progressToken":7}},"method":"a","id":"b"})",
+      }) {
     CAPTURE(text);
     RequestIdentity identity;
     identity.client_info = R"({"name":"n"})";
