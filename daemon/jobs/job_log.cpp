@@ -71,6 +71,7 @@ bool JobReplay::changed(std::string_view payload) {
   if (!is_end(replayed->job.state)) return true;
   replayed->request.clear();
   replayed->way = {};
+  replayed->peer.reset();
   return true;
 }
 

@@ -190,6 +190,24 @@ class TheRest(Case):
             self.assertIn("error", client.call("echo", {"message": "x"}))
         self.assertGreaterEqual(daemon.metrics().sum("mcp_bridge_token_failures_total"), 1)
 
+    def test_a_server_that_refuses_is_not_shown_as_away(self):
+        # The alert of one that cannot be reached is silent while this state is 1.
+        server = self.upstream("--token", "right")
+        path = self.write("t", "wrong\n")
+        daemon = self.start_daemon(server, "--token-file", path)
+        client = self.client()
+        self.assertIn("error", client.request("tools/list", None, 1))
+        refused = daemon.metrics()
+        self.assertEqual((refused.sum("mcp_bridge_upstream_ready"), refused.sum("mcp_bridge_session_state", state="refused")), (0, 1))
+        os.rename(self.write("t.new", "right\n"), path)
+        self.assertIn("result", client.request("tools/list", None, 2))
+        self.assertEqual(daemon.metrics().sum("mcp_bridge_session_state", state="open"), 1)
+        # In an open session likewise.
+        server.control("POST", "token", '{"token":"another"}')
+        self.assertIn("error", client.call("echo", {"message": "x"}, 3))
+        refused = daemon.metrics()
+        self.assertEqual((refused.sum("mcp_bridge_upstream_ready"), refused.sum("mcp_bridge_session_state", state="refused")), (0, 1))
+
     def test_the_ring(self):
         server, daemon = self.bridge("--ring", "10")
         self.client().fence()

@@ -169,3 +169,20 @@ TEST_CASE("what is no record of this format is refused") {
     REQUIRE(state.take(type, whole));
   }
 }
+
+TEST_CASE("requests that the audit has no line of are those that were said and have not ended") {
+  ReplayedState state{Moment{}};
+  AuditRecord call;
+  call.method = "tools/call";
+  call.client.command = "python3";
+  for (const std::uint64_t number : {3, 4, 5}) {
+    call.number = number;
+    CHECK(state.take(record::audited, payload_of(call)));
+  }
+  CHECK(state.take(record::audit_ended, payload_of(std::vector<std::uint64_t>{3, 5, 9})));
+  REQUIRE(state.audited.size() == 1);
+  CHECK(state.audited.begin()->first == 4);
+  CHECK(state.audited.begin()->second.client.command == "python3");
+  CHECK_FALSE(state.take(record::audited, "x"));
+  CHECK_FALSE(state.take(record::audit_ended, "x"));
+}

@@ -142,6 +142,26 @@ TEST_CASE("what is read is what there was") {
   CHECK(replay.keys().front().second.job == forgotten);
 }
 
+TEST_CASE("who has submitted a job is in the log, also in one that is written anew") {
+  JobsInLog t;
+  const uid_t uid = t.client.identity().uid;
+  t.submit(t.client, "a");
+  t.submit(t.client, "b");
+  t.answer_call("b");
+  t.write();
+  for (const bool anew : {false, true}) {
+    if (anew) {
+      t.let_it_be_written_anew();
+      t.write_to_the_end();
+    }
+    JobReplay replay = t.read();
+    const UnfinishedJob& works = replay.jobs().begin()->second;
+    REQUIRE(works.peer);
+    CHECK(works.peer->uid == uid);
+    CHECK_FALSE(replay.jobs().rbegin()->second.peer);
+  }
+}
+
 TEST_CASE("a log that is written anew while jobs change has all of them as they are then") {
   JobsInLog t;
   std::vector<std::string> jobs;
