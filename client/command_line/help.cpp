@@ -64,8 +64,8 @@ Commands
 )";
   for (const Verb& verb : verbs()) {
     cli::add_entry(help, 2, verb.form,
-                   verb.words.empty() ? std::string(verb.summary)
-                                      : fmt::format("{}; an argument is", verb.summary),
+                   verb.words.empty() ? std::string(verb.summary())
+                                      : fmt::format("{}; an argument is", verb.summary()),
                    verb_column);
     for (const HelpEntry& word : verb.words)
       cli::add_entry(help, word_indent, word.form, word.text, word_column);
@@ -81,8 +81,8 @@ Commands
 
 std::string help_text(const Verb& verb) {
   std::string help = fmt::format("mcp-nc [OPTIONS] {}\n\n  {}\n", verb.form,
-                                 bridge::wrap(verb.summary, 2, help_width));
-  if (!verb.more.empty()) help += fmt::format("  {}\n", bridge::wrap(verb.more, 2, help_width));
+                                 bridge::wrap(verb.summary(), 2, help_width));
+  if (!verb.more().empty()) help += fmt::format("  {}\n", bridge::wrap(verb.more(), 2, help_width));
   if (!verb.words.empty()) help += "\n";
   for (const HelpEntry& word : verb.words)
     cli::add_entry(help, 2, word.form, word.text, word_column);
@@ -90,20 +90,20 @@ std::string help_text(const Verb& verb) {
   for (const Option& option : options_of(verb)) options += fmt::format("{}, ", option.form);
   options += options.empty() ? "those for all" : "and those for all";
   return help + fmt::format("\nOptions: {}\n\n  {}\n", bridge::wrap(options, 9, help_width),
-                            bridge::wrap(verb.examples, 2, 0));
+                            bridge::wrap(verb.examples(), 2, 0));
 }
 
 std::string help_json() {
   bridge::JsonArray all;
-  for (const Verb& verb : verbs()) all.add(verb_object(verb).add("text", verb.summary));
+  for (const Verb& verb : verbs()) all.add(verb_object(verb).add("text", verb.summary()));
   bridge::JsonObject help;
   help.add("verbs", all).add("options", entries("option", general_options()));
   return help.add("exitCodes", entries("code", exit_codes())).text() + "\n";
 }
 
 std::string help_json(const Verb& verb) {
-  std::string text(verb.summary);
-  if (!verb.more.empty()) text += fmt::format(". {}", verb.more);
+  std::string text(verb.summary());
+  if (!verb.more().empty()) text += fmt::format(". {}", verb.more());
   bridge::JsonObject help = verb_object(verb);
   help.add("text", text).add("options", entries("option", options_of(verb)));
   if (!verb.words.empty()) help.add("arguments", entries("argument", verb.words));

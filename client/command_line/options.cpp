@@ -123,9 +123,14 @@ bool goes_with(const Option& option, const Verb& verb) {
   return option.name() == "json" || bridge::has_word(verb.options, option.name());
 }
 
+std::string_view Verb::more() const {
+  const std::string_view said = help.substr(0, help.find("\n\n"));
+  return said.substr(std::min(said.size(), summary().size() + 1));
+}
+
 std::vector<std::string_view> Verb::example_lines() const {
   std::vector<std::string_view> lines;
-  for (std::string_view rest = examples; !rest.empty();) {
+  for (std::string_view rest = examples(); !rest.empty();) {
     lines.push_back(rest.substr(0, rest.find('\n')));
     rest.remove_prefix(std::min(rest.size(), lines.back().size() + 1));
   }

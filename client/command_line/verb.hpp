@@ -65,9 +65,9 @@ enum Trait : unsigned {
 struct Verb {
   std::string_view form;       ///< `read URI`: the name, and the operands as help names them
   std::string_view options{};  ///< names of those of its own, separated by spaces
-  std::string_view summary;    ///< one line
-  std::string_view more{};     ///< paragraphs of its own help; "" = the summary says it all
-  std::string_view examples;   ///< whole command lines, one a line
+  /// What it does, in one line; below it what else its own help says; behind an empty line
+  /// examples, whole command lines. One text, which costs a start less than three.
+  std::string_view help;
   std::variant<LocalVerb*, DialogueVerb*, PreparedVerb*, RequestHandler> handler;
   MakeParams* params = nullptr;  ///< null: "", or made by the handler
   unsigned traits = 0;
@@ -76,6 +76,9 @@ struct Verb {
   constexpr bool has(Trait trait) const { return (traits & trait) != 0; }
   constexpr std::string_view name() const { return form.substr(0, form.find(' ')); }
   constexpr OperandCount operands() const { return OperandCount(form); }
+  std::string_view summary() const { return help.substr(0, help.find('\n')); }
+  std::string_view more() const;  ///< "" = the summary says it all
+  std::string_view examples() const { return help.substr(help.find("\n\n") + 2); }
   std::vector<std::string_view> example_lines() const;
 };
 

@@ -21,12 +21,12 @@ std::string entries(std::span<const client::HelpEntry> all) {
 
 /// Its own help, as groff.
 std::string page_of(const Verb& verb) {
-  const std::string summary(verb.summary);
+  const std::string summary(verb.summary());
   std::string page = documents::groff_entry(
       verb.form, verb.words.empty() ? summary : summary + "; an argument is");
   if (!verb.words.empty()) page += ".RS\n" + entries(verb.words) + ".RE\n";
   page += ".RS\n";
-  if (!verb.more.empty()) page += ".PP\n" + documents::groff_text(verb.more) + "\n";
+  if (!verb.more().empty()) page += ".PP\n" + documents::groff_text(verb.more()) + "\n";
   page += ".PP\n.EX\n";
   for (const std::string_view example : verb.example_lines())
     page += documents::groff_text(example) + "\n";
@@ -42,7 +42,7 @@ std::string joined(const Words& words) {
 
 /// The first part of the summary, with `quote` in place of each '.
 std::string quoted_summary(const Verb& verb, const std::string& quote) {
-  std::string text(verb.summary.substr(0, verb.summary.find(';')));
+  std::string text(verb.summary().substr(0, verb.summary().find(';')));
   for (std::size_t at = text.find('\''); at != text.npos; at = text.find('\'', at + quote.size()))
     text.replace(at, 1, quote);
   return text;

@@ -311,17 +311,20 @@ std::string render_tool(std::string_view raw, std::size_t width, std::string_vie
   return text;
 }
 
+std::string about_line(std::string line, std::string_view about, std::size_t width) {
+  if (!about.empty()) line += fmt::format("  - {}", about.substr(0, about.find('\n')));
+  line = bridge::make_visible_line(line);
+  return (width == 0 ? line : std::string(bridge::fit_columns(line, width))) + "\n";
+}
+
 std::string render_signatures(const std::vector<std::string_view>& tools, std::size_t width) {
   return render_each(
       tools,
       [width](const Value& tool) {
         const Value* const input = tool.find("inputSchema", Kind::object);
-        std::string line(tool.string("name"));
-        if (input != nullptr) line = signature(line, Schema(*input));
-        if (const auto about = tool.string("description"); !about.empty())
-          line += fmt::format("  - {}", about.substr(0, about.find('\n')));
-        line = bridge::make_visible_line(line);
-        return (width == 0 ? line : std::string(bridge::fit_columns(line, width))) + "\n";
+        const std::string name(tool.string("name"));
+        return about_line(input == nullptr ? name : signature(name, Schema(*input)),
+                          tool.string("description"), width);
       },
       "");
 }

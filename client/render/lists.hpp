@@ -23,6 +23,10 @@ std::string render_skills(const std::vector<std::string_view>& elements, std::si
 /// a `width` of 0 is no limit.
 std::string render_tool(std::string_view tool, std::size_t width, std::string_view program);
 
+/// `line`, and the first line of what there is to say `about` it. No wider than `width`; 0: as wide
+/// as it is.
+std::string about_line(std::string line, std::string_view about, std::size_t width);
+
 /// A line for each tool: its signature, and how its description begins, as far as the line goes.
 std::string render_signatures(const std::vector<std::string_view>& tools, std::size_t width);
 

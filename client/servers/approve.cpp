@@ -28,15 +28,8 @@ std::string list_of(const Places& places) { return places.state + "/approved"; }
 
 bool is_approved(const NamedServer& server, const Places& places) {
   if (!server.needs_approval) return true;
-  const std::string list = bridge::read_regular_file(list_of(places), longest_list).bytes;
-  const std::string key = key_of(server) + " ";
-  std::string_view rest = list;
-  while (!rest.empty()) {
-    if (rest.starts_with(key)) return true;
-    const std::size_t end = rest.find('\n');
-    rest = end == rest.npos ? std::string_view() : rest.substr(end + 1);
-  }
-  return false;
+  const std::string list = "\n" + bridge::read_regular_file(list_of(places), longest_list).bytes;
+  return list.find("\n" + key_of(server) + " ") != list.npos;
 }
 
 std::string approve(const NamedServer& server, const Places& places) {

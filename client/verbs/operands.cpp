@@ -151,6 +151,7 @@ std::variant<std::vector<ArgumentWord>, UsageError> parse_argument_words(const O
   std::vector<ArgumentWord> all;
   all.reserve(words.size());
   for (const std::string& word : words) {
+    if (!bridge::is_utf8(word)) return UsageError{"an argument is not UTF-8"};
     auto parsed = take_apart(word);
     if (!parsed) {
       return UsageError{fmt::format(
@@ -241,8 +242,7 @@ std::variant<Prepared, UsageError> prepare(const Options& options) {
   const Verb* const verb = options.verb;
   const Operands& operands = options.operands;
   const bool names_file = verb != nullptr && verb->form.ends_with(" FILE");
-  const bool is_text = std::all_of(operands.begin(), operands.end(),
-                                   [](const std::string& one) { return bridge::is_utf8(one); });
+  const bool is_text = std::all_of(operands.begin(), operands.end(), bridge::is_utf8);
   if (!is_text && !names_file) return UsageError{"an argument is not UTF-8"};
   auto params = verb == nullptr || verb->params == nullptr ? Params("") : verb->params(operands);
   if (auto* error = std::get_if<UsageError>(&params)) return std::move(*error);

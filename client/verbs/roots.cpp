@@ -75,8 +75,8 @@ std::variant<std::string, UsageError> read_roots(const std::vector<std::string>&
     struct stat facts {};
     const bool is_there = path != nullptr && ::stat(path.get(), &facts) == 0;
     if (!is_there || !S_ISDIR(facts.st_mode)) {
-      return UsageError{
-          fmt::format("option --root: {}: {}", folder, std::strerror(is_there ? ENOTDIR : errno))};
+      return UsageError{fmt::format("option --root: {}: {}", bridge::make_visible_line(folder),
+                                    std::strerror(is_there ? ENOTDIR : errno))};
     }
     const std::string_view whole = path.get();
     std::string_view name = whole.substr(whole.rfind('/') + 1);

@@ -12,9 +12,9 @@
 #include <csignal>
 #include <memory>
 
+#include "render/lists.hpp"
 #include "servers/instance.hpp"
 #include "text/characters.hpp"
-#include "text/columns.hpp"
 #include "text/visible_text.hpp"
 #include "verbs/server_lists.hpp"
 #include "verbs/verbs.hpp"
@@ -42,14 +42,12 @@ bool has_all(const json::Value& element, const std::vector<std::string>& words) 
 
 std::string hit_line(const json::Value& element, const SearchedList& searched,
                      const std::string& prefix, std::size_t width) {
-  std::string line =
-      fmt::format("{}{} {}", prefix, searched.kind, element.string(searched.list.name));
   std::string_view about = element.string("description");
   if (about.empty()) about = element.string("title");
   if (searched.list.name != "name" && about.empty()) about = element.string("name");
-  if (!about.empty()) line += fmt::format("  - {}", about.substr(0, about.find('\n')));
-  line = bridge::make_visible_line(line);
-  return (width == 0 ? line : std::string(bridge::fit_columns(line, width))) + "\n";
+  return about_line(
+      fmt::format("{}{} {}", prefix, searched.kind, element.string(searched.list.name)), about,
+      width);
 }
 
 /// A line for each element of the lists, which are members of `object`.

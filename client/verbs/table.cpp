@@ -14,8 +14,7 @@ DialogueVerb list_tools, list_resources, list_others, grep, wait_for_jobs, show_
 PreparedVerb call, send_request, send_notification, answer_job, show_agent_help;
 PrintResult print_resource, print_prompt, print_completion, print_level, print_caller, print_logout,
     print_jobs, print_job_state, print_done;
-MakeParams check_jobs, job_params_of;
-MakeParams check_job;  ///< JOB, and words behind it
+MakeParams check_jobs, check_job, job_params_of;
 
 namespace {
 
@@ -30,288 +29,291 @@ constexpr HelpEntry call_words[] = {
 constexpr Verb rows[] = {
     {.form = "tools [NAME]",
      .options = "keep max-bytes names brief full types root as",
-     .summary = "the server's tools with their parameters; one in full, with a call to copy",
-     .more = "More than 20 tools are shown with a line each. Of one tool everything is shown: its "
-             "parameters with their descriptions, its result, its annotations, and a call to copy.",
-     .examples = "mcp-nc tools\nmcp-nc tools --brief\nmcp-nc tools search\n"
-                 "mcp-nc tools --json | jq '.tools[].name'",
+     .help =
+         "the server's tools with their parameters; one in full, with a call to copy\n"
+         "More than 20 tools are shown with a line each. Of one tool everything is shown: its "
+         "parameters with their descriptions, its result, its annotations, and a call to copy.\n\n"
+         "mcp-nc tools\nmcp-nc tools --brief\nmcp-nc tools search\n"
+         "mcp-nc tools --json | jq '.tools[].name'",
      .handler = list_tools,
      .traits = opens_session},
     {.form = "call NAME [ARGUMENT...]",
      .options = "keep max-bytes field save raw detach detach-after key root task",
-     .summary = "calls a tool and prints its content",
-     .more = "The arguments are checked by the tool's input schema before anything is sent (exit "
-             "status 2). A tool that reports a failure is exit status 1.",
-     .examples = "mcp-nc call search query=\"lost sessions\" limit=3\n"
-                 "mcp-nc call search query=x tags=a tags=b filter.year=1999\n"
-                 "mcp-nc call put path=a.txt content:@notes.txt",
+     .help = "calls a tool and prints its content\n"
+             "The arguments are checked by the tool's input schema before anything is sent (exit "
+             "status 2). A tool that reports a failure is exit status 1.\n\n"
+             "mcp-nc call search query=\"lost sessions\" limit=3\n"
+             "mcp-nc call search query=x tags=a tags=b filter.year=1999\n"
+             "mcp-nc call put path=a.txt content:@notes.txt",
      .handler = call,
      .traits = opens_session | takes_notifications | takes_words,
      .words = call_words},
     {.form = "resources",
      .options = "keep max-bytes names root",
-     .summary = "the server's resources and resource templates",
-     .more = "The templates of resources are listed behind them.",
-     .examples = "mcp-nc resources\nmcp-nc resources --names",
+     .help = "the server's resources and resource templates\n"
+             "The templates of resources are listed behind them.\n\n"
+             "mcp-nc resources\nmcp-nc resources --names",
      .handler = list_resources,
      .traits = opens_session},
     {.form = "read URI",
      .options = "keep max-bytes field save root",
-     .summary = "prints a resource",
-     .more = "Text is printed as it is; of bytes only type and size, unless --save DIR is given.",
-     .examples = "mcp-nc read demo://readme\nmcp-nc read demo://pixel --save pictures",
+     .help =
+         "prints a resource\n"
+         "Text is printed as it is; of bytes only type and size, unless --save DIR is given.\n\n"
+         "mcp-nc read demo://readme\nmcp-nc read demo://pixel --save pictures",
      .handler = RequestHandler{"resources/read", print_resource},
      .params = uri_params,
      .traits = opens_session | takes_notifications},
     {.form = "prompts",
      .options = "keep max-bytes names root",
-     .summary = "the server's prompts with their arguments",
-     .more = "Required arguments are marked with a star.",
-     .examples = "mcp-nc prompts",
+     .help = "the server's prompts with their arguments\n"
+             "Required arguments are marked with a star.\n\n"
+             "mcp-nc prompts",
      .handler = list_others,
      .traits = opens_session},
     {.form = "prompt NAME [key=text...]",
      .options = "keep max-bytes field save root",
-     .summary = "prints a prompt",
-     .more = "Each message is printed behind the name of its role.",
-     .examples = "mcp-nc prompt greet name=Ada",
+     .help = "prints a prompt\n"
+             "Each message is printed behind the name of its role.\n\n"
+             "mcp-nc prompt greet name=Ada",
      .handler = RequestHandler{"prompts/get", print_prompt},
      .params = prompt_params,
      .traits = opens_session | takes_notifications},
     {.form = "request METHOD [PARAMS]",
      .options = "keep max-bytes field root",
-     .summary = "any request; prints the result as it came (PARAMS: JSON, or -)",
-     .more = "The result is printed as the server wrote it.",
-     .examples = "mcp-nc request ping\nmcp-nc request tools/call '{\"name\":\"echo\"}'",
+     .help = "any request; prints the result as it came (PARAMS: JSON, or -)\n"
+             "The result is printed as the server wrote it.\n\n"
+             "mcp-nc request ping\nmcp-nc request tools/call '{\"name\":\"echo\"}'",
      .handler = send_request,
      .params = free_params,
      .traits = opens_session | takes_notifications},
     {.form = "notify METHOD [PARAMS]",
      .options = "keep",
-     .summary = "any notification",
-     .more = "A notification has no answer; so nothing is printed.",
-     .examples = "mcp-nc notify notifications/roots/list_changed",
+     .help = "any notification\n"
+             "A notification has no answer; so nothing is printed.\n\n"
+             "mcp-nc notify notifications/roots/list_changed",
      .handler = send_notification,
      .params = free_params,
      .traits = takes_notifications},
     {.form = "listen",
      .options = "for count since seq",
-     .summary = "notifications, one JSON line each",
-     .more = "Prints what the server sends, first what came while no client listened. What is "
-             "printed is taken from the daemon, except with --since and --seq.",
-     .examples = "mcp-nc listen --for 10s\nmcp-nc listen --for 0\nmcp-nc listen --since 0 --seq",
+     .help = "notifications, one JSON line each\n"
+             "Prints what the server sends, first what came while no client listened. What is "
+             "printed is taken from the daemon, except with --since and --seq.\n\n"
+             "mcp-nc listen --for 10s\nmcp-nc listen --for 0\nmcp-nc listen --since 0 --seq",
      .handler = listen,
      .traits = takes_notifications},
     {.form = "status",
      .options = "keep ready metrics watch",
-     .summary = "the daemon's state",
-     .more = "It takes no notification. Exit status 0 whenever the daemon answers.",
-     .examples = "mcp-nc status\nmcp-nc status --watch\nmcp-nc status --ready -w 2s",
+     .help = "the daemon's state\n"
+             "It takes no notification. Exit status 0 whenever the daemon answers.\n\n"
+             "mcp-nc status\nmcp-nc status --watch\nmcp-nc status --ready -w 2s",
      .handler = show_status},
     {.form = "whoami",
-     .summary = "your uid, pid and client id, as the daemon sees them; the rule of its policy",
-     .more = "The id is that of this one connection: mcp-nc status lists it, and monitor names it.",
-     .examples = "mcp-nc whoami\nmcp-nc whoami --json | jq .uid",
+     .help =
+         "your uid, pid and client id, as the daemon sees them; the rule of its policy\n"
+         "The id is that of this one connection: mcp-nc status lists it, and monitor names it.\n\n"
+         "mcp-nc whoami\nmcp-nc whoami --json | jq .uid",
      .handler = RequestHandler{"bridge/status", print_caller}},
     {.form = "jobs",
      .options = "max-bytes names",
-     .summary = "the calls that were detached",
-     .more = "Jobs that have ended are listed too, for as long as the daemon keeps them.",
-     .examples = "mcp-nc jobs",
+     .help = "the calls that were detached\n"
+             "Jobs that have ended are listed too, for as long as the daemon keeps them.\n\n"
+             "mcp-nc jobs",
      .handler = RequestHandler{"bridge/jobs", print_jobs}},
     {.form = "wait JOB...",
      .options = "max-bytes save any",
-     .summary = "waits for jobs and prints their results as call does",
-     .more =
+     .help =
+         "waits for jobs and prints their results as call does\n"
          "The exit status is that of the call, of several the highest; 75 if a job asks a "
-         "question and there is no terminal to ask at. An interrupt ends the wait, not the job.",
-     .examples = "mcp-nc wait \"$id\"\nmcp-nc wait \"$first\" \"$second\" --any",
+         "question and there is no terminal to ask at. An interrupt ends the wait, not the job.\n\n"
+         "mcp-nc wait \"$id\"\nmcp-nc wait \"$first\" \"$second\" --any",
      .handler = wait_for_jobs,
      .params = check_jobs},
     {.form = "answer JOB [ARGUMENT...]",
      .options = "decline cancel",
-     .summary =
-         "answers what a job asks; the arguments are those of call, without them it asks here",
-     .more = "Each value is read by the type of its field.",
-     .examples = "mcp-nc answer \"$id\" name=Ada\nmcp-nc answer \"$id\" --decline",
+     .help = "answers what a job asks; the arguments are those of call, without them it asks here\n"
+             "Each value is read by the type of its field.\n\n"
+             "mcp-nc answer \"$id\" name=Ada\nmcp-nc answer \"$id\" --decline",
      .handler = answer_job,
      .params = check_job,
      .traits = takes_words},
     {.form = "cancel JOB",
-     .summary = "cancels a job and prints its state",
-     .more = "The state is not cancelled if the job had ended before.",
-     .examples = "mcp-nc cancel \"$id\"",
+     .help = "cancels a job and prints its state\n"
+             "The state is not cancelled if the job had ended before.\n\n"
+             "mcp-nc cancel \"$id\"",
      .handler = RequestHandler{"bridge/cancel", print_job_state},
      .params = job_params_of},
     {.form = "forget JOB",
-     .summary = "removes a job that has ended",
-     .more = "Its result is removed with it.",
-     .examples = "mcp-nc forget \"$id\"",
+     .help = "removes a job that has ended\n"
+             "Its result is removed with it.\n\n"
+             "mcp-nc forget \"$id\"",
      .handler = RequestHandler{"bridge/forget", print_done},
      .params = job_params_of},
     {.form = "tasks [get|result|cancel TASK]",
      .options = "max-bytes field names save",
-     .summary = "the server's own tasks; the state or the result of one, or its end",
-     .more =
+     .help =
+         "the server's own tasks; the state or the result of one, or its end\n"
          "Of a server of MCP 2025-11-25. result waits until the task has ended, and prints what "
-         "call prints. Calls that are detached are jobs of the daemon: mcp-nc jobs.",
-     .examples = "mcp-nc call --task report\nmcp-nc tasks\nmcp-nc tasks result \"$id\"",
+         "call prints. Calls that are detached are jobs of the daemon: mcp-nc jobs.\n\n"
+         "mcp-nc call --task report\nmcp-nc tasks\nmcp-nc tasks result \"$id\"",
      .handler = show_tasks,
      .params = check_task,
      .traits = opens_session},
     {.form = "skills",
      .options = "max-bytes names",
-     .summary = "the skills that the server offers",
-     .more =
+     .help =
+         "the skills that the server offers\n"
          "Of a server with the extension io.modelcontextprotocol/skills. A skill is a resource: "
-         "read URI prints it. Its text is the server's.",
-     .examples = "mcp-nc skills\nmcp-nc read \"$uri\"",
+         "read URI prints it. Its text is the server's.\n\n"
+         "mcp-nc skills\nmcp-nc read \"$uri\"",
      .handler = list_others,
      .traits = opens_session},
     {.form = "grep WORD...",
      .options = "max-bytes root all",
-     .summary = "tools, resources and prompts whose name or description has all the words",
-     .more = "Searches names, titles, descriptions and URIs; case does not count. With --all in "
+     .help = "tools, resources and prompts whose name or description has all the words\n"
+             "Searches names, titles, descriptions and URIs; case does not count. With --all in "
              "every server that files name: daemons that are not running are started, unless with "
-             "--no-start. Exit status 1 without a hit.",
-     .examples = "mcp-nc grep file\nmcp-nc grep read file\nmcp-nc grep --all file",
+             "--no-start. Exit status 1 without a hit.\n\n"
+             "mcp-nc grep file\nmcp-nc grep read file\nmcp-nc grep --all file",
      .handler = grep,
      .traits = opens_session},
     {.form = "templates",
      .options = "max-bytes names root",
-     .summary = "the server's resource templates",
-     .more = "A template is a URI with names in braces to be filled in.",
-     .examples = "mcp-nc templates",
+     .help = "the server's resource templates\n"
+             "A template is a URI with names in braces to be filled in.\n\n"
+             "mcp-nc templates",
      .handler = list_others,
      .traits = opens_session},
     {.form = "server",
      .options = "max-bytes",
-     .summary = "what the server says of itself: name, version, capabilities, instructions",
-     .more = "Opens the session if there is none.",
-     .examples = "mcp-nc server\nmcp-nc server --json | jq .capabilities",
+     .help = "what the server says of itself: name, version, capabilities, instructions\n"
+             "Opens the session if there is none.\n\n"
+             "mcp-nc server\nmcp-nc server --json | jq .capabilities",
      .handler = show_server,
      .traits = opens_session},
     {.form = "ping",
-     .summary = "asks the server for a sign of life, and says how long it took",
-     .more = "A server of MCP 2026-07-28 has no ping: the daemon answers for it.",
-     .examples = "mcp-nc ping -w 5s",
+     .help = "asks the server for a sign of life, and says how long it took\n"
+             "A server of MCP 2026-07-28 has no ping: the daemon answers for it.\n\n"
+             "mcp-nc ping -w 5s",
      .handler = ping},
     {.form = "subscribe URI...",
-     .summary = "has the server tell when resources change; listen shows it",
-     .more = "Returns at once; the subscription stays with the daemon's session.",
-     .examples = "mcp-nc subscribe demo://ticker\nmcp-nc listen",
+     .help = "has the server tell when resources change; listen shows it\n"
+             "Returns at once; the subscription stays with the daemon's session.\n\n"
+             "mcp-nc subscribe demo://ticker\nmcp-nc listen",
      .handler = change_subscriptions,
      .traits = opens_session},
     {.form = "unsubscribe URI...",
-     .summary = "ends that",
-     .more = "Another client's subscription of the same URI stays.",
-     .examples = "mcp-nc unsubscribe demo://ticker",
+     .help = "ends that\n"
+             "Another client's subscription of the same URI stays.\n\n"
+             "mcp-nc unsubscribe demo://ticker",
      .handler = change_subscriptions,
      .traits = opens_session},
     {.form = "log-level LEVEL",
-     .summary = "from which level on the server sends log messages: debug to emergency",
-     .more = "The levels are debug, info, notice, warning, error, critical, alert, emergency. The "
-             "level is the session's, for all clients.",
-     .examples = "mcp-nc log-level warning",
+     .help = "from which level on the server sends log messages: debug to emergency\n"
+             "The levels are debug, info, notice, warning, error, critical, alert, emergency. The "
+             "level is the session's, for all clients.\n\n"
+             "mcp-nc log-level warning",
      .handler = RequestHandler{"logging/setLevel", print_level},
      .params = level_params,
      .traits = opens_session},
     {.form = "complete KIND NAME ARG VALUE [key=text...]",
      .options = "max-bytes root",
-     .summary = "what the server proposes for an argument that begins so; KIND is prompt or "
-                "resource",
-     .more = "key=text gives the other arguments.",
-     .examples = "mcp-nc complete prompt greet name A\n"
-                 "mcp-nc complete resource 'demo://{id}' id 1",
+     .help = "what the server proposes for an argument that begins so; KIND is prompt or "
+             "resource\n"
+             "key=text gives the other arguments.\n\n"
+             "mcp-nc complete prompt greet name A\n"
+             "mcp-nc complete resource 'demo://{id}' id 1",
      .handler = RequestHandler{"completion/complete", print_completion},
      .params = completion_params,
      .traits = opens_session},
     {.form = "login",
      .options = "cancel device open",
-     .summary = "logs in at the server, in a browser",
-     .more = "Prints the address to open in a browser on stdout, and waits until the login is "
+     .help = "logs in at the server, in a browser\n"
+             "Prints the address to open in a browser on stdout, and waits until the login is "
              "over. The address at which the browser ends may be pasted. An interrupt ends the "
              "wait, not the login. Exit status 1 if it is refused, 124 if it is not completed in "
-             "time.",
-     .examples = "mcp-nc login\nmcp-nc login --device",
+             "time.\n\n"
+             "mcp-nc login\nmcp-nc login --device",
      .handler = log_in},
     {.form = "logout",
-     .summary = "revokes and forgets the login",
-     .more = "Exit status 1 if the server could not be told; it is forgotten all the same.",
-     .examples = "mcp-nc logout",
+     .help = "revokes and forgets the login\n"
+             "Exit status 1 if the server could not be told; it is forgotten all the same.\n\n"
+             "mcp-nc logout",
      .handler = RequestHandler{"bridge/logout", print_logout}},
     {.form = "monitor",
      .options = "for count",
-     .summary = "every message through the daemon, both directions, as it passes",
-     .more = "For the daemon's own user and root. Each message is shown where it comes from a "
+     .help = "every message through the daemon, both directions, as it passes\n"
+             "For the daemon's own user and root. Each message is shown where it comes from a "
              "client, where it goes to the server, and on its way back. Known secrets are blotted "
-             "out. The daemon never waits for a slow monitor: missed messages are counted.",
-     .examples = "mcp-nc monitor\nmcp-nc monitor --json --for 10s",
+             "out. The daemon never waits for a slow monitor: missed messages are counted.\n\n"
+             "mcp-nc monitor\nmcp-nc monitor --json --for 10s",
      .handler = monitor},
     {.form = "record FILE",
      .options = "for count",
-     .summary = "keeps every message through the daemon in a file, until ^C",
-     .more = "The lines of monitor --json. Known secrets are blotted out; all else is in it, so "
-             "only its owner may read it.",
-     .examples = "mcp-nc @github record calls.jsonl",
+     .help = "keeps every message through the daemon in a file, until ^C\n"
+             "The lines of monitor --json. Known secrets are blotted out; all else is in it, so "
+             "only its owner may read it.\n\n"
+             "mcp-nc @github record calls.jsonl",
      .handler = record},
     {.form = "replay FILE",
-     .summary = "sends the requests of such a file again; reports changed responses",
-     .more = "Requests that act at the server act again. What was blotted out is sent so, and "
-             "requests about the session itself are not sent. Exit status 1 if a response differs.",
-     .examples = "mcp-nc @github replay calls.jsonl\nmcp-nc @github replay calls.jsonl --json",
+     .help =
+         "sends the requests of such a file again; reports changed responses\n"
+         "Requests that act at the server act again. What was blotted out is sent so, and "
+         "requests about the session itself are not sent. Exit status 1 if a response differs.\n\n"
+         "mcp-nc @github replay calls.jsonl\nmcp-nc @github replay calls.jsonl --json",
      .handler = replay,
      .traits = opens_session | takes_notifications},
     {.form = "agent-help",
      .options = "max-bytes save skill",
-     .summary = "what a language model has to know to use this session, in a page",
-     .more = "Under 1,500 tokens: the server, the commands, output, exit status, long calls and "
-             "questions. The server's own words are cut and marked as such.",
-     .examples = "mcp-nc agent-help >>AGENTS.md\nmcp-nc agent-help --skill --save ~/.claude/skills",
+     .help = "what a language model has to know to use this session, in a page\n"
+             "Under 1,500 tokens: the server, the commands, output, exit status, long calls and "
+             "questions. The server's own words are cut and marked as such.\n\n"
+             "mcp-nc agent-help >>AGENTS.md\nmcp-nc agent-help --skill --save ~/.claude/skills",
      .handler = show_agent_help,
      .traits = opens_session | reports_no_session},
     {.form = "servers",
      .options = "names",
-     .summary = "the servers that files name, and which of their daemons run",
-     .more = "A daemon that was started for a server ends after 30 minutes without a client.",
-     .examples = "mcp-nc servers\nmcp-nc servers --names",
+     .help = "the servers that files name, and which of their daemons run\n"
+             "A daemon that was started for a server ends after 30 minutes without a client.\n\n"
+             "mcp-nc servers\nmcp-nc servers --names",
      .handler = list_servers},
     {.form = "approve @NAME",
      .options = "yes",
-     .summary = "shows what a folder's .mcp.json would run, and allows it",
-     .more = "A .mcp.json comes from the author of the folder: what it names runs only after this, "
-             "and again only after this when it is changed.",
-     .examples = "mcp-nc approve @github\nmcp-nc approve --yes @github",
+     .help = "shows what a folder's .mcp.json would run, and allows it\n"
+             "A .mcp.json comes from the author of the folder: what it names runs only after this, "
+             "and again only after this when it is changed.\n\n"
+             "mcp-nc approve @github\nmcp-nc approve --yes @github",
      .handler = approve_server,
      .traits = about_server},
     {.form = "stop @NAME",
-     .summary = "ends the daemons of a server",
-     .more = "Also those that were started with another definition, or with other values.",
-     .examples = "mcp-nc stop @github",
+     .help = "ends the daemons of a server\n"
+             "Also those that were started with another definition, or with other values.\n\n"
+             "mcp-nc stop @github",
      .handler = stop_server,
      .traits = about_server},
     {.form = "logs @NAME",
      .options = "follow",
-     .summary = "the log of its daemon",
-     .more = "A new log is begun when a daemon is started and there is more than a mebibyte.",
-     .examples = "mcp-nc logs @github\nmcp-nc logs -f @github",
+     .help = "the log of its daemon\n"
+             "A new log is begun when a daemon is started and there is more than a mebibyte.\n\n"
+             "mcp-nc logs @github\nmcp-nc logs -f @github",
      .handler = show_logs,
      .traits = about_server},
     {.form = "shell",
-     .summary = "commands typed line by line, for the same server",
-     .more = "Each line is a command with its arguments, without mcp-nc before it; exit or the end "
+     .help = "commands typed line by line, for the same server\n"
+             "Each line is a command with its arguments, without mcp-nc before it; exit or the end "
              "of the input ends it. Options before shell are those of each line. If the lines are "
-             "not typed, the exit status is that of the last.",
-     .examples = "mcp-nc @github shell\nmcp-nc @github shell <commands.txt",
+             "not typed, the exit status is that of the last.\n\n"
+             "mcp-nc @github shell\nmcp-nc @github shell <commands.txt",
      .handler = run_shell},
     {.form = "help [COMMAND]",
-     .summary = "this text; one command in full",
-     .more = "The man page, mcp-nc(1), has all of it.",
-     .examples = "mcp-nc help call",
+     .help = "this text; one command in full\n"
+             "The man page, mcp-nc(1), has all of it.\n\n"
+             "mcp-nc help call",
      .handler = show_help},
     {.form = "version",
-     .summary = "the version",
-     .examples = "mcp-nc version",
+     .help = "the version\n\n"
+             "mcp-nc version",
      .handler = show_version},
 };
 
