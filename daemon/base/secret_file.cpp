@@ -35,7 +35,7 @@ std::string size_text(std::size_t bytes) {
 /// Reads to the end or to one byte over the limit; returns errno.
 int read_all(int descriptor, std::size_t expected, std::size_t most, std::string& bytes) {
   std::size_t filled = 0;
-  bytes.resize(std::min(std::max(expected, usual_size), most) + 1);
+  bytes.resize(std::min(expected > 0 ? expected : usual_size, most) + 1);
   for (;;) {
     const ssize_t count = ::read(descriptor, bytes.data() + filled, bytes.size() - filled);
     if (count < 0 && errno == EINTR) continue;

@@ -12,7 +12,7 @@ WORDS = {
     "tools": ["tools"], "call": ["call", "echo", "message=x"], "resources": ["resources"], "read": ["read", "demo://readme"],
     "prompts": ["prompts"], "prompt": ["prompt", "greet", "name=x"], "request": ["request", "ping"],
     "notify": ["notify", "notifications/roots/list_changed"], "listen": ["listen", "--for", "0"], "status": ["status"],
-    "jobs": ["jobs"], "wait": ["wait", "nosuch"], "answer": ["answer", "nosuch", "a=b"], "cancel": ["cancel", "nosuch"],
+    "whoami": ["whoami"], "jobs": ["jobs"], "wait": ["wait", "nosuch"], "answer": ["answer", "nosuch", "a=b"], "cancel": ["cancel", "nosuch"],
     "forget": ["forget", "nosuch"], "tasks": ["tasks"], "skills": ["skills"], "grep": ["grep", "echo"],
     "templates": ["templates"], "server": ["server"], "ping": ["ping"], "subscribe": ["subscribe", "demo://readme"],
     "unsubscribe": ["unsubscribe", "demo://readme"], "log-level": ["log-level", "info"],
