@@ -21,7 +21,7 @@ struct Fault : std::runtime_error {
 };
 
 /// Reads one file.
-class PolicyReader : DocumentReader {
+class PolicyReader final : DocumentReader {
  public:
   PolicyReader(std::string_view text, const AccountNames& names)
       : DocumentReader(text), names_(names) {}

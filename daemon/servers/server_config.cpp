@@ -13,7 +13,7 @@
 namespace bridge {
 namespace {
 
-class ServerReader : DocumentReader {
+class ServerReader final : DocumentReader {
  public:
   /// Checks the grammar of the whole: what is read later is well-formed.
   ServerReader(std::string_view text, std::string source)
