@@ -81,7 +81,6 @@ DaemonState::DaemonState(EventLoop& loop, const StateOptions& options, const Tar
       instance_(random_name()),
       replayed_(state_log_.now()) {
   read();
-  jobs.store().set_journal(jobs_);
 }
 
 void DaemonState::read() {

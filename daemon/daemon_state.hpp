@@ -57,7 +57,6 @@ class DaemonState final : private StateSource {
   DaemonState(EventLoop& loop, const StateOptions& options, const TargetHash& target,
               NotificationFeed& feed, UpstreamIdSource& ids, Session& session, Router& router,
               Upstream& upstream, JobRunner& jobs, Log& log);
-  ~DaemonState() { jobs_.stop(); }
 
   /// Restores the ring, the session and the jobs from the log that was read, if there is one.
   /// Once, before any client.

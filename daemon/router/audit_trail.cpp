@@ -59,24 +59,28 @@ const AuditClient& AuditTrail::client_of(const Client& client) {
 
 void AuditTrail::came(const Client& client, const Frame& request) {
   if (client.is_bridge || !is_recorded(request)) return;
-  const std::string_view raw_id = request.text(request.id);
   AuditRecord record;
-  if (client.is_job) {
-    const auto by = client.channel.submitted_by(raw_id);
-    if (!by) return;  // what the bridge asks about a job
-    record.client.http = by->peer.http;
-    record.client.uid = by->peer.uid;
-    record.client.pid = static_cast<std::uint64_t>(by->pid);
-    record.client.command = by->command;
-    record.job = by->job;
-  } else {
-    record.client = client_of(client);
-  }
+  record.client = client_of(client);
+  add_new(client.id(), std::move(record), request);
+}
+
+void AuditTrail::came(const User& user, const JobRequest& job, const Frame& request) {
+  if (job.about_task) return;  // what the bridge asks about a job
+  AuditRecord record;
+  record.client.http = user.remote;
+  record.client.uid = user.uid;
+  record.client.pid = static_cast<std::uint64_t>(job.pid);
+  record.client.command = job.command;
+  record.job = job.job;
+  add_new(client_of_jobs, std::move(record), request);
+}
+
+void AuditTrail::add_new(ClientId client, AuditRecord record, const Frame& request) {
   record.time = ticks(loop_.wall_time());
   record.came = ticks(loop_.now());
   record.bytes_in = request.bytes.size();
   describe(record, request);
-  add(client.id(), raw_id, std::move(record));
+  add(client, request.text(request.id), std::move(record));
 }
 
 /// What it asks for.
@@ -138,9 +142,9 @@ std::optional<AuditRecord> AuditTrail::take(ClientId client, std::string_view ra
   return record;
 }
 
-bool AuditTrail::may_send(const Client& client, std::string_view raw_id) {
+bool AuditTrail::may_send(const Caller& caller, std::string_view raw_id) {
   if (!options_.required) return true;
-  const auto found = open_.find(key_of(client.id(), raw_id));
+  const auto found = open_.find(key_of(caller.id(), raw_id));
   if (found == open_.end()) return true;  // the bridge's own
   AuditRecord& record = found->second.record;
   record.id = fmt::format("{}-{}", run_, ++last_id_);

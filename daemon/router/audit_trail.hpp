@@ -47,8 +47,10 @@ class AuditTrail final : public AnswerWatcher {
 
   /// A request of a client.
   void came(const Client& client, const Frame& request);
+  /// One of a job.
+  void came(const User& user, const JobRequest& job, const Frame& request);
   /// Before it is sent to the server. False: with --audit-required it could not be recorded.
-  bool may_send(const Client& client, std::string_view raw_id);
+  bool may_send(const Caller& caller, std::string_view raw_id);
   void answered(ClientId client, std::string_view raw_id, std::string_view response) override;
   void not_answered(ClientId client, std::string_view raw_id) override;
 
@@ -79,6 +81,7 @@ class AuditTrail final : public AnswerWatcher {
 
   static std::string key_of(ClientId client, std::string_view raw_id);
   const AuditClient& client_of(const Client& client);
+  void add_new(ClientId client, AuditRecord record, const Frame& request);
   void describe(AuditRecord& record, const Frame& request);
   std::optional<AuditRecord> take(ClientId client, std::string_view raw_id);
   void add(ClientId client, std::string_view raw_id, AuditRecord record);
