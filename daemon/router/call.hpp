@@ -67,8 +67,8 @@ struct InputRound {
   unsigned rounds = 0;   ///< so many times it was answered so
   unsigned pauses = 0;   ///< the last of them, without a question
   Waits waits = Waits::for_answers;
-  std::vector<InputResponse> answers;  ///< of this round; with an empty result: not there yet
-  std::string request_state;           ///< as JSON; empty: none
+  std::vector<InputResponse> answers{};  ///< of this round; with an empty result: not there yet
+  std::string request_state{};         ///< as JSON; empty: none
   SteadyTime due{};
   std::optional<Failure> failure{};  ///< what has ended it
   std::unique_ptr<ByteBudget::Share> held{};

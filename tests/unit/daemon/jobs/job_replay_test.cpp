@@ -18,7 +18,10 @@ std::string payload_of(const Values&... values) {
   return Archive::write(Archive::Kind::disk, now, values...);
 }
 std::string job_record(const Job& job, const std::string& request = "", const JobWay& way = {}) {
-  return payload_of(job, request, way);
+  Job whole = job;
+  whole.request = request;
+  whole.way = way;
+  return payload_of(whole);
 }
 std::string changed_record(const Job& job) {
   return payload_of(job.number, static_cast<const JobOutcome&>(job));
