@@ -109,9 +109,8 @@ RestoredJobs JobLog::restore(JobReplay replay, bool may_act) {
 }
 
 void JobLog::adopt(UpstreamId id, Orphan orphan) {
-  Job job =
-      jobs_.new_job(std::move(orphan.method), orphan.user, orphan.pid, std::move(orphan.command),
-                    jobs_.store().next_number());
+  Job job = jobs_.new_job(std::move(orphan.method), orphan.user, orphan.pid,
+                          std::move(orphan.command), jobs_.store().next_number());
   job.way.started = true;
   job.way.id = id;
   job.way.session = static_cast<std::uint32_t>(orphan.answer.session);

@@ -180,8 +180,8 @@ void JobRunner::send(Job& job, Running& running) {
     } else if (!way.round.empty()) {
       const bool was_asked = way.time.asks;
       its.stage = Stage::working;
-      router_.resume_job(sent->user, std::move(request), std::move(*frame),
-                         std::string(way.round), std::vector<std::string>(way.answers));
+      router_.resume_job(sent->user, std::move(request), std::move(*frame), std::string(way.round),
+                         std::vector<std::string>(way.answers));
       const Question* const first = router_.questions().first_of(number);
       if (!was_asked || first == nullptr) return;
       its.stage = Stage::asked;  // its time stands since then
@@ -208,8 +208,8 @@ void JobRunner::job_starting(JobNumber number, UpstreamId id, Era side) {
   way.round.clear();
   way.answers.clear();
   // What may not be sent again is no longer needed. A modern server may ask for it.
-  const bool may_be_needed =
-      store_.keeper() != nullptr && (only_reads(job.method) || side == Era::modern);
+  const bool may_be_needed = running.was_left || (store_.keeper() != nullptr &&
+                                                  (only_reads(job.method) || side == Era::modern));
   if (!may_be_needed) job.request = {};
   note_time(job, running);
   store_.write();  // before it is sent
@@ -227,7 +227,8 @@ void JobRunner::job_input_required(JobNumber number, std::string_view result) {
 // What comes.
 
 void JobRunner::job_request_ended(const JobRequest& request, End end) {
-  later([this, number = request.number, about_task = request.about_task, ended = std::move(end)]() mutable {
+  later([this, number = request.number, about_task = request.about_task,
+         ended = std::move(end)]() mutable {
     Job* const job = store_.find(number);
     if (has_ended(job)) return;
     Running& running = running_.at(number);
@@ -268,11 +269,10 @@ void JobRunner::response_came(Job& job, Running& running, Frame&& response) {
 /// only that it is not.
 bool JobRunner::tries_again(const Job& job, Running& running, const Failure& failure) {
   if (!running.was_left || running.task != nullptr || !failure.error_object.empty()) return false;
-  const bool may_be_sent = job.way.round.empty()
-                               ? failure.delivered == Delivered::no &&
-                                     failure.kind != ErrorKind::too_large &&
-                                     failure.kind != ErrorKind::denied
-                               : failure.kind <= ErrorKind::closed;
+  const bool may_be_sent = job.way.round.empty() ? failure.delivered == Delivered::no &&
+                                                       failure.kind != ErrorKind::too_large &&
+                                                       failure.kind != ErrorKind::denied
+                                                 : failure.kind <= ErrorKind::closed;
   if (!may_be_sent) return false;
   pause(running, running.pause);
   running.pause = std::min(running.pause * 2, longest_poll);
@@ -439,8 +439,8 @@ std::vector<JobNumber> JobRunner::jobs_to_ask(const Question& question) const {
   const std::string_view task = related_task(question);
   std::map<User, JobNumber> chosen;
   for (const auto& [number, running] : running_) {
-    const bool is_at_server = running.task != nullptr || running.stage == Stage::working ||
-                              running.stage == Stage::asked;
+    const bool is_at_server =
+        running.task != nullptr || running.stage == Stage::working || running.stage == Stage::asked;
     if (!is_at_server) continue;
     const Job& job = *store_.find(number);
     JobNumber& its = chosen.try_emplace(job.user, number).first->second;

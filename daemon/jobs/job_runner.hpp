@@ -70,22 +70,21 @@ class JobRunner final : private JobCalls {
     friend constexpr Stage last_of(Stage) { return Stage::pausing; }
 
     Stage stage = Stage::waiting;
-    bool for_client = false;         ///< JobRequest
-    bool was_left = false;           ///< by another daemon: it is tried until the upstream is there
-    SteadyTime since{};              ///< working, or asking
-    SteadyTime::duration worked{};   ///< before that
-    std::unique_ptr<Task> task;      ///< what has become of it
-    std::optional<Peer> peer;        ///< who has submitted it; none: another process knew that
-    std::uint64_t question = 0;      ///< Question::id of what is asked
-    bool notes_questions = true;     ///< JobKeeper::note_question() is for the first of several
+    bool for_client = false;        ///< JobRequest
+    bool was_left = false;          ///< by another daemon: it is tried until the upstream is there
+    SteadyTime since{};             ///< working, or asking
+    SteadyTime::duration worked{};  ///< before that
+    std::unique_ptr<Task> task;     ///< what has become of it
+    std::optional<Peer> peer;       ///< who has submitted it; none: another process knew that
+    std::uint64_t question = 0;     ///< Question::id of what is asked
+    bool notes_questions = true;    ///< JobKeeper::note_question() is for the first of several
     std::chrono::milliseconds pause{1000};
     SteadyTime due{};
 
     template <class A>
     void each_field(A& archive) {
       archive(stage, for_client, was_left, since, worked, task, archive.not_saved(peer), question,
-              archive.not_saved(notes_questions),
-              archive.not_saved(pause), archive.not_saved(due));
+              archive.not_saved(notes_questions), archive.not_saved(pause), archive.not_saved(due));
     }
   };
   /// One that has not ended, as it is saved in an upgrade.
@@ -153,9 +152,7 @@ class JobRunner final : private JobCalls {
   /// The daemon is ending, and the next one takes over what has not ended.
   void leave_unfinished() { leaves_unfinished_ = true; }
   /// Whether something is asked about it that nobody has answered.
-  bool is_asked(JobNumber number) const {
-    return router_.questions().first_of(number) != nullptr;
-  }
+  bool is_asked(JobNumber number) const { return router_.questions().first_of(number) != nullptr; }
   /// Those that have not ended and whose requests were sent.
   template <class Visit>
   void each_started(Visit&& visit) {

@@ -65,8 +65,7 @@ void JobRunner::task_is(Job& job, Running& running, ServerTask state) {
 }
 
 /// Those of the questions that were not asked yet.
-void JobRunner::task_asks(Job& job, Running& running,
-                          const std::vector<InputRequest>& questions) {
+void JobRunner::task_asks(Job& job, Running& running, const std::vector<InputRequest>& questions) {
   Task& task = *running.task;
   pause(running, running.pause);
   for (const InputRequest& question : questions) {
@@ -97,8 +96,7 @@ void JobRunner::task_answered(Job& job, Running& running, Frame&& response) {
 }
 
 void JobRunner::ask_about_task(const Job& job, Running& running) {
-  ask_task(job, running,
-           running.task->answers.empty() ? Task::Asked::state : Task::Asked::answers);
+  ask_task(job, running, running.task->answers.empty() ? Task::Asked::state : Task::Asked::answers);
 }
 
 void JobRunner::ask_task(const Job& job, Running& running, Task::Asked what) {
@@ -111,9 +109,9 @@ void JobRunner::ask_task(const Job& job, Running& running, Task::Asked what) {
   request.number = job.number;
   request.about_task = true;
   later([this, request, user = job.user,
-         frame = task_request(job.number, method, job.way.task,
-                              what == Task::Asked::answers ? running.task->answers
-                                                           : std::vector<InputResponse>())] {
+         frame = task_request(
+             job.number, method, job.way.task,
+             what == Task::Asked::answers ? running.task->answers : std::vector<InputResponse>())] {
     router_.start_job(user, request, frame);
   });
 }

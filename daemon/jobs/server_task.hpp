@@ -45,8 +45,8 @@ std::string_view task_in(const Frame& response, ServerTask::Form form);
 /// Reads that, or the result of `tasks/get`; nothing if it is none.
 std::optional<ServerTask> read_task(std::string_view result);
 
-/// `tasks/get`, `tasks/update`, `tasks/result` or `tasks/cancel` of a job's task; `answers` are those
-/// to its questions.
+/// `tasks/get`, `tasks/update`, `tasks/result` or `tasks/cancel` of a job's task; `answers` are
+/// those to its questions.
 Frame task_request(JobNumber number, std::string_view method, std::string_view raw_task_id,
                    const std::vector<InputResponse>& answers = {});
 

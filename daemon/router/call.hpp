@@ -68,7 +68,7 @@ struct InputRound {
   unsigned pauses = 0;   ///< the last of them, without a question
   Waits waits = Waits::for_answers;
   std::vector<InputResponse> answers{};  ///< of this round; with an empty result: not there yet
-  std::string request_state{};         ///< as JSON; empty: none
+  std::string request_state{};           ///< as JSON; empty: none
   SteadyTime due{};
   std::optional<Failure> failure{};  ///< what has ended it
   std::unique_ptr<ByteBudget::Share> held{};
@@ -192,14 +192,14 @@ struct Call {
   std::string client_request_id;    ///< raw JSON, as the client wrote it
   std::string progress_token;       ///< raw JSON; empty: none
   std::string method;
-  std::string subject;           ///< RestorableState::subject_of
-  bool mirrored_again = false;   ///< sent a second time, for want of headers
-  std::string_view malformed{};  ///< what is wrong with what came instead of its answer
-  Era era = Era::legacy;         ///< of its client, as this request says
-  Era side = Era::legacy;        ///< of the session in which it goes (Session)
-  std::unique_ptr<ModernRequest> modern;           ///< of a modern one
-  std::unique_ptr<InputRound> rounds;              ///< of one that may be sent again with answers
-  std::unique_ptr<Suspension> suspension;          ///< of one whose modern client was asked
+  std::string subject;                     ///< RestorableState::subject_of
+  bool mirrored_again = false;             ///< sent a second time, for want of headers
+  std::string_view malformed{};            ///< what is wrong with what came instead of its answer
+  Era era = Era::legacy;                   ///< of its client, as this request says
+  Era side = Era::legacy;                  ///< of the session in which it goes (Session)
+  std::unique_ptr<ModernRequest> modern;   ///< of a modern one
+  std::unique_ptr<InputRound> rounds;      ///< of one that may be sent again with answers
+  std::unique_ptr<Suspension> suspension;  ///< of one whose modern client was asked
   std::unique_ptr<const std::string> traceparent;  ///< for the log, at debug level only
   SteadyTime received;
   SteadyTime sent;

@@ -310,8 +310,8 @@ inline Era Caller::era_of(const Frame& frame) const {
 /// The connected clients, in the order of their connecting, and the users who have jobs.
 ///
 /// A client ends when its transport says so, or at the end of the turn in which it is done. So a
-/// `Client&` is good for as long as a call from outside lasts, whatever is called from there; and so
-/// is a `Caller&`.
+/// `Client&` is good for as long as a call from outside lasts, whatever is called from there; and
+/// so is a `Caller&`.
 ///
 /// Owned by the router; the loop's thread only. Bounded by the transports (--max-clients,
 /// --http-max-sessions) and by the jobs (--jobs).

@@ -321,8 +321,8 @@ bool ClientFrames::refuse_by_policy(Caller& caller, const WaitingFrame& request)
   std::optional<Failure> refusal;
   Client* const client = caller.client();
   if (client == nullptr || client->judged_before_change) {
-    refusal = context_.permissions.refusal(caller, request.job.get(), frame,
-                                           translator_.tools().list());
+    refusal =
+        context_.permissions.refusal(caller, request.job.get(), frame, translator_.tools().list());
   }
   if (client != nullptr) {
     client->judged_before_change = client->judged_before_change && client->waiting.has_request();
@@ -442,9 +442,9 @@ void ClientFrames::shut_down(const Failure& failure) {
 bool ClientFrames::has_request_for(Era side) const {
   bool has_one = false;
   context_.clients.each_caller([&](const Caller& caller) {
-    has_one = has_one || (served_.is_served(caller) && caller.waiting.has_request() &&
-                          context_.session.side_for(
-                              caller.era_of(caller.waiting.front().frame)) == side);
+    has_one =
+        has_one || (served_.is_served(caller) && caller.waiting.has_request() &&
+                    context_.session.side_for(caller.era_of(caller.waiting.front().frame)) == side);
   });
   return has_one && !shut_down_;
 }

@@ -235,7 +235,7 @@ class ClientFrames {
   SuspendedCalls& suspended_calls_;
   ServedClient served_;
   SlotQueue slots_;
-  const Caller* its_turn_ = nullptr;  ///< may take the slot of its user that is free now
+  const Caller* its_turn_ = nullptr;          ///< may take the slot of its user that is free now
   std::map<User, SlotQueue> slots_of_users_;  ///< of those whose clients wait for one
   ClientNotifications notifications_;
   std::optional<Failure> shut_down_;  ///< what everything is answered with, once that has begun

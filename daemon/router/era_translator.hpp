@@ -8,8 +8,8 @@
 #include "base/log.hpp"
 #include "json/frame.hpp"
 #include "mcp/tool_headers.hpp"
-#include "router/client.hpp"
 #include "router/call.hpp"
+#include "router/client.hpp"
 #include "router/restorable_state.hpp"
 #include "router/router_context.hpp"
 

@@ -155,8 +155,8 @@ void InputRounds::go_on(UpstreamId id) {
 
 void InputRounds::expire() {
   const SteadyTime now = context_.loop.now();
-  for (const UpstreamId id : in_flight_.all(
-           [](const Call& call) { return call.stage == Call::Stage::input_required; })) {
+  for (const UpstreamId id :
+       in_flight_.all([](const Call& call) { return call.stage == Call::Stage::input_required; })) {
     const Call* const call = in_flight_.find(id);
     if (call == nullptr) continue;
     const InputRound& round = *call->rounds;
@@ -199,8 +199,8 @@ void InputRounds::fail_waiting(const Failure& failure) {
 }
 
 void InputRounds::restore() {
-  for (const UpstreamId id : in_flight_.all(
-           [](const Call& call) { return call.stage == Call::Stage::input_required; })) {
+  for (const UpstreamId id :
+       in_flight_.all([](const Call& call) { return call.stage == Call::Stage::input_required; })) {
     InputRound& round = *in_flight_.find(id)->rounds;
     hold(round);
     if (round.due != SteadyTime::max()) timer_.set_at_latest(round.due);

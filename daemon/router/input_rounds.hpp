@@ -17,16 +17,16 @@
 
 namespace bridge {
 
-/// Calls of legacy clients and of jobs whose stage is input_required: a modern upstream has answered
-/// them with questions (MCP 2026-07-28, "Multi Round-Trip Requests"; BEHAVIOUR, "Eras: questions to a
-/// legacy client"). The questions become Questions, and the request is sent again with the answers.
-/// An elicitation that nobody answers is answered as cancelled by the user; of anything else the
-/// request ends.
+/// Calls of legacy clients and of jobs whose stage is input_required: a modern upstream has
+/// answered them with questions (MCP 2026-07-28, "Multi Round-Trip Requests"; BEHAVIOUR, "Eras:
+/// questions to a legacy client"). The questions become Questions, and the request is sent again
+/// with the answers. An elicitation that nobody answers is answered as cancelled by the user; of
+/// anything else the request ends.
 ///
 /// What it knows of a call is in Call::rounds. Owned by the router; the loop's thread only. Bounds:
 /// at most `max_rounds` of each call; their bytes count against --max-buffered. A round waits for
-/// its answers for --input-wait, and for a session for --connect-wait; of a job, which has a time of
-/// its own, as long as that lasts.
+/// its answers for --input-wait, and for a session for --connect-wait; of a job, which has a time
+/// of its own, as long as that lasts.
 class InputRounds {
  public:
   static constexpr unsigned max_rounds = 16;

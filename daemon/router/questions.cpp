@@ -40,10 +40,9 @@ bool is_method_not_found(const Frame& response) {
 }
 
 std::string cancelled(std::string_view raw_id, std::string_view reason) {
-  return own_notification("notifications/cancelled", JsonObject()
-                                                         .add("requestId", RawJson{raw_id})
-                                                         .add("reason", reason)
-                                                         .text());
+  return own_notification(
+      "notifications/cancelled",
+      JsonObject().add("requestId", RawJson{raw_id}).add("reason", reason).text());
 }
 
 }  // namespace
@@ -70,9 +69,8 @@ std::string notice_of_caller(const Question& question, const Client& asked) {
   if (!asked.declared.names(question.method)) return {};
   const std::string_view caller = caller_of(question, asked.id());
   if (caller.empty()) return {};
-  return own_notification(
-      "notifications/bridge/question_about",
-      JsonObject().add("requestId", question.id).add("caller", caller).text());
+  return own_notification("notifications/bridge/question_about",
+                          JsonObject().add("requestId", question.id).add("caller", caller).text());
 }
 
 std::size_t QuestionTable::parked() const {
@@ -200,8 +198,8 @@ std::vector<Askable> Questions::able(const Question& question, bool is_new) cons
   std::vector<Askable> able;
   for (const auto& [id, client] : context_.clients) {
     if (!can_answer(*client, question)) continue;
-    able.push_back({id, question.owner == id, !client->in_flight.empty(),
-                    table_.has_left_open(id, long_ago)});
+    able.push_back(
+        {id, question.owner == id, !client->in_flight.empty(), table_.has_left_open(id, long_ago)});
   }
   if (question.origin) return able;
   if (is_new) add_modern_calls(able, question);
@@ -409,14 +407,13 @@ void Questions::ask(Client& client, Question& question) {
 
 void Questions::answer(Client& client, Frame response) {
   Question* const question = table_.find_told(response.text(response.id));
-  const bool was_told = question != nullptr && question->asked == client.id() &&
-                        (question->told_as.empty() ||
-                         question->told_as == response.text(response.id));
+  const bool was_told =
+      question != nullptr && question->asked == client.id() &&
+      (question->told_as.empty() || question->told_as == response.text(response.id));
   // What was shown is anybody's to answer while no client is asked; a job's is its user's.
-  const bool is_open =
-      question != nullptr && question->shown && client.channel.answers_unasked() &&
-      (question->is_parked() ||
-       (question->answerer == Question::Answerer::job && question->user == client.user));
+  const bool is_open = question != nullptr && question->shown && client.channel.answers_unasked() &&
+                       (question->is_parked() || (question->answerer == Question::Answerer::job &&
+                                                  question->user == client.user));
   if (!was_told && !is_open) {
     ++context_.statistics.unknown_answers;
     context_.log.peer(LogLevel::info, "unknown answer of a client", {.client = client.id()},
@@ -642,8 +639,7 @@ void Questions::tell_withdrawn(const Question& question, std::string_view reason
     client->channel.send(cancelled(std::to_string(question.id), reason));
   } else {
     client->channel.send_about(
-        question.told_about,
-        cancelled(question.told_as, "it need not be answered here any more"));
+        question.told_about, cancelled(question.told_as, "it need not be answered here any more"));
   }
 }
 
@@ -655,8 +651,7 @@ void Questions::session_replaced() {
 
 void Questions::call_ending(UpstreamId origin) {
   table_.each([&](Question& question) {
-    if (question.origin == origin)
-      withdraw(question, "the request that it belongs to has ended");
+    if (question.origin == origin) withdraw(question, "the request that it belongs to has ended");
   });
 }
 
@@ -702,12 +697,11 @@ void tell_of_refusal(const Question& question, const RequestsInFlight& in_flight
   if (client == nullptr || call.modern || client->declared.has_declared()) return;
   std::string_view message = find_member(question.params(), "message").value_or("");
   if (!is_string(message) || message.size() > longest_message_told) message = "null";
-  client->channel.send_about(call.client_request_id,
-                             own_notification("notifications/bridge/question_refused",
-                                              JsonObject()
-                                                  .add("method", question.method)
-                                                  .add("message", RawJson{message})
-                                                  .text()));
+  client->channel.send_about(
+      call.client_request_id,
+      own_notification(
+          "notifications/bridge/question_refused",
+          JsonObject().add("method", question.method).add("message", RawJson{message}).text()));
 }
 
 }  // namespace bridge

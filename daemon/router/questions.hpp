@@ -62,9 +62,9 @@ struct Question {
   AskedFor asked_for = AskedFor::anything;
   std::string line;                  ///< with the client's id in it
   std::optional<UpstreamId> origin;  ///< the call it belongs to; none: the session, or a task
-  std::optional<ClientId> owner;  ///< whose call that is; none: of the session, or it has left
-  LikelyCaller caller;            ///< of one of the session
-  std::optional<User> user;       ///< of one that belongs to a call: only this user is asked
+  std::optional<ClientId> owner;     ///< whose call that is; none: of the session, or it has left
+  LikelyCaller caller;               ///< of one of the session
+  std::optional<User> user;          ///< of one that belongs to a call: only this user is asked
   std::optional<ClientId> asked;
   SteadyTime asked_since{};
   SteadyTime parked_until{};
@@ -146,10 +146,10 @@ class QuestionTable {
 /// Who can be asked a question, and can be reached.
 struct Askable {
   ClientId client{};
-  bool is_own = false;     ///< the upstream asks about a request of this client
-  bool is_busy = false;    ///< it has requests in flight
-  bool is_silent = false;  ///< it has left an earlier question open for too long
-  JobNumber job{};  ///< no client, but this job: it answers when somebody collects
+  bool is_own = false;               ///< the upstream asks about a request of this client
+  bool is_busy = false;              ///< it has requests in flight
+  bool is_silent = false;            ///< it has left an earlier question open for too long
+  JobNumber job{};                   ///< no client, but this job: it answers when somebody collects
   std::optional<UpstreamId> call{};  ///< in a result of this call, which a modern client has sent
 };
 
@@ -248,8 +248,7 @@ class Questions {
   std::size_t parked() const { return table_.parked(); }
 
  private:
-  Question made(std::optional<UpstreamId> origin, std::string_view method,
-                std::string_view params);
+  Question made(std::optional<UpstreamId> origin, std::string_view method, std::string_view params);
   void take_in(Question question);
   void refuse(const Question& question, int code, std::string_view message);
   std::vector<Askable> able(const Question& question, bool is_new) const;

@@ -49,8 +49,7 @@ LogFields RequestLog::fields_of(UpstreamId id, const Call& call) {
 
 void RequestLog::started(UpstreamId id, Call& call, const Frame& frame) {
   if (!log_.enabled(LogLevel::debug)) return;
-  call.traceparent =
-      std::make_unique<const std::string>(traceparent_of(frame.text(frame.params)));
+  call.traceparent = std::make_unique<const std::string>(traceparent_of(frame.text(frame.params)));
   log_.event(LogLevel::debug, "request started", fields_of(id, call),
              "a request goes to the upstream");
 }
@@ -66,8 +65,8 @@ void RequestLog::ended(UpstreamId id, const Call& call, Outcome outcome) {
 }
 
 void RequestLog::failed(UpstreamId id, const Call& call, const Failure& failure) {
-  log_.peer(LogLevel::info, "request failed", fields_of(id, call),
-            "a request has failed: {}: {}", name_of(failure.kind), log_text(failure));
+  log_.peer(LogLevel::info, "request failed", fields_of(id, call), "a request has failed: {}: {}",
+            name_of(failure.kind), log_text(failure));
 }
 
 void RequestLog::deny(Caller& caller, std::string_view method, std::string_view raw_id,

@@ -16,8 +16,8 @@
 #include "json/frame.hpp"
 #include "json/reply.hpp"
 #include "mcp/methods.hpp"
-#include "router/client.hpp"
 #include "router/call.hpp"
+#include "router/client.hpp"
 
 namespace bridge {
 

@@ -23,8 +23,8 @@ HeaderRetry::HeaderRetry(const RouterContext& context, const EraTranslator& tran
       timer_(context.loop, [this] { go_on(); }) {}
 
 bool HeaderRetry::take(Call& call, Ending& ending) {
-  if (!ending.failure || !ending.unanswered || call.mirrored_again ||
-      call.method != "tools/call" || !context_.session.mirrors_headers(call.side) ||
+  if (!ending.failure || !ending.unanswered || call.mirrored_again || call.method != "tools/call" ||
+      !context_.session.mirrors_headers(call.side) ||
       find_member(ending.failure->error_object, "code") != "-32020")
     return false;
   call.mirrored_again = true;
@@ -101,8 +101,7 @@ Call& RequestsInFlight::take_in(Caller& caller, WaitingFrame& waiting, UpstreamI
 TakenCall RequestsInFlight::take(UpstreamId id) {
   TakenCall ended = table_.take(id);
   if (!ended) return ended;
-  if (Caller* const caller = context_.clients.caller_of(*ended))
-    std::erase(caller->in_flight, id);
+  if (Caller* const caller = context_.clients.caller_of(*ended)) std::erase(caller->in_flight, id);
   events_.request_ending(id);
   return ended;
 }

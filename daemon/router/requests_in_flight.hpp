@@ -13,8 +13,8 @@
 #include "event/event_loop.hpp"
 #include "json/frame.hpp"
 #include "json/reply.hpp"
-#include "router/era_translator.hpp"
 #include "router/call.hpp"
+#include "router/era_translator.hpp"
 #include "router/restorable_state.hpp"
 #include "router/router_context.hpp"
 

@@ -271,8 +271,7 @@ void RequestsInFlight::pause(const Caller& caller, bool paused) {
   for (const UpstreamId id : caller.in_flight) context_.session.pause(id, paused);
 }
 
-bool RequestsInFlight::set_asked(const JobsOfUser& caller, std::string_view raw_id,
-                                 bool is_asked) {
+bool RequestsInFlight::set_asked(const JobsOfUser& caller, std::string_view raw_id, bool is_asked) {
   const UpstreamId id = find(caller, raw_id).first;
   Call* const call = table_.find(id);
   const Call::Stage stage = is_asked ? Call::Stage::asked : Call::Stage::in_flight;
@@ -368,9 +367,10 @@ bool RequestsInFlight::survives_upgrade(UpstreamId id) const {
   if (call == nullptr || call->is_own()) return false;
   const Client* const client = context_.clients.find(call->client);
   // A task is asked about again.
-  const bool is_kept = call->job != nullptr ? !call->job->about_task
-                                            : client == nullptr || client->channel.survives_upgrade(
-                                                                       call->client_request_id);
+  const bool is_kept =
+      call->job != nullptr
+          ? !call->job->about_task
+          : client == nullptr || client->channel.survives_upgrade(call->client_request_id);
   // What waits for answers of clients is with the upstream no more.
   return is_kept && (!call->is_upstream() || context_.session.survives_upgrade(id));
 }
@@ -404,6 +404,7 @@ SavedCalls RequestsInFlight::save() const {
 
 void RequestsInFlight::restore(UpstreamId id, Call restored, bool is_awaited) {
   is_awaited = is_awaited || !restored.is_upstream();
+  if (restored.job != nullptr) context_.clients.jobs_of(restored.user);
   Caller* const caller = context_.clients.caller_of(restored);
   if (caller == nullptr) restored.client.reset();
   if (restored.stage == Call::Stage::asked) context_.session.hold_deadline(id, true);

@@ -47,18 +47,16 @@ Router::Router(EventLoop& loop, UpstreamIdSource& ids, Session& session, Notific
       translator_(context_, restorable_),
       in_flight_(context_, restorable_, translator_, *this),
       listens_(context_, feed, restorable_, in_flight_),
-      questions_(
-          context_, in_flight_,
-          {.answered =
-               [this](const Question& question, const Frame* response) {
-                 input_rounds_.question_answered(question, response);
-               },
-           .nobody_declares =
-               [this](std::optional<UpstreamId> call, std::string_view method, AskedFor asked) {
-                 in_flight_.note_undeclared(call, method, asked);
-               },
-           .ask_in_result =
-               [this](UpstreamId call) { return suspended_calls_.ask_in_result(call); }}),
+      questions_(context_, in_flight_,
+                 {.answered =
+                      [this](const Question& question, const Frame* response) {
+                        input_rounds_.question_answered(question, response);
+                      },
+                  .nobody_declares =
+                      [this](std::optional<UpstreamId> call, std::string_view method,
+                             AskedFor asked) { in_flight_.note_undeclared(call, method, asked); },
+                  .ask_in_result =
+                      [this](UpstreamId call) { return suspended_calls_.ask_in_result(call); }}),
       input_rounds_(context_, budget, in_flight_, questions_),
       suspended_calls_(context_, budget, in_flight_, questions_),
       frames_(context_, budget, restorable_, translator_, in_flight_, listens_, suspended_calls_),
@@ -133,8 +131,9 @@ void Router::input_required(UpstreamId id, Call& call, const Frame& response) {
 void Router::start_job(const User& user, JobRequest job, Frame request) {
   ++statistics_.requests;
   if (audit_ != nullptr) audit_->came(user, job, request);
-  frames_.add(clients_.jobs_of(user), std::move(request),
-              std::make_unique<JobRequest>(std::move(job)));
+  JobsOfUser& caller = clients_.jobs_of(user);
+  frames_.add(caller, std::move(request), std::make_unique<JobRequest>(std::move(job)));
+  clients_.finish_if_done(caller);
 }
 
 void Router::resume_job(const User& user, JobRequest job, Frame request, std::string_view result,
@@ -144,6 +143,7 @@ void Router::resume_job(const User& user, JobRequest job, Frame request, std::st
   JobsOfUser& caller = clients_.jobs_of(user);
   if (const auto refusal = permissions_.refusal(caller, &job, request, tools())) {
     request_log_.deny(caller, request.method, request.text(request.id), *refusal);
+    clients_.finish_if_done(caller);
     return;
   }
   const UpstreamId id = context_.ids.next();
@@ -326,12 +326,11 @@ void Router::session_replaced(Era side, const Reopening& reopening,
   }
   questions_.session_replaced();
   const std::string_view method = "notifications/bridge/session_reopened";
-  feed_.publish(
-      own_notification(method, JsonObject()
-                                   .add("reason", name_of(reopening.reason))
-                                   .add("at", timestamp(reopening.at))
-                                   .text()),
-      method);
+  feed_.publish(own_notification(method, JsonObject()
+                                             .add("reason", name_of(reopening.reason))
+                                             .add("at", timestamp(reopening.at))
+                                             .text()),
+                method);
   publish_changes(list_changes,
                   listens_.bypass_ring() ? settings().subscriptions : subscriptions());
 }

@@ -118,8 +118,7 @@ bool RouterUpgrade::survives_upgrade(const User& user, const JobRequest& job) co
   JobsOfUser& caller = *found->second;
   const std::string raw_id = job.id();
   const UpstreamId id = router_.in_flight_.find(caller, raw_id).first;
-  return router_.in_flight_.survives_upgrade(id) ||
-         caller.waiting.find_request(raw_id) != nullptr;
+  return router_.in_flight_.survives_upgrade(id) || caller.waiting.find_request(raw_id) != nullptr;
 }
 
 Control::Reply RouterUpgrade::continued_reply(ClientId client, std::string_view raw_id) {

@@ -71,9 +71,8 @@ std::vector<UpstreamId> SuspendedCalls::suspended() const {
 /// Whether one call more may be suspended.
 bool SuspendedCalls::has_room_for(const User& user) const {
   const auto all = suspended();
-  const auto of_user = std::count_if(all.begin(), all.end(), [&](UpstreamId id) {
-    return in_flight_.find(id)->user == user;
-  });
+  const auto of_user = std::count_if(
+      all.begin(), all.end(), [&](UpstreamId id) { return in_flight_.find(id)->user == user; });
   return static_cast<std::size_t>(of_user) < context_.options.client_inflight &&
          all.size() < context_.options.max_inflight;
 }
@@ -81,8 +80,7 @@ bool SuspendedCalls::has_room_for(const User& user) const {
 /// What is kept of it counts.
 void SuspendedCalls::hold(Suspension& suspension) {
   if (!suspension.held) suspension.held = std::make_unique<ByteBudget::Share>(budget_);
-  suspension.held->set(suspension.message_bytes +
-                       (suspension.end ? size_of(*suspension.end) : 0));
+  suspension.held->set(suspension.message_bytes + (suspension.end ? size_of(*suspension.end) : 0));
 }
 
 /// Asks all that may be asked, if there is any. REQUIRES: a client waits.
@@ -190,9 +188,8 @@ void SuspendedCalls::go_on(UpstreamId id, Client& client, const WaitingFrame& re
   questions_.each_of(id, [&](const Question& question) {
     if (question.key.empty()) return;  // it came in the meantime
     const auto response =
-        std::find_if(responses.begin(), responses.end(), [&](const InputResponse& one) {
-          return same_id(one.key, question.key);
-        });
+        std::find_if(responses.begin(), responses.end(),
+                     [&](const InputResponse& one) { return same_id(one.key, question.key); });
     if (response != responses.end()) questions_.answer_with(question, response->result);
   });
   ask(id);
@@ -225,9 +222,8 @@ void SuspendedCalls::end_all() {
 }
 
 void SuspendedCalls::ask_gathered() {
-  for (const UpstreamId id : in_flight_.all([](const Call& call) {
-         return call.suspension != nullptr && !call.is_suspended();
-       })) {
+  for (const UpstreamId id : in_flight_.all(
+           [](const Call& call) { return call.suspension != nullptr && !call.is_suspended(); })) {
     if (in_flight_.find(id) != nullptr) ask(id);
   }
 }

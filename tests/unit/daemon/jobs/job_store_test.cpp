@@ -297,7 +297,8 @@ TEST_CASE("what has changed is known until it is taken to be written") {
   t.store.set_keeper(&keeper);
   REQUIRE(t.add("a", ann, "key"));
   const JobNumber number = t.store.find("a")->number;
-  CHECK(t.store.take_changes().jobs == std::map<JobNumber, unsigned>{{number, bits(JobChange::all)}});
+  CHECK(t.store.take_changes().jobs ==
+        std::map<JobNumber, unsigned>{{number, bits(JobChange::all)}});
   CHECK(t.store.write());
   CHECK(keeper.writes == 1);
   t.store.changed(*t.store.find("a"), JobChange::way);
