@@ -76,7 +76,7 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
       session_(loop_, ids_, *upstream_, log_, options_.session),
       router_(loop_, ids_, session_, feed_, budget_, log_, options_.router),
       router_upgrade_(router_),
-      jobs_(loop_, client_ids_, router_, log_, options_.jobs),
+      jobs_(loop_, router_, log_, options_.jobs),
       collectors_(loop_, jobs_, router_.clients()),
       control_(loop_, router_, session_, *upstream_, feed_, jobs_, collectors_),
       tools_(loop_, client_ids_, router_, session_),
@@ -118,9 +118,6 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
   if (Login* const login = upstream_->login()) login->on_login([this] { session_.logged_in(); });
   control_.set_login(upstream_->login(), why_no_login(options_.upstream));
   control_.set_monitor(monitor_);
-  router_.set_orphan_keeper([this](const Client& former, UpstreamId id, PendingRequest& request) {
-    return jobs_.adopt(former, id, request);
-  });
   feed_.add_readers(clients_);
   if (options_.face.address) {
     FaceReports reports;
@@ -319,7 +316,7 @@ Activity Daemon::activity() const {
                 jobs.in_state(JobState::input_required) > 0 ||
                 std::any_of(clients.begin(), clients.end(), [](const auto& entry) {
                   const Client& client = *entry.second;
-                  return !client.is_job && !client.channel.idle();
+                  return !client.channel.idle();
                 });
   now.has_untaken = !is_kept() && (feed_.ring().untaken() > 0 || jobs.uncollected() > 0);
   return now;

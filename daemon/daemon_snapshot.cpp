@@ -19,7 +19,7 @@ namespace bridge {
 namespace {
 
 /// The one record of a snapshot: it is never written to a disk.
-constexpr std::uint32_t snapshot_record = 1000;
+constexpr std::uint32_t snapshot_record = 1001;
 
 }  // namespace
 

@@ -53,7 +53,6 @@ bool ReplayedState::take(std::uint32_t type, std::string_view payload) {
     case record::unanswered: return read_payload(payload, unanswered);
     case record::job: return jobs.job(payload);
     case record::job_way: return jobs.way(payload);
-    case record::job_peer: return jobs.peer(payload);
     case record::job_changed: return jobs.changed(payload);
     case record::job_forgotten: return jobs.forgotten(payload);
     case record::used_key: return jobs.key(payload);
@@ -95,7 +94,6 @@ DaemonState::DaemonState(EventLoop& loop, const StateOptions& options, const Tar
       instance_(random_name()),
       replayed_(state_log_.now()) {
   read();
-  jobs.store().set_journal(jobs_);
 }
 
 void DaemonState::read() {

@@ -60,7 +60,6 @@ class DaemonState final : private StateSource {
   DaemonState(EventLoop& loop, const StateOptions& options, const TargetHash& target,
               NotificationFeed& feed, UpstreamIdSource& ids, Session& session, Router& router,
               Upstream& upstream, JobRunner& jobs, Log& log);
-  ~DaemonState() { jobs_.stop(); }
 
   /// Requests whose ends the audit has to have are kept as well. Before anything is restored.
   void set_audit(AuditTrail& audit) { audit_ = &audit; }

@@ -110,7 +110,7 @@ void Daemon::save_session(DaemonSnapshot& snapshot) {
 /// What is under way at the upstream; of requests those whose clients go along.
 void Daemon::save_messages(DaemonSnapshot& snapshot) {
   std::set<UpstreamId> asked;
-  for (const auto& [id, request] : snapshot.router.requests) asked.insert(id);
+  for (const auto& [id, call] : snapshot.router.calls) asked.insert(id);
   for (SavedMessage& saved : upstream_->save_messages()) {
     if (saved.message.kind != OutgoingKind::request || asked.contains(saved.message.id))
       snapshot.messages.push_back(std::move(saved));
@@ -195,7 +195,6 @@ void Daemon::restore() {
   jobs_.restore_running(std::move(snapshot.jobs.running));
   restore_clients(snapshot);
   router_upgrade_.restore_questions(snapshot.router);
-  jobs_.requests_restored();
   for (Collectors::Delivery& delivery : snapshot.deliveries) {
     if (router_.clients().find(delivery.client) == nullptr) continue;
     Control::Reply reply = router_upgrade_.continued_reply(delivery.client, delivery.request_id);

@@ -15,9 +15,13 @@ enum class UpstreamId : std::uint64_t {};
 /// The place of a notification in the ring; 1 is the first one of the daemon's life.
 enum class Sequence : std::uint64_t {};
 
+/// The place of a job in the order of submission; never reused. 0 is no job.
+enum class JobNumber : std::uint64_t {};
+
 constexpr std::uint64_t value_of(ClientId id) { return static_cast<std::uint64_t>(id); }
 constexpr std::uint64_t value_of(UpstreamId id) { return static_cast<std::uint64_t>(id); }
 constexpr std::uint64_t value_of(Sequence id) { return static_cast<std::uint64_t>(id); }
+constexpr std::uint64_t value_of(JobNumber id) { return static_cast<std::uint64_t>(id); }
 
 /// Hands out upstream ids in increasing order. Owned by the daemon, shared by router and session.
 class UpstreamIdSource {

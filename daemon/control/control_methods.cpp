@@ -192,7 +192,7 @@ ControlMethods::ControlMethods(const EventLoop& loop, const Router& router, cons
       started_(loop_.now()) {}
 
 /// Who may call a control method.
-enum class Caller : std::uint8_t {
+enum class MayCall : std::uint8_t {
   anyone,
   owner,  ///< the daemon's own user and root, on the Unix socket
 };
@@ -202,7 +202,7 @@ struct ControlMethods::Method {
   std::string_view name;
   std::string_view params;
   std::string_view help;
-  Caller caller;
+  MayCall caller;
   ControlFacts facts;
   void (*answer)(ControlMethods& self, const Frame& request, Client& asker, Reply&& reply);
 };
@@ -214,7 +214,7 @@ std::span<const ControlMethods::Method> ControlMethods::methods() {
       {"bridge/status",
        "",
        "the state of everything",
-       Caller::anyone,
+       MayCall::anyone,
        {},
        [](Self self, const Frame& request, Asker asker, Reply&& reply) {
          reply(result_reply(request.text(request.id), self.status_for(asker)));
@@ -222,7 +222,7 @@ std::span<const ControlMethods::Method> ControlMethods::methods() {
       {"bridge/notifications",
        "since?, instance?, limit?",
        "notifications of the ring, without taking them",
-       Caller::anyone,
+       MayCall::anyone,
        {.is_answered_in_order = true},
        [](Self self, const Frame& request, Asker asker, Reply&& reply) {
          reply(self.notifications_reply(request, asker));
@@ -230,7 +230,7 @@ std::span<const ControlMethods::Method> ControlMethods::methods() {
       {"bridge/metrics",
        "",
        "the metrics, in the text form of Prometheus",
-       Caller::anyone,
+       MayCall::anyone,
        {},
        [](Self self, const Frame& request, Asker, Reply&& reply) {
          reply(result_reply(request.text(request.id), JsonObject().add("text", self.metrics_())));
@@ -238,7 +238,7 @@ std::span<const ControlMethods::Method> ControlMethods::methods() {
       {"bridge/tool",
        "name?",
        "one tool of the server, or the names of all",
-       Caller::anyone,
+       MayCall::anyone,
        {.is_handled_again = true},
        [](Self self, const Frame& request, Asker asker, Reply&& reply) {
          self.tools_->answer(request, asker, std::move(reply));
@@ -246,7 +246,7 @@ std::span<const ControlMethods::Method> ControlMethods::methods() {
       {"bridge/login",
        "mode?, callback?, waitMs?, cancel?",
        "log in at the server's authorization server",
-       Caller::owner,
+       MayCall::owner,
        {.is_confidential = true},
        [](Self self, const Frame& request, Asker, Reply&& reply) {
          self.logins_.log_in(request, std::move(reply));
@@ -254,7 +254,7 @@ std::span<const ControlMethods::Method> ControlMethods::methods() {
       {"bridge/logout",
        "",
        "forget the login and revoke it",
-       Caller::owner,
+       MayCall::owner,
        {.is_confidential = true},
        [](Self self, const Frame& request, Asker, Reply&& reply) {
          self.logins_.log_out(request, std::move(reply));
@@ -262,7 +262,7 @@ std::span<const ControlMethods::Method> ControlMethods::methods() {
       {"bridge/monitor",
        "",
        "every message, as it passes",
-       Caller::owner,
+       MayCall::owner,
        {},
        [](Self self, const Frame& request, Asker asker, Reply&& reply) {
          reply(self.monitor_->answer(request, asker));
@@ -270,13 +270,13 @@ std::span<const ControlMethods::Method> ControlMethods::methods() {
       {"bridge/submit",
        "method, params?, key?, keepMs?",
        "make a request a job",
-       Caller::anyone,
+       MayCall::anyone,
        {},
        &ControlMethods::answer_of_job<&JobMethods::submit>},
       {"bridge/collect",
        "job, waitMs?, keep?, answer?",
        "the result of a job, as soon as it is there",
-       Caller::anyone,
+       MayCall::anyone,
        {.is_handled_again = true, .is_answered_in_order = true},
        [](Self self, const Frame& request, Asker asker, Reply&& reply) {
          self.job_methods_.collect(request, asker, std::move(reply));
@@ -284,25 +284,25 @@ std::span<const ControlMethods::Method> ControlMethods::methods() {
       {"bridge/answer",
        "job, questionId?, result or error",
        "answer the question of a job",
-       Caller::anyone,
+       MayCall::anyone,
        {.is_confidential = true},
        &ControlMethods::answer_of_job<&JobMethods::answer_question>},
       {"bridge/jobs",
        "states?, limit?",
        "the jobs of this user",
-       Caller::anyone,
+       MayCall::anyone,
        {},
        &ControlMethods::answer_of_job<&JobMethods::list>},
       {"bridge/cancel",
        "job",
        "cancel a job",
-       Caller::anyone,
+       MayCall::anyone,
        {},
        &ControlMethods::answer_of_job<&JobMethods::cancel>},
       {"bridge/forget",
        "job",
        "forget a job that has ended",
-       Caller::anyone,
+       MayCall::anyone,
        {},
        &ControlMethods::answer_of_job<&JobMethods::forget>},
   };
@@ -315,7 +315,7 @@ std::string ControlMethods::documented() {
     fmt::format_to(
         std::back_inserter(table), "| `{}` | {}{}{} | {} | {} |\n", method.name,
         method.params.empty() ? "" : "`{", method.params, method.params.empty() ? "" : "}`",
-        method.caller == Caller::owner ? "the daemon's user, root" : "anyone", method.help);
+        method.caller == MayCall::owner ? "the daemon's user, root" : "anyone", method.help);
   }
   return table;
 }
@@ -338,7 +338,7 @@ void ControlMethods::answer(const Frame& request, Client& asker, Reply reply) {
   const bool is_owner = identity.kind == "unix" && (identity.uid == geteuid() || identity.uid == 0);
   if (method == nullptr) {
     reply(unknown_method(request));
-  } else if (method->caller == Caller::owner && !is_owner) {
+  } else if (method->caller == MayCall::owner && !is_owner) {
     reply(
         error_reply(request.text(request.id), json_rpc::invalid_request,
                     fmt::format("only the daemon's user and root may call {}, over its Unix socket",
@@ -470,7 +470,7 @@ JsonArray ControlMethods::clients_status(const PolicyRule* rule,
                                          std::optional<ClientId> asker) const {
   JsonArray all;
   for (const auto& [id, client] : router_.clients()) {
-    if (client->is_job || (rule != nullptr && rule->is_none() && asker != id)) continue;
+    if (rule != nullptr && rule->is_none() && asker != id) continue;
     const auto& channel = client->channel;
     const ClientIdentity& identity = channel.identity();
     const bool era_is_known = client->seen_ordinary_frame || client->era == Era::modern;

@@ -83,9 +83,6 @@ class ControlMethods final : public Control {
   bool cancel(const Client& asker, std::string_view raw_id) override {
     return collectors_.cancel(asker, raw_id);
   }
-  bool take_response(const Client& client, const Frame& response) override {
-    return collectors_.take_response(client, response);
-  }
   void client_can_be_asked(const Client& client) override {
     collectors_.client_can_be_asked(client);
   }

@@ -14,8 +14,6 @@
 namespace bridge {
 namespace {
 
-constexpr std::string_view question_prefix = "\"question-";
-
 /// The job's response under the id of the request that it was. `job` is null if it is forgotten.
 std::string delivered_response(const Job* job, std::string_view request_id) {
   const auto id = job != nullptr ? find_member(job->response, "id") : std::nullopt;
@@ -67,7 +65,7 @@ void Collectors::add(const Client& client, const Frame& request, Job& job, const
   if (!collect.delivers) clock_.set_at_latest(collector.until);
   ++of_client_[client.id()];
   const auto added = all_.emplace(job.number, std::move(collector));
-  runner_.offer(job);
+  runner_.waiters_changed(job.number);
   tell(added);
   forget_collected();
 }
@@ -107,59 +105,21 @@ void Collectors::job_told(const Job& job, const Frame& notification) {
   }
 }
 
-bool Collectors::is_asked(const Job& job, const Collector& collector,
-                          const JobQuestion& question) const {
-  const Client* const client = clients_.find(collector.client);
-  if (client == nullptr || client->half_closed || collector.is_modern || collector.has_declined ||
-      collector.is_due || runner_.was_declined(job, collector.client))
-    return false;
-  return (collector.answers ||
-          client->declared.covers(question.method, asked_for(question.method, question.params))) &&
-         client->channel.can_be_asked(collector.request_id);
-}
-
-bool Collectors::job_asks(const Job& job, const JobQuestion& question) {
-  const auto [begin, end] = all_.equal_range(job.number);
+std::vector<JobWaiter> Collectors::waiters_for(JobNumber number) const {
+  std::vector<JobWaiter> waiters;
+  const auto [begin, end] = all_.equal_range(number);
   for (auto at = begin; at != end; ++at) {
-    Collector& collector = at->second;
-    if (!is_asked(job, collector, question)) continue;
-    collector.question = fmt::format(R"({}{}")", question_prefix, ++last_question_);
-    clients_.find(collector.client)
-        ->channel.send_about(
-            collector.request_id,
-            fmt::format(R"({{"jsonrpc":"2.0","id":{},"method":{}{}{}}})", collector.question,
-                        quote(question.method),
-                        question.params.empty() ? "" : ",\"params\":", question.params));
-    return true;
+    const Collector& one = at->second;
+    if (one.may_be_asked && !one.is_modern)
+      waiters.push_back({one.client, one.request_id, one.answers});
   }
-  return false;
+  return waiters;
 }
 
-void Collectors::question_over(const Job& job) {
-  const auto [begin, end] = all_.equal_range(job.number);
-  for (auto at = begin; at != end; ++at) withdraw(at->second);
-}
-
-/// What it is asked need not be answered any more.
-void Collectors::withdraw(Collector& collector) {
-  if (collector.question.empty()) return;
-  const std::string question = std::exchange(collector.question, {});
-  Client* const client = clients_.find(collector.client);
-  if (client == nullptr) return;
-  client->channel.send_about(
-      collector.request_id,
-      own_notification("notifications/cancelled",
-                       fmt::format(R"({{"requestId":{},"reason":"{}"}})", question,
-                                   "it need not be answered here any more")));
-}
-
-/// It is asked no more: somebody else is, or the job waits for an answer.
-void Collectors::give_back(All::iterator at) {
-  const bool was_asked = !at->second.question.empty();
-  withdraw(at->second);
-  at->second.has_declined = true;
-  Job* const job = was_asked ? runner_.store().find(at->first) : nullptr;
-  if (job != nullptr) runner_.ask_again(*job);
+/// What it is asked is asked of somebody else, or the job waits for an answer.
+void Collectors::ask_no_more(All::iterator at) {
+  at->second.may_be_asked = false;
+  runner_.waiter_gone(at->first, at->second.client, at->second.request_id);
 }
 
 /// Answers its request, if it is to be answered now; then it is one of them no more.
@@ -197,7 +157,7 @@ void Collectors::tell_due() {
   const SteadyTime now = loop_.now();
   for (const auto at : select([&](const Collector& one) { return one.until <= now; })) {
     at->second.is_due = true;
-    give_back(at);
+    ask_no_more(at);
     tell(at);
   }
   forget_collected();
@@ -209,7 +169,7 @@ void Collectors::tell_due() {
 void Collectors::tell_all() {
   for (const auto at : select([](const Collector& one) { return !one.delivers; })) {
     at->second.is_due = true;
-    give_back(at);
+    ask_no_more(at);
     tell(at);
   }
 }
@@ -221,13 +181,9 @@ bool Collectors::cancel(const Client& client, std::string_view raw_id) {
     return one.client == client.id() && same_id(one.request_id, raw_id);
   });
   if (found.empty()) return false;
-  const bool is_request = found.front()->second.delivers;
-  Job* const job = is_request ? runner_.store().find(found.front()->first) : nullptr;
-  if (is_request) {
-    withdraw(found.front()->second);
-  } else {
-    give_back(found.front());
-  }
+  Job* const job =
+      found.front()->second.delivers ? runner_.store().find(found.front()->first) : nullptr;
+  ask_no_more(found.front());
   erase(found.front());
   if (job != nullptr && !is_end(job->state)) runner_.cancel(*job);
   return true;
@@ -239,35 +195,14 @@ void Collectors::erase(All::iterator at) {
   if (--of_client_[client] == 0) of_client_.erase(client);
 }
 
-bool Collectors::take_response(const Client& client, const Frame& response) {
-  const std::string_view id = response.text(response.id);
-  if (all_.empty() || !id.starts_with(question_prefix)) return false;
-  const auto found =
-      select([&](const Collector& one) { return one.client == client.id() && one.question == id; });
-  if (found.empty()) return false;
-  Collector& collector = found.front()->second;
-  collector.question.clear();
-  Job& job = *runner_.store().find(found.front()->first);
-  const bool is_unknown = find_member(response.text(response.error), "code") == "-32601";
-  if (is_unknown) {
-    collector.has_declined = true;
-    runner_.note_declined(job, client.id());
-  }
-  if (is_unknown ||
-      !runner_.answer(job, response.text(response.result), response.text(response.error)).empty())
-    runner_.ask_again(job);
-  return true;
-}
-
 void Collectors::client_can_be_asked(const Client& client) {
-  for (const auto at : select([&](const Collector& one) { return one.client == client.id(); })) {
-    if (Job* const job = runner_.store().find(at->first)) runner_.offer(*job);
-  }
+  for (const auto at : select([&](const Collector& one) { return one.client == client.id(); }))
+    runner_.waiters_changed(at->first);
 }
 
 void Collectors::client_half_closed(const Client& client) {
   for (const auto at : select([&](const Collector& one) { return one.client == client.id(); }))
-    give_back(at);
+    ask_no_more(at);
 }
 
 void Collectors::client_drained(const Client& client) {
@@ -281,7 +216,7 @@ void Collectors::client_drained(const Client& client) {
 void Collectors::client_left(const Client& client) {
   if (of_client_.erase(client.id()) == 0) return;
   for (const auto at : select([&](const Collector& one) { return one.client == client.id(); })) {
-    give_back(at);
+    ask_no_more(at);
     all_.erase(at);
   }
 }
@@ -304,7 +239,7 @@ void Collectors::restore(Delivery saved, Control::Reply reply) {
   collector.reply = std::move(reply);
   ++of_client_[collector.client];
   const auto added = all_.emplace(saved.job, std::move(collector));
-  if (Job* const job = runner_.store().find(saved.job)) runner_.offer(*job);
+  runner_.waiters_changed(saved.job);
   tell(added);
 }
 

@@ -24,7 +24,7 @@ struct Collect {
 };
 
 /// The callers of `bridge/collect` that wait for an end or a question of a job; what it is asked
-/// meanwhile is asked of one of them that answers (BEHAVIOUR, "Jobs: questions").
+/// meanwhile is asked of one of them that answers (Questions::offer).
 ///
 /// Owned by the daemon; the loop's thread only. Bounds: `max_of_client` of each client, of
 /// `longest_names`, and of requests whose answers are delivered as many as there are jobs; what one
@@ -62,7 +62,6 @@ class Collectors final : public JobWatcher {
 
   // As Control.
   bool cancel(const Client& client, std::string_view raw_id);
-  bool take_response(const Client& client, const Frame& response);
   void client_can_be_asked(const Client& client);
   void client_half_closed(const Client& client);
   void client_drained(const Client& client);
@@ -73,8 +72,7 @@ class Collectors final : public JobWatcher {
   void job_settled(const Job& job) override;
   void job_progress(const Job& job, std::string_view params) override;
   void job_told(const Job& job, const Frame& notification) override;
-  bool job_asks(const Job& job, const JobQuestion& question) override;
-  void question_over(const Job& job) override;
+  std::vector<JobWaiter> waiters_for(JobNumber number) const override;
 
  private:
   struct Collector {
@@ -85,17 +83,14 @@ class Collectors final : public JobWatcher {
     bool keep = true;
     bool answers = false;
     bool delivers = false;
-    bool has_declined = false;  ///< it does not know such questions
-    bool is_due = false;        ///< told as soon as its queue has room, whatever the job's state
-    std::string question;       ///< what it is asked now, by the id (raw JSON); empty: nothing
+    bool may_be_asked = true;
+    bool is_due = false;  ///< told as soon as its queue has room, whatever the job's state
     SteadyTime until{};
     Control::Reply reply;
   };
   using All = std::multimap<JobNumber, Collector>;
 
-  bool is_asked(const Job& job, const Collector& collector, const JobQuestion& question) const;
-  void withdraw(Collector& collector);
-  void give_back(All::iterator at);
+  void ask_no_more(All::iterator at);
   void tell(All::iterator at);
   void tell_due();
   void forget_collected();
@@ -109,7 +104,6 @@ class Collectors final : public JobWatcher {
   All all_;  ///< by the job
   std::map<ClientId, std::size_t> of_client_;
   std::vector<JobNumber> collected_;  ///< to be forgotten, when all who wait for them were told
-  std::uint64_t last_question_ = 0;
   DeadlineTimer clock_;
 };
 

@@ -17,11 +17,6 @@
 
 namespace bridge {
 
-/// The place of a job in the order of submission; never reused. It is also the id of its request
-/// towards the router.
-enum class JobNumber : std::uint64_t {};
-constexpr std::uint64_t value_of(JobNumber number) { return static_cast<std::uint64_t>(number); }
-
 /// Those of MCP tasks (MCP 2025-11-25, "Tasks: Task Status").
 enum class JobState : std::uint8_t { working, input_required, completed, failed, cancelled };
 constexpr std::size_t job_states = 5;
@@ -43,7 +38,7 @@ inline std::optional<JobState> job_state_named(std::string_view name) {
   return std::nullopt;
 }
 
-/// What the upstream asks about a job.
+/// What the upstream asks about a job, as it is shown and kept.
 struct JobQuestion {
   std::string method;
   std::string params;  ///< JSON; empty: none
@@ -69,32 +64,6 @@ struct JobOutcome {
   }
 };
 
-/// A request that belongs to nobody's connection (BEHAVIOUR, "Jobs"). What is said of it is
-/// changed by the JobStore alone, which counts its bytes.
-struct Job : JobOutcome {
-  // As it was submitted.
-  std::string id;  ///< cannot be guessed
-  JobNumber number{};
-  User user;
-  std::string method;
-  std::string tool;          ///< the name in a tools/call; cut if it is long, empty if unknown
-  std::string key;           ///< empty: none
-  std::uint64_t digest = 0;  ///< of method and params, if there is a key
-  pid_t pid = 0;             ///< of who submitted it; 0: not known
-  std::string command;       ///< likewise
-  WallTime created;
-  std::chrono::milliseconds keep{};  ///< so long after its end
-
-  bool collected = false;  ///< somebody was told how it ended
-  std::size_t bytes = 0;   ///< what it is counted with
-
-  template <class A>
-  void each_field(A& archive) {
-    archive(static_cast<JobOutcome&>(*this), id, number, user, method, tool, key, digest, pid,
-            command, created, keep, collected, archive.not_saved(bytes));
-  }
-};
-
 /// For how long a job has worked, on the calendar: that goes on while no daemon runs.
 struct JobTime {
   std::chrono::milliseconds worked{};  ///< before `since`
@@ -107,8 +76,7 @@ struct JobTime {
   }
 };
 
-/// How the request of a job that has not ended stands at the upstream: with the request all that
-/// somebody else needs to go on with it. A value.
+/// How the request of a job that has not ended stands at the upstream.
 struct JobWay {
   /// It may have reached the upstream.
   bool started = false;
@@ -130,16 +98,35 @@ struct JobWay {
   }
 };
 
-/// A job as another process left it; of one that has ended only the job counts.
-struct UnfinishedJob {
-  Job job;              ///< whatever its state was
-  std::string request;  ///< as it was handed to the router; empty: it is not to be sent again
+/// A durable request that belongs to a user (BEHAVIOUR, "Jobs"). How it stands at the upstream is
+/// changed by the JobRunner, all else by the JobStore alone, which counts its bytes. A value: all
+/// that another process needs to go on with it.
+struct Job : JobOutcome {
+  // As it was submitted.
+  std::string id;  ///< cannot be guessed
+  JobNumber number{};
+  User user;
+  std::string method;
+  std::string tool;          ///< the name in a tools/call; cut if it is long, empty if unknown
+  std::string key;           ///< empty: none
+  std::uint64_t digest = 0;  ///< of method and params, if there is a key
+  pid_t pid = 0;             ///< of who submitted it; 0: not known
+  std::string command;       ///< likewise
+  WallTime created;
+  std::chrono::milliseconds keep{};  ///< so long after its end
+
+  bool collected = false;  ///< somebody was told how it ended
+  std::size_t bytes = 0;   ///< what it is counted with
+
+  // Until it has ended.
+  std::string request;  ///< as the router takes it; empty: it is not to be sent, or not again
   JobWay way;
-  std::optional<Peer> peer{};  ///< who has submitted it; none: not known
+  std::optional<Peer> peer{};  ///< its submitter; none: not known
 
   template <class A>
   void each_field(A& archive) {
-    archive(job, request, way, archive.not_saved(peer));
+    archive(static_cast<JobOutcome&>(*this), id, number, user, method, tool, key, digest, pid,
+            command, created, keep, collected, archive.not_saved(bytes), request, way, peer);
   }
 };
 

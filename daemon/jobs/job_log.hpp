@@ -2,8 +2,6 @@
 
 #include <cstddef>
 #include <map>
-#include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -75,13 +73,12 @@ class JobReplay {
   // Each is false if the payload is none of that kind.
   bool job(std::string_view payload);
   bool way(std::string_view payload);
-  bool peer(std::string_view payload);
   bool changed(std::string_view payload);
   bool forgotten(std::string_view payload);
   bool key(std::string_view payload);
 
   /// In the order of their submission.
-  std::map<JobNumber, UnfinishedJob>& jobs() { return jobs_; }
+  std::map<JobNumber, Job>& jobs() { return jobs_; }
   /// The requests whose answers' streams can go on if the session of this number does.
   std::vector<UpstreamId> resumable_in(std::uint32_t session) const;
   /// In the order in which they were left.
@@ -92,10 +89,10 @@ class JobReplay {
   bool read(std::string_view payload, Values&... values) const {
     return Archive::read(Archive::Kind::disk, now_, payload, values...);
   }
-  UnfinishedJob* find(JobNumber number);
+  Job* find(JobNumber number);
 
   Moment now_;
-  std::map<JobNumber, UnfinishedJob> jobs_;
+  std::map<JobNumber, Job> jobs_;
   std::vector<std::pair<User, UsedKey>> keys_;
 };
 
@@ -108,15 +105,18 @@ struct RestoredJobs {
 /// The jobs' part of the log of the state (BEHAVIOUR, "State"): written as they change, and
 /// restored.
 ///
-/// Owned by the DaemonState; the loop's thread only. Memory: of each job that has not ended its
-/// request while it may still be sent, which the router or the session holds as well, and how it
-/// stands.
-class JobLog final : public JobJournal {
+/// Owned by the DaemonState; the loop's thread only. Memory: a number for each job.
+class JobLog final : public JobKeeper {
  public:
   /// The parts outlive this.
   JobLog(EventLoop& loop, StateLog& log, JobRunner& jobs, const Session& session,
          const Upstream& upstream)
-      : loop_(loop), state_log_(log), jobs_(jobs), session_(session), upstream_(upstream) {}
+      : loop_(loop), state_log_(log), jobs_(jobs), session_(session), upstream_(upstream) {
+    jobs.store().set_keeper(this);
+  }
+  ~JobLog() override { jobs_.store().set_keeper(nullptr); }
+  JobLog(const JobLog&) = delete;
+  JobLog& operator=(const JobLog&) = delete;
 
   /// Gives what a log told of to the JobRunner. What had not ended fails unless it is `may_act`.
   RestoredJobs restore(JobReplay replay, bool may_act);
@@ -124,28 +124,12 @@ class JobLog final : public JobJournal {
   /// Makes a job of a request that a connected client of the daemon before was waiting for.
   void adopt(UpstreamId id, Orphan orphan);
 
-  /// Is told nothing more.
-  void stop() { jobs_.store().forget_journal(); }
-
   /// What has changed in this turn, as records.
   void note_changes();
   /// Where the answers' streams stand. At the end of a turn: all that came was dealt with.
   void note_streams();
-
-  bool is_durable() const override { return state_log_.is_durable(); }
-  void job_added(const Job& job, std::string_view request, const JobWay& way) override;
-  void job_restored(const Job& job, std::string_view request, const JobWay& way) override;
-  void job_is_of(const Job& job, const Peer& peer) override;
-  void job_started(const Job& job, UpstreamId id) override;
-  void job_time(const Job& job, const JobTime& time) override;
-  void job_is_task(const Job& job, std::uint64_t form, std::string_view raw_id) override;
-  void job_questioned(const Job& job) override;
-  void job_asked(const Job& job, std::string_view result) override;
-  void job_question_answered(const Job& job, std::string_view result) override;
-  void job_changed(const Job& job) override { changed_.insert(job.number); }
-  void job_ended(const Job& job) override;
-  void job_forgotten(const Job& job) override;
-  void key_left(const User& user, const UsedKey& key) override;
+  bool write_changes() override;
+  void note_question(Job& job) override { note_event(job, upstream_.event_before(job.way.id)); }
 
   // For a log that is written anew.
   void begin_snapshot();
@@ -154,30 +138,16 @@ class JobLog final : public JobJournal {
   std::size_t saved_bytes() const;
 
  private:
-  /// What is known of a job beside what the store has.
-  struct Entry {
-    std::string request;
-    JobWay way;
-    std::optional<Peer> peer{};
-    std::size_t bytes = 0;  ///< of its record
-  };
-
-  void keep(const Job& job, std::string_view request, const JobWay& way);
-  void measure(const Job& job, Entry& entry);
-  void way_changed(const Job& job, Entry& entry);
-  void note_event(const Job& job, Entry& entry, std::string_view event_id);
-  const Entry& entry_of(const Job& job) const;
+  void measure(JobNumber number, std::size_t bytes);
+  void note_event(Job& job, std::string_view event_id);
 
   EventLoop& loop_;
   StateLog& state_log_;
   JobRunner& jobs_;
   const Session& session_;
   const Upstream& upstream_;
-  std::map<JobNumber, Entry> entries_;           ///< of each job
-  std::set<JobNumber> under_way_;                ///< started, and not ended
-  std::set<JobNumber> changed_;                  ///< in this turn
-  std::set<JobNumber> questioned_;               ///< likewise
-  std::size_t bytes_ = 0;                        ///< of all records
+  std::map<JobNumber, std::size_t> sizes_;       ///< of the records of all
+  std::size_t bytes_ = 0;                        ///< their sum
   JobNumber snapshot_at_{};                      ///< jobs up to this are in the new log
   JobNumber snapshot_end_{};                     ///< those after it are appended as they come
   std::pair<User, std::uint64_t> snapshot_key_;  ///< keys up to this are in the new log

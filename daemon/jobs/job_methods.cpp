@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "jobs/job_text.hpp"
+#include "json/json_object.hpp"
 #include "json/json_text.hpp"
 #include "json/reply.hpp"
 
@@ -78,7 +79,7 @@ std::string JobMethods::submit(const Frame& request, const Client& asker) {
         "Invalid params: this key was used with another method or other params";
     if (const Job* first = store.with_key(asker.user, submitted.key)) {
       return first->digest == submitted.digest
-                 ? result_reply(id, submitted_result(*first, store.is_durable()))
+                 ? result_reply(id, submitted_result(*first, store.write()))
                  : invalid(id, other_request);
     }
     if (const UsedKey* used = store.used_key(asker.user, submitted.key, loop_.now())) {
@@ -94,7 +95,7 @@ std::string JobMethods::submit(const Frame& request, const Client& asker) {
                                       "there is no room for another job until one of this user's "
                                       "has ended (--jobs, --jobs-bytes)"));
   }
-  return result_reply(id, submitted_result(*job, store.is_durable()));
+  return result_reply(id, submitted_result(*job, store.write()));
 }
 
 void JobMethods::collect(const Frame& request, const Client& asker, Control::Reply reply) {
@@ -158,15 +159,14 @@ std::string JobMethods::list(const Frame& request, const Client& asker) {
   if (!limit || *limit == 0 || !states)
     return invalid(id, "Invalid params: states is a list of states, limit a whole number above 0");
   const std::size_t most = std::min<std::uint64_t>(*limit, max_listed);
-  std::string all;
+  JsonArray all;
   std::size_t count = 0;
   runner_.store().each_newest_first([&](const Job& job) {
     if (!may_see(asker, job) || !(*states)[static_cast<std::size_t>(job.state)]) return true;
-    if (!all.empty()) all += ',';
-    all += listed_job(job, loop_.wall_time());
+    all.add(listed_job(job, loop_.wall_time()));
     return ++count < most;
   });
-  return result_reply(id, fmt::format(R"({{"jobs":[{}]}})", all));
+  return result_reply(id, JsonObject().add("jobs", all));
 }
 
 std::string JobMethods::answer_question(const Frame& request, const Client& asker) {
@@ -194,7 +194,7 @@ std::string JobMethods::cancel(const Frame& request, const Client& asker) {
   if (job == nullptr) return unknown_job_reply(id);
   const JobState state = is_end(job->state) ? job->state : JobState::cancelled;
   if (!is_end(job->state)) runner_.cancel(*job);
-  return result_reply(id, fmt::format(R"({{"state":"{}"}})", name_of(state)));
+  return result_reply(id, JsonObject().add("state", name_of(state)));
 }
 
 std::string JobMethods::forget(const Frame& request, const Client& asker) {

@@ -9,10 +9,12 @@
 
 #include "jobs/job_text.hpp"
 #include "json/json_edit.hpp"
+#include "json/json_object.hpp"
 #include "json/json_text.hpp"
 #include "json/reply.hpp"
-#include "mcp/handshake.hpp"
-#include "router/user_peer.hpp"
+#include "mcp/methods.hpp"
+#include "router/router_upgrade.hpp"
+#include "state/archive.hpp"
 
 namespace bridge {
 namespace {
@@ -31,64 +33,85 @@ std::string without_progress_token(const std::string& params) {
   return edits.made_in(params);
 }
 
+/// Which task a question says that it belongs to, raw JSON; empty: none (MCP 2025-11-25, "Tasks:
+/// Related Task Metadata").
+std::string_view related_task(const Question& question) {
+  const std::string_view meta = find_member(question.params(), "_meta").value_or("");
+  const auto related = find_member(meta, "io.modelcontextprotocol/related-task");
+  return find_member(related.value_or(""), "taskId").value_or("");
+}
+
+Failure lost_with_its_daemon() {
+  return failure_of(ErrorKind::closed, Delivered::unknown,
+                    "the bridge was restarted before the job had ended, and its answer cannot be "
+                    "had any more");
+}
+
+/// For the router to know it by: nothing of it is sent.
+std::string awaited_request(const Job& job) {
+  const std::uint64_t number = value_of(job.number);
+  return json_rpc_message()
+      .add("id", number)
+      .add("method", job.method)
+      .add("params", JsonObject().add("_meta", JsonObject().add("progressToken", number)))
+      .text();
+}
+
+bool has_ended(const Job* job) { return job == nullptr || is_end(job->state); }
+
 }  // namespace
 
-JobRunner::JobRunner(EventLoop& loop, ClientIdSource& ids, Router& router, Log& log,
-                     JobOptions options)
+JobRunner::JobRunner(EventLoop& loop, Router& router, Log& log, JobOptions options)
     : loop_(loop),
-      ids_(ids),
       router_(router),
       log_(log),
       options_(options),
       store_(options.limits),
       clock_(loop, [this] { check_time(); }),
       forgetting_(loop, [this] { end_of_turn_.schedule(); }),
-      end_of_turn_(loop, [this] { settle(); }) {}
+      end_of_turn_(loop, [this] { settle(); }) {
+  router.set_jobs(*this);
+}
 
 void JobRunner::reconfigure(const JobOptions& options) {
   options_.request_max = options.request_max;
   for (const auto& [number, running] : running_) watch(running);
 }
 
-// What begins.
-
-JobClient& JobRunner::client_of(const User& user, std::optional<ClientId> known) {
-  std::unique_ptr<JobClient>& client = clients_[user];
-  if (client == nullptr) {
-    JobClientEvents& events = *this;
-    client = std::make_unique<JobClient>(known ? *known : ids_.next(), user, loop_.now(), events);
-    router_.client_connected(*client);
-  }
-  return *client;
+void JobRunner::later(std::function<void()> action) {
+  later_.push_back(std::move(action));
+  end_of_turn_.schedule();
 }
 
-Job JobRunner::describe(std::string method, const User& user, JobNumber number) const {
+void JobRunner::settle() {
+  while (!later_.empty()) {
+    const std::function<void()> action = std::move(later_.front());
+    later_.pop_front();
+    action();
+  }
+  if (const auto next = store_.expire(loop_.now())) forgetting_.set_at_latest(*next);
+}
+
+// What begins.
+
+Job JobRunner::new_job(std::string method, const User& user, pid_t pid, std::string command,
+                       JobNumber number) {
   Job job;
   job.id = new_id();
   job.number = number;
   job.user = user;
   job.method = std::move(method);
+  job.pid = pid;
+  job.command = std::move(command);
   job.created = loop_.wall_time();
   job.keep = options_.limits.ttl;
   return job;
 }
 
-Job JobRunner::describe(std::string method, const Client& by, JobNumber number) const {
-  Job job = describe(std::move(method), by.user, number);
-  job.pid = by.channel.identity().pid;
-  job.command = shortened(by.channel.command());
-  return job;
-}
-
-Job JobRunner::new_job(std::string method, const User& user, pid_t pid, std::string command) {
-  Job job = describe(std::move(method), user, store_.next_number());
-  job.pid = pid;
-  job.command = std::move(command);
-  return job;
-}
-
 Job* JobRunner::submit(SubmittedRequest submitted, JobNumber number, const Client& by) {
-  Job job = describe(submitted.request.method, by, number);
+  Job job = new_job(submitted.request.method, by.user, by.channel.identity().pid,
+                    shortened(by.channel.command()), number);
+  job.peer = by.channel.identity().peer();
   job.tool = std::move(submitted.tool);
   job.key = std::move(submitted.key);
   job.digest = submitted.digest;
@@ -96,173 +119,165 @@ Job* JobRunner::submit(SubmittedRequest submitted, JobNumber number, const Clien
   job.keep = submitted.keep.value_or(job.keep);
   // Another daemon that sends it does not know the server's tools. One that has no tasks by then
   // does not look at that (MCP 2025-11-25, "Tasks: Task Support and Handling").
-  const Frame durable = router_.with_task(submitted.request);
-  Job* const added = store_.add(std::move(job), durable.bytes);
+  job.request = router_.with_task(std::move(submitted.request)).bytes;
+  Job* const added = store_.add(std::move(job));
   if (added == nullptr) return nullptr;
-  Running running;
-  running.client = client_of(by.user).identity().id;
+  Running& running = running_[number];
   running.since = loop_.now();
-  running.for_later = submitted.for_later;
-  running.peer = by.channel.identity().peer();
-  store_.journal().job_is_of(*added, *running.peer);
-  to_router_.emplace_back(running.client, std::move(submitted.request));
-  running_.emplace(number, std::move(running));
-  end_of_turn_.schedule();
+  running.for_client = submitted.for_later;
+  send(*added, running);
   return added;
 }
 
-Client* JobRunner::adopt(const Client& former, UpstreamId id, PendingRequest& request) {
-  const bool is_somebodys = !former.is_job && !former.is_bridge;
-  if (!is_somebodys || !can_be_job(request.method)) return nullptr;
-  const JobNumber number = store_.next_number();
-  Job job = describe(request.method, former, number);
-  JobWay way;
-  way.started = true;
-  way.id = id;
-  way.time.since = on_calendar(request.sent);
-  const Job* const added = store_.add(std::move(job), {}, way);
+std::unique_ptr<JobRequest> JobRunner::adopt(const Client& former, UpstreamId id,
+                                             const Call& call) {
+  if (former.is_bridge || !can_be_job(call.method)) return nullptr;
+  Job job = new_job(call.method, former.user, former.channel.identity().pid,
+                    shortened(former.channel.command()), store_.next_number());
+  job.peer = former.channel.identity().peer();
+  job.way.started = true;
+  job.way.id = id;
+  job.way.time.since = on_calendar(call.sent);
+  const Job* const added = store_.add(std::move(job));
   if (added == nullptr) {
     log_.peer(LogLevel::warning, "orphan without room", {.client = former.id()},
               "a request of a client that has left could not be kept: --jobs or --jobs-bytes is "
               "used up");
     return nullptr;
   }
-  Running running;
-  running.client = client_of(former.user).identity().id;
-  running.since = request.sent;
-  running.in_flight = true;
-  running.peer = former.channel.identity().peer();
-  store_.journal().job_is_of(*added, *running.peer);
-  request.client_request_id = std::to_string(value_of(number));
-  if (!request.progress_token.empty()) request.progress_token = request.client_request_id;
-  const Running& kept = running_.emplace(number, std::move(running)).first->second;
-  watch(kept);
-  return router_.clients().find(kept.client);
+  Running& running = running_[added->number];
+  running.since = call.sent;
+  running.stage = Stage::working;
+  watch(running);
+  return std::make_unique<JobRequest>(request_of(*added, running));
 }
 
-void JobRunner::job_starting(JobNumber number, UpstreamId id) {
+JobRequest JobRunner::request_of(const Job& job, const Running& running) const {
+  JobRequest request;
+  request.number = job.number;
+  request.for_client = running.for_client;
+  request.peer = job.peer;
+  request.pid = job.pid;
+  request.command = job.command;
+  request.job = job.id;
+  return request;
+}
+
+/// Sends it for the first time, or what another process has left of it: with the answers to what
+/// was asked about it, or only to have its answer.
+void JobRunner::send(Job& job, Running& running) {
+  running.stage = Stage::waiting;
+  later([this, number = job.number] {
+    const Job* const sent = store_.find(number);
+    if (has_ended(sent)) return;
+    Running& its = running_.at(number);
+    JobRequest request = request_of(*sent, its);
+    const JobWay& way = sent->way;
+    if (sent->request.empty()) request.place = ResumePoint{way.id, way.session, way.event_id};
+    auto parsed = parse_frame(sent->request.empty() ? awaited_request(*sent) : sent->request);
+    auto* const frame = std::get_if<Frame>(&parsed);
+    if (frame == nullptr) {
+      fail(*store_.find(number), lost_with_its_daemon());
+    } else if (!way.round.empty()) {
+      const bool was_asked = way.time.asks;
+      its.stage = Stage::working;
+      router_.resume_job(sent->user, std::move(request), std::move(*frame), std::string(way.round),
+                         std::vector<std::string>(way.answers));
+      const Question* const first = router_.questions().first_of(number);
+      if (!was_asked || first == nullptr) return;
+      its.stage = Stage::asked;  // its time stands since then
+      its.question = first->id;
+    } else {
+      router_.start_job(sent->user, std::move(request), std::move(*frame));
+    }
+  });
+}
+
+void JobRunner::job_starting(JobNumber number, UpstreamId id, Era side) {
   const auto found = running_.find(number);
   if (found == running_.end()) return;
   Running& running = found->second;
-  // The time of one that was sent again goes on.
-  if (!running.in_flight && !running.left) running.since = loop_.now();
-  running.in_flight = true;
-  running.in_round = false;
-  note_time(*store_.find(number), running, false);
-  store_.journal().job_started(*store_.find(number), id);
+  Job& job = *store_.find(number);
+  if (running.stage == Stage::waiting) {
+    // The time of one that was sent again goes on.
+    if (!running.was_left) running.since = loop_.now();
+    running.stage = Stage::working;
+  }
+  JobWay& way = job.way;
+  way.started = true;
+  way.id = id;
+  way.round.clear();
+  way.answers.clear();
+  // What may not be sent again is no longer needed. A modern server may ask for it.
+  const bool may_be_needed = running.was_left || (store_.keeper() != nullptr &&
+                                                  (only_reads(job.method) || side == Era::modern));
+  if (!may_be_needed) job.request = {};
+  note_time(job, running);
+  store_.write();  // before it is sent
   watch(running);
 }
 
-std::optional<Submitter> JobRunner::submitter(JobNumber number) {
-  const auto found = running_.find(number);
-  const Job* const job = found != running_.end() ? store_.find(number) : nullptr;
-  if (job == nullptr) return std::nullopt;
-  std::optional<Peer>& peer = found->second.peer;
-  if (!peer) peer = peer_of(job->user);
-  return Submitter{*peer, job->pid, job->command, job->id};
-}
-
-std::optional<ResumePoint> JobRunner::resume_point(JobNumber number) const {
-  const auto found = running_.find(number);
-  return found == running_.end() || !found->second.left ? std::nullopt : found->second.left->place;
-}
-
-void JobRunner::job_asked(JobNumber number, std::string_view result) {
-  const auto found = running_.find(number);
-  if (found == running_.end()) return;
-  found->second.in_round = true;
-  store_.journal().job_asked(*store_.find(number), result);
+void JobRunner::job_input_required(JobNumber number, std::string_view result) {
+  if (!running_.contains(number)) return;
+  Job& job = *store_.find(number);
+  job.way.round = result;
+  job.way.answers.clear();
+  store_.changed(job, JobChange::way);
 }
 
 // What comes.
 
-void JobRunner::job_heard(const ClientChannel& client, JobNumber number, Kind kind,
-                          std::string frame) {
-  Heard heard{client.identity().id, number, kind, {}, {}};
-  if (kind == Kind::about) {
-    auto parsed = parse_frame(std::move(frame));
-    if (std::holds_alternative<FrameFault>(parsed)) return;
-    heard.about = std::move(std::get<Frame>(parsed));
-    const Job* const job = heard.about->is_request() ? store_.find(number) : nullptr;
-    if (job != nullptr && !is_end(job->state)) store_.journal().job_questioned(*job);
-  } else {
-    heard.response = std::move(frame);
-  }
-  heard_.push_back(std::move(heard));
-  end_of_turn_.schedule();
+void JobRunner::job_request_ended(const JobRequest& request, End end) {
+  later([this, number = request.number, about_task = request.about_task,
+         ended = std::move(end)]() mutable {
+    Job* const job = store_.find(number);
+    if (has_ended(job)) return;
+    Running& running = running_.at(number);
+    // Of one that has become a task the request itself is over.
+    if ((running.task != nullptr) == about_task) request_ended(*job, running, std::move(ended));
+  });
 }
 
-void JobRunner::settle() {
-  while (true) {
-    if (!to_router_.empty()) {
-      auto [client, frame] = std::move(to_router_.front());
-      to_router_.pop_front();
-      router_.client_message(client, std::move(frame));
-    } else if (!heard_.empty()) {
-      Heard heard = std::move(heard_.front());
-      heard_.pop_front();
-      take(std::move(heard));
-    } else if (!given_back_.empty()) {
-      const auto [client, question] = std::move(given_back_.back());
-      given_back_.pop_back();
-      router_.give_question_back(question, client);
-    } else if (!settled_.empty()) {
-      const JobNumber number = settled_.back();
-      settled_.pop_back();
-      if (const Job* job = store_.find(number)) watcher_->job_settled(*job);
-    } else {
-      break;
-    }
-  }
-  drop_idle_clients();
-  if (const auto next = store_.expire(loop_.now())) forgetting_.set_at_latest(*next);
-}
-
-void JobRunner::take(Heard heard) {
-  Job* const job = store_.find(heard.number);
-  const bool is_over = job == nullptr || is_end(job->state);
-  if (heard.kind == Kind::no_answer) {
-    some_have_ended_ = some_have_ended_ || is_over;
-    if (!is_over) end(*job, JobState::cancelled, {}, true);
+void JobRunner::request_ended(Job& job, Running& running, End&& end) {
+  if (auto* const response = std::get_if<Frame>(&end)) {
+    response_came(job, running, std::move(*response));
     return;
   }
-  if (heard.kind == Kind::answer) {
-    some_have_ended_ = some_have_ended_ || is_over;  // a task's that was cancelled
-    if (!is_over) answered(*job, std::move(heard.response));
-    return;
-  }
-  const Frame& frame = *heard.about;
-  if (frame.is_request()) {
-    asked(heard, frame);
-  } else if (frame.method == "notifications/cancelled") {
-    withdrawn(frame);
-  } else if (is_over) {
-    return;
-  } else if (frame.method == "notifications/progress") {
-    progressed(*job, frame);
-  } else {
-    watcher_->job_told(*job, frame);
+  const auto* const failure = std::get_if<Failure>(&end);
+  const bool is_upstreams = failure != nullptr && !failure->error_object.empty();
+  if (failure == nullptr) {
+    this->end(job, JobState::cancelled, {}, true);
+  } else if (leaves_unfinished_ && !is_upstreams) {
+    // The next daemon goes on with it.
+  } else if (running.task != nullptr && !is_upstreams) {
+    running.task->asked = Task::Asked::nothing;
+    running.pause = std::min(running.pause * 2, longest_poll);
+    pause(running, running.pause);
+  } else if (!tries_again(job, running, *failure)) {
+    fail(job, *failure);
   }
 }
 
-void JobRunner::answered(Job& job, std::string response) {
-  auto parsed = parse_frame(std::move(response));
-  auto* const frame = std::get_if<Frame>(&parsed);
-  if (frame == nullptr || !frame->is_response()) {
-    fail(job, failure_of(ErrorKind::malformed, Delivered::unknown, "the answer cannot be read"));
-    return;
-  }
-  Running& running = running_.at(job.number);
-  if (frame->error.present() && running.task == nullptr) {
-    const std::string_view error = frame->text(frame->error);
-    if (leaves_unfinished_ && is_of_bridge(error)) return;
-    if (tries_again(running, error)) return;
-  }
+void JobRunner::response_came(Job& job, Running& running, Frame&& response) {
   if (running.task != nullptr) {
-    task_answered(job, running, std::move(*frame));
-  } else if (!begins_task(job, running, *frame)) {
-    end_with(job, std::move(*frame));
+    task_answered(job, running, std::move(response));
+  } else if (!begins_task(job, running, response)) {
+    end_with(job, std::move(response));
   }
+}
+
+/// Whether one that another daemon has left waits until the upstream is there: what has come is
+/// only that it is not.
+bool JobRunner::tries_again(const Job& job, Running& running, const Failure& failure) {
+  if (!running.was_left || running.task != nullptr || !failure.error_object.empty()) return false;
+  const bool may_be_sent = job.way.round.empty() ? failure.delivered == Delivered::no &&
+                                                       failure.kind != ErrorKind::too_large &&
+                                                       failure.kind != ErrorKind::denied
+                                                 : failure.kind <= ErrorKind::closed;
+  if (!may_be_sent) return false;
+  pause(running, running.pause);
+  running.pause = std::min(running.pause * 2, longest_poll);
+  return true;
 }
 
 void JobRunner::end_with(Job& job, Frame response) {
@@ -272,114 +287,89 @@ void JobRunner::end_with(Job& job, Frame response) {
   end(job, is_error ? JobState::failed : JobState::completed, std::move(response.bytes), delivered);
 }
 
-void JobRunner::progressed(Job& job, const Frame& notification) {
+void JobRunner::job_told(JobNumber number, Frame notification) {
+  later([this, number, frame = std::move(notification)] {
+    Job* const job = store_.find(number);
+    if (!has_ended(job)) told(*job, frame);
+  });
+}
+
+void JobRunner::told(Job& job, const Frame& notification) {
+  if (notification.method != "notifications/progress") {
+    watcher_->job_told(job, notification);
+    return;
+  }
   const std::string params =
       without_progress_token(std::string(notification.text(notification.params)));
   store_.set_progress(job, params);
   watcher_->job_progress(job, params);
 }
 
-/// A user who has no more jobs that go on is no client.
-void JobRunner::drop_idle_clients() {
-  if (!std::exchange(some_have_ended_, false)) return;
-  for (auto at = clients_.begin(); at != clients_.end();) {
-    const ClientId id = at->second->identity().id;
-    const Client* const client = router_.clients().find(id);
-    const bool is_busy =
-        client != nullptr && (!client->in_flight.empty() || !client->waiting.empty());
-    const bool is_needed = std::any_of(running_.begin(), running_.end(), [id](const auto& entry) {
-      return entry.second.client == id;
-    });
-    if (is_needed || is_busy) {
-      ++at;
-      continue;
-    }
-    router_.client_left(id);
-    loop_.reap(std::move(at->second));
-    at = clients_.erase(at);
-  }
-}
-
 // How jobs end, and when.
 
 void JobRunner::end(Job& job, JobState state, std::string response, bool delivered) {
   const JobNumber number = job.number;
-  const auto found = running_.find(number);
-  if (found->second.with_watcher) watcher_->question_over(job);
-  // It may have been about another request; one that was not is gone by then.
-  for (Question& question : found->second.questions) {
-    if (!question.id.empty()) given_back_.emplace_back(question.told_to, std::move(question.id));
-  }
-  running_.erase(found);
+  running_.erase(number);
   if (AuditTrail* const audit = router_.audit()) audit->job_ended(job.id, response);
-  some_have_ended_ = true;
+  // What it was asked may have been about another request.
+  later([this, number] { router_.questions().job_over(number); });
   if (!store_.end(job, state, std::move(response), delivered, loop_.now())) {
     store_.end(job, JobState::failed,
                error_reply("null", failure_of(ErrorKind::too_large, Delivered::unknown,
                                               "the answer does not fit into --jobs-bytes")),
                true, loop_.now());
   }
-  settled_.push_back(number);
-  end_of_turn_.schedule();
+  later([this, number] {
+    if (const Job* const ended = store_.find(number)) watcher_->job_settled(*ended);
+  });
 }
 
 void JobRunner::fail(Job& job, const Failure& failure) {
   end(job, JobState::failed, error_reply("null", failure), failure.delivered != Delivered::no);
 }
 
-void JobRunner::end_unfinished() {
-  std::vector<JobNumber> unfinished;
-  for (const auto& [number, running] : running_) {
-    if (!stays(number, running)) unfinished.push_back(number);
-  }
-  for (const JobNumber number : unfinished) {
-    const Running& running = running_.at(number);
-    const bool was_sent = running.in_flight || running.task != nullptr || running.left != nullptr;
-    fail(*store_.find(number),
-         failure_of(ErrorKind::closed, was_sent ? Delivered::unknown : Delivered::no,
-                    "the bridge was upgraded before the job had ended"));
-  }
+/// What it has at the upstream is cancelled, too.
+void JobRunner::fail_and_cancel(Job& job, const Failure& failure) {
+  cancel_request(job);
+  fail(job, failure);
 }
 
 void JobRunner::cancel(Job& job) {
-  const JobNumber number = job.number;
-  const Way way = way_to(number, running_.at(number));
+  cancel_request(job);
   end(job, JobState::cancelled, {}, true);
-  cancel_request(number, way);
 }
 
-JobRunner::Way JobRunner::way_to(JobNumber number, const Running& running) const {
-  if (running.task == nullptr) return {running.client, std::to_string(value_of(number)), {}};
-  return {running.client, task_request_id(number), running.task->id};
-}
-
-void JobRunner::cancel_request(JobNumber number, const Way& way) {
-  auto notification = parse_frame(own_notification(
-      "notifications/cancelled",
-      fmt::format(R"({{"requestId":{},"reason":"the job was cancelled"}})", way.request)));
-  to_router_.emplace_back(way.client, std::move(std::get<Frame>(notification)));
-  if (!way.task.empty())
-    to_router_.emplace_back(way.client, task_request(number, "tasks/cancel", way.task));
-  end_of_turn_.schedule();
+void JobRunner::cancel_request(const Job& job) {
+  JobRequest request;
+  request.number = job.number;
+  request.about_task = !job.way.task.empty();
+  later([this, request, user = job.user] { router_.cancel_job(user, request); });
+  if (!request.about_task) return;
+  later([this, request, user = job.user,
+         frame = task_request(job.number, "tasks/cancel", job.way.task)] {
+    router_.start_job(user, request, frame);
+  });
 }
 
 /// It works from now on.
-void JobRunner::begin_time(const Job& job, Running& running) {
+void JobRunner::begin_time(Job& job, Running& running) {
   running.since = loop_.now();
-  note_time(job, running, false);
+  note_time(job, running);
 }
 
 /// It waits for an answer from now on.
-void JobRunner::stop_time(const Job& job, Running& running) {
-  running.worked += loop_.now() - running.since;
+void JobRunner::stop_time(Job& job, Running& running) {
+  if (running.stage != Stage::asked) running.worked += loop_.now() - running.since;
+  running.stage = Stage::asked;
   running.since = loop_.now();
-  note_time(job, running, true);
+  note_time(job, running);
 }
 
-void JobRunner::note_time(const Job& job, const Running& running, bool asks) {
-  store_.journal().job_time(job,
-                            {std::chrono::duration_cast<std::chrono::milliseconds>(running.worked),
-                             on_calendar(running.since), asks});
+void JobRunner::note_time(Job& job, const Running& running) {
+  job.way.time = {std::chrono::duration_cast<std::chrono::milliseconds>(running.worked),
+                  on_calendar(running.since), running.stage == Stage::asked};
+  // What begins is written when it has.
+  if (job.way.started) store_.changed(job, JobChange::way);
 }
 
 WallTime JobRunner::on_calendar(SteadyTime time) const {
@@ -387,35 +377,35 @@ WallTime JobRunner::on_calendar(SteadyTime time) const {
 }
 
 /// Of one that another daemon has left. The calendar may have been set meanwhile.
-void JobRunner::take_over_time(Running& running, const JobTime& time) const {
+void JobRunner::take_over_time(Running& running, const JobWay& way) const {
   constexpr WallTime::duration longest = std::chrono::hours(24 * 366 * 100);
-  running.worked = time.worked;
+  running.worked = way.time.worked;
   running.since = loop_.now();
-  if (time.since == WallTime()) return;
-  const auto ago = std::clamp(loop_.wall_time() - time.since, WallTime::duration::zero(), longest);
+  if (way.time.since == WallTime()) return;
+  const auto ago =
+      std::clamp(loop_.wall_time() - way.time.since, WallTime::duration::zero(), longest);
   // What was asked on a stream comes again; what stands in a result has waited since then.
-  if (!time.asks || !running.questions.empty()) running.since -= ago;
+  if (!way.time.asks || !way.round.empty()) running.since -= ago;
 }
 
 SteadyTime JobRunner::due(const Running& running) const {
-  if (!running.questions.empty()) return running.since + options_.limits.ttl;
+  if (running.stage == Stage::asked) return running.since + options_.limits.ttl;
   // What has not been started waits for a place, which comes, or for a session, and not for long.
-  const bool is_working = running.in_flight || running.left != nullptr;
+  const bool is_working = running.stage != Stage::waiting || running.was_left;
   if (!is_working || options_.request_max.count() == 0) return SteadyTime::max();
   return running.since + options_.request_max - running.worked;
 }
 
-/// Whether it is time, or will be, to ask about its task.
-bool JobRunner::is_between_polls(const Running& running) {
-  return running.task != nullptr && running.task->asked == Task::Asked::nothing &&
-         running.questions.empty();
-}
-
 void JobRunner::watch(const Running& running) {
   SteadyTime then = due(running);
-  if (is_between_polls(running)) then = std::min(then, running.task->due);
-  if (waits_to_try(running)) then = std::min(then, running.left->due);
+  if (running.stage == Stage::pausing) then = std::min(then, running.due);
   if (then != SteadyTime::max()) clock_.set_at_latest(then);
+}
+
+void JobRunner::pause(Running& running, SteadyTime::duration time) {
+  running.stage = Stage::pausing;
+  running.due = loop_.now() + time;
+  watch(running);
 }
 
 void JobRunner::check_time() {
@@ -426,194 +416,260 @@ void JobRunner::check_time() {
       late.push_back(number);
       continue;
     }
-    if (is_between_polls(running) && running.task->due <= now) ask_about_task(number, running);
-    if (waits_to_try(running) && running.left->due <= now) send_left(number, running);
+    if (running.stage == Stage::pausing && running.due <= now) {
+      Job& job = *store_.find(number);
+      if (running.task != nullptr) {
+        ask_about_task(job, running);
+      } else {
+        send(job, running);
+      }
+    }
     watch(running);
   }
   for (const JobNumber number : late) {
-    const Running& running = running_.at(number);
-    const Way way = way_to(number, running);
-    fail(*store_.find(number),
-         failure_of(ErrorKind::timeout, Delivered::unknown,
-                    running.questions.empty()
-                        ? "the job has worked for longer than --request-max"
-                        : "what the upstream asks was not answered within --job-ttl"));
-    cancel_request(number, way);
+    fail_and_cancel(*store_.find(number),
+                    failure_of(ErrorKind::timeout, Delivered::unknown,
+                               running_.at(number).stage == Stage::asked
+                                   ? "what the upstream asks was not answered within --job-ttl"
+                                   : "the job has worked for longer than --request-max"));
   }
 }
 
 // What the upstream asks about jobs.
 
-namespace {
-
-/// Which task a question says that it belongs to, raw JSON; empty: none (MCP 2025-11-25, "Tasks:
-/// Related Task Metadata").
-std::string_view related_task(const Frame& question) {
-  const std::string_view meta = question.text(question.meta);
-  const auto related = find_member(meta, "io.modelcontextprotocol/related-task");
-  return find_member(related.value_or(""), "taskId").value_or("");
-}
-
-constexpr std::string_view cancelled_by_user = R"({"action":"cancel"})";
-
-}  // namespace
-
-std::optional<JobNumber> JobRunner::with_task(std::string_view raw_task_id) const {
-  if (raw_task_id.empty()) return std::nullopt;
-  const auto found =
-      std::find_if(running_.begin(), running_.end(), [raw_task_id](const auto& entry) {
-        const Task* const task = entry.second.task.get();
-        return task != nullptr && same_id(task->id, raw_task_id);
-      });
-  return found == running_.end() ? std::nullopt : std::optional(found->first);
-}
-
-bool JobRunner::can_take_question(const ClientChannel& client) const {
-  return oldest_in_flight(client.identity().id).has_value();
-}
-
-std::optional<JobNumber> JobRunner::oldest_in_flight(ClientId client) const {
-  const auto found = std::find_if(running_.begin(), running_.end(), [client](const auto& entry) {
-    return entry.second.client == client && entry.second.in_flight;
-  });
-  return found == running_.end() ? std::nullopt : std::optional(found->first);
-}
-
-/// One that says of no request that it is about it is about the task that it names, or is taken for
-/// one about the oldest.
-void JobRunner::asked(Heard& heard, const Frame& question) {
-  const std::string_view id = question.text(question.id);
-  if (heard.number == JobNumber{}) {
-    auto number = with_task(related_task(question));
-    if (!number) number = oldest_in_flight(heard.client);
-    heard.number = number.value_or(JobNumber{});
+std::vector<JobNumber> JobRunner::jobs_to_ask(const Question& question) const {
+  const std::string_view task = related_task(question);
+  std::map<User, JobNumber> chosen;
+  for (const auto& [number, running] : running_) {
+    const bool is_at_server =
+        running.task != nullptr || running.stage == Stage::working || running.stage == Stage::asked;
+    if (!is_at_server) continue;
+    const Job& job = *store_.find(number);
+    JobNumber& its = chosen.try_emplace(job.user, number).first->second;
+    if (!task.empty() && same_id(job.way.task, task)) its = number;
   }
-  const auto found = running_.find(heard.number);
+  std::vector<JobNumber> all;
+  for (const auto& [user, number] : chosen) all.push_back(number);
+  return all;
+}
+
+void JobRunner::job_questions_changed(JobNumber number) {
+  const auto found = running_.find(number);
+  const Question* const first = router_.questions().first_of(number);
+  if (found != running_.end() && first != nullptr && first->origin &&
+      std::exchange(found->second.notes_questions, false) && store_.keeper() != nullptr)
+    store_.keeper()->note_question(*store_.find(number));
+  later([this, number] { look_at_questions(number); });
+}
+
+/// The first question about it is asked of a client that waits, or kept until somebody does.
+void JobRunner::look_at_questions(JobNumber number) {
+  const auto found = running_.find(number);
   if (found == running_.end()) {
-    auto refusal = parse_frame(error_reply(id, json_rpc::method_not_found, "the job has ended"));
-    to_router_.emplace_back(heard.client, std::move(std::get<Frame>(refusal)));
+    router_.questions().job_over(number);
     return;
   }
   Running& running = found->second;
-  running.questions.push_back({std::string(id),
-                               {question.method, std::string(question.text(question.params))},
-                               {},
-                               heard.client});
-  if (running.questions.size() > 1) return;
-  stop_time(*store_.find(heard.number), running);
-  router_.set_waits_for_answer(running.client, way_to(heard.number, running).request, true);
-  Job& job = *store_.find(heard.number);
+  Job& job = *store_.find(number);
+  const Question* const first = router_.questions().first_of(number);
+  if (first == nullptr) {
+    running.notes_questions = true;
+    if (std::exchange(running.question, 0) == 0) return;
+    store_.go_on(job);
+    set_asked(job, running, false);
+    begin_time(job, running);
+  } else {
+    if (running.question == 0) set_asked(job, running, true);
+    if (running.question != first->id) {
+      store_.go_on(job);
+      stop_time(job, running);
+    }
+    running.question = first->id;
+    if (router_.questions().offer(number)) {
+      store_.go_on(job);
+    } else if (job.state != JobState::input_required) {
+      keep_question(job, *first);
+      return;
+    }
+  }
   watch(running);
-  next_question(job, running);
 }
 
-/// REQUIRES: there is one.
-void JobRunner::next_question(Job& job, Running& running) {
-  running.with_watcher = watcher_->job_asks(job, running.questions.front().asked);
-  if (!running.with_watcher) keep_question(job, running);
+/// What is asked about it is not answered, or is.
+void JobRunner::set_asked(const Job& job, Running& running, bool is_asked) {
+  JobRequest request;
+  request.number = job.number;
+  request.about_task = running.task != nullptr;
+  router_.set_job_asked(job.user, request, is_asked);
+  if (is_asked) return;
+  running.stage = Stage::working;
+  if (running.task != nullptr && running.task->asked == Task::Asked::nothing) pause(running, {});
 }
 
-void JobRunner::keep_question(Job& job, Running& running) {
-  if (store_.ask(job, running.questions.front().asked)) {
-    settled_.push_back(job.number);
-    end_of_turn_.schedule();
+void JobRunner::keep_question(Job& job, const Question& question) {
+  if (!store_.ask(job, {question.method, std::string(question.params())})) {
+    fail_and_cancel(job, failure_of(ErrorKind::too_large, Delivered::unknown,
+                                    "what the upstream asks does not fit into --jobs-bytes"));
     return;
   }
-  const Way way = way_to(job.number, running);
-  fail(job, failure_of(ErrorKind::too_large, Delivered::unknown,
-                       "what the upstream asks does not fit into --jobs-bytes"));
-  cancel_request(job.number, way);
+  watch(running_.at(job.number));
+  later([this, number = job.number] {
+    if (const Job* const asked = store_.find(number)) watcher_->job_settled(*asked);
+  });
 }
 
-std::string JobRunner::answer(Job& job, std::string_view result, std::string_view error,
+std::string JobRunner::answer(const Job& job, std::string_view result, std::string_view error,
                               std::string_view answered) {
-  const auto found = running_.find(job.number);
-  if (found == running_.end() || found->second.questions.empty())
+  const Question* const question = router_.questions().first_of(job.number);
+  if (question == nullptr || !running_.contains(job.number))
     return "Invalid params: nothing is asked about this job now";
-  Running& running = found->second;
-  const Question& question = running.questions.front();
-  if (!answered.empty() && answered != question_id(question.asked))
+  if (!answered.empty() &&
+      answered != question_id({question->method, std::string(question->params())}))
     return "Invalid params: this question is not asked any more: another one is";
-  // An elicitation can be cancelled; a server cannot make anything of an error to one.
-  if (result.empty() && question.asked.method == "elicitation/create") result = cancelled_by_user;
-  if (question.id.empty()) {
-    return running.task != nullptr ? answer_task(job, running, result)
-                                   : answer_left(job, running, result);
-  }
-  auto response = parse_frame(
-      result.empty() ? fmt::format(R"({{"jsonrpc":"2.0","id":{},"error":{}}})", question.id, error)
-                     : result_reply(question.id, result));
-  auto* const frame = std::get_if<Frame>(&response);
-  if (frame == nullptr || !frame->is_response())
+  if (!router_.questions().answer(job.number, result, error))
     return "Invalid params: the answer is no valid result or error";
-  to_router_.emplace_back(question.told_to, std::move(*frame));
-  if (running.in_round && !result.empty()) store_.journal().job_question_answered(job, result);
-  question_gone(job, running);
-  end_of_turn_.schedule();
+  look_at_questions(job.number);
   return {};
 }
 
-/// The first question is answered, or need not be.
-void JobRunner::question_gone(Job& job, Running& running) {
-  running.questions.pop_front();
-  if (std::exchange(running.with_watcher, false)) watcher_->question_over(job);
-  store_.go_on(job);
-  running.since = loop_.now();
-  if (!running.questions.empty()) {
-    note_time(job, running, true);
-    next_question(job, running);
+void JobRunner::job_question_answered(JobNumber number, const Question& question,
+                                      std::string_view result) {
+  const auto found = running_.find(number);
+  if (found == running_.end()) return;
+  Job& job = *store_.find(number);
+  if (question.origin) {
+    // Those to the first questions are kept, in their order.
+    if (result.empty() || question.place != job.way.answers.size()) return;
+    job.way.answers.emplace_back(result);
+    store_.changed(job, JobChange::way);
+  } else if (!result.empty()) {
+    found->second.task->answers.push_back({question.key, std::string(result)});
   } else {
-    begin_time(job, running);
-    router_.set_waits_for_answer(running.client, way_to(job.number, running).request, false);
-    watch(running);
+    later([this, number] {
+      Job* const its = store_.find(number);
+      if (!has_ended(its))
+        fail_and_cancel(*its, failure_of(ErrorKind::no_client, Delivered::unknown,
+                                         "what the server asks was answered with an error"));
+    });
   }
 }
 
-void JobRunner::withdrawn(const Frame& notification) {
-  const std::string_view id = notification.text(notification.request_id);
-  for (auto& [number, running] : running_) {
-    auto& questions = running.questions;
-    const auto found = std::find_if(questions.begin(), questions.end(),
-                                    [id](const Question& one) { return one.id == id; });
-    if (found == questions.end()) continue;
-    if (found != questions.begin()) {
-      questions.erase(found);
-    } else {
-      question_gone(*store_.find(number), running);
-    }
+void JobRunner::waiter_gone(JobNumber number, ClientId client, std::string_view raw_id) {
+  router_.questions().waiter_gone(client, raw_id);
+  look_at_questions(number);
+}
+
+// Jobs that another process has left: a daemon before this one, or in an upgrade the previous
+// process.
+
+void JobRunner::take_over(Job left, bool may_act) {
+  left.state = JobState::working;
+  left.question.reset();
+  Job& job = *store_.restore(std::move(left));
+  Running& running = running_[job.number];
+  running.was_left = true;
+  take_over_time(running, job.way);
+  end_of_turn_.schedule();
+  if (may_act) {
+    go_on_with_left(job, running);
+  } else {
+    fail(job, lost_with_its_daemon());
+  }
+}
+
+void JobRunner::go_on_with_left(Job& job, Running& running) {
+  JobWay& way = job.way;
+  const bool has_round = std::holds_alternative<InputRequired>(read_input_required(way.round));
+  const bool may_be_sent = way.round.empty() && (!way.started || only_reads(job.method));
+  if (!way.task.empty()) {
+    running.task = std::make_unique<Task>();
+    ask_task(job, running, Task::Asked::state);
+  } else if (!job.request.empty() && (has_round || may_be_sent)) {
+    send(job, running);
+  } else if (!way.event_id.empty()) {
+    job.request.clear();
+    way.round.clear();
+    send(job, running);
+  } else {
+    fail(job, lost_with_its_daemon());
     return;
   }
+  watch(running);
 }
 
-void JobRunner::ask_again(Job& job) {
-  const auto found = running_.find(job.number);
-  if (found == running_.end() || !found->second.with_watcher) return;
-  next_question(job, found->second);
+void JobRunner::restore_ended(std::vector<Job>&& jobs,
+                              std::vector<std::pair<User, UsedKey>>&& keys) {
+  for (Job& job : jobs) {
+    if (is_end(job.state)) store_.restore(std::move(job));
+  }
+  for (auto& [user, key] : keys) {
+    if (is_end(key.state)) store_.restore(user, std::move(key));
+  }
+  restored();
 }
 
-void JobRunner::note_declined(const Job& job, ClientId by) {
-  const auto found = running_.find(job.number);
-  if (found != running_.end() && !found->second.questions.empty())
-    router_.note_declined(found->second.questions.front().id, by);
+void JobRunner::restored() {
+  end_of_turn_.schedule();
+  if (const std::uint64_t dropped = store_.counts().not_restored; dropped > 0) {
+    log_.event(LogLevel::warning, "jobs not restored",
+               "{} jobs that had ended are forgotten: --jobs or --jobs-bytes is lower than it was",
+               dropped);
+  }
 }
 
-bool JobRunner::was_declined(const Job& job, ClientId by) const {
-  const auto found = running_.find(job.number);
-  return found != running_.end() && !found->second.questions.empty() &&
-         router_.was_declined(found->second.questions.front().id, by);
+/// What a task asks on a stream is lost with that.
+bool JobRunner::stays(const Job& job, const Running& running) const {
+  const Question* const first = router_.questions().first_of(job.number);
+  if (running.task != nullptr) return first == nullptr || !first->origin;
+  return running.stage == Stage::pausing ||
+         RouterUpgrade(router_).survives_upgrade(job.user, request_of(job, running));
 }
 
-void JobRunner::offer(Job& job) {
-  const auto found = running_.find(job.number);
-  if (found == running_.end() || job.state != JobState::input_required) return;
-  Running& running = found->second;
-  running.with_watcher = watcher_->job_asks(job, running.questions.front().asked);
-  if (running.with_watcher) store_.go_on(job);
+void JobRunner::end_unfinished() {
+  std::vector<JobNumber> unfinished;
+  for (const auto& [number, running] : running_) {
+    if (!stays(*store_.find(number), running)) unfinished.push_back(number);
+  }
+  for (const JobNumber number : unfinished) {
+    Job& job = *store_.find(number);
+    fail(job, failure_of(ErrorKind::closed, job.way.started ? Delivered::unknown : Delivered::no,
+                         "the bridge was upgraded before the job had ended"));
+  }
 }
 
-bool JobRunner::is_asked(JobNumber number) const {
-  const auto found = running_.find(number);
-  return found != running_.end() && !found->second.questions.empty();
+JobRunner::Saved JobRunner::save() {
+  Saved saved;
+  store_.each_newest_first([&saved](const Job& job) {
+    if (is_end(job.state)) saved.ended.push_back(job);
+    return true;
+  });
+  std::stable_sort(saved.ended.begin(), saved.ended.end(),
+                   [](const Job& a, const Job& b) { return a.ended < b.ended; });
+  store_.each_used_key(
+      [&saved](const User& user, const UsedKey& key) { saved.keys.emplace_back(user, key); });
+  for (const auto& [number, running] : running_) {
+    const Job& job = *store_.find(number);
+    if (stays(job, running)) saved.running.push_back({job, Archive::copy(running)});
+  }
+  return saved;
+}
+
+void JobRunner::restore_running(std::vector<SavedJob> jobs) {
+  for (SavedJob& saved : jobs) {
+    saved.job.state = JobState::working;
+    saved.job.question.reset();
+    Job& job = *store_.restore(std::move(saved.job));
+    Running& running = running_[job.number] = std::move(saved.running);
+    if (running.stage == Stage::asked) {
+      later([this, number = job.number] { look_at_questions(number); });
+    } else if (running.task != nullptr) {
+      running.pause = shortest_poll;
+      pause(running, running.pause);
+    } else if (running.stage != Stage::working) {
+      send(job, running);
+    }
+    watch(running);
+  }
 }
 
 }  // namespace bridge

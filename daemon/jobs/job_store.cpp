@@ -31,7 +31,7 @@ std::size_t JobStore::charge_of(const Job& job) {
          job.command.size() + question + job.progress.size() + charge_of_response(job.response);
 }
 
-Job* JobStore::add(Job job, std::string_view request, const JobWay& way) {
+Job* JobStore::add(Job job) {
   job.bytes = charge_of(job);
   Owner& owner = owners_[job.user];
   trim_others(owner);
@@ -43,7 +43,7 @@ Job* JobStore::add(Job job, std::string_view request, const JobWay& way) {
   const JobNumber number = job.number;
   insert(std::move(job));
   Job& added = jobs_.at(number);
-  journal_->job_added(added, request, way);
+  changed(added, JobChange::all);
   return &added;
 }
 
@@ -51,7 +51,7 @@ bool JobStore::make_room_for(const Job& job) {
   return make_room(owners_[job.user], 1, charge_of(job));
 }
 
-Job* JobStore::restore(Job job, std::string_view request, const JobWay& way) {
+Job* JobStore::restore(Job job) {
   const JobNumber number = job.number;
   last_number_ = std::max(last_number_, value_of(number));
   job.bytes = charge_of(job);
@@ -67,7 +67,7 @@ Job* JobStore::restore(Job job, std::string_view request, const JobWay& way) {
   counts_.not_restored += std::exchange(counts_.pushed_out, pushed_out) - pushed_out;
   insert(std::move(job));
   Job& restored = jobs_.at(number);
-  journal_->job_restored(restored, request, way);
+  changed(restored, JobChange::nothing);
   return &restored;
 }
 
@@ -107,7 +107,7 @@ void JobStore::insert_ended(Owner& owner, const Job& job) {
   if (waits_to_be_collected(job)) ++uncollected_;
 }
 
-Job* JobStore::find(JobNumber number) {
+const Job* JobStore::find(JobNumber number) const {
   const auto found = jobs_.find(number);
   return found == jobs_.end() ? nullptr : &found->second;
 }
@@ -192,7 +192,7 @@ void JobStore::set_progress(Job& job, std::string_view params) {
   shrink(job, job.progress.size());
   job.progress.clear();
   if (grow(job, params.size())) job.progress = params;
-  journal_->job_changed(job);
+  changed(job, JobChange::outcome);
 }
 
 bool JobStore::ask(Job& job, JobQuestion question) {
@@ -200,7 +200,7 @@ bool JobStore::ask(Job& job, JobQuestion question) {
   job.question = std::move(question);
   drop_spare_room(job.question->params);
   set_state(job, JobState::input_required);
-  journal_->job_changed(job);
+  changed(job, JobChange::outcome);
   return true;
 }
 
@@ -209,7 +209,7 @@ void JobStore::go_on(Job& job) {
   shrink(job, job.question->method.size() + job.question->params.size());
   job.question.reset();
   set_state(job, JobState::working);
-  journal_->job_changed(job);
+  changed(job, JobChange::outcome);
 }
 
 void JobStore::set_state(Job& job, JobState state) {
@@ -233,7 +233,9 @@ bool JobStore::end(Job& job, JobState state, std::string response, bool delivere
   }
   insert_ended(owner, job);
   ++counts_.ended[static_cast<std::size_t>(state)];
-  journal_->job_ended(job);
+  job.request = {};
+  job.way = {};
+  changed(job, JobChange::outcome);
   return true;
 }
 
@@ -255,7 +257,7 @@ void JobStore::leave_key(Owner& owner, const Job& job, SteadyTime now) {
   key.job = job.id;
   key.state = job.state;
   key.until = now + limits_.ttl;
-  journal_->key_left(job.user, key);
+  if (keeper_ != nullptr) changes_.keys.emplace_back(job.user, key);
   owner.used_keys.expire(now);
   owner.used_keys.add(std::move(key));
 }
@@ -272,7 +274,10 @@ void JobStore::remove(Job& job, SteadyTime now) {
   owner.ended_bytes -= job.bytes;
   bytes_ -= job.bytes;
   --states_[static_cast<std::size_t>(job.state)];
-  journal_->job_forgotten(job);
+  if (keeper_ != nullptr) {
+    changes_.jobs.erase(job.number);
+    changes_.forgotten.push_back(job.number);
+  }
   by_id_.erase(job.id);
   jobs_.erase(job.number);
 }

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "base/ids.hpp"
@@ -18,79 +19,16 @@
 
 namespace bridge {
 
-struct Job;
-struct JobTime;
-struct JobWay;
-struct UsedKey;
-struct User;
-
-/// What happens to jobs, for whoever writes it down: told by the JobStore when it has happened, and
-/// before anybody else is told of it. It may only take note. By default nothing is written.
-/// Implemented by JobLog.
-class JobJournal {
+/// Keeps the jobs beyond the daemon's life. Implemented by JobLog.
+class JobKeeper {
  public:
-  /// Whether what it is told outlives the daemon.
-  virtual bool is_durable() const { return false; }
-  /// Accepted. `request` is what is to be sent to the upstream; empty: it was sent already, as
-  /// `way` says.
-  virtual void job_added(const Job& job, std::string_view request, const JobWay& way) {
-    static_cast<void>(job);
-    static_cast<void>(request);
-    static_cast<void>(way);
-  }
-  /// Another daemon, or image of the program, has left it. `request` and `way` are empty if it has
-  /// ended.
-  virtual void job_restored(const Job& job, std::string_view request, const JobWay& way) {
-    static_cast<void>(job);
-    static_cast<void>(request);
-    static_cast<void>(way);
-  }
-  /// Who has submitted it, or whose request it was.
-  virtual void job_is_of(const Job& job, const Peer& peer) {
-    static_cast<void>(job);
-    static_cast<void>(peer);
-  }
-  /// Its request goes to the upstream now, under this id.
-  virtual void job_started(const Job& job, UpstreamId id) {
-    static_cast<void>(job);
-    static_cast<void>(id);
-  }
-  /// Its time runs since then, or stands.
-  virtual void job_time(const Job& job, const JobTime& time) {
-    static_cast<void>(job);
-    static_cast<void>(time);
-  }
-  /// Its request has become this task of the server: JobWay::task_form and task.
-  virtual void job_is_task(const Job& job, std::uint64_t form, std::string_view raw_id) {
-    static_cast<void>(job);
-    static_cast<void>(form);
-    static_cast<void>(raw_id);
-  }
-  /// The upstream asks something on its answer's stream. Told as soon as that comes, and before
-  /// what comes behind it.
-  virtual void job_questioned(const Job& job) { static_cast<void>(job); }
-  /// Its request was answered with this `input_required` result, and goes on with the answers.
-  virtual void job_asked(const Job& job, std::string_view result) {
-    static_cast<void>(job);
-    static_cast<void>(result);
-  }
-  /// The next question of that result has this answer, as JSON.
-  virtual void job_question_answered(const Job& job, std::string_view result) {
-    static_cast<void>(job);
-    static_cast<void>(result);
-  }
-  /// Its question or its progress.
-  virtual void job_changed(const Job& job) { static_cast<void>(job); }
-  virtual void job_ended(const Job& job) { static_cast<void>(job); }
-  /// Forgotten or pushed out.
-  virtual void job_forgotten(const Job& job) { static_cast<void>(job); }
-  /// What a forgotten job's key leaves behind.
-  virtual void key_left(const User& user, const UsedKey& key) {
-    static_cast<void>(user);
-    static_cast<void>(key);
-  }
+  /// Writes what has changed, at once. Whether it outlives the daemon.
+  virtual bool write_changes() = 0;
+  /// The upstream asks something on the stream of this job's answer: until it is answered that
+  /// stream is to go on before the question.
+  virtual void note_question(Job& job) = 0;
 
-  virtual ~JobJournal() = default;
+  virtual ~JobKeeper() = default;
 };
 
 /// What the key of a forgotten job leaves behind, so that the job is not begun a second time.
@@ -163,6 +101,16 @@ class UsedKeys {
   std::uint64_t last_number_ = 0;
 };
 
+/// What of a job has changed, as bits.
+enum class JobChange : std::uint8_t { nothing = 0, outcome = 1, way = 2, all = 4 };
+
+/// What has changed since it was written last.
+struct JobChanges {
+  std::map<JobNumber, unsigned> jobs;
+  std::vector<JobNumber> forgotten;
+  std::vector<std::pair<User, UsedKey>> keys;  ///< that forgotten ones have left
+};
+
 /// --jobs, --jobs-bytes, --job-ttl.
 struct JobLimits {
   std::size_t jobs = 1000;
@@ -190,27 +138,30 @@ class JobStore {
   explicit JobStore(JobLimits limits) : limits_(limits) {}
   JobStore(const JobStore&) = delete;
   JobStore& operator=(const JobStore&) = delete;
-  /// Who is told of all that follows.
-  void set_journal(JobJournal& journal) { journal_ = &journal; }
-  /// Nobody is told any more.
-  void forget_journal() { journal_ = &nothing_written_; }
-  /// To be told what the store does not see.
-  JobJournal& journal() { return *journal_; }
+  /// Null: nothing is kept, nor is it noted what has changed.
+  void set_keeper(JobKeeper* keeper) { keeper_ = keeper; }
+  JobKeeper* keeper() const { return keeper_; }
+  /// Writes what has changed, at once. Whether jobs outlive the daemon.
+  bool write() { return keeper_ != nullptr && keeper_->write_changes(); }
+  void changed(const Job& job, JobChange what) {
+    if (keeper_ != nullptr) changes_.jobs[job.number] |= static_cast<unsigned>(what);
+  }
+  JobChanges take_changes() { return std::exchange(changes_, {}); }
 
   JobNumber next_number() { return static_cast<JobNumber>(++last_number_); }
   /// Null: there is no room, even with all that has ended of this user pushed out. REQUIRES: a
   /// number of next_number(), no key or one that no job and no used key has.
-  Job* add(Job job, std::string_view request, const JobWay& way = {});
+  Job* add(Job job);
   /// Whether there is room for it, or was made.
   bool make_room_for(const Job& job);
-  bool is_durable() const { return journal_->is_durable(); }
-  /// One that another daemon has kept, as it was; `request` and `way` are of one that has not
-  /// ended. For such a one there is room whatever the bounds are by now: ended ones of its user go
-  /// first. Null: there is none for one that has ended.
-  Job* restore(Job job, std::string_view request = {}, const JobWay& way = {});
+  /// One that another process has kept, as it was. For one that has not ended there is room
+  /// whatever the bounds are by now: ended ones of its user go first. Null: there is none for one
+  /// that has ended.
+  Job* restore(Job job);
   void restore(const User& user, UsedKey key);
 
-  Job* find(JobNumber number);
+  Job* find(JobNumber number) { return const_cast<Job*>(std::as_const(*this).find(number)); }
+  const Job* find(JobNumber number) const;
   Job* find(std::string_view id);
   Job* with_key(const User& user, std::string_view key);
   const UsedKey* used_key(const User& user, std::string_view key, SteadyTime now);
@@ -303,8 +254,8 @@ class JobStore {
   static std::size_t charge_of(const Job& job);
 
   const JobLimits limits_;
-  JobJournal nothing_written_;
-  JobJournal* journal_ = &nothing_written_;
+  JobKeeper* keeper_ = nullptr;
+  JobChanges changes_;
   std::map<JobNumber, Job> jobs_;
   std::unordered_map<std::string_view, JobNumber> by_id_;  ///< the ids lie in the jobs
   std::map<User, Owner> owners_;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <variant>
 
 #include "base/clock.hpp"
@@ -32,53 +31,60 @@ bool says_undelivered(std::string_view error) {
   return find_string(data, "source") == "bridge" && find_string(data, "delivered") == "no";
 }
 
-std::string submitted_result(const Job& job, bool durable) {
-  return fmt::format(R"({{"job":"{}","state":"{}","created":"{}","durable":{}}})", job.id,
-                     name_of(job.state), timestamp(job.created), durable);
+JsonObject submitted_result(const Job& job, bool durable) {
+  return JsonObject()
+      .add("job", job.id)
+      .add("state", name_of(job.state))
+      .add("created", timestamp(job.created))
+      .add("durable", durable);
 }
 
-std::string forgotten_result(const std::string& job, JobState state) {
-  return fmt::format(R"({{"job":"{}","state":"{}","forgotten":true}})", job, name_of(state));
+JsonObject forgotten_result(const std::string& job, JobState state) {
+  return JsonObject().add("job", job).add("state", name_of(state)).add("forgotten", true);
 }
 
 std::string question_id(const JobQuestion& question) {
-  const auto parsed =
-      parse_frame(fmt::format(R"({{"jsonrpc":"2.0","method":{}{}{}}})", quote(question.method),
-                              question.params.empty() ? "" : ",\"params\":", question.params));
+  const auto parsed = parse_frame(json_rpc_message()
+                                      .add("method", question.method)
+                                      .add_unless_empty("params", RawJson{question.params})
+                                      .text());
   const auto* const frame = std::get_if<Frame>(&parsed);
   return frame == nullptr ? std::string() : fmt::format("{:016x}", request_digest(*frame));
 }
 
-std::string collected_result(const Job& job, WallTime now) {
-  std::string text = fmt::format(R"({{"job":"{}","state":"{}","ageMs":{})", job.id,
-                                 name_of(job.state), age_of(job, now));
-  if (!job.progress.empty()) text += ",\"progress\":" + job.progress;
+JsonObject collected_result(const Job& job, WallTime now) {
+  JsonObject result;
+  result.add("job", job.id)
+      .add("state", name_of(job.state))
+      .add("ageMs", age_of(job, now))
+      .add_unless_empty("progress", RawJson{job.progress});
   if (job.question) {
-    text += ",\"question\":{\"method\":" + quote(job.question->method);
-    if (!job.question->params.empty()) text += ",\"params\":" + job.question->params;
-    text += "},\"questionId\":\"" + question_id(*job.question) + '"';
+    JsonObject question;
+    question.add("method", job.question->method)
+        .add_unless_empty("params", RawJson{job.question->params});
+    result.add("question", question).add("questionId", question_id(*job.question));
   }
-  if (!job.response.empty()) text += ",\"response\":" + job.response;
-  return text + '}';
+  return result.add_unless_empty("response", RawJson{job.response});
 }
 
-std::string listed_job(const Job& job, WallTime now) {
-  std::string text = fmt::format(R"({{"job":"{}","state":"{}","method":{})", job.id,
-                                 name_of(job.state), quote(job.method));
-  auto out = std::back_inserter(text);
-  if (!job.tool.empty()) fmt::format_to(out, R"(,"tool":{})", quote(job.tool));
-  fmt::format_to(out, R"(,"created":"{}","ageMs":{})", timestamp(job.created), age_of(job, now));
-  if (!job.key.empty()) fmt::format_to(out, R"(,"key":{})", quote(job.key));
-  if (job.pid != 0) fmt::format_to(out, R"(,"pid":{})", job.pid);
-  if (!job.command.empty()) fmt::format_to(out, R"(,"command":{})", quote(job.command));
-  fmt::format_to(out, R"(,"bytes":{}}})", job.bytes);
-  return text;
+JsonObject listed_job(const Job& job, WallTime now) {
+  JsonObject listed;
+  listed.add("job", job.id)
+      .add("state", name_of(job.state))
+      .add("method", job.method)
+      .add_unless_empty("tool", job.tool)
+      .add("created", timestamp(job.created))
+      .add("ageMs", age_of(job, now))
+      .add_unless_empty("key", job.key);
+  if (job.pid != 0) listed.add("pid", job.pid);
+  return listed.add_unless_empty("command", job.command).add("bytes", job.bytes);
 }
 
 std::string unknown_job_reply(std::string_view raw_id) {
-  return fmt::format(
-      R"({{"jsonrpc":"2.0","id":{},"error":{{"code":{},"message":"Invalid params: there is no such job: it was never submitted by this user, or is forgotten","data":{{"source":"bridge","kind":"job"}}}}}})",
-      raw_id, json_rpc::invalid_params);
+  return error_reply(raw_id, json_rpc::invalid_params,
+                     "Invalid params: there is no such job: it was never submitted by this user, "
+                     "or is forgotten",
+                     R"({"source":"bridge","kind":"job"})");
 }
 
 }  // namespace bridge

@@ -1,18 +1,16 @@
 #include "jobs/server_task.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <utility>
 #include <variant>
 
+#include "json/json_object.hpp"
 #include "json/json_text.hpp"
+#include "router/call.hpp"
 
 namespace bridge {
 namespace {
-
-constexpr std::string_view id_prefix = "\"task-";
 
 std::optional<ServerTask::Status> status_named(std::string_view name) {
   using Status = ServerTask::Status;
@@ -68,32 +66,25 @@ std::optional<ServerTask> read_task(std::string_view result) {
   return task;
 }
 
-std::string task_request_id(JobNumber number) {
-  return fmt::format(R"({}{}")", id_prefix, value_of(number));
-}
-
-std::optional<JobNumber> job_of_task_request(std::string_view request_id) {
-  if (!request_id.starts_with(id_prefix)) return std::nullopt;
-  request_id.remove_prefix(id_prefix.size());
-  request_id.remove_suffix(1);
-  return static_cast<JobNumber>(to_unsigned(request_id).value_or(0));
-}
-
 Frame task_request(JobNumber number, std::string_view method, std::string_view raw_task_id,
-                   std::string_view more) {
-  auto request = parse_frame(
-      fmt::format(R"({{"jsonrpc":"2.0","id":{},"method":"{}","params":{{"taskId":{}{}}}}})",
-                  task_request_id(number), method, raw_task_id, more));
-  return std::move(std::get<Frame>(request));
-}
-
-std::string task_answers(const std::vector<InputResponse>& answers) {
-  std::string members;
-  for (const InputResponse& answer : answers) {
-    if (!members.empty()) members += ',';
-    members += answer.key + ":" + answer.result;
+                   const std::vector<InputResponse>& answers) {
+  JobRequest about;
+  about.number = number;
+  about.about_task = true;
+  const std::string id = about.id();
+  JsonObject params;
+  params.add("taskId", RawJson{raw_task_id});
+  if (!answers.empty()) {
+    JsonObject responses;
+    for (const InputResponse& answer : answers)
+      responses.add(RawJson{answer.key}, RawJson{answer.result});
+    params.add("inputResponses", responses);
   }
-  return ",\"inputResponses\":{" + members + "}";
+  return std::get<Frame>(parse_frame(json_rpc_message()
+                                         .add("id", RawJson{id})
+                                         .add("method", method)
+                                         .add("params", params)
+                                         .text()));
 }
 
 }  // namespace bridge

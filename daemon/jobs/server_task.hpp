@@ -45,15 +45,9 @@ std::string_view task_in(const Frame& response, ServerTask::Form form);
 /// Reads that, or the result of `tasks/get`; nothing if it is none.
 std::optional<ServerTask> read_task(std::string_view result);
 
-/// The id of all requests about the task of a job, as JSON.
-std::string task_request_id(JobNumber number);
-/// The other way round; nothing if it is no such id.
-std::optional<JobNumber> job_of_task_request(std::string_view request_id);
-/// `tasks/get`, `tasks/update`, `tasks/result` or `tasks/cancel`; `more` are further members of the
-/// params, each with a comma before it.
+/// `tasks/get`, `tasks/update`, `tasks/result` or `tasks/cancel` of a job's task; `answers` are
+/// those to its questions.
 Frame task_request(JobNumber number, std::string_view method, std::string_view raw_task_id,
-                   std::string_view more = {});
-/// The members of a `tasks/update` that answer these questions.
-std::string task_answers(const std::vector<InputResponse>& answers);
+                   const std::vector<InputResponse>& answers = {});
 
 }  // namespace bridge

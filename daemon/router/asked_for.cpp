@@ -65,7 +65,7 @@ bool DeclaredAnswers::name_methods(std::string_view params) {
 }
 
 bool DeclaredAnswers::has_declared() const {
-  return initializes_ || answers_everything_ ||
+  return initializes_ ||
          std::any_of(methods_.begin(), methods_.end(),
                      [](const std::string& method) { return method != "roots/list"; });
 }
@@ -75,7 +75,7 @@ bool DeclaredAnswers::names(std::string_view method) const {
 }
 
 bool DeclaredAnswers::covers(std::string_view method, AskedFor asked) const {
-  if (answers_everything_ || names(method)) return true;
+  if (names(method)) return true;
   if (!initializes_ || !initialized_) return false;
   return asked == AskedFor::anything || overlap(asked, capabilities_);
 }

@@ -47,8 +47,6 @@ class DeclaredAnswers {
 
   /// It has sent `initialize`, with these capabilities.
   void initialize(std::string_view capabilities);
-  /// Whatever is asked: somebody will answer it.
-  void everything() { answers_everything_ = true; }
   /// It has sent `notifications/initialized`: before that it is not asked (MCP, "Lifecycle").
   void initialized() { initialized_ = true; }
   /// It has sent `bridge/answers` with these params, {"methods": […]}, which take the place of
@@ -67,14 +65,12 @@ class DeclaredAnswers {
 
   template <class A>
   void each_field(A& archive) {
-    archive(methods_, capabilities_, archive.not_saved(answers_everything_), initializes_,
-            initialized_);
+    archive(methods_, capabilities_, initializes_, initialized_);
   }
 
  private:
   std::vector<std::string> methods_;
   AskedFor capabilities_ = AskedFor::anything;
-  bool answers_everything_ = false;
   bool initializes_ = false;
   bool initialized_ = false;
 };

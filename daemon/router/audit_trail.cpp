@@ -56,31 +56,30 @@ AuditTrail::Known& AuditTrail::known_of(const Client& client) {
 void AuditTrail::came(const Client& client, const Frame& request) {
   if (client.is_bridge || !is_recorded(request)) return;
   const std::string_view raw_id = request.text(request.id);
-  if (client.is_job) {
-    const auto by = client.channel.submitted_by(raw_id);
-    if (!by) return;  // what the bridge asks about a job
-    const auto [found, is_new] = jobs_.try_emplace(by->job);
-    if (!is_new) return;  // another daemon had it sent
-    AuditRecord& record = found->second;
-    record.client.http = by->peer.http;
-    record.client.uid = by->peer.uid;
-    record.client.pid = static_cast<std::uint64_t>(by->pid);
-    record.client.command = by->command;
-    record.job = by->job;
-    fill(record, request);
-    if (options_.required) new_.push_back({{}, by->job, record.number});
-  } else {
-    Known& known = known_of(client);
-    AuditRecord& record = known.open
-                              .emplace(std::piecewise_construct, std::forward_as_tuple(raw_id),
-                                       std::forward_as_tuple())
-                              ->second;
-    ++of_clients_;
-    record.client = known.client;
-    fill(record, request);
-    if (options_.required && !request.method.starts_with("bridge/"))
-      new_.push_back({client.id(), std::string(raw_id), record.number});
-  }
+  Known& known = known_of(client);
+  AuditRecord& record =
+      known.open
+          .emplace(std::piecewise_construct, std::forward_as_tuple(raw_id), std::forward_as_tuple())
+          ->second;
+  ++of_clients_;
+  record.client = known.client;
+  fill(record, request);
+  if (options_.required && !request.method.starts_with("bridge/"))
+    new_.push_back({client.id(), std::string(raw_id), record.number});
+}
+
+void AuditTrail::came(const User& user, const JobRequest& job, const Frame& request) {
+  if (job.about_task) return;  // what the bridge asks about a job
+  const auto [found, is_new] = jobs_.try_emplace(job.job);
+  if (!is_new) return;  // another daemon had it sent
+  AuditRecord& record = found->second;
+  record.client.http = user.remote;
+  record.client.uid = user.uid;
+  record.client.pid = static_cast<std::uint64_t>(job.pid);
+  record.client.command = job.command;
+  record.job = job.job;
+  fill(record, request);
+  if (options_.required) new_.push_back({{}, job.job, record.number});
 }
 
 void AuditTrail::fill(AuditRecord& record, const Frame& request) {
@@ -161,13 +160,8 @@ std::optional<AuditRecord> AuditTrail::take(ClientId client, std::string_view ra
   return record;
 }
 
-AuditRecord* AuditTrail::find(const Client& client, std::string_view raw_id) {
-  if (client.is_job) {
-    const auto by = client.channel.submitted_by(raw_id);
-    const auto found = by ? jobs_.find(by->job) : jobs_.end();
-    return found == jobs_.end() ? nullptr : &found->second;
-  }
-  const auto known = known_.find(client.id());
+AuditRecord* AuditTrail::find(ClientId client, std::string_view raw_id) {
+  const auto known = known_.find(client);
   if (known == known_.end()) return nullptr;
   const auto found = known->second.open.find(raw_id);
   return found == known->second.open.end() ? nullptr : &found->second;
@@ -210,10 +204,17 @@ void AuditTrail::begin(const std::vector<AuditRecord*>& records) {
   }
 }
 
-bool AuditTrail::may_send(const Client& client, std::string_view raw_id) {
-  if (!options_.required) return true;
-  AuditRecord* const record = find(client, raw_id);
-  if (record == nullptr || record->is_begun) return true;  // null: the bridge's own
+bool AuditTrail::may_send(ClientId client, std::string_view raw_id) {
+  return may_send(find(client, raw_id));
+}
+
+bool AuditTrail::may_send(const JobRequest& job) {
+  const auto found = jobs_.find(job.job);
+  return may_send(found == jobs_.end() ? nullptr : &found->second);
+}
+
+bool AuditTrail::may_send(AuditRecord* record) {
+  if (!options_.required || record == nullptr || record->is_begun) return true;  // null: our own
   if (record->id.empty()) record->id = fmt::format("{}-{}", run_, ++last_id_);
   begin({record});
   return record->is_begun;
@@ -279,14 +280,11 @@ void AuditTrail::left_behind(ClientId client, std::string_view raw_id, UpstreamI
   }
 }
 
-void AuditTrail::adopted(ClientId client, std::string_view raw_id, const Client& keeper,
-                         std::string_view as) {
+void AuditTrail::adopted(ClientId client, std::string_view raw_id, std::string_view job) {
   auto record = take(client, raw_id);
   if (!record) return;
-  const auto by = keeper.channel.submitted_by(as);
-  if (!by) return end(*record, {AuditOutcome::unknown});
-  record->job = by->job;
-  jobs_.insert_or_assign(by->job, std::move(*record));
+  record->job = job;
+  jobs_.insert_or_assign(std::string(job), std::move(*record));
 }
 
 void AuditTrail::left_behind_ended(UpstreamId id, std::string_view response) {

@@ -56,17 +56,20 @@ class AuditTrail final : public AnswerWatcher {
 
   /// A request of a client.
   void came(const Client& client, const Frame& request);
+  /// One of a job.
+  void came(const User& user, const JobRequest& job, const Frame& request);
   /// With --audit-required: writes the first lines of what has come since the last call, at once.
   void begin_all();
   /// Before it is sent to the server. False: with --audit-required it could not be recorded.
-  bool may_send(const Client& client, std::string_view raw_id);
+  bool may_send(ClientId client, std::string_view raw_id);
+  bool may_send(const JobRequest& job);
   void answered(ClientId client, std::string_view raw_id, std::string_view response) override;
   void not_answered(ClientId client, std::string_view raw_id) override;
 
   /// Its client leaves, and it goes on under this id.
   void left_behind(ClientId client, std::string_view raw_id, UpstreamId id);
-  /// It becomes a job: the request `as` of the client `keeper`.
-  void adopted(ClientId client, std::string_view raw_id, const Client& keeper, std::string_view as);
+  /// It becomes this job.
+  void adopted(ClientId client, std::string_view raw_id, std::string_view job);
   /// What came of one that was left behind; empty: its response was lost.
   void left_behind_ended(UpstreamId id, std::string_view response);
   /// All of its other requests are cancelled.
@@ -141,7 +144,8 @@ class AuditTrail final : public AnswerWatcher {
   void describe(AuditRecord& record, const Frame& request);
   void note_arguments(AuditRecord& record, std::string_view arguments);
   std::optional<AuditRecord> take(ClientId client, std::string_view raw_id);
-  AuditRecord* find(const Client& client, std::string_view raw_id);
+  AuditRecord* find(ClientId client, std::string_view raw_id);
+  bool may_send(AuditRecord* record);
   AuditRecord* find(const New& one);
   void begin(const std::vector<AuditRecord*>& records);
   void end(const AuditRecord& record, const AuditEnd& how, std::string_view client = {});

@@ -1,6 +1,9 @@
 #include "router/client.hpp"
 
+#include <fmt/format.h>
+
 #include <iterator>
+#include <string>
 #include <utility>
 
 #include "json/json_text.hpp"
@@ -8,14 +11,42 @@
 namespace bridge {
 namespace {
 
+constexpr std::string_view task_id_prefix = "\"task-";
+
 bool has_escapes(std::string_view raw_id) { return raw_id.find('\\') != raw_id.npos; }
 
 }  // namespace
 
-void WaitingFrames::push(Frame&& frame, SteadyTime now) {
+std::string JobRequest::id() const {
+  const std::uint64_t raw = value_of(number);
+  return about_task ? fmt::format(R"("task-{}")", raw) : std::to_string(raw);
+}
+
+JobRequest job_request_of(std::string_view raw_id) {
+  JobRequest request;
+  request.about_task = raw_id.starts_with(task_id_prefix);
+  if (request.about_task)
+    raw_id = raw_id.substr(task_id_prefix.size(), raw_id.size() - task_id_prefix.size() - 1);
+  request.number = static_cast<JobNumber>(to_unsigned(raw_id).value_or(0));
+  return request;
+}
+
+void JobsOfUser::answer(std::string_view raw_id, Frame&& response) {
+  jobs.job_request_ended(job_request_of(raw_id), std::move(response));
+}
+
+void JobsOfUser::fail(std::string_view raw_id, const Failure& failure) {
+  jobs.job_request_ended(job_request_of(raw_id), failure);
+}
+
+void JobsOfUser::no_answer(std::string_view raw_id) {
+  jobs.job_request_ended(job_request_of(raw_id), {});
+}
+
+void WaitingFrames::push(Frame&& frame, SteadyTime now, std::unique_ptr<JobRequest> job) {
   share_.add(charge_of(frame));
   List& list = frame.is_request() ? requests_ : notifications_;
-  list.emplace_back(std::move(frame), now, ++last_place_);
+  list.emplace_back(std::move(frame), now, std::move(job), ++last_place_);
 }
 
 bool WaitingFrames::front_is_request() const {

@@ -16,17 +16,21 @@
 #include "base/message_tap.hpp"
 #include "event/event_loop.hpp"
 #include "json/frame.hpp"
+#include "json/reply.hpp"
 #include "mcp/handshake.hpp"
 #include "policy/policy.hpp"
-#include "router/asked_for.hpp"
+#include "router/call.hpp"
 #include "router/client_channel.hpp"
 
 namespace bridge {
 
-/// A frame of a client that has not been started upstream.
+struct Client;
+
+/// A frame that has not been started upstream.
 struct WaitingFrame {
   Frame frame;
   SteadyTime since;
+  std::unique_ptr<JobRequest> job{};  ///< of one that belongs to a job
 };
 
 /// What waits of one client, in the order it came. Pure. The owner bounds it by held(), which
@@ -44,7 +48,7 @@ class WaitingFrames {
     return frame.bytes.size() + sizeof(WaitingFrame);
   }
 
-  void push(Frame&& frame, SteadyTime now);
+  void push(Frame&& frame, SteadyTime now, std::unique_ptr<JobRequest> job = nullptr);
 
   bool empty() const { return requests_.empty() && notifications_.empty(); }
   std::size_t size() const { return requests_.size() + notifications_.size(); }
@@ -74,8 +78,9 @@ class WaitingFrames {
 
  private:
   struct Waiting {
-    Waiting(Frame&& frame, SteadyTime since, std::uint64_t its_place)
-        : content{std::move(frame), since}, place(its_place) {}
+    Waiting(Frame&& frame, SteadyTime since, std::unique_ptr<JobRequest> job,
+            std::uint64_t its_place)
+        : content{std::move(frame), since, std::move(job)}, place(its_place) {}
 
     WaitingFrame content;
     std::uint64_t place;  ///< in the order of all
@@ -142,18 +147,6 @@ class WatchedChannel {
     channel_.no_answer(request_id);
   }
   bool can_be_asked(std::string_view request_id) const { return channel_.can_be_asked(request_id); }
-  void request_starting(std::string_view request_id, UpstreamId id) const {
-    channel_.request_starting(request_id, id);
-  }
-  std::optional<ResumePoint> resume_point(std::string_view request_id) const {
-    return channel_.resume_point(request_id);
-  }
-  std::optional<Submitter> submitted_by(std::string_view request_id) const {
-    return channel_.submitted_by(request_id);
-  }
-  void request_asked(std::string_view request_id, std::string_view result) const {
-    channel_.request_asked(request_id, result);
-  }
   bool answers_unasked() const { return channel_.answers_unasked(); }
   bool pause_input() const { return channel_.pause_input(); }
   void release_input() const { channel_.release_input(); }
@@ -165,9 +158,6 @@ class WatchedChannel {
   std::size_t queued_bytes() const { return channel_.queued_bytes(); }
   bool congested() const { return channel_.congested(); }
   bool idle() const { return channel_.idle(); }
-  bool acts_for_client(std::string_view request_id) const {
-    return channel_.acts_for_client(request_id);
-  }
   bool survives_upgrade(std::string_view request_id) const {
     return channel_.survives_upgrade(request_id);
   }
@@ -204,27 +194,75 @@ struct ClientFacts {
   }
 };
 
-/// What the router knows of one connected client. Each part of the router changes what is its own;
-/// all may read.
-struct Client : ClientFacts {
+/// Who sends calls: a connected client, or the jobs of a user, which share places as the requests
+/// of one client do. Each part of the router changes what is its own; all may read.
+struct Caller {
+  Caller(const User& its_user, ByteBudget& budget, Client* itself)
+      : user(its_user), waiting(budget), client_(itself) {}
+  virtual ~Caller() = default;
+  Caller(const Caller&) = delete;
+  Caller& operator=(const Caller&) = delete;
+
+  /// Null: the jobs of a user.
+  Client* client() const { return client_; }
+  ClientId id() const;
+  /// In which era this message of it is written. A listen is modern without saying so.
+  Era era_of(const Frame& frame) const;
+
+  // How its request of this id (raw JSON) ends.
+  virtual void answer(std::string_view raw_id, Frame&& response) = 0;
+  virtual void fail(std::string_view raw_id, const Failure& failure) = 0;
+  virtual void no_answer(std::string_view raw_id) = 0;
+  virtual bool congested() const = 0;
+
+  const User user;
+
+  // ClientFrames.
+  WaitingFrames waiting;             ///< in the order they came, at most --client-buffer bytes
+  bool waits_for_slot = false;       ///< it is in the queue for --max-inflight
+  bool waits_for_user_slot = false;  ///< in that for the `inflight` of its user's rule
+
+  std::vector<UpstreamId> in_flight;  ///< RequestsInFlight: its requests
+
+ private:
+  Client* const client_;
+};
+
+/// The jobs of one user. There while one of their requests waits or is in flight.
+struct JobsOfUser final : Caller {
+  JobsOfUser(const User& its_user, ByteBudget& budget, JobCalls& its_jobs)
+      : Caller(its_user, budget, nullptr), jobs(its_jobs) {}
+
+  void answer(std::string_view raw_id, Frame&& response) override;
+  void fail(std::string_view raw_id, const Failure& failure) override;
+  void no_answer(std::string_view raw_id) override;
+  bool congested() const override { return false; }
+  bool is_done() const { return waiting.empty() && in_flight.empty() && !waits_for_slot; }
+
+  JobCalls& jobs;
+};
+
+/// A connected client.
+struct Client final : Caller, ClientFacts {
   Client(ClientChannel& channel_, const MessageTap& tap, ByteBudget& budget,
          AnswerWatcher* watcher = nullptr)
-      : channel(channel_, tap, watcher),
-        user(channel_.identity().user()),
+      : Caller(channel_.identity().user(), budget, this),
+        channel(channel_, tap, watcher),
         is_bridge(channel_.identity().kind == "bridge"),
-        is_job(channel_.is_job()),
-        waiting(budget),
         control(budget) {}
 
-  /// In which era this message of it is written. A listen is modern without saying so.
-  Era era_of(const Frame& frame) const {
-    if (!frame.is_request()) return era;
-    return frame.is_modern() || frame.method == "subscriptions/listen" ? Era::modern : Era::legacy;
+  void answer(std::string_view raw_id, Frame&& response) override {
+    splice(response.bytes, {response.id, raw_id});
+    channel.answer(raw_id, std::move(response.bytes), AnswerOrder::in_order);
   }
+  void fail(std::string_view raw_id, const Failure& failure) override {
+    channel.answer(raw_id, error_reply(raw_id, failure), AnswerOrder::in_order);
+  }
+  void no_answer(std::string_view raw_id) override { channel.no_answer(raw_id); }
+  bool congested() const override { return channel.congested(); }
+
   ClientId id() const { return channel.identity().id; }
   bool is_observer() const { return seen_frame && !seen_ordinary_frame; }
-  /// Requests that take one of its --client-inflight slots.
-  std::size_t slots_taken() const { return in_flight.size() - waiting_for_answers; }
   /// It will send nothing more, and everything that it has sent has come to its end.
   bool is_done() const {
     return half_closed && waiting.empty() && in_flight.empty() && listens == 0 &&
@@ -232,17 +270,10 @@ struct Client : ClientFacts {
   }
 
   const WatchedChannel channel;
-  const User user;
   const bool is_bridge;  ///< the bridge asks for a client of its own
-  const bool is_job;     ///< ClientChannel::is_job
 
   const PolicyRule* rule = nullptr;   ///< Permissions::rule_for; of the policy that holds now
   bool judged_before_change = false;  ///< what waits of it was judged by an earlier policy
-
-  // ClientFrames.
-  WaitingFrames waiting;             ///< in the order they came, at most --client-buffer bytes
-  bool waits_for_slot = false;       ///< it is in the queue for --max-inflight
-  bool waits_for_user_slot = false;  ///< in that for the `inflight` of its user's rule
 
   // ClientNotifications.
   struct NotificationUnderWay {
@@ -255,10 +286,6 @@ struct Client : ClientFacts {
   std::size_t subscribing = 0;  ///< its `resources/subscribe` that are not answered yet
   std::size_t listens = 0;      ///< its `subscriptions/listen` requests; at most --client-inflight
 
-  // RequestsInFlight.
-  std::vector<UpstreamId> in_flight;    ///< its requests; slots_taken(): --client-inflight
-  std::size_t waiting_for_answers = 0;  ///< those of them that wait for an answer to a question
-
   // ControlRequests.
   WaitingFrames control;  ///< those that it had sent when reading from it stopped
   struct UnansweredControl {
@@ -270,23 +297,30 @@ struct Client : ClientFacts {
   std::vector<UnansweredControl> control_unanswered;
 };
 
-/// The connected clients, in the order of their connecting.
+inline ClientId Caller::id() const { return client_ != nullptr ? client_->id() : client_of_jobs; }
+
+inline Era Caller::era_of(const Frame& frame) const {
+  if (!frame.is_request()) return client_->era;
+  return frame.is_modern() || frame.method == "subscriptions/listen" ? Era::modern : Era::legacy;
+}
+
+/// The connected clients, in the order of their connecting, and the users who have jobs.
 ///
 /// A client ends when its transport says so, or at the end of the turn in which it is done. So a
-/// `Client&` is good for as long as a call from outside lasts, whatever is called from there.
+/// `Client&` is good for as long as a call from outside lasts, whatever is called from there; and
+/// so is a `Caller&`.
 ///
 /// Owned by the router; the loop's thread only. Bounded by the transports (--max-clients,
-/// --http-max-sessions).
+/// --http-max-sessions) and by the jobs (--jobs).
 class Clients {
  public:
   /// `done` is called for each client that is done; it takes that one out.
   Clients(EventLoop& loop, std::function<void(Client&)> done)
       : done_(std::move(done)), end_of_turn_(loop, [this] { finish_done(); }) {}
 
-  /// `tap` and `watcher` outlive them.
-  Client& add(ClientChannel& channel, const MessageTap& tap, ByteBudget& budget,
-              AnswerWatcher* watcher) {
-    auto client = std::make_unique<Client>(channel, tap, budget, watcher);
+  /// `tap` outlives them.
+  Client& add(ClientChannel& channel, const MessageTap& tap, ByteBudget& budget) {
+    auto client = std::make_unique<Client>(channel, tap, budget, watcher_);
     return *clients_.emplace(client->id(), std::move(client)).first->second;
   }
   /// Takes it out. REQUIRES: it is one of them.
@@ -301,10 +335,37 @@ class Clients {
   }
   Client* find(std::optional<ClientId> id) const { return id ? find(*id) : nullptr; }
 
-  /// To be called when something of a client has come to its end.
-  void finish_if_done(const Client& client) {
-    if (!client.half_closed) return;
-    perhaps_done_.push_back(client.id());
+  /// What comes of jobs' requests goes there; may be left out. All outlive this.
+  void serve_jobs(JobCalls& jobs, ByteBudget& budget) {
+    job_calls_ = &jobs;
+    budget_ = &budget;
+  }
+  void set_watcher(AnswerWatcher& watcher) { watcher_ = &watcher; }
+  /// REQUIRES: serve_jobs().
+  JobsOfUser& jobs_of(const User& user) {
+    auto& its = jobs_[user];
+    if (its == nullptr) its = std::make_unique<JobsOfUser>(user, *budget_, *job_calls_);
+    return *its;
+  }
+  const std::map<User, std::unique_ptr<JobsOfUser>>& jobs() const { return jobs_; }
+  std::unique_ptr<JobRequest> adopt(const Client& former, UpstreamId id, const Call& call) const {
+    return job_calls_ != nullptr ? job_calls_->adopt(former, id, call) : nullptr;
+  }
+  /// Who waits for it; null: nobody.
+  Caller* caller_of(const Call& call) const {
+    if (call.job == nullptr) return find(call.client);
+    const auto found = jobs_.find(call.user);
+    return found == jobs_.end() ? nullptr : found->second.get();
+  }
+
+  /// To be called when something of it has come to its end.
+  void finish_if_done(const Caller& caller) {
+    if (const Client* const client = caller.client()) {
+      if (!client->half_closed) return;
+      perhaps_done_.push_back(client->id());
+    } else if (!static_cast<const JobsOfUser&>(caller).is_done()) {
+      return;
+    }
     end_of_turn_.schedule();
   }
   /// Not at the end of the turn, but now.
@@ -312,15 +373,28 @@ class Clients {
     for (const ClientId id : std::exchange(perhaps_done_, {})) {
       if (Client* client = find(id); client != nullptr && client->is_done()) done_(*client);
     }
+    std::erase_if(jobs_, [](const auto& entry) {
+      return entry.second->is_done() && !entry.second->waits_for_user_slot;
+    });
   }
 
   auto begin() const { return clients_.begin(); }
   auto end() const { return clients_.end(); }
+  /// `visit` gets each Caller, and may start and end requests.
+  template <class Visit>
+  void each_caller(Visit&& visit) const {
+    for (const auto& [id, client] : clients_) visit(static_cast<Caller&>(*client));
+    for (const auto& [user, jobs] : jobs_) visit(static_cast<Caller&>(*jobs));
+  }
 
  private:
   std::map<ClientId, std::unique_ptr<Client>> clients_;
+  std::map<User, std::unique_ptr<JobsOfUser>> jobs_;
   std::vector<ClientId> perhaps_done_;
   std::function<void(Client&)> done_;
+  JobCalls* job_calls_ = nullptr;
+  ByteBudget* budget_ = nullptr;
+  AnswerWatcher* watcher_ = nullptr;
   Deferred end_of_turn_;
 };
 

@@ -40,7 +40,7 @@ struct User {
 /// Who is at the other end, as far as the transport can tell.
 struct ClientIdentity {
   ClientId id{};
-  std::string kind;  ///< "unix", "http", "job", "bridge": the bridge itself
+  std::string kind;  ///< "unix", "http", "bridge": the bridge itself
   pid_t pid = 0;     ///< 0: in another pid namespace, or not known
   uid_t uid = 0;
   gid_t gid = 0;
@@ -48,17 +48,12 @@ struct ClientIdentity {
   std::string remote{};         ///< of the HTTP face: the caller's address; empty: not known
   std::chrono::steady_clock::time_point connected;
 
-  std::optional<User> on_behalf_of{};  ///< of a job: whose requests it has
-
-  User user() const {
-    if (on_behalf_of) return *on_behalf_of;
-    return kind == "http" ? User{true, 0} : User{false, uid};
-  }
+  User user() const { return kind == "http" ? User{true, 0} : User{false, uid}; }
 
   template <class A>
   void each_field(A& archive) {
     archive(id, kind, pid, uid, archive.not_saved(gid), archive.not_saved(groups), remote,
-            connected, on_behalf_of);
+            connected);
   }
 
   Peer peer() const { return {kind == "http", uid, gid, groups}; }
@@ -70,21 +65,6 @@ struct ClientCounts : ByteCounts {
   std::uint64_t refused = 0;             ///< not allowed to connect
   std::uint64_t stalled = 0;             ///< disconnected because they read nothing
   std::uint64_t lost_notifications = 0;  ///< pushed out of the ring before a client came to them
-};
-
-/// Where the answer to a request comes that another daemon had sent.
-struct ResumePoint {
-  UpstreamId id{};            ///< under which it was sent
-  std::uint32_t session = 0;  ///< the number of the session in which that was
-  std::string event_id;       ///< of the last event of the answer's stream that was dealt with
-};
-
-/// Who has submitted a job.
-struct Submitter {
-  Peer peer;
-  pid_t pid = 0;  ///< 0: not known
-  std::string command;
-  std::string job;  ///< its name
 };
 
 /// How a client stands to the ring (BEHAVIOUR, "Ring: what takes nothing").
@@ -145,46 +125,12 @@ class ClientChannel {
     return true;
   }
 
-  /// Whether nobody is connected and it stands for requests of jobs: it is served whoever else is,
-  /// keeps what the upstream asks about them until that is answered, and sees to it that each of
-  /// them ends. Never changes.
-  virtual bool is_job() const { return false; }
-  /// Asked only of a job: a client waits for what comes of this request, with
-  /// the times of any request, and is told what else is about it.
-  virtual bool acts_for_client(std::string_view request_id) const {
-    static_cast<void>(request_id);
-    return false;
-  }
   /// Whether another image of the program goes on with this request of it. With an empty id:
   /// whether the connection itself outlives the upgrade.
   virtual bool survives_upgrade(std::string_view request_id) const {
     static_cast<void>(request_id);
     return false;
   }
-  /// Told only to a job, before it is sent: this request goes to the upstream, under this id.
-  virtual void request_starting(std::string_view request_id, UpstreamId id) {
-    static_cast<void>(request_id);
-    static_cast<void>(id);
-  }
-  /// Asked only of a job: another daemon has sent this request, and only its answer is to be
-  /// had. None: it is to be sent.
-  virtual std::optional<ResumePoint> resume_point(std::string_view request_id) const {
-    static_cast<void>(request_id);
-    return std::nullopt;
-  }
-  /// Asked only of a job: who has submitted this request. None: it is one that the bridge makes of
-  /// a job that was allowed.
-  virtual std::optional<Submitter> submitted_by(std::string_view request_id) const {
-    static_cast<void>(request_id);
-    return std::nullopt;
-  }
-  /// Told only to a job: its request was answered with this `input_required` result, and is sent
-  /// again with the answers to what it asks.
-  virtual void request_asked(std::string_view request_id, std::string_view result) {
-    static_cast<void>(request_id);
-    static_cast<void>(result);
-  }
-
   /// Whether it may answer a request of the upstream that nobody was asked and that was shown to
   /// all (--http-fanout all).
   virtual bool answers_unasked() const { return false; }

@@ -148,8 +148,8 @@ ClientFrames::ClientFrames(const RouterContext& context, ByteBudget& budget,
       recording_(context.loop, [this] { start_recorded(); }) {}
 
 void ClientFrames::client_left(Client& client) {
-  slots_.client_left(client.id());
-  if (client.waits_for_user_slot) slots_of_users_.at(client.user).client_left(client.id());
+  slots_.caller_left(client);
+  if (client.waits_for_user_slot) slots_of_users_.at(client.user).caller_left(client);
   std::deque<std::string> notifications;
   while (!client.waiting.empty()) {
     WaitingFrame waiting = client.waiting.take_front();
@@ -167,7 +167,7 @@ void ClientFrames::client_left(Client& client) {
 void ClientFrames::resume() {
   paused_ = false;
   pass_slots_on();
-  for (const auto& [id, client] : context_.clients) start_waiting(*client);
+  context_.clients.each_caller([this](Caller& caller) { start_waiting(caller); });
 }
 
 void ClientFrames::client_continued(Client& client, std::vector<std::string> waiting) {
@@ -185,92 +185,102 @@ void ClientFrames::choose_served() {
   if (Client* client = served_.choose()) start_waiting(*client);
 }
 
-void ClientFrames::add(Client& client, Frame&& frame) {
+void ClientFrames::add(Caller& caller, Frame&& frame, std::unique_ptr<JobRequest> job) {
   if (shut_down_) {
-    refuse(client, frame, *shut_down_);
+    refuse(caller, frame, *shut_down_);
     return;
   }
   const std::size_t limit = context_.options.client_buffer;
-  if (!client.waiting.empty() && client.waiting.held() + WaitingFrames::charge_of(frame) > limit) {
-    refuse(client, frame,
+  if (!caller.waiting.empty() && caller.waiting.held() + WaitingFrames::charge_of(frame) > limit) {
+    refuse(caller, frame,
            failure_of(ErrorKind::overloaded, Delivered::no,
                       fmt::format("too many requests are waiting: over {} bytes (--client-buffer)",
                                   limit)));
     if (!frame.is_request()) {
       context_.log.peer(LogLevel::warning, "notification of a client dropped",
-                        {.client = client.id()},
+                        {.client = caller.id()},
                         "a client's notification was dropped: its frames fill --client-buffer");
     }
     return;
   }
   const SteadyTime now = context_.loop.round_began();
-  const bool is_open = is_open_for(client, frame);
-  client.waiting.push(std::move(frame), now);
+  const bool is_open = is_open_for(caller, frame);
+  caller.waiting.push(std::move(frame), now, std::move(job));
   if (!is_open) expiry_.set_at_latest(now + context_.session_timeout());
   if (context_.audit != nullptr && context_.audit->is_required()) {
-    unrecorded_.push_back(client.id());
+    unrecorded_.push_back(caller.id());
     recording_.schedule();
     return;
   }
-  start_waiting(client);
+  start_waiting(caller);
 }
 
 void ClientFrames::start_recorded() {
   context_.audit->begin_all();
+  bool of_jobs = false;
   for (const ClientId id : std::exchange(unrecorded_, {})) {
+    of_jobs = of_jobs || id == client_of_jobs;
     if (Client* const client = context_.clients.find(id)) start_waiting(*client);
   }
+  if (!of_jobs) return;
+  context_.clients.each_caller([this](Caller& caller) {
+    if (caller.client() == nullptr) start_waiting(caller);
+  });
 }
 
-bool ClientFrames::cancel(Client& client, std::string_view raw_id) {
-  const WaitingFrame* const found = client.waiting.find_request(raw_id);
+bool ClientFrames::cancel(Caller& caller, std::string_view raw_id) {
+  const WaitingFrame* const found = caller.waiting.find_request(raw_id);
   if (found == nullptr) return false;
   if (found->frame.method != "initialize"sv) {
-    const WaitingFrame dropped = client.waiting.take_request(raw_id);
+    const WaitingFrame dropped = caller.waiting.take_request(raw_id);
     context_.statistics.end(class_of(dropped.frame.method), Outcome::cancelled);
-    client.channel.no_answer(dropped.frame.text(dropped.frame.id));
-    context_.clients.finish_if_done(client);
+    caller.no_answer(dropped.frame.text(dropped.frame.id));
+    context_.clients.finish_if_done(caller);
   }
   return true;
 }
 
-void ClientFrames::request_ended(const PendingRequest& request) {
+void ClientFrames::request_ended(const Call& call) {
   pass_slots_on();
-  pass_slots_of_user_on(request.user);
-  if (Client* client = context_.clients.find(request.client)) start_waiting(*client);
+  pass_slots_of_user_on(call.user);
+  if (Caller* const caller = context_.clients.caller_of(call)) start_waiting(*caller);
 }
 
-void ClientFrames::slot_freed(Client& client) {
+void ClientFrames::slot_freed(Caller& caller) {
   pass_slots_on();
-  pass_slots_of_user_on(client.user);
-  start_waiting(client);
+  pass_slots_of_user_on(caller.user);
+  start_waiting(caller);
 }
 
-/// Starts what may go of this client's frames.
-void ClientFrames::start_waiting(Client& client) {
-  if (!paused_ && served_.is_served(client)) {
-    while (!client.waiting.empty() && !client.notification && start_front(client)) {
+/// Starts what may go of this caller's frames.
+void ClientFrames::start_waiting(Caller& caller) {
+  if (!paused_ && served_.is_served(caller)) {
+    const Client* const client = caller.client();
+    while (!caller.waiting.empty() && (client == nullptr || !client->notification) &&
+           start_front(caller)) {
     }
   }
-  context_.clients.finish_if_done(client);
+  context_.clients.finish_if_done(caller);
 }
 
-/// Starts or answers the client's next frame; false if it has to wait.
-bool ClientFrames::start_front(Client& client) {
-  const Frame& frame = client.waiting.front().frame;
-  if (frame.is_request() && frame.method == "initialize"sv) return start_initialize(client);
-  if (!is_open_for(client, frame)) return start_without_session(client);
+/// Starts or answers the caller's next frame; false if it has to wait.
+bool ClientFrames::start_front(Caller& caller) {
+  const Frame& frame = caller.waiting.front().frame;
+  Client* const client = caller.client();
+  if (client != nullptr && frame.is_request() && frame.method == "initialize"sv)
+    return start_initialize(*client);
+  if (!is_open_for(caller, frame)) return start_without_session(caller);
   if (!frame.is_request()) {
-    Frame notification = client.waiting.take_front().frame;
-    if (!translator_.swallows(notification, client.era))
-      notifications_.start(client, std::move(notification.bytes));
+    Frame notification = caller.waiting.take_front().frame;
+    if (!translator_.swallows(notification, client->era))
+      notifications_.start(*client, std::move(notification.bytes));
     return true;
   }
-  if (answer_front(client)) return true;
-  if (client.slots_taken() >= context_.options.client_inflight || !has_slot_of_user(client) ||
-      !slots_.admits(client, in_flight_.slots_used()))
+  if (client != nullptr && answer_front(*client)) return true;
+  if (in_flight_.slots_used_by(caller) >= context_.options.client_inflight ||
+      !has_slot_of_user(caller) || !slots_.admits(caller, in_flight_.slots_used()))
     return false;
-  start_request(client);
+  start_request(caller);
   return true;
 }
 
@@ -279,7 +289,7 @@ bool ClientFrames::answer_front(Client& client) {
   const Frame& frame = client.waiting.front().frame;
   if (takes_id_of_listen(client, frame)) {
     const Frame refused = client.waiting.take_front().frame;
-    answer_with_error(
+    context_.request_log.answer_error(
         client, refused, json_rpc::invalid_request,
         "Invalid Request: the id is that of a request that is open; the notifications "
         "of a subscriptions/listen name it");
@@ -288,8 +298,8 @@ bool ClientFrames::answer_front(Client& client) {
   if (frame.method == "server/discover"sv) {
     const Frame asked = client.waiting.take_front().frame;
     const ServerDescription& server = *context_.session.server_for(client.era_of(asked));
-    answer_here(client, asked, MethodClass::session,
-                server.discover_result(context_.session.target()));
+    context_.request_log.answer_result(client, asked,
+                                       server.discover_result(context_.session.target()));
     return true;
   }
   if (frame.method == "subscriptions/listen"sv) return start_listen(client);
@@ -301,7 +311,7 @@ bool ClientFrames::start_initialize(Client& client) {
   if (const ServerDescription* server = session.server_for(Era::legacy)) {
     const Frame frame = client.waiting.take_front().frame;
     const std::string asked = protocol_version_of(frame.text(frame.params));
-    answer_here(client, frame, MethodClass::session, server->initialize_result_for(asked));
+    context_.request_log.answer_result(client, frame, server->initialize_result_for(asked));
     return true;
   }
   if (!session.wants_initialize()) {
@@ -317,76 +327,88 @@ bool ClientFrames::start_initialize(Client& client) {
   return true;
 }
 
-void ClientFrames::start_request(Client& client) {
-  if (answer_unsubscribe(client)) return;
-  WaitingFrame request = client.waiting.take_front();
-  if (context_.audit != nullptr && refuse_unrecorded(client, request.frame)) return;
-  if (suspended_calls_.take_retry(client, request)) return;
-  if (context_.permissions.is_on() && refuse_by_policy(client, request.frame)) return;
-  in_flight_.start(client, std::move(request));
+void ClientFrames::start_request(Caller& caller) {
+  Client* const client = caller.client();
+  if (client != nullptr && answer_unsubscribe(*client)) return;
+  WaitingFrame request = caller.waiting.take_front();
+  if (context_.audit != nullptr && refuse_unrecorded(caller, request.frame, request.job.get()))
+    return;
+  if (client != nullptr && suspended_calls_.take_retry(*client, request)) return;
+  if (context_.permissions.is_on() && refuse_by_policy(caller, request)) return;
+  in_flight_.start(caller, std::move(request));
 }
 
 /// Judges again what was judged before the policy changed, and the requests of jobs, and takes a
 /// token. Whether it was answered.
-bool ClientFrames::refuse_by_policy(Client& client, const Frame& request) {
+bool ClientFrames::refuse_by_policy(Caller& caller, const WaitingFrame& request) {
+  const Frame& frame = request.frame;
   std::optional<Failure> refusal;
-  if (client.is_job || client.judged_before_change)
-    refusal = context_.permissions.refusal(client, request, translator_.tools().list());
-  client.judged_before_change = client.judged_before_change && client.waiting.has_request();
-  if (!refusal) refusal = context_.permissions.take_token(client);
+  Client* const client = caller.client();
+  if (client == nullptr || client->judged_before_change) {
+    refusal =
+        context_.permissions.refusal(caller, request.job.get(), frame, translator_.tools().list());
+  }
+  if (client != nullptr) {
+    client->judged_before_change = client->judged_before_change && client->waiting.has_request();
+    if (!refusal) refusal = context_.permissions.take_token(*client);
+  }
   if (!refusal) return false;
-  context_.request_log.deny(client, request.method, request.text(request.id), *refusal);
+  context_.request_log.deny(caller, frame.method, frame.text(frame.id), *refusal);
   return true;
 }
 
 /// --audit-required: whether it was answered, since it could not be recorded.
-bool ClientFrames::refuse_unrecorded(Client& client, const Frame& request) {
-  if (context_.audit->may_send(client, request.text(request.id))) return false;
-  refuse(client, request,
+bool ClientFrames::refuse_unrecorded(Caller& caller, const Frame& request, const JobRequest* job) {
+  const bool may_send = job != nullptr
+                            ? context_.audit->may_send(*job)
+                            : context_.audit->may_send(caller.id(), request.text(request.id));
+  if (may_send) return false;
+  refuse(caller, request,
          failure_of(ErrorKind::audit, Delivered::no,
                     "the audit cannot be written, and without it nothing is sent "
                     "(--audit-required); make room for it, then send the request again"));
   return true;
 }
 
-/// Whether the `inflight` of its rule lets the client's front go; else it is in its user's queue.
-bool ClientFrames::has_slot_of_user(Client& client) {
+/// Whether the `inflight` of its rule lets the caller's front go; else it is in its user's queue.
+bool ClientFrames::has_slot_of_user(Caller& caller) {
   if (!context_.permissions.is_on()) return true;
-  const Frame& front = client.waiting.front().frame;
-  const PolicyRule* const rule = context_.permissions.rule_for(client, front.text(front.id));
-  if (rule == nullptr || !rule->inflight || std::exchange(its_turn_, std::nullopt) == client.id())
+  const WaitingFrame& front = caller.waiting.front();
+  const PolicyRule* const rule = context_.permissions.rule_for(caller, front.job.get());
+  if (rule == nullptr || !rule->inflight || std::exchange(its_turn_, nullptr) == &caller)
     return true;
   SlotQueue& queue =
-      slots_of_users_.try_emplace(client.user, *rule->inflight, &Client::waits_for_user_slot)
+      slots_of_users_.try_emplace(caller.user, *rule->inflight, &Caller::waits_for_user_slot)
           .first->second;
   queue.set_slots(*rule->inflight);
-  return queue.admits(client, in_flight_.slots_used_by(client.user));
+  return queue.admits(caller, in_flight_.slots_used_by(caller.user));
 }
 
-/// Gives free slots of this user to those of its clients that wait for one, in turn.
+/// Gives free slots of this user to those of its callers that wait for one, in turn.
 void ClientFrames::pass_slots_of_user_on(const User& user) {
   while (!paused_) {
     // What is started may end at once, and lead here again.
     const auto found = slots_of_users_.find(user);
     if (found == slots_of_users_.end()) return;
-    Client* const client = found->second.next(context_.clients, in_flight_.slots_used_by(user));
-    if (client == nullptr) {
+    Caller* const caller = found->second.next(in_flight_.slots_used_by(user));
+    if (caller == nullptr) {
       if (found->second.empty()) slots_of_users_.erase(found);
       return;
     }
-    its_turn_ = client->id();
-    start_waiting(*client);
-    its_turn_.reset();
+    its_turn_ = caller;
+    start_waiting(*caller);
+    its_turn_ = nullptr;
   }
 }
 
 void ClientFrames::policy_changed() {
   slots_of_users_.clear();
-  for (const auto& [id, client] : context_.clients) {
-    client->waits_for_user_slot = false;
-    client->judged_before_change = client->waiting.has_request();
-  }
-  for (const auto& [id, client] : context_.clients) start_waiting(*client);
+  context_.clients.each_caller([](Caller& caller) {
+    caller.waits_for_user_slot = false;
+    if (Client* const client = caller.client())
+      client->judged_before_change = client->waiting.has_request();
+  });
+  context_.clients.each_caller([this](Caller& caller) { start_waiting(caller); });
 }
 
 /// Answers an unsubscribe of what others still want. False if its front is none.
@@ -399,38 +421,44 @@ bool ClientFrames::answer_unsubscribe(Client& client) {
   } else if (!restorable_.subscriptions().still_wanted_without(uri, client.id())) {
     return false;
   }
-  answer_here(client, client.waiting.take_front().frame, MethodClass::subscribe, "{}");
+  context_.request_log.answer_result(client, client.waiting.take_front().frame, "{}");
   return true;
 }
 
-/// Gives free slots to the clients that wait for one, in turn, one request each.
+/// Gives free slots to the callers that wait for one, in turn, one request each.
 void ClientFrames::pass_slots_on() {
   while (!paused_) {
-    Client* const client = slots_.next(context_.clients, in_flight_.slots_used());
-    if (client == nullptr) return;
-    if (client->notification || client->waiting.empty()) continue;
-    const Frame& front = client->waiting.front().frame;
-    if (!is_open_for(*client, front)) continue;
-    // What has waited for the slot may have been cancelled since: this may be another request.
-    if (front.is_request() && front.method != "initialize"sv && !answer_front(*client) &&
-        client->slots_taken() < context_.options.client_inflight && has_slot_of_user(*client)) {
-      start_request(*client);
+    Caller* const caller = slots_.next(in_flight_.slots_used());
+    if (caller == nullptr) return;
+    Client* const client = caller->client();
+    if ((client != nullptr && client->notification) || caller->waiting.empty()) {
+      context_.clients.finish_if_done(*caller);
+      continue;
     }
-    start_waiting(*client);
+    const Frame& front = caller->waiting.front().frame;
+    if (!is_open_for(*caller, front)) continue;
+    // What has waited for the slot may have been cancelled since: this may be another request.
+    if (front.is_request() && front.method != "initialize"sv &&
+        !(client != nullptr && answer_front(*client)) &&
+        in_flight_.slots_used_by(*caller) < context_.options.client_inflight &&
+        has_slot_of_user(*caller)) {
+      start_request(*caller);
+    }
+    start_waiting(*caller);
   }
 }
 
 void ClientFrames::fail_all(const Failure& failure, std::optional<Era> side) {
   const Session& session = context_.session;
-  const auto waits_for_it = [&](const Client& client) {
-    if (client.waiting.empty()) return false;
-    const Era era = client.era_of(client.waiting.front().frame);
-    return !side || session.speaks_neither() || session.side_for(era) == *side;
-  };
-  for (const auto& [id, client] : context_.clients) {
-    while (waits_for_it(*client)) refuse(*client, client->waiting.take_front().frame, failure);
-    context_.clients.finish_if_done(*client);
-  }
+  context_.clients.each_caller([&](Caller& caller) {
+    const auto waits_for_it = [&] {
+      return !caller.waiting.empty() &&
+             (!side || session.speaks_neither() ||
+              session.side_for(caller.era_of(caller.waiting.front().frame)) == *side);
+    };
+    while (waits_for_it()) refuse(caller, caller.waiting.take_front().frame, failure);
+    context_.clients.finish_if_done(caller);
+  });
 }
 
 void ClientFrames::shut_down(const Failure& failure) {
@@ -439,17 +467,18 @@ void ClientFrames::shut_down(const Failure& failure) {
 }
 
 bool ClientFrames::has_request_for(Era side) const {
-  const Clients& clients = context_.clients;
-  return !shut_down_ && std::any_of(clients.begin(), clients.end(), [&](const auto& entry) {
-    const Client& client = *entry.second;
-    return served_.is_served(client) && client.waiting.has_request() &&
-           context_.session.side_for(client.era_of(client.waiting.front().frame)) == side;
+  bool has_one = false;
+  context_.clients.each_caller([&](const Caller& caller) {
+    has_one =
+        has_one || (served_.is_served(caller) && caller.waiting.has_request() &&
+                    context_.session.side_for(caller.era_of(caller.waiting.front().frame)) == side);
   });
+  return has_one && !shut_down_;
 }
 
 std::string ClientFrames::declared_capabilities() const {
   const auto names_roots = [](const Client& client) {
-    return !client.is_job && client.declared.covers("roots/list", AskedFor::roots);
+    return client.declared.covers("roots/list", AskedFor::roots);
   };
   const WaitingFrame* first = nullptr;
   for (const auto& [id, client] : context_.clients) {
@@ -469,7 +498,7 @@ std::string ClientFrames::declared_capabilities() const {
 
 std::size_t ClientFrames::waiting() const {
   std::size_t count = 0;
-  for (const auto& [id, client] : context_.clients) count += client->waiting.size();
+  context_.clients.each_caller([&](const Caller& caller) { count += caller.waiting.size(); });
   return count;
 }
 
@@ -500,16 +529,11 @@ bool ClientFrames::start_listen(Client& client) {
 
 /// A modern upstream has no such method: what it is for is done here. False if it is asked.
 bool ClientFrames::answer_for_upstream(Client& client) {
-  if (client.is_job) return false;  // a job knows what its server is
   const auto own = translator_.own_answer(client.waiting.front().frame);
   if (!own) return false;
   const Frame frame = client.waiting.take_front().frame;
   if (!own->error.empty()) {
-    context_.statistics.end(class_of(frame.method), Outcome::error);
-    const std::string_view id = frame.text(frame.id);
-    client.channel.answer(id,
-                          fmt::format(R"({{"jsonrpc":"2.0","id":{},"error":{}}})", id, own->error),
-                          AnswerOrder::in_order);
+    context_.request_log.answer_error(client, frame, own->error);
     return true;
   }
   if (context_.audit != nullptr && refuse_unrecorded(client, frame)) return true;
@@ -519,29 +543,14 @@ bool ClientFrames::answer_for_upstream(Client& client) {
     listens_.answer_subscribe(client, frame);
   } else {
     listens_.update();
-    answer_here(client, frame, class_of(frame.method), own->result);
+    context_.request_log.answer_result(client, frame, own->result);
   }
   return true;
 }
 
-/// The upstream is not asked.
-void ClientFrames::answer_here(Client& client, const Frame& request, MethodClass of,
-                               std::string_view result) {
-  context_.statistics.end(of, Outcome::ok);
-  const std::string_view id = request.text(request.id);
-  client.channel.answer(id, result_reply(id, result), AnswerOrder::in_order);
-}
-
-void ClientFrames::answer_with_error(Client& client, const Frame& request, int code,
-                                     std::string_view message) {
-  context_.statistics.end(class_of(request.method), Outcome::error);
-  const std::string_view id = request.text(request.id);
-  client.channel.answer(id, error_reply(id, code, message), AnswerOrder::in_order);
-}
-
-void ClientFrames::refuse(Client& client, const Frame& refused, const Failure& failure) {
+void ClientFrames::refuse(Caller& caller, const Frame& refused, const Failure& failure) {
   if (refused.is_request()) {
-    context_.request_log.answer_with(client, refused.method, refused.text(refused.id), failure);
+    context_.request_log.answer_with(caller, refused.method, refused.text(refused.id), failure);
   } else {
     ++context_.statistics.dropped_notifications;
   }
@@ -553,17 +562,17 @@ void ClientFrames::refuse(Client& client, const Frame& refused, const Failure& f
 using namespace std::string_view_literals;
 
 /// There is no session: only a request opens one, and a notification waits for that.
-bool ClientFrames::start_without_session(Client& client) {
+bool ClientFrames::start_without_session(Caller& caller) {
   Session& session = context_.session;
-  const Era era = client.era_of(client.waiting.front().frame);
+  const Era era = caller.era_of(caller.waiting.front().frame);
   if (context_.options.handshake != Handshake::client || session.server_for(era) != nullptr ||
       session.is_coming() || era == Era::modern) {
-    if (client.waiting.has_request()) session.require(era);
+    if (caller.waiting.has_request()) session.require(era);
     return false;
   }
-  const Frame refused = client.waiting.take_front().frame;
+  const Frame refused = caller.waiting.take_front().frame;
   if (refused.is_request()) {
-    refuse(client, refused,
+    refuse(caller, refused,
            failure_of(ErrorKind::not_initialized, Delivered::no, "session not initialized"));
   }
   return true;
@@ -576,14 +585,14 @@ void ClientFrames::session_open() {
   }
   notifications_.session_open();
   pass_slots_on();
-  for (const auto& [id, client] : context_.clients) start_waiting(*client);
+  context_.clients.each_caller([this](Caller& caller) { start_waiting(caller); });
   expiry_.clear();
   expire();  // the other side may not be open
 }
 
 void ClientFrames::session_closed(Era side) {
   not_open_since_[static_cast<std::size_t>(side)] = context_.loop.now();
-  for (const auto& [id, client] : context_.clients) start_waiting(*client);
+  context_.clients.each_caller([this](Caller& caller) { start_waiting(caller); });
 }
 
 void ClientFrames::session_away(Era side) {
@@ -627,22 +636,22 @@ void ClientFrames::expire() {
   const SteadyTime now = context_.loop.now();
   if (const auto next = in_flight_.expire_initialize(failure_for(Era::legacy)))
     expiry_.set_at_latest(*next);
-  for (const auto& [id, client] : context_.clients) {
-    if (!served_.is_served(*client)) continue;
-    while (!client->waiting.empty() && !is_open_for(*client, client->waiting.front().frame)) {
-      const Era era = client->era_of(client->waiting.front().frame);
-      const SteadyTime due = expires(client->waiting.front(), era);
+  context_.clients.each_caller([&](Caller& caller) {
+    if (!served_.is_served(caller)) return;
+    while (!caller.waiting.empty() && !is_open_for(caller, caller.waiting.front().frame)) {
+      const Era era = caller.era_of(caller.waiting.front().frame);
+      const SteadyTime due = expires(caller.waiting.front(), era);
       if (due > now) {
         expiry_.set_at_latest(due);
         break;
       }
       const Failure failure = failure_for(era);
-      const Frame refused = client->waiting.take_front().frame;
+      const Frame refused = caller.waiting.take_front().frame;
       note_unserved(refused, failure);
-      refuse(*client, refused, failure);
+      refuse(caller, refused, failure);
     }
-    context_.clients.finish_if_done(*client);
-  }
+    context_.clients.finish_if_done(caller);
+  });
   if (notifications_.expire()) expiry_.set_at_latest(now + timeout);
 }
 

@@ -34,11 +34,13 @@ class ServedClient {
   ServedClient(const Clients& clients, bool one_at_a_time)
       : clients_(clients), one_at_a_time_(one_at_a_time) {}
 
-  bool is_served(const Client& client) const {
-    return !one_at_a_time_ || served_ == client.id() || !takes_turns(client);
+  bool is_served(const Caller& caller) const {
+    const Client* const client = caller.client();
+    return !one_at_a_time_ || client == nullptr || served_ == client->id() || client->is_bridge;
   }
   void connected(Client& client) {
-    if (!served_ && takes_turns(client)) served_ = client.id();
+    // Not the bridge itself, which asks for a client that may have its turn.
+    if (!served_ && !client.is_bridge) served_ = client.id();
     if (!is_served(client)) client.channel.set_feed(RingFeed::none);
   }
   /// Chooses again, if the one that was served is not to be any more. Returns who is served now and
@@ -49,7 +51,7 @@ class ServedClient {
     if (served != nullptr && !served->is_observer()) return nullptr;
     served_.reset();
     for (const auto& [id, client] : clients_) {
-      if (client->is_observer() || !takes_turns(*client)) continue;
+      if (client->is_observer() || client->is_bridge) continue;
       served_ = id;
       if (!client->peeks && client->era == Era::legacy) client->channel.set_feed(RingFeed::takes);
       return client.get();
@@ -58,9 +60,6 @@ class ServedClient {
   }
 
  private:
-  /// Not the bridge itself, which asks for a client that may have its turn, nor a job.
-  static bool takes_turns(const Client& client) { return !client.is_job && !client.is_bridge; }
-
   const Clients& clients_;
   const bool one_at_a_time_;
   std::optional<ClientId> served_;
@@ -70,36 +69,36 @@ class ServedClient {
 /// is free and nobody waits, else in the order of asking, one slot each. Pure.
 class SlotQueue {
  public:
-  /// `waits`: the mark of a client that is in it.
-  explicit SlotQueue(std::size_t slots, bool Client::*waits = &Client::waits_for_slot)
+  /// `waits`: the mark of a caller that is in it.
+  explicit SlotQueue(std::size_t slots, bool Caller::*waits = &Caller::waits_for_slot)
       : slots_(slots), waits_(waits) {}
 
   void set_slots(std::size_t slots) { slots_ = slots; }
 
-  /// Whether `client` may take a slot now, while `used` of them are taken; else it is in the queue.
+  /// Whether `caller` may take a slot now, while `used` of them are taken; else it is in the queue.
   /// One that is in it may, too, if a slot is free: whoever frees one serves the queue at once, so
   /// those before it have had theirs.
-  bool admits(Client& client, std::size_t used) {
-    if (used < slots_ && (queue_.empty() || client.*waits_)) return true;
-    if (!(client.*waits_)) queue_.push_back(client.id());
-    client.*waits_ = true;
+  bool admits(Caller& caller, std::size_t used) {
+    if (used < slots_ && (queue_.empty() || caller.*waits_)) return true;
+    if (!(caller.*waits_)) queue_.push_back(&caller);
+    caller.*waits_ = true;
     return false;
   }
   /// Takes the next one out of the queue, if there is a slot for it.
-  Client* next(const Clients& clients, std::size_t used) {
+  Caller* next(std::size_t used) {
     if (used >= slots_ || queue_.empty()) return nullptr;
-    Client* const client = clients.find(queue_.front());
+    Caller* const caller = queue_.front();
     queue_.pop_front();
-    client->*waits_ = false;
-    return client;
+    caller->*waits_ = false;
+    return caller;
   }
   bool empty() const { return queue_.empty(); }
-  void client_left(ClientId client) { std::erase(queue_, client); }
+  void caller_left(const Caller& caller) { std::erase(queue_, &caller); }
 
  private:
   std::size_t slots_;
-  bool Client::*waits_;
-  std::deque<ClientId> queue_;  ///< of connected clients, each once
+  bool Caller::*waits_;
+  std::deque<Caller*> queue_;  ///< each once
 };
 
 /// The notifications of clients on their way to the upstream: one of each client at a time, and no
@@ -179,12 +178,12 @@ class ClientFrames {
   void policy_changed();
 
   /// A request or a notification that the upstream is to get.
-  void add(Client& client, Frame&& frame);
+  void add(Caller& caller, Frame&& frame, std::unique_ptr<JobRequest> job = nullptr);
   /// Drops the request of this id that waits; false if there is none.
-  bool cancel(Client& client, std::string_view raw_id);
-  void request_ended(const PendingRequest& request);
-  /// A request of this client has given its slot back.
-  void slot_freed(Client& client);
+  bool cancel(Caller& caller, std::string_view raw_id);
+  void request_ended(const Call& call);
+  /// A request of this caller has given its slot back.
+  void slot_freed(Caller& caller);
   /// Nothing more comes for this message, which is no request.
   void message_ended(UpstreamId id) { notifications_.ended(id); }
 
@@ -205,28 +204,26 @@ class ClientFrames {
   std::size_t waiting() const;
 
  private:
-  void start_waiting(Client& client);
-  bool is_open_for(const Client& client, const Frame& frame) const {
-    return context_.session.is_open_for(client.era_of(frame));
+  void start_waiting(Caller& caller);
+  bool is_open_for(const Caller& caller, const Frame& frame) const {
+    return context_.session.is_open_for(caller.era_of(frame));
   }
-  bool start_front(Client& client);
+  bool start_front(Caller& caller);
   bool answer_front(Client& client);
   bool start_initialize(Client& client);
-  bool start_without_session(Client& client);
+  bool start_without_session(Caller& caller);
   bool start_listen(Client& client);
-  void start_request(Client& client);
+  void start_request(Caller& caller);
   bool answer_unsubscribe(Client& client);
-  bool refuse_by_policy(Client& client, const Frame& request);
-  bool refuse_unrecorded(Client& client, const Frame& request);
+  bool refuse_by_policy(Caller& caller, const WaitingFrame& request);
+  bool refuse_unrecorded(Caller& caller, const Frame& request, const JobRequest* job = nullptr);
   void start_recorded();
-  bool has_slot_of_user(Client& client);
+  bool has_slot_of_user(Caller& caller);
   void pass_slots_of_user_on(const User& user);
   bool answer_for_upstream(Client& client);
   bool takes_id_of_listen(const Client& client, const Frame& request) const;
-  void answer_with_error(Client& client, const Frame& request, int code, std::string_view message);
-  void answer_here(Client& client, const Frame& request, MethodClass of, std::string_view result);
   void pass_slots_on();
-  void refuse(Client& client, const Frame& refused, const Failure& failure);
+  void refuse(Caller& caller, const Frame& refused, const Failure& failure);
   void expire();
   SteadyTime expires(const WaitingFrame& waiting, Era client) const;
   void note_unserved(const Frame& refused, const Failure& failure);
@@ -239,7 +236,7 @@ class ClientFrames {
   SuspendedCalls& suspended_calls_;
   ServedClient served_;
   SlotQueue slots_;
-  std::optional<ClientId> its_turn_;  ///< who may take the slot of its user that is free now
+  const Caller* its_turn_ = nullptr;          ///< may take the slot of its user that is free now
   std::map<User, SlotQueue> slots_of_users_;  ///< of those whose clients wait for one
   ClientNotifications notifications_;
   std::optional<Failure> shut_down_;  ///< what everything is answered with, once that has begun

@@ -56,13 +56,6 @@ class Control {
     static_cast<void>(raw_id);
     return false;
   }
-  /// A response of a client that is none to a request of the upstream; false if it is none to a
-  /// question that was asked here either.
-  virtual bool take_response(const Client& client, const Frame& response) {
-    static_cast<void>(client);
-    static_cast<void>(response);
-    return false;
-  }
   /// It will answer nothing more, but still reads.
   virtual void client_half_closed(const Client& client) { static_cast<void>(client); }
   /// It can be asked now, and could not before.

@@ -34,10 +34,6 @@ class ControlRequests {
   void fail_unanswered(const Failure& failure);
   /// It waits no more for the answer of this id; false if there is none that comes later.
   bool cancel(Client& client, std::string_view raw_id);
-  /// What is no answer to the upstream; false if it is none to a question of Control either.
-  bool take_response(const Client& client, const Frame& response) {
-    return control_ != nullptr && control_->take_response(client, response);
-  }
   void client_can_be_asked(const Client& client) {
     if (!client.control_unanswered.empty()) control_->client_can_be_asked(client);
   }

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "json/json_edit.hpp"
+#include "json/json_object.hpp"
 #include "json/json_text.hpp"
 #include "json/reply.hpp"
 #include "mcp/handshake.hpp"
@@ -57,10 +58,8 @@ constexpr std::string_view quoted_newest_version = R"("2026-07-28")";
 constexpr std::array<std::string_view, 5> removed_methods = {
     "initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"};
 
-std::string error_object(int code, std::string_view message, std::string_view data = {}) {
-  return data.empty()
-             ? fmt::format(R"({{"code":{},"message":{}}})", code, quote(message))
-             : fmt::format(R"({{"code":{},"message":{},"data":{}}})", code, quote(message), data);
+std::string error_object(int code, std::string_view message) {
+  return JsonObject().add("code", code).add("message", message).text();
 }
 
 /// Bytes of the bridge's own, or edited by it in a way that nests nothing deeper.
@@ -128,32 +127,35 @@ bool EraTranslator::swallows(const Frame& notification, Era client) const {
          notification.method == "notifications/roots/list_changed";
 }
 
-void EraTranslator::note(const Frame& request, PendingRequest& pending) const {
+void EraTranslator::note(const Frame& request, Call& call) const {
   if (request.is_modern()) {
-    pending.modern = std::make_unique<ModernRequest>();
-    pending.modern->declared.initialize(request.text(request.reserved.client_capabilities));
-    pending.modern->declared.initialized();
+    call.modern = std::make_unique<ModernRequest>();
+    call.modern->declared.initialize(request.text(request.reserved.client_capabilities));
+    call.modern->declared.initialized();
     if (const std::string_view level = request.text(request.reserved.log_level); is_string(level))
-      pending.modern->log_level = unescape(level.substr(1, level.size() - 2));
-    if (pending.side == Era::legacy && may_require_input(request.method) &&
-        pending.modern->declared.has_capabilities())
-      pending.modern->digest = request_digest(request);
-  } else if (pending.side == Era::modern && may_require_input(request.method)) {
-    pending.rounds = std::make_unique<InputRound>();
-    pending.rounds->original = request.bytes;
+      call.modern->log_level = unescape(level.substr(1, level.size() - 2));
+    if (call.side == Era::legacy && may_require_input(request.method) &&
+        call.modern->declared.has_capabilities())
+      call.modern->digest = request_digest(request);
+  } else if (call.side == Era::modern && may_require_input(request.method)) {
+    call.rounds = std::make_unique<InputRound>();
+    call.rounds->original = request.bytes;
   }
 }
 
-std::string EraTranslator::capabilities_of(const Client* client) const {
+std::string EraTranslator::capabilities_of(const Caller* caller) const {
+  const Client* const client = caller != nullptr ? caller->client() : nullptr;
   if (client != nullptr && !client->capabilities.empty()) return client->capabilities;
   std::string own = context_.options.client_capabilities;
   if (own.empty()) own = "{}";
-  const bool answers = client != nullptr && client->declared.covers("elicitation/create", {});
-  if (client != nullptr && client->is_job) own = merge_capabilities(own, with_tasks);
-  if (answers) own = merge_capabilities(own, own_capabilities);
-  const bool has_roots = client != nullptr && !client->is_job &&
-                         client->declared.covers("roots/list", AskedFor::roots);
-  return has_roots ? merge_capabilities(own, R"({"roots":{}})") : own;
+  if (caller == nullptr) return own;
+  if (client == nullptr)
+    return merge_capabilities(merge_capabilities(own, with_tasks), own_capabilities);
+  if (client->declared.covers("elicitation/create", {}))
+    own = merge_capabilities(own, own_capabilities);
+  return client->declared.covers("roots/list", AskedFor::roots)
+             ? merge_capabilities(own, R"({"roots":{}})")
+             : own;
 }
 
 /// A call that a legacy server can be asked to make a task: asked so, if its tool says that it can
@@ -173,12 +175,13 @@ Frame EraTranslator::as_task(Frame call) const {
   return frame_of(edits.made_in(call.bytes));
 }
 
-std::string EraTranslator::make_for_upstream(Frame&& request, const Client* client, Era side,
+std::string EraTranslator::make_for_upstream(Frame&& request, const Caller* caller, Era side,
                                              Outgoing& message) const {
   const Session& session = context_.session;
-  if (client != nullptr && client->is_job) request = as_task(std::move(request));
+  const Client* const client = caller != nullptr ? caller->client() : nullptr;
+  if (caller != nullptr && client == nullptr) request = as_task(std::move(request));
   if (side == Era::modern && !request.is_modern()) {
-    const std::string capabilities = capabilities_of(client);
+    const std::string capabilities = capabilities_of(caller);
     const std::string known_level = level_of(restorable_.log_level_params());
     RequestIdentity identity;
     identity.client_capabilities = capabilities;
@@ -209,31 +212,31 @@ void EraTranslator::mirror_again(Outgoing& message) const {
   message.body = std::move(frame.bytes);
 }
 
-void EraTranslator::translate_for_client(Frame& response, const PendingRequest& pending) {
-  const bool modern_upstream = pending.side == Era::modern;
-  if (pending.method == "tools/list"sv && response.result.present()) {
-    if (context_.session.mirrors_headers(pending.side)) {
+void EraTranslator::translate_for_client(Frame& response, const Call& call) {
+  const bool modern_upstream = call.side == Era::modern;
+  if (call.method == "tools/list"sv && response.result.present()) {
+    if (context_.session.mirrors_headers(call.side)) {
       response = tools_.learn(std::move(response));
-    } else if (pending.era == Era::modern) {
+    } else if (call.era == Era::modern) {
       tools_.note(response);  // its client may mirror them to the HTTP face
     }
-    if (pending.side == context_.session.ring_source()) tools_.keep(pending.subject, response);
+    if (call.side == context_.session.ring_source()) tools_.keep(call.subject, response);
   }
-  if (!modern_upstream && pending.era == Era::modern) {
-    if (!pending.modern->undeclared.empty() && has_failed(response)) {
-      response = missing_capability(response, pending.modern->undeclared,
-                                    pending.modern->undeclared_by_one_of_several);
+  if (!modern_upstream && call.era == Era::modern) {
+    if (!call.modern->undeclared.empty() && has_failed(response)) {
+      response = missing_capability(response, call.modern->undeclared,
+                                    call.modern->undeclared_by_one_of_several);
       return;
     }
     const bool answers_urls =
-        pending.modern->declared.covers("elicitation/create", AskedFor::elicitation_url);
-    response = for_modern_client(std::move(response), pending.method, answers_urls);
+        call.modern->declared.covers("elicitation/create", AskedFor::elicitation_url);
+    response = for_modern_client(std::move(response), call.method, answers_urls);
     return;
   }
   const bool is_task_of_job = modern_upstream &&
                               same_id(response.text(response.result_type), "\"task\"") &&
-                              is_job(pending);
-  if (modern_upstream && pending.era == Era::legacy && !is_complete(response) && !is_task_of_job) {
+                              call.job != nullptr;
+  if (modern_upstream && call.era == Era::legacy && !is_complete(response) && !is_task_of_job) {
     const Failure failure = failure_of(
         ErrorKind::malformed, Delivered::unknown,
         fmt::format("the upstream answers with a result of the type {}, which this client does not "
@@ -243,19 +246,14 @@ void EraTranslator::translate_for_client(Frame& response, const PendingRequest& 
   }
 }
 
-bool EraTranslator::is_job(const PendingRequest& pending) const {
-  const Client* const client = context_.clients.find(pending.client);
-  return client != nullptr && client->is_job;
+bool EraTranslator::is_for_client(const Frame& notification, const Call& call) const {
+  return call.era == Era::legacy || call.side == Era::modern ||
+         notification.method != "notifications/message" || reaches(notification, call);
 }
 
-bool EraTranslator::is_for_client(const Frame& notification, const PendingRequest& pending) const {
-  return pending.era == Era::legacy || pending.side == Era::modern ||
-         notification.method != "notifications/message" || reaches(notification, pending);
-}
-
-bool EraTranslator::reaches(const Frame& log_message, const PendingRequest& pending) const {
+bool EraTranslator::reaches(const Frame& log_message, const Call& call) const {
   const std::string_view params = log_message.text(log_message.params);
-  return reaches_level(find_string(params, "level").value_or(""), pending.modern->log_level);
+  return reaches_level(find_string(params, "level").value_or(""), call.modern->log_level);
 }
 
 }  // namespace bridge

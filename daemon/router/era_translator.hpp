@@ -8,8 +8,8 @@
 #include "base/log.hpp"
 #include "json/frame.hpp"
 #include "mcp/tool_headers.hpp"
+#include "router/call.hpp"
 #include "router/client.hpp"
-#include "router/pending_requests.hpp"
 #include "router/restorable_state.hpp"
 #include "router/router_context.hpp"
 
@@ -75,10 +75,11 @@ class EraTranslator {
 
   /// What of the request has to be kept for what comes of it. REQUIRES: before make_for_upstream();
   /// its era and its side are set.
-  void note(const Frame& request, PendingRequest& pending) const;
+  void note(const Frame& request, Call& call) const;
   /// The request as this side of the upstream is to get it, under this id, with the headers that
   /// mirror it: what the message says of both is set. Returns why it cannot be sent; empty: it can.
-  std::string make_for_upstream(Frame&& request, const Client* client, Era side,
+  /// `caller`: whose it is; null: the bridge's, or nobody's by now.
+  std::string make_for_upstream(Frame&& request, const Caller* caller, Era side,
                                 Outgoing& message) const;
   /// A call of a job, as it is sent to the server of now: a task of it if it can be one.
   Frame as_task(Frame call) const;
@@ -86,19 +87,18 @@ class EraTranslator {
   void mirror_again(Outgoing& message) const;
   /// Makes of the response what the client is to get, but for its id, which stays where it was or
   /// is in `response.id` of a frame made anew.
-  void translate_for_client(Frame& response, const PendingRequest& pending);
+  void translate_for_client(Frame& response, const Call& call);
   /// Whether the client is to see this notification about its request.
-  bool is_for_client(const Frame& notification, const PendingRequest& pending) const;
+  bool is_for_client(const Frame& notification, const Call& call) const;
 
   /// Whether a modern client's request has asked for log messages of this level.
-  bool reaches(const Frame& log_message, const PendingRequest& pending) const;
+  bool reaches(const Frame& log_message, const Call& call) const;
 
   KnownTools& tools() { return tools_; }
   const KnownTools& tools() const { return tools_; }
 
  private:
-  std::string capabilities_of(const Client* client) const;
-  bool is_job(const PendingRequest& pending) const;
+  std::string capabilities_of(const Caller* caller) const;
 
   const RouterContext context_;
   const RestorableState& restorable_;

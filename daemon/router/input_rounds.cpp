@@ -9,8 +9,6 @@
 namespace bridge {
 namespace {
 
-constexpr std::string_view cancelled_by_user = R"({"action":"cancel"})";
-
 Failure wrong_result(std::string_view reason) {
   return failure_of(
       ErrorKind::malformed, Delivered::unknown,
@@ -34,80 +32,95 @@ std::chrono::milliseconds pause_after(unsigned pauses) {
 }  // namespace
 
 InputRounds::InputRounds(const RouterContext& context, ByteBudget& budget,
-                         RequestsInFlight& in_flight, ServerRequests& server_requests)
+                         RequestsInFlight& in_flight, Questions& questions)
     : context_(context),
       budget_(budget),
       in_flight_(in_flight),
-      server_requests_(server_requests),
+      questions_(questions),
       timer_(context.loop, [this] { expire(); }),
       settled_(context.loop, [this] { settle(); }) {}
 
-void InputRounds::asked(UpstreamId id, const Frame& response) {
-  InputRound& told = *in_flight_.find(id)->rounds;
-  if (++told.rounds > max_rounds) {
-    fail(id, failure_of(ErrorKind::overloaded, Delivered::unknown,
-                        fmt::format("the upstream has asked {} times and asks again", max_rounds)));
+void InputRounds::begin(UpstreamId id, Call& call, std::string_view result,
+                        const std::vector<std::string>& answers) {
+  InputRound& round = *call.rounds;
+  if (++round.rounds > max_rounds) {
+    in_flight_.give_up(
+        id, failure_of(ErrorKind::overloaded, Delivered::unknown,
+                       fmt::format("the upstream has asked {} times and asks again", max_rounds)));
     return;
   }
-  auto required = read_input_required(response.text(response.result));
-  if (const auto* reason = std::get_if<std::string_view>(&required)) {
-    fail(id, wrong_result(*reason));
+  auto read = read_input_required(result);
+  if (const auto* reason = std::get_if<std::string_view>(&read)) {
+    in_flight_.give_up(id, wrong_result(*reason));
     return;
   }
-  begin(id, std::move(std::get<InputRequired>(required)), told);
-}
-
-void InputRounds::begin(UpstreamId id, InputRequired required, InputRound& told) {
-  Round& round = rounds_.emplace(id, budget_).first->second;
+  InputRequired& required = std::get<InputRequired>(read);
   round.request_state = std::move(required.request_state);
-  round.held.set(told.original.size() + round.request_state.size());
+  round.answers.clear();
+  for (const InputRequest& request : required.requests) round.answers.push_back({request.key, {}});
+  const std::size_t answered = std::min(answers.size(), round.answers.size());
+  for (std::size_t place = 0; place < answered; ++place)
+    round.answers[place].result = answers[place];
+  hold(round);
   if (required.requests.empty()) {
-    wait(round, Waits::for_pause, pause_after(told.pauses++));
+    wait(call, InputRound::Waits::for_pause, pause_after(round.pauses++));
     return;
   }
-  told.pauses = 0;
-  // Of a job, whoever has it sees to that.
-  constexpr std::chrono::hours unbounded{24 * 3660};
-  wait(round, Waits::for_answers,
-       in_flight_.is_job(id) ? SteadyTime::duration(unbounded) : context_.options.input_wait);
-  for (const InputRequest& request : required.requests)
-    round.questions.push_back({request.key, request.method, {}});
-  for (std::size_t place = 0; place < required.requests.size(); ++place)
-    server_requests_.add(id, place, required.requests[place]);
+  round.pauses = 0;
+  wait(call, InputRound::Waits::for_answers, context_.options.input_wait);
+  settled_.schedule();
+  for (std::size_t place = answered; place < required.requests.size(); ++place)
+    questions_.add(id, place, required.requests[place]);
 }
 
-void InputRounds::wait(Round& round, Waits waits, SteadyTime::duration time) {
+void InputRounds::hold(InputRound& round) {
+  if (!round.held) round.held = std::make_unique<ByteBudget::Share>(budget_);
+  std::size_t bytes = round.original.size() + round.request_state.size();
+  for (const InputResponse& answer : round.answers) bytes += answer.result.size();
+  round.held->set(bytes);
+}
+
+void InputRounds::wait(const Call& call, InputRound::Waits waits, SteadyTime::duration time) {
+  InputRound& round = *call.rounds;
+  const bool is_bounded = call.job == nullptr || waits == InputRound::Waits::for_pause;
   round.waits = waits;
-  round.due = context_.loop.now() + time;
-  timer_.set_at_latest(round.due);
+  round.due = is_bounded ? context_.loop.now() + time : SteadyTime::max();
+  if (is_bounded) timer_.set_at_latest(round.due);
 }
 
-void InputRounds::question_answered(UpstreamId id, std::size_t place, const Frame* response) {
-  const auto found = rounds_.find(id);
-  if (found == rounds_.end()) return;
-  Round& round = found->second;
-  Question& question = round.questions[place];
+void InputRounds::question_answered(const Question& question, const Frame* response) {
+  const Call* const call = in_flight_.find(question.origin);
+  if (call == nullptr || call->stage != Call::Stage::input_required) return;
+  InputRound& round = *call->rounds;
+  std::string& answer = round.answers[question.place].result;
   if (response != nullptr && response->result.present()) {
-    question.result = response->text(response->result);
+    answer = response->text(response->result);
   } else if (question.method == "elicitation/create") {
-    question.result = cancelled_by_user;
+    answer = cancelled_by_user;
   } else if (!round.failure) {
     round.failure = unanswered(question.method, response != nullptr);
   }
-  round.held.add(question.result.size());
+  hold(round);
   settled_.schedule();
+}
+
+/// Those that wait so, in the order of their ids.
+std::vector<UpstreamId> InputRounds::waiting(InputRound::Waits what) const {
+  return in_flight_.all([what](const Call& call) {
+    return call.stage == Call::Stage::input_required && call.rounds->waits == what;
+  });
 }
 
 /// At the end of the turn, since nothing may end while the questions are walked through.
 void InputRounds::settle() {
-  for (const UpstreamId id : ids()) {
-    const auto found = rounds_.find(id);
-    if (found == rounds_.end() || found->second.waits != Waits::for_answers) continue;
-    const Round& round = found->second;
+  for (const UpstreamId id : waiting(InputRound::Waits::for_answers)) {
+    const Call* const call = in_flight_.find(id);
+    if (call == nullptr) continue;
+    const InputRound& round = *call->rounds;
     if (round.failure) {
-      fail(id, Failure(*round.failure));
-    } else if (std::none_of(round.questions.begin(), round.questions.end(),
-                            [](const Question& one) { return one.result.empty(); })) {
+      in_flight_.give_up(id, Failure(*round.failure));
+    } else if (std::none_of(round.answers.begin(), round.answers.end(),
+                            [](const InputResponse& one) { return one.result.empty(); })) {
       go_on(id);
     }
   }
@@ -116,63 +129,61 @@ void InputRounds::settle() {
 /// Sends the request again, as soon as there is a session.
 void InputRounds::go_on(UpstreamId id) {
   Session& session = context_.session;
+  const Call& call = *in_flight_.find(id);
+  const InputRound& round = *call.rounds;
   if (session.side_for(Era::modern) != Era::modern) {
-    fail(id, failure_of(ErrorKind::session, Delivered::unknown,
-                        "the upstream that has asked was replaced by one of an older revision"));
+    in_flight_.give_up(
+        id, failure_of(ErrorKind::session, Delivered::unknown,
+                       "the upstream that has asked was replaced by one of an older revision"));
     return;
   }
   if (!session.is_open(Era::modern)) {
-    wait(rounds_.at(id), Waits::for_session, context_.options.connect_wait);
+    wait(call, InputRound::Waits::for_session, context_.options.connect_wait);
     session.require(Era::modern);
     return;
   }
-  const auto ended = rounds_.extract(id);
-  std::vector<InputResponse> responses;
-  for (const Question& question : ended.mapped().questions)
-    responses.push_back({question.key, question.result});
-  const auto original = parse_frame(in_flight_.find(id)->rounds->original);
+  const auto original = parse_frame(round.original);
   auto again = parse_frame(retry_request(std::get<Frame>(original), std::to_string(value_of(id)),
-                                         responses, ended.mapped().request_state));
+                                         round.answers, round.request_state));
+  in_flight_.find(id)->rounds->held.reset();
   if (auto* frame = std::get_if<Frame>(&again)) {
-    in_flight_.retry(id, std::move(*frame));
+    in_flight_.send_again(id, std::move(*frame));
   } else {
     in_flight_.give_up(id, wrong_result(std::get<FrameFault>(again).reason));
   }
 }
 
-void InputRounds::fail(UpstreamId id, const Failure& failure) {
-  rounds_.erase(id);
-  in_flight_.give_up(id, failure);
-}
-
 void InputRounds::expire() {
   const SteadyTime now = context_.loop.now();
-  for (const UpstreamId id : ids()) {
-    const auto found = rounds_.find(id);
-    if (found == rounds_.end()) continue;
-    if (found->second.due > now) {
-      timer_.set_at_latest(found->second.due);
-    } else if (found->second.waits == Waits::for_pause) {
+  for (const UpstreamId id :
+       in_flight_.all([](const Call& call) { return call.stage == Call::Stage::input_required; })) {
+    const Call* const call = in_flight_.find(id);
+    if (call == nullptr) continue;
+    const InputRound& round = *call->rounds;
+    if (round.due > now) {
+      if (round.due != SteadyTime::max()) timer_.set_at_latest(round.due);
+    } else if (round.waits == InputRound::Waits::for_pause) {
       go_on(id);
-    } else if (found->second.waits == Waits::for_answers) {
-      fail(id, failure_of(ErrorKind::timeout, Delivered::unknown,
-                          fmt::format("what the upstream asks was not answered within {} ms "
-                                      "(--input-wait)",
-                                      context_.options.input_wait.count())));
+    } else if (round.waits == InputRound::Waits::for_answers) {
+      in_flight_.give_up(
+          id, failure_of(ErrorKind::timeout, Delivered::unknown,
+                         fmt::format("what the upstream asks was not answered within {} ms "
+                                     "(--input-wait)",
+                                     context_.options.input_wait.count())));
     } else {
-      fail(id, failure_of(ErrorKind::timeout, Delivered::unknown,
-                          fmt::format("the session with the upstream was lost while it waited for "
-                                      "answers, and did not come back within {} ms "
-                                      "(--connect-wait)",
-                                      context_.options.connect_wait.count())));
+      in_flight_.give_up(
+          id, failure_of(ErrorKind::timeout, Delivered::unknown,
+                         fmt::format("the session with the upstream was lost while it waited for "
+                                     "answers, and did not come back within {} ms "
+                                     "(--connect-wait)",
+                                     context_.options.connect_wait.count())));
     }
   }
 }
 
 void InputRounds::session_open() {
-  for (const UpstreamId id : ids()) {
-    const auto found = rounds_.find(id);
-    if (found != rounds_.end() && found->second.waits == Waits::for_session) go_on(id);
+  for (const UpstreamId id : waiting(InputRound::Waits::for_session)) {
+    if (in_flight_.find(id) != nullptr) go_on(id);
   }
 }
 
@@ -181,43 +192,18 @@ void InputRounds::session_closed() {
 }
 
 void InputRounds::fail_waiting(const Failure& failure) {
-  for (const UpstreamId id : ids()) {
-    const auto found = rounds_.find(id);
-    if (found == rounds_.end() || found->second.waits != Waits::for_session) continue;
-    Failure asked_before = failure;
-    asked_before.delivered = Delivered::unknown;
-    fail(id, asked_before);
-  }
+  Failure asked_before = failure;
+  asked_before.delivered = Delivered::unknown;
+  for (const UpstreamId id : waiting(InputRound::Waits::for_session))
+    in_flight_.give_up(id, asked_before);
 }
 
-bool InputRounds::wait_for_session() const {
-  return std::any_of(rounds_.begin(), rounds_.end(),
-                     [](const auto& entry) { return entry.second.waits == Waits::for_session; });
-}
-
-std::vector<UpstreamId> InputRounds::ids() const {
-  std::vector<UpstreamId> all;
-  for (const auto& [id, round] : rounds_) all.push_back(id);
-  return all;
-}
-
-std::map<UpstreamId, InputRounds::Saved> InputRounds::save() const {
-  std::map<UpstreamId, Saved> all;
-  for (const auto& [id, round] : rounds_) {
-    if (!round.failure && in_flight_.survives_upgrade(id)) all.emplace(id, round);
-  }
-  return all;
-}
-
-void InputRounds::restore(std::map<UpstreamId, Saved>&& saved) {
-  for (auto& [id, one] : saved) {
-    const PendingRequest* const request = in_flight_.find(id);
-    if (request == nullptr || !request->rounds) continue;
-    Round& round = rounds_.emplace(id, budget_).first->second;
-    static_cast<Saved&>(round) = std::move(one);
-    round.held.set(request->rounds->original.size() + round.request_state.size());
-    for (const Question& question : round.questions) round.held.add(question.result.size());
-    timer_.set_at_latest(round.due);
+void InputRounds::restore() {
+  for (const UpstreamId id :
+       in_flight_.all([](const Call& call) { return call.stage == Call::Stage::input_required; })) {
+    InputRound& round = *in_flight_.find(id)->rounds;
+    hold(round);
+    if (round.due != SteadyTime::max()) timer_.set_at_latest(round.due);
     settled_.schedule();
   }
 }

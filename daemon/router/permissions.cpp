@@ -8,6 +8,7 @@
 
 #include "json/json_text.hpp"
 #include "mcp/listed_items.hpp"
+#include "router/user_peer.hpp"
 
 namespace bridge {
 namespace {
@@ -21,19 +22,19 @@ Subject asked_by(const Frame& request) {
                     find_member(params, "params").value_or("{}"));
 }
 
-bool is_owner(const Client& client) { return !client.user.remote && client.user.uid == geteuid(); }
+bool is_owner(const User& user) { return !user.remote && user.uid == geteuid(); }
 
 }  // namespace
 
 const PolicyRule* Permissions::rule_for(const Client& client) const {
-  if (policy_ == nullptr || client.is_job || client.is_bridge) return nullptr;
+  if (policy_ == nullptr || client.is_bridge) return nullptr;
   return &policy_->policy.rule_for(client.channel.identity().peer());
 }
 
-const PolicyRule* Permissions::rule_for(const Client& client, std::string_view raw_id) const {
-  if (policy_ == nullptr || !client.is_job) return client.rule;
-  const auto submitter = client.channel.submitted_by(raw_id);
-  return submitter ? &policy_->policy.rule_for(submitter->peer) : nullptr;
+const PolicyRule* Permissions::rule_for(const Caller& caller, const JobRequest* job) const {
+  if (caller.client() != nullptr) return caller.client()->rule;
+  if (policy_ == nullptr || job == nullptr || job->about_task) return nullptr;
+  return &policy_->policy.rule_for(job->peer ? *job->peer : peer_of(caller.user));
 }
 
 const PolicyRule* Permissions::rule_for_http() const {
@@ -43,15 +44,15 @@ const PolicyRule* Permissions::rule_for_http() const {
   return &policy_->policy.rule_for(peer);
 }
 
-std::optional<Failure> Permissions::refusal(const Client& client, const Frame& request,
-                                            const ToolList& tools) {
-  const PolicyRule* const rule = rule_for(client, request.text(request.id));
+std::optional<Failure> Permissions::refusal(const Caller& caller, const JobRequest* job,
+                                            const Frame& request, const ToolList& tools) {
+  const PolicyRule* const rule = rule_for(caller, job);
   if (rule == nullptr || rule->restricts_nothing()) return std::nullopt;
-  return refusal(client, *rule, asked_by(request), tools);
+  return refusal(caller.user, *rule, asked_by(request), tools);
 }
 
 bool Permissions::allows(const Client& client, const Frame& request, const ToolList& tools) const {
-  const PolicyRule* const rule = rule_for(client, request.text(request.id));
+  const PolicyRule* const rule = client.rule;
   return rule == nullptr || rule->restricts_nothing() ||
          bridge::allows(*rule, asked_by(request), tools);
 }
@@ -59,15 +60,15 @@ bool Permissions::allows(const Client& client, const Frame& request, const ToolL
 std::optional<Failure> Permissions::refusal_of_tool(const Client& client, std::string_view name,
                                                     const ToolList& tools) {
   if (client.rule == nullptr) return std::nullopt;
-  return refusal(client, *client.rule, {Subject::Kind::tool, std::string(name)}, tools);
+  return refusal(client.user, *client.rule, {Subject::Kind::tool, std::string(name)}, tools);
 }
 
-std::optional<Failure> Permissions::refusal(const Client& client, const PolicyRule& rule,
+std::optional<Failure> Permissions::refusal(const User& user, const PolicyRule& rule,
                                             const Subject& subject, const ToolList& tools) {
   if (bridge::allows(rule, subject, tools)) return std::nullopt;
   ++(rule.is_none() ? counts_.no_rule : count_of(subject.kind));
   return definitive_failure_of(
-      ErrorKind::denied, denial(rule, subject, is_owner(client) ? policy_->path : std::string()));
+      ErrorKind::denied, denial(rule, subject, is_owner(user) ? policy_->path : std::string()));
 }
 
 std::uint64_t& Permissions::count_of(Subject::Kind kind) {
@@ -101,11 +102,11 @@ void Permissions::make_room() {
                 [now = loop_.now()](const auto& entry) { return entry.second.full_at() <= now; });
 }
 
-void Permissions::filter(const Client& client, std::string_view raw_id, std::string_view method,
+void Permissions::filter(const Caller& caller, const JobRequest* job, std::string_view method,
                          Frame& response) const {
   const auto [list, name] = items_listed_by(method);
   if (list.empty() || !response.result.present()) return;
-  const PolicyRule* const rule = rule_for(client, raw_id);
+  const PolicyRule* const rule = rule_for(caller, job);
   if (rule == nullptr || rule->restricts_nothing()) return;
   const ItemRule& items = list == "tools"     ? rule->tools
                           : list == "prompts" ? rule->prompts

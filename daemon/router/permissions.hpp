@@ -46,25 +46,29 @@ class Permissions {
   /// Null without a policy.
   const PolicyFile* policy() const { return policy_.get(); }
 
-  /// The rule for a client; null: everything is allowed. Of a job's client it is null, each of its
-  /// requests has its own.
+  /// The rule for a client; null: everything is allowed.
   const PolicyRule* rule_for(const Client& client) const;
-  /// The rule for this request of a client.
-  const PolicyRule* rule_for(const Client& client, std::string_view raw_id) const;
+  /// The rule for a request; of a job's it is that of its submitter.
+  const PolicyRule* rule_for(const Caller& caller, const JobRequest* job) const;
   /// The rule for callers of the HTTP face.
   const PolicyRule* rule_for_http() const;
 
   /// Whether the client may send this.
   bool allows(const Client& client, const Frame& request, const ToolList& tools) const;
   /// Why the client may not send this; nothing: it may. Counted.
-  std::optional<Failure> refusal(const Client& client, const Frame& request, const ToolList& tools);
+  std::optional<Failure> refusal(const Client& client, const Frame& request,
+                                 const ToolList& tools) {
+    return refusal(client, nullptr, request, tools);
+  }
+  std::optional<Failure> refusal(const Caller& caller, const JobRequest* job, const Frame& request,
+                                 const ToolList& tools);
   /// The same of a tool that it asks for by a control method.
   std::optional<Failure> refusal_of_tool(const Client& client, std::string_view name,
                                          const ToolList& tools);
   /// Takes a token of the client's user, or says that there is none. Counted.
   std::optional<Failure> take_token(const Client& client);
-  /// The list without what the client may not see. `raw_id`: of its request, which has this method.
-  void filter(const Client& client, std::string_view raw_id, std::string_view method,
+  /// The list without what may not be seen; `method` is that of the request.
+  void filter(const Caller& caller, const JobRequest* job, std::string_view method,
               Frame& response) const;
 
   const PermissionCounts& counts() const { return counts_; }
@@ -74,8 +78,8 @@ class Permissions {
   void restore_rates(const std::map<User, SteadyTime>& rates);
 
  private:
-  std::optional<Failure> refusal(const Client& client, const PolicyRule& rule,
-                                 const Subject& subject, const ToolList& tools);
+  std::optional<Failure> refusal(const User& user, const PolicyRule& rule, const Subject& subject,
+                                 const ToolList& tools);
   std::uint64_t& count_of(Subject::Kind kind);
   void make_room();
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 
+#include "json/json_object.hpp"
 #include "json/json_text.hpp"
 #include "json/reply.hpp"
 
@@ -13,6 +14,11 @@ namespace {
 /// version "-" trace-id "-" parent-id "-" flags, in lower-case hexadecimal digits.
 constexpr std::string_view traceparent_form =
     "xx-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx-xxxxxxxxxxxxxxxx-xx";
+
+/// A job's request has none.
+std::optional<ClientId> client_of(const Caller& caller) {
+  return caller.client() != nullptr ? std::optional(caller.id()) : std::nullopt;
+}
 
 bool is_traceparent(std::string_view text) {
   return std::equal(text.begin(), text.end(), traceparent_form.begin(), traceparent_form.end(),
@@ -31,51 +37,50 @@ std::string traceparent_of(std::string_view params) {
   return found && is_traceparent(*found) ? std::move(*found) : std::string();
 }
 
-LogFields RequestLog::fields_of(UpstreamId id, const PendingRequest& request) {
+LogFields RequestLog::fields_of(UpstreamId id, const Call& call) {
   LogFields fields;
-  fields.client = request.client;
-  fields.request = request.client_request_id;
+  fields.client = call.client;
+  fields.request = call.client_request_id;
   fields.upstream = id;
-  fields.method = request.method;
-  if (request.traceparent) fields.traceparent = *request.traceparent;
+  fields.method = call.method;
+  if (call.traceparent) fields.traceparent = *call.traceparent;
   return fields;
 }
 
-void RequestLog::started(UpstreamId id, PendingRequest& request, const Frame& frame) {
+void RequestLog::started(UpstreamId id, Call& call, const Frame& frame) {
   if (!log_.enabled(LogLevel::debug)) return;
-  request.traceparent =
-      std::make_unique<const std::string>(traceparent_of(frame.text(frame.params)));
-  log_.event(LogLevel::debug, "request started", fields_of(id, request),
+  call.traceparent = std::make_unique<const std::string>(traceparent_of(frame.text(frame.params)));
+  log_.event(LogLevel::debug, "request started", fields_of(id, call),
              "a request goes to the upstream");
 }
 
-void RequestLog::ended(UpstreamId id, const PendingRequest& request, Outcome outcome) {
-  statistics_.end(class_of(request.method), outcome);
+void RequestLog::ended(UpstreamId id, const Call& call, Outcome outcome) {
+  statistics_.end(class_of(call.method), outcome);
   if (!log_.enabled(LogLevel::debug)) return;
-  const auto duration = loop_.now() - request.received;
-  LogFields fields = fields_of(id, request);
+  const auto duration = loop_.now() - call.received;
+  LogFields fields = fields_of(id, call);
   fields.outcome = name_of(outcome);
   fields.duration = std::chrono::duration_cast<std::chrono::microseconds>(duration);
   log_.event(LogLevel::debug, "request ended", fields, "a request has ended");
 }
 
-void RequestLog::failed(UpstreamId id, const PendingRequest& request, const Failure& failure) {
-  log_.peer(LogLevel::info, "request failed", fields_of(id, request),
-            "a request has failed: {}: {}", name_of(failure.kind), log_text(failure));
+void RequestLog::failed(UpstreamId id, const Call& call, const Failure& failure) {
+  log_.peer(LogLevel::info, "request failed", fields_of(id, call), "a request has failed: {}: {}",
+            name_of(failure.kind), log_text(failure));
 }
 
-void RequestLog::deny(Client& client, std::string_view method, std::string_view raw_id,
+void RequestLog::deny(Caller& caller, std::string_view method, std::string_view raw_id,
                       const Failure& failure) {
   statistics_.end(class_of(method), Outcome::bridge_error);
   ++statistics_.bridge_errors[static_cast<std::size_t>(failure.kind)];
   log_.peer(LogLevel::info, "request refused",
-            {.client = client.id(), .request = raw_id, .method = method},
-            "a request of uid {} was refused by the policy: {}", client.channel.identity().uid,
+            {.client = client_of(caller), .request = raw_id, .method = method},
+            "a request of uid {} was refused by the policy: {}", caller.user.uid,
             name_of(failure.kind));
-  client.channel.answer(raw_id, error_reply(raw_id, failure), AnswerOrder::in_order);
+  caller.fail(raw_id, failure);
 }
 
-void RequestLog::answer_with(Client& client, std::string_view method, std::string_view raw_id,
+void RequestLog::answer_with(Caller& caller, std::string_view method, std::string_view raw_id,
                              const Failure& failure) {
   // An error object is the upstream's own, and only passed on.
   const bool is_upstreams = !failure.error_object.empty();
@@ -84,12 +89,33 @@ void RequestLog::answer_with(Client& client, std::string_view method, std::strin
   if (!is_upstreams) ++statistics_.bridge_errors[static_cast<std::size_t>(failure.kind)];
   statistics_.failed(loop_.wall_time(), failure.kind, failure.message);
   if (log_.enabled(LogLevel::debug)) {
-    log_.event(
-        LogLevel::debug, "request ended",
-        {.client = client.id(), .request = raw_id, .method = method, .outcome = name_of(outcome)},
-        "a request was answered with an error: {}", log_text(failure));
+    log_.event(LogLevel::debug, "request ended",
+               {.client = client_of(caller),
+                .request = raw_id,
+                .method = method,
+                .outcome = name_of(outcome)},
+               "a request was answered with an error: {}", log_text(failure));
   }
-  client.channel.answer(raw_id, error_reply(raw_id, failure), AnswerOrder::in_order);
+  caller.fail(raw_id, failure);
+}
+
+void RequestLog::answer_result(Client& client, const Frame& request, std::string_view result) {
+  statistics_.end(class_of(request.method), Outcome::ok);
+  const std::string_view id = request.text(request.id);
+  client.channel.answer(id, result_reply(id, result), AnswerOrder::in_order);
+}
+
+void RequestLog::answer_error(Client& client, const Frame& request, std::string_view error) {
+  statistics_.end(class_of(request.method), Outcome::error);
+  const std::string_view id = request.text(request.id);
+  client.channel.answer(
+      id, json_rpc_message().add("id", RawJson{id}).add("error", RawJson{error}).text(),
+      AnswerOrder::in_order);
+}
+
+void RequestLog::answer_error(Client& client, const Frame& request, int code,
+                              std::string_view message) {
+  answer_error(client, request, JsonObject().add("code", code).add("message", message).text());
 }
 
 }  // namespace bridge

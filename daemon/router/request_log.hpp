@@ -16,8 +16,8 @@
 #include "json/frame.hpp"
 #include "json/reply.hpp"
 #include "mcp/methods.hpp"
+#include "router/call.hpp"
 #include "router/client.hpp"
-#include "router/pending_requests.hpp"
 
 namespace bridge {
 
@@ -108,19 +108,23 @@ class RequestLog {
       : loop_(loop), log_(log), statistics_(statistics) {}
 
   /// `frame` is the request as its client wrote it.
-  void started(UpstreamId id, PendingRequest& request, const Frame& frame);
-  void ended(UpstreamId id, const PendingRequest& request, Outcome outcome);
+  void started(UpstreamId id, Call& call, const Frame& frame);
+  void ended(UpstreamId id, const Call& call, Outcome outcome);
   /// A line at info level, whatever is counted or answered besides.
-  void failed(UpstreamId id, const PendingRequest& request, const Failure& failure);
+  void failed(UpstreamId id, const Call& call, const Failure& failure);
   /// Answers a request that the policy refuses: it is counted, but not the daemon's last error.
-  void deny(Client& client, std::string_view method, std::string_view raw_id,
+  void deny(Caller& caller, std::string_view method, std::string_view raw_id,
             const Failure& failure);
-  /// Answers a client's request with the bridge's own error, or the upstream's error object in it.
-  void answer_with(Client& client, std::string_view method, std::string_view raw_id,
+  /// Answers a request with the bridge's own error, or the upstream's error object in it.
+  void answer_with(Caller& caller, std::string_view method, std::string_view raw_id,
                    const Failure& failure);
+  // What the bridge answers in the upstream's place. `result`, `error`: JSON.
+  void answer_result(Client& client, const Frame& request, std::string_view result);
+  void answer_error(Client& client, const Frame& request, std::string_view error);
+  void answer_error(Client& client, const Frame& request, int code, std::string_view message);
 
  private:
-  static LogFields fields_of(UpstreamId id, const PendingRequest& request);
+  static LogFields fields_of(UpstreamId id, const Call& call);
 
   EventLoop& loop_;
   Log& log_;

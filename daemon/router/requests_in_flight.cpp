@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "json/json_object.hpp"
 #include "json/json_text.hpp"
 #include "json/reply.hpp"
 #include "mcp/handshake.hpp"
@@ -21,12 +22,12 @@ HeaderRetry::HeaderRetry(const RouterContext& context, const EraTranslator& tran
       actions_(std::move(actions)),
       timer_(context.loop, [this] { go_on(); }) {}
 
-bool HeaderRetry::take(PendingRequest& pending, Ending& ending) {
-  if (!ending.failure || !ending.unanswered || pending.mirrored_again ||
-      pending.method != "tools/call" || !context_.session.mirrors_headers(pending.side) ||
+bool HeaderRetry::take(Call& call, Ending& ending) {
+  if (!ending.failure || !ending.unanswered || call.mirrored_again || call.method != "tools/call" ||
+      !context_.session.mirrors_headers(call.side) ||
       find_member(ending.failure->error_object, "code") != "-32020")
     return false;
-  pending.mirrored_again = true;
+  call.mirrored_again = true;
   waiting_.push_back(std::move(*ending.unanswered));
   if (waiting_.size() > 1) return true;
   pages_ = 0;
@@ -39,7 +40,7 @@ void HeaderRetry::listed(const Frame& response) {
   if (waiting_.empty()) return;  // it came too late
   const auto cursor = find_member(response.text(response.result), "nextCursor");
   if (cursor && is_string(*cursor) && ++pages_ < max_pages) {
-    actions_.list_tools(fmt::format(R"({{"cursor":{}}})", *cursor));
+    actions_.list_tools(JsonObject().add("cursor", RawJson{*cursor}).text());
   } else {
     go_on();
   }
@@ -72,66 +73,62 @@ RequestsInFlight::RequestsInFlight(const RouterContext& context, RestorableState
            [this](UpstreamId id, const Failure& failure) { give_up(id, failure); }}) {}
 
 /// Whose it is, as this message of its client says.
-void RequestsInFlight::describe(PendingRequest& request, const Client& client,
+void RequestsInFlight::describe(Call& call, const Caller& caller,
                                 const WaitingFrame& waiting) const {
   const Frame& frame = waiting.frame;
-  request.client = client.id();
-  request.user = client.user;
-  request.client_request_id = frame.text(frame.id);
-  request.progress_token = frame.text(frame.progress_token);
-  request.received = waiting.since;
-  request.era = frame.is_modern() ? Era::modern : Era::legacy;
-  request.side = context_.session.side_for(request.era);
-  translator_.note(frame, request);
+  if (caller.client() != nullptr) call.client = caller.id();
+  call.user = caller.user;
+  call.client_request_id = frame.text(frame.id);
+  call.progress_token = frame.text(frame.progress_token);
+  call.received = waiting.since;
+  call.era = frame.is_modern() ? Era::modern : Era::legacy;
+  call.side = context_.session.side_for(call.era);
+  translator_.note(frame, call);
 }
 
-PendingRequest& RequestsInFlight::take_in(Client& client, const WaitingFrame& waiting,
-                                          UpstreamId id, bool takes_slot) {
-  PendingRequest& request = table_.add(id, takes_slot);
-  describe(request, client, waiting);
-  request.subject = RestorableState::subject_of(waiting.frame);
-  request.method = waiting.frame.method;
-  context_.request_log.started(id, request, waiting.frame);
-  client.in_flight.push_back(id);
-  return request;
+Call& RequestsInFlight::take_in(Caller& caller, WaitingFrame& waiting, UpstreamId id,
+                                Call::Kind kind) {
+  Call& call = table_.add(id, kind);
+  call.job = std::move(waiting.job);
+  describe(call, caller, waiting);
+  call.subject = RestorableState::subject_of(waiting.frame);
+  call.method = waiting.frame.method;
+  context_.request_log.started(id, call, waiting.frame);
+  caller.in_flight.push_back(id);
+  return call;
 }
 
-TakenRequest RequestsInFlight::take(UpstreamId id) {
-  TakenRequest ended = table_.take(id);
+TakenCall RequestsInFlight::take(UpstreamId id) {
+  TakenCall ended = table_.take(id);
   if (!ended) return ended;
-  if (ended->suspended) --suspended_;
-  if (Client* client = context_.clients.find(ended->client)) {
-    std::erase(client->in_flight, id);
-    if (ended->waits_for_answer) --client->waiting_for_answers;
-  }
+  if (Caller* const caller = context_.clients.caller_of(*ended)) std::erase(caller->in_flight, id);
   events_.request_ending(id);
   return ended;
 }
 
-/// Gives it another id; what still comes of the former one is about it no more.
-std::optional<UpstreamId> RequestsInFlight::set_aside(UpstreamId id) {
-  const PendingRequest* const request = table_.find(id);
-  if (request == nullptr) return std::nullopt;
-  const UpstreamId next = context_.ids.next();
-  if (Client* client = context_.clients.find(request->client))
-    std::replace(client->in_flight.begin(), client->in_flight.end(), id, next);
-  table_.rename(id, next);
-  return next;
+/// Gives it another id, under which it is sent again: what still comes of the former one is about
+/// it no more. Null: there is none.
+Call* RequestsInFlight::set_aside(UpstreamId former, UpstreamId next) {
+  const Call* const call = table_.find(former);
+  if (call == nullptr) return nullptr;
+  if (Caller* const caller = context_.clients.caller_of(*call))
+    std::replace(caller->in_flight.begin(), caller->in_flight.end(), former, next);
+  return &table_.rename(former, next);
 }
 
 void RequestsInFlight::end_unanswered(UpstreamId id, Outcome outcome) {
   const auto ended = take(id);
   if (!ended) return;
   context_.request_log.ended(id, *ended, outcome);
-  if (Client* client = context_.clients.find(ended->client))
-    client->channel.no_answer(ended->client_request_id);
+  if (Caller* const caller = context_.clients.caller_of(*ended))
+    caller->no_answer(ended->client_request_id);
   events_.request_ended(*ended);
 }
 
 /// Tells its client, if that is still there.
-void RequestsInFlight::fail(UpstreamId id, const PendingRequest& ended, const Failure& failure) {
-  if (Client* client = context_.clients.find(ended.client)) {
-    context_.request_log.answer_with(*client, ended.method, ended.client_request_id, failure);
+void RequestsInFlight::fail(UpstreamId id, const Call& ended, const Failure& failure) {
+  if (Caller* const caller = context_.clients.caller_of(ended)) {
+    context_.request_log.answer_with(*caller, ended.method, ended.client_request_id, failure);
   } else {
     context_.request_log.ended(id, ended, Outcome::left);
     if (context_.audit != nullptr) context_.audit->left_behind_ended(id, {});
@@ -139,58 +136,54 @@ void RequestsInFlight::fail(UpstreamId id, const PendingRequest& ended, const Fa
 }
 
 void RequestsInFlight::suspend(UpstreamId id, std::string_view result) {
-  PendingRequest& request = *table_.find(id);
-  context_.request_log.ended(id, request, Outcome::ok);
-  PendingRequest told;
-  told.client = std::exchange(request.client, std::nullopt);
-  told.user = request.user;
-  request.suspended = true;
-  ++suspended_;
-  table_.set_takes_slot(request, false);
+  Call& call = *table_.find(id);
+  context_.request_log.ended(id, call, Outcome::ok);
+  Call told;
+  told.client = std::exchange(call.client, std::nullopt);
+  told.user = call.user;
+  table_.set_stage(call, Call::Stage::suspended);
   context_.session.pause(id, false);
   if (Client* client = context_.clients.find(told.client)) {
     std::erase(client->in_flight, id);
-    client->channel.answer(request.client_request_id,
-                           result_reply(request.client_request_id, result), AnswerOrder::in_order);
+    client->channel.answer(call.client_request_id, result_reply(call.client_request_id, result),
+                           AnswerOrder::in_order);
   }
   events_.request_ended(told);
 }
 
 void RequestsInFlight::resume(UpstreamId id, Client& client, const WaitingFrame& waiting) {
-  PendingRequest& request = *table_.find(id);
-  const Era side = request.side;
-  describe(request, client, waiting);
-  request.side = side;
-  request.sent = context_.loop.now();
-  request.suspended = false;
-  --suspended_;
-  table_.set_takes_slot(request, true);
-  context_.request_log.started(id, request, waiting.frame);
+  Call& call = *table_.find(id);
+  const Era side = call.side;
+  describe(call, client, waiting);
+  call.side = side;
+  call.sent = context_.loop.now();
+  table_.set_stage(call, Call::Stage::in_flight);
+  context_.request_log.started(id, call, waiting.frame);
   client.in_flight.push_back(id);
   if (client.channel.congested()) context_.session.pause(id, true);
 }
 
 void RequestsInFlight::drop_suspended(UpstreamId id, std::string_view reason) {
-  if (const PendingRequest& request = *table_.find(id); request.is_upstream) {
-    context_.upstream.cancel(id, request.side, reason);
+  if (const Call& call = *table_.find(id); call.is_upstream()) {
+    context_.upstream.cancel(id, call.side, reason);
     context_.session.abandon(id);
   }
   const auto ended = take(id);
   events_.request_ended(*ended);
 }
 
+std::size_t RequestsInFlight::slots_used_by(const Caller& caller) const {
+  if (caller.client() != nullptr) return caller.in_flight.size();
+  return static_cast<std::size_t>(
+      std::count_if(caller.in_flight.begin(), caller.in_flight.end(),
+                    [this](UpstreamId id) { return table_.find(id)->takes_slot(); }));
+}
+
 std::size_t RequestsInFlight::slots_used_by(const User& user) const {
   return static_cast<std::size_t>(
       std::count_if(table_.begin(), table_.end(), [&user](const auto& entry) {
-        const PendingRequest& request = entry.second;
-        return request.takes_slot && !request.is_own && request.user == user;
+        return entry.second.takes_slot() && entry.second.user == user;
       }));
-}
-
-bool RequestsInFlight::is_suspended(UpstreamId id) const {
-  if (suspended_ == 0) return false;
-  const PendingRequest* const request = table_.find(id);
-  return request != nullptr && request->suspended;
 }
 
 std::optional<UpstreamId> RequestsInFlight::named_by(std::string_view raw_id) const {
@@ -199,15 +192,18 @@ std::optional<UpstreamId> RequestsInFlight::named_by(std::string_view raw_id) co
   return is_one ? std::optional(static_cast<UpstreamId>(*number)) : std::nullopt;
 }
 
-bool RequestsInFlight::has(const Client& client, std::string_view raw_id) const {
-  return std::any_of(client.in_flight.begin(), client.in_flight.end(), [&](UpstreamId id) {
-    return same_id(table_.find(id)->client_request_id, raw_id);
-  });
+std::pair<UpstreamId, const Call*> RequestsInFlight::find(const Caller& caller,
+                                                          std::string_view raw_id) const {
+  for (const UpstreamId id : caller.in_flight) {
+    const Call* const call = table_.find(id);
+    if (same_id(call->client_request_id, raw_id)) return {id, call};
+  }
+  return {};
 }
 
-bool RequestsInFlight::is_modern_call(const PendingRequest& request) {
-  return request.modern && request.is_upstream && request.side == Era::legacy &&
-         may_require_input(request.method);
+bool RequestsInFlight::is_modern_call(const Call& call) {
+  return call.modern && call.is_upstream() && call.side == Era::legacy &&
+         may_require_input(call.method);
 }
 
 bool RequestsInFlight::has_modern_call() const {
@@ -215,60 +211,59 @@ bool RequestsInFlight::has_modern_call() const {
                      [](const auto& entry) { return is_modern_call(entry.second); });
 }
 
-bool RequestsInFlight::is_job(UpstreamId id) const {
-  const Client* const client = context_.clients.find(table_.owner(id));
-  return client != nullptr && client->is_job;
-}
-
 // How requests in flight are sent: for the first time, again, and under another id.
 
-void RequestsInFlight::start(Client& client, WaitingFrame&& waiting) {
-  const UpstreamId id = context_.ids.next();
-  if (client.is_job) {
-    const std::string_view raw_id = waiting.frame.text(waiting.frame.id);
-    if (const auto place = client.channel.resume_point(raw_id)) {
-      take_up(client, waiting, *place);
-      return;
-    }
-    client.channel.request_starting(raw_id, id);
+void RequestsInFlight::start(Caller& caller, WaitingFrame&& waiting) {
+  if (waiting.job != nullptr && waiting.job->place) {
+    take_up(caller, std::move(waiting));
+    return;
   }
-  PendingRequest& request = take_in(client, waiting, id, true);
-  const std::string unsendable = send(id, request, std::move(waiting.frame), &client);
+  const UpstreamId id = context_.ids.next();
+  Call& call = take_in(caller, waiting, id, Call::Kind::forwarded);
+  const std::string unsendable = send(id, call, std::move(waiting.frame), &caller);
   if (!unsendable.empty()) {
     refuse_unsendable(id, unsendable);
     return;
   }
-  request.sent = context_.loop.now();
+  call.sent = context_.loop.now();
 }
 
 /// Awaits the answer to a request that another daemon has sent.
-void RequestsInFlight::take_up(Client& client, const WaitingFrame& waiting,
-                               const ResumePoint& place) {
-  const std::string raw_id(waiting.frame.text(waiting.frame.id));
+void RequestsInFlight::take_up(Caller& caller, WaitingFrame&& waiting) {
+  const ResumePoint place = *waiting.job->place;
   if (place.session != context_.session.number() || table_.find(place.id) != nullptr) {
     context_.request_log.answer_with(
-        client, waiting.frame.method, raw_id,
+        caller, waiting.frame.method, waiting.job->id(),
         failure_of(ErrorKind::closed, Delivered::unknown,
                    "the session in which it was sent is over: its answer cannot be had any more"));
     return;
   }
-  client.channel.request_starting(raw_id, place.id);
+  Call& call = take_in(caller, waiting, place.id, Call::Kind::forwarded);
+  context_.clients.jobs_of(caller.user).jobs.job_starting(call.job->number, place.id, Era::legacy);
+  call.sent = context_.loop.now();
+  call.side = Era::legacy;  // only a session's streams are resumed
   Outgoing message;
   message.id = place.id;
   message.endless = true;
   message.resumes_after = place.event_id;
-  PendingRequest& request = take_in(client, waiting, place.id, true);
-  request.sent = context_.loop.now();
-  request.side = Era::legacy;  // only a session's streams are resumed
   context_.session.send(std::move(message), Era::legacy);
+}
+
+Call& RequestsInFlight::add_asked(JobsOfUser& caller, WaitingFrame&& waiting, UpstreamId id) {
+  Call& call = take_in(caller, waiting, id, Call::Kind::forwarded);
+  call.side = Era::modern;
+  if (!call.rounds) call.rounds = std::make_unique<InputRound>();
+  call.rounds->original = std::move(waiting.frame.bytes);
+  table_.set_stage(call, Call::Stage::input_required);
+  return call;
 }
 
 void RequestsInFlight::open_session(Client& client, WaitingFrame initialize) {
   std::string params = params_to_save(initialize.frame);
   const UpstreamId id = context_.ids.next();
-  PendingRequest& request = take_in(client, initialize, id, false);
-  request.sent = context_.loop.now();
-  request.side = Era::legacy;
+  Call& call = take_in(client, initialize, id, Call::Kind::opens_session);
+  call.sent = context_.loop.now();
+  call.side = Era::legacy;
   std::string body = std::move(initialize.frame.bytes);
   const std::string number = std::to_string(value_of(id));
   splice(body, {initialize.frame.id, number}, {initialize.frame.progress_token, number});
@@ -277,15 +272,12 @@ void RequestsInFlight::open_session(Client& client, WaitingFrame initialize) {
 
 void RequestsInFlight::start_own(std::string_view method, std::string_view params, Era side) {
   const UpstreamId id = context_.ids.next();
-  PendingRequest request;
-  request.method = std::string(method);
-  request.is_own = true;
-  request.side = side;
-  request.takes_slot = false;
-  request.received = request.sent = context_.loop.now();
+  Call& call = table_.add(id, Call::Kind::own);
+  call.method = std::string(method);
+  call.side = side;
+  call.received = call.sent = context_.loop.now();
   auto frame = parse_frame(own_request(id, method, params));
-  request.subject = RestorableState::subject_of(std::get<Frame>(frame));
-  table_.add(id, std::move(request));
+  call.subject = RestorableState::subject_of(std::get<Frame>(frame));
   Outgoing message;
   message.id = id;
   message.may_repeat = true;
@@ -294,47 +286,46 @@ void RequestsInFlight::start_own(std::string_view method, std::string_view param
 }
 
 void RequestsInFlight::remake(Outgoing& message, Era side, bool under_new_id) {
-  PendingRequest* pending = table_.find(message.id);
-  if (pending == nullptr) return;
+  Call* call = table_.find(message.id);
+  if (call == nullptr) return;
   auto parsed = parse_frame(std::move(message.body));
   Frame& frame = std::get<Frame>(parsed);
   if (under_new_id) {
     const UpstreamId former = message.id;
-    message.id = *set_aside(former);
-    pending = table_.find(message.id);
-    if (std::exchange(pending->suspended, false)) --suspended_;
+    message.id = context_.ids.next();
+    call = set_aside(former, message.id);
+    call->suspension.reset();
+    table_.set_stage(*call, Call::Stage::in_flight);
     events_.request_ending(former);  // whatever was asked about it
   }
-  pending->side = side;
-  if (pending->era == Era::legacy && !frame.is_modern()) translator_.note(frame, *pending);
-  translator_.make_for_upstream(std::move(frame), context_.clients.find(pending->client), side,
-                                message);
+  call->side = side;
+  if (call->era == Era::legacy && !frame.is_modern()) translator_.note(frame, *call);
+  translator_.make_for_upstream(std::move(frame), context_.clients.caller_of(*call), side, message);
 }
 
-void RequestsInFlight::retry(UpstreamId id, Frame request) {
-  PendingRequest& pending = *table_.find(id);
-  pending.is_upstream = true;
-  Client* const client = context_.clients.find(pending.client);
-  if (client != nullptr && client->is_job)
-    client->channel.request_starting(pending.client_request_id, id);
-  const std::string unsendable = send(id, pending, std::move(request), client);
+void RequestsInFlight::send_again(UpstreamId id, Frame request) {
+  Call& call = *table_.find(id);
+  table_.set_stage(call, Call::Stage::in_flight);
+  const std::string unsendable =
+      send(id, call, std::move(request), context_.clients.caller_of(call));
   if (!unsendable.empty()) refuse_unsendable(id, unsendable);
 }
 
 /// Returns which header cannot say what stands in it; then it was not sent.
-std::string RequestsInFlight::send(UpstreamId id, const PendingRequest& request, Frame&& frame,
-                                   const Client* client) {
+std::string RequestsInFlight::send(UpstreamId id, const Call& call, Frame&& frame,
+                                   const Caller* caller) {
+  if (call.job != nullptr && !call.job->about_task)
+    context_.clients.jobs_of(call.user).jobs.job_starting(call.job->number, id, call.side);
   Outgoing message;
   message.id = id;
-  message.may_repeat = only_reads(request.method);
-  message.stays_open = is_stream(request.method);
-  message.endless = client != nullptr && client->is_job &&
-                    !client->channel.acts_for_client(request.client_request_id);
+  message.may_repeat = only_reads(call.method);
+  message.stays_open = is_stream(call.method);
+  message.endless = call.job != nullptr && !call.job->for_client;
   std::string unsendable =
-      translator_.make_for_upstream(std::move(frame), client, request.side, message);
+      translator_.make_for_upstream(std::move(frame), caller, call.side, message);
   if (!unsendable.empty()) return unsendable;
-  context_.session.send(std::move(message), request.side);
-  if (client != nullptr && client->channel.congested()) context_.session.pause(id, true);
+  context_.session.send(std::move(message), call.side);
+  if (caller != nullptr && caller->congested()) context_.session.pause(id, true);
   return {};
 }
 

@@ -1,32 +1,26 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <functional>
 #include <optional>
 #include <string_view>
-#include <variant>
+#include <utility>
 #include <vector>
 
 #include "base/ids.hpp"
 #include "event/event_loop.hpp"
 #include "json/frame.hpp"
 #include "json/reply.hpp"
+#include "router/call.hpp"
 #include "router/era_translator.hpp"
-#include "router/pending_requests.hpp"
 #include "router/restorable_state.hpp"
 #include "router/router_context.hpp"
 
 namespace bridge {
 
 struct Client;
-struct PendingRequest;
-
-/// Takes over the request of a client that has left (--orphans keep): its id, and its progress
-/// token if it has one, are changed to those that the new owner knows. Returns that one; null:
-/// there is no room.
-using OrphanKeeper =
-    std::function<Client*(const Client& former, UpstreamId id, PendingRequest& request)>;
 
 /// Calls that a modern server has refused since their headers lack parameters of their tool
 /// (-32020): the tools are listed, and each is sent once more (MCP 2026-07-28, Streamable HTTP,
@@ -50,7 +44,7 @@ class HeaderRetry {
   HeaderRetry(const RouterContext& context, const EraTranslator& translator, Actions actions);
 
   /// Takes a call that has ended so, if it is to be sent once more.
-  bool take(PendingRequest& pending, Ending& ending);
+  bool take(Call& call, Ending& ending);
   /// A page of the list has come, as the answer to list_tools.
   void listed(const Frame& response);
   /// None comes: they are sent by what is known.
@@ -72,14 +66,14 @@ class RequestEvents {
   /// It is in flight no more. Its client is told after this.
   virtual void request_ending(UpstreamId id) = 0;
   /// Its client has been told, if there is one to be told.
-  virtual void request_ended(const PendingRequest& request) = 0;
+  virtual void request_ended(const Call& call) = 0;
   /// It was answered with an `input_required` result, and goes on under this id, under which it was
   /// not sent yet.
-  virtual void input_required(UpstreamId id, const Frame& response) = 0;
+  virtual void input_required(UpstreamId id, Call& call, const Frame& response) = 0;
   /// One that is suspended has come to this end, which is not told yet.
-  virtual void suspended_ended(UpstreamId id, std::variant<Frame, Ending> end) = 0;
+  virtual void suspended_ended(UpstreamId id, Call& call, Suspension::End end) = 0;
   /// A log message has come about one that is suspended.
-  virtual void suspended_told(UpstreamId id, Frame message) = 0;
+  virtual void suspended_told(Call& call, const Frame& message) = 0;
 
  protected:
   ~RequestEvents() = default;
@@ -90,7 +84,7 @@ class RequestEvents {
 /// "Cancellation and leaving").
 ///
 /// The table is the only place that knows to whom a request belongs; a request whose client has
-/// left stays in it without one (--orphans finish), or becomes another client's (OrphanKeeper).
+/// left stays in it without one (--orphans finish), or becomes a job's (JobCalls::adopt).
 ///
 /// Owned by the router; the loop's thread only. Bounds: --max-inflight requests, one `initialize`,
 /// and those of jobs, which wait for an answer (--jobs); they hold their ids and tokens, their
@@ -98,17 +92,12 @@ class RequestEvents {
 /// sees to that itself.
 class RequestsInFlight {
  public:
-  /// What came of a request: its answer, or why there is none.
-  using End = std::variant<Frame, Ending>;
-
   RequestsInFlight(const RouterContext& context, RestorableState& restorable,
                    EraTranslator& translator, RequestEvents& events);
 
-  void set_orphan_keeper(OrphanKeeper keeper) { orphan_keeper_ = std::move(keeper); }
-
   // To the upstream: requests_in_flight_to_upstream.cpp.
   /// REQUIRES: the session is open.
-  void start(Client& client, WaitingFrame&& request);
+  void start(Caller& caller, WaitingFrame&& request);
   /// Opens the first session. REQUIRES: Session::wants_initialize().
   void open_session(Client& client, WaitingFrame initialize);
 
@@ -117,9 +106,11 @@ class RequestsInFlight {
   void start_own(std::string_view method, std::string_view params, Era side);
   /// It is sent again on this side, as that wants it, and perhaps under another id.
   void remake(Outgoing& message, Era side, bool under_new_id);
-  /// Sends it again, as `request` is now. REQUIRES: input_required() was told of it, and the
-  /// session is open.
-  void retry(UpstreamId id, Frame request);
+  /// A job's that another process has sent, and that was answered with questions.
+  Call& add_asked(JobsOfUser& caller, WaitingFrame&& request, UpstreamId id);
+  /// Sends it again, as `request` is now. REQUIRES: its stage is input_required, and the session is
+  /// open.
+  void send_again(UpstreamId id, Frame request);
   // Suspended ones.
   /// Answers its client with this result. It stays in flight, without a client and without a place.
   void suspend(UpstreamId id, std::string_view result);
@@ -147,17 +138,18 @@ class RequestsInFlight {
   void note_malformed(UpstreamId origin, std::string_view reason);
   /// Nothing more comes for this message; false if it is no request.
   bool end(UpstreamId id, Ending& ending);
-  void end(UpstreamId id, End end);
+  void end(UpstreamId id, Suspension::End end);
 
   // What their clients and the bridge end: requests_in_flight_ending.cpp.
   /// Ends it so, and tells its client.
   void give_up(UpstreamId id, const Failure& failure);
-  /// `notification` cancels the one of the client's requests that it names, if that is in flight.
-  void cancel(Client& client, Frame notification);
-  void pause(const Client& client, bool paused);
-  /// Its request of this id, if it is in flight, gives its slot back while it waits for an answer,
-  /// and takes one again then.
-  void set_waits_for_answer(Client& client, std::string_view raw_id, bool waits_for_answer);
+  /// Cancels its request of this id, if that is in flight. `notification` of a client says so to
+  /// the upstream as it came.
+  void cancel(Caller& caller, std::string_view raw_id, std::optional<Frame> notification = {});
+  void pause(const Caller& caller, bool paused);
+  /// Whether its job is asked something about it: then it takes no slot. False if it is not in
+  /// flight, or nothing changes.
+  bool set_asked(const JobsOfUser& caller, std::string_view raw_id, bool is_asked);
   /// What becomes of its requests is what --orphans says. REQUIRES: it was taken out of Clients.
   void client_left(Client& client);
 
@@ -170,35 +162,49 @@ class RequestsInFlight {
   // In an upgrade.
   /// Whether the next process can await what comes of this request, for its client.
   bool survives_upgrade(UpstreamId id) const;
-  bool survives_upgrade(const Client& client, std::string_view raw_id) const;
   /// How many there are of which that is not so, and that do not wait for their clients' answers.
   std::size_t left_behind() const;
   void give_up_left_behind(const Failure& failure, std::string_view reason);
   /// Those that go along.
-  SavedRequests save() const;
+  SavedCalls save() const;
   /// `is_awaited`: the upstream knows it. REQUIRES: the clients are there.
-  void restore(UpstreamId id, PendingRequest request, bool is_awaited);
+  void restore(UpstreamId id, Call call, bool is_awaited);
 
-  const PendingRequest* find(std::optional<UpstreamId> id) const {
-    return id ? table_.find(*id) : nullptr;
+  const Call* find(std::optional<UpstreamId> id) const { return id ? table_.find(*id) : nullptr; }
+  Call* find(std::optional<UpstreamId> id) { return id ? table_.find(*id) : nullptr; }
+  /// The request of this id of its caller, with its own; null: it is not in flight.
+  std::pair<UpstreamId, const Call*> find(const Caller& caller, std::string_view raw_id) const;
+  /// The ids of all for which this is so.
+  template <class IsOne>
+  std::vector<UpstreamId> all(IsOne&& is_one) const {
+    std::vector<UpstreamId> ids;
+    for (const auto& [id, call] : table_) {
+      if (is_one(call)) ids.push_back(id);
+    }
+    std::sort(ids.begin(), ids.end());
+    return ids;
   }
   /// The request in flight whose upstream id this is, as JSON.
   std::optional<UpstreamId> named_by(std::string_view raw_id) const;
   /// Whether the client has a request of this id in flight.
-  bool has(const Client& client, std::string_view raw_id) const;
+  bool has(const Client& client, std::string_view raw_id) const {
+    return find(client, raw_id).second != nullptr;
+  }
   /// Whether a modern client's request is in flight about which something may be asked.
   bool has_modern_call() const;
   /// Whether it is a job's.
-  bool is_job(UpstreamId id) const;
+  bool is_job(UpstreamId id) const { return table_.owner(id) == client_of_jobs; }
   /// In which session it went; none: it is not in flight.
   std::optional<Era> side_of(UpstreamId id) const {
-    const PendingRequest* const request = table_.find(id);
-    return request == nullptr ? std::nullopt : std::optional(request->side);
+    const Call* const call = table_.find(id);
+    return call == nullptr ? std::nullopt : std::optional(call->side);
   }
   /// Whose request's stream this is or was.
   std::optional<ClientId> owner(UpstreamId id) const { return table_.owner(id); }
   std::size_t size() const { return table_.size(); }
   std::size_t slots_used() const { return table_.slots_used(); }
+  /// How many of its requests take one of its --client-inflight slots.
+  std::size_t slots_used_by(const Caller& caller) const;
   /// Those of one user's clients.
   std::size_t slots_used_by(const User& user) const;
   /// `visit` gets the upstream id and the request, and starts and ends none.
@@ -208,32 +214,28 @@ class RequestsInFlight {
   }
 
  private:
-  void describe(PendingRequest& request, const Client& client, const WaitingFrame& waiting) const;
-  bool is_suspended(UpstreamId id) const;
-  PendingRequest& take_in(Client& client, const WaitingFrame& waiting, UpstreamId id,
-                          bool takes_slot);
-  void take_up(Client& client, const WaitingFrame& waiting, const ResumePoint& place);
-  static bool is_modern_call(const PendingRequest& request);
+  void describe(Call& call, const Caller& caller, const WaitingFrame& waiting) const;
+  Call& take_in(Caller& caller, WaitingFrame& waiting, UpstreamId id, Call::Kind kind);
+  void take_up(Caller& caller, WaitingFrame&& waiting);
+  static bool is_modern_call(const Call& call);
   void found_undeclared(const ModernRequest& failed);
   void refuse_unsendable(UpstreamId id, std::string_view header);
-  std::string send(UpstreamId id, const PendingRequest& request, Frame&& frame,
-                   const Client* client);
+  std::string send(UpstreamId id, const Call& call, Frame&& frame, const Caller* caller);
   void give_up(const std::vector<UpstreamId>& ids, const Failure& failure, std::string_view reason,
                bool keeps_jobs = false);
-  std::optional<UpstreamId> set_aside(UpstreamId id);
-  TakenRequest take(UpstreamId id);
+  Call* set_aside(UpstreamId former, UpstreamId next);
+  TakenCall take(UpstreamId id);
   void end_unanswered(UpstreamId id, Outcome outcome);
-  void fail(UpstreamId id, const PendingRequest& ended, const Failure& failure);
-  bool keep_orphan(UpstreamId id, PendingRequest& request, const Client& former);
+  void fail(UpstreamId id, const Call& ended, const Failure& failure);
+  bool keep_orphan(UpstreamId id, Call& call, const Client& former);
+  void tell(const Call& call, Frame&& notification);
 
   const RouterContext context_;
   RestorableState& restorable_;
   EraTranslator& translator_;
   RequestEvents& events_;
-  OrphanKeeper orphan_keeper_;
-  PendingRequests table_;
+  CallTable table_;
   HeaderRetry header_retry_;
-  std::size_t suspended_ = 0;  ///< of the table
 };
 
 }  // namespace bridge

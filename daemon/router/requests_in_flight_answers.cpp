@@ -31,35 +31,44 @@ Failure failure_of_end(Ending& ending, std::string_view malformed) {
                         : fmt::format("what the upstream answered is no message: {}", malformed));
 }
 
+/// What has come of one that is suspended, as the next process is to know it.
+std::string response_of(UpstreamId id, const Suspension::End& end) {
+  if (const auto* response = std::get_if<Frame>(&end)) return response->bytes;
+  const auto& failure = std::get<Ending>(end).failure;
+  return error_reply(std::to_string(value_of(id)),
+                     failure ? *failure
+                             : failure_of(ErrorKind::closed, Delivered::unknown,
+                                          "the stream of the answer has ended without it"));
+}
+
 }  // namespace
 
 std::optional<UpstreamId> RequestsInFlight::answer(std::optional<UpstreamId> origin,
                                                    Frame&& response) {
   const SteadyTime arrived = context_.loop.round_began();
   const UpstreamId id = request_answered_by(response, origin);
-  if (is_input_required(response)) {
-    const PendingRequest* const asking = table_.find(id);
-    if (asking != nullptr && asking->rounds) {
-      const UpstreamId next = *set_aside(id);
-      table_.find(next)->is_upstream = false;
-      events_.input_required(next, response);
-      return id;
-    }
-  }
-  if (is_suspended(id)) {
-    table_.find(id)->is_upstream = false;
-    events_.suspended_ended(id, std::move(response));
-    return id;
-  }
-  const auto ended = take(id);
-  if (!ended) {
+  Call* const call = table_.find(id);
+  if (call == nullptr) {
     ++context_.statistics.unknown_answers;
     context_.log.peer(LogLevel::warning, "unknown answer",
                       {.upstream = id != UpstreamId{} ? std::optional(id) : origin},
                       "the upstream answered what nobody waits for; dropped");
     return std::nullopt;
   }
-  if (ended->is_own) {
+  if (call->rounds && is_input_required(response)) {
+    const UpstreamId next = context_.ids.next();
+    Call& asked = *set_aside(id, next);
+    table_.set_stage(asked, Call::Stage::input_required);
+    events_.input_required(next, asked, response);
+    return id;
+  }
+  if (call->is_suspended()) {
+    table_.set_stage(*call, Call::Stage::answered);
+    events_.suspended_ended(id, *call, std::move(response));
+    return id;
+  }
+  const auto ended = take(id);
+  if (ended->is_own()) {
     translator_.translate_for_client(response, *ended);
     if (ended->method == "tools/list"sv) header_retry_.listed(response);
     return id;
@@ -68,19 +77,17 @@ std::optional<UpstreamId> RequestsInFlight::answer(std::optional<UpstreamId> ori
   if (ended->modern && !ended->modern->undeclared.empty() && has_failed(response))
     found_undeclared(*ended->modern);
   translator_.translate_for_client(response, *ended);
-  Client* const client = context_.clients.find(ended->client);
-  if (client != nullptr && context_.permissions.is_on())
-    context_.permissions.filter(*client, ended->client_request_id, ended->method, response);
+  Caller* const caller = context_.clients.caller_of(*ended);
+  if (caller != nullptr && context_.permissions.is_on())
+    context_.permissions.filter(*caller, ended->job.get(), ended->method, response);
   context_.request_log.ended(id, *ended,
-                             client == nullptr          ? Outcome::left
+                             caller == nullptr          ? Outcome::left
                              : response.error.present() ? Outcome::error
                                                         : Outcome::ok);
-  if (client == nullptr && context_.audit != nullptr)
+  if (caller == nullptr && context_.audit != nullptr)
     context_.audit->left_behind_ended(id, response.bytes);
-  if (client != nullptr) {
-    splice(response.bytes, {response.id, ended->client_request_id});
-    client->channel.answer(ended->client_request_id, std::move(response.bytes),
-                           AnswerOrder::in_order);
+  if (caller != nullptr) {
+    caller->answer(ended->client_request_id, std::move(response));
     const SteadyTime done = context_.loop.now();
     context_.statistics.answered_in(class_of(ended->method), done - ended->received,
                                     (ended->sent - ended->received) + (done - arrived));
@@ -91,54 +98,62 @@ std::optional<UpstreamId> RequestsInFlight::answer(std::optional<UpstreamId> ori
 
 void RequestsInFlight::progress(Frame notification) {
   const auto token = to_unsigned(notification.text(notification.progress_token));
-  const PendingRequest* pending = token ? table_.find(static_cast<UpstreamId>(*token)) : nullptr;
-  Client* client = pending != nullptr ? context_.clients.find(pending->client) : nullptr;
-  if (client == nullptr || pending->progress_token.empty()) {
+  const Call* const call = token ? table_.find(static_cast<UpstreamId>(*token)) : nullptr;
+  if (call == nullptr || call->progress_token.empty() ||
+      context_.clients.caller_of(*call) == nullptr) {
     // A stale token makes real clients hang up.
     ++context_.statistics.dropped_notifications;
     context_.log.peer(LogLevel::debug, "stale progress",
                       "a progress notification without an owner was dropped");
     return;
   }
-  std::string bytes = std::move(notification.bytes);
-  splice(bytes, {notification.progress_token, pending->progress_token});
-  client->channel.send_about(pending->client_request_id, std::move(bytes));
+  if (call->job == nullptr)
+    splice(notification.bytes, {notification.progress_token, call->progress_token});
+  tell(*call, std::move(notification));
+}
+
+/// Tells whoever waits for it, if that is somebody.
+void RequestsInFlight::tell(const Call& call, Frame&& notification) {
+  if (call.job != nullptr) {
+    context_.clients.jobs_of(call.user).jobs.job_told(call.job->number, std::move(notification));
+  } else if (Client* const client = context_.clients.find(call.client)) {
+    client->channel.send_about(call.client_request_id, std::move(notification.bytes));
+  }
 }
 
 bool RequestsInFlight::pass_on(UpstreamId origin, Frame& notification) {
-  if (is_suspended(origin)) {
+  Call* const call = table_.find(origin);
+  if (call == nullptr) {
+    Client* const client = context_.clients.find(table_.owner(origin));
+    if (client != nullptr) client->channel.send(std::move(notification.bytes));  // after the answer
+    return client != nullptr;
+  }
+  if (call->is_suspended()) {
     if (notification.method == "notifications/message"sv)
-      events_.suspended_told(origin, std::move(notification));
+      events_.suspended_told(*call, notification);
     return true;
   }
-  Client* const client = context_.clients.find(table_.owner(origin));
-  if (client == nullptr) return false;
-  const PendingRequest* const pending = table_.find(origin);
   const bool has_somebody =
-      !client->is_job ||
-      (pending != nullptr && client->channel.acts_for_client(pending->client_request_id));
+      call->job != nullptr ? call->job->for_client : context_.clients.find(call->client) != nullptr;
   if (!has_somebody) return false;
-  if (pending != nullptr) {
-    if (is_stream(pending->method)) context_.session.lift_deadline(origin);
-    if (!translator_.is_for_client(notification, *pending)) return true;
-    // A stream of an extension names its request, too.
-    splice(notification.bytes, {notification.subscription_id, pending->client_request_id});
-    client->channel.send_about(pending->client_request_id, std::move(notification.bytes));
-  } else {
-    client->channel.send(std::move(notification.bytes));  // after the answer
-  }
+  if (is_stream(call->method)) context_.session.lift_deadline(origin);
+  if (!translator_.is_for_client(notification, *call)) return true;
+  // A stream of an extension names its request, too.
+  if (call->job == nullptr)
+    splice(notification.bytes, {notification.subscription_id, call->client_request_id});
+  tell(*call, std::move(notification));
   return true;
 }
 
 bool RequestsInFlight::pass_log_message_on(const Frame& message, Era side) {
   bool somebody_sees_it = false;
-  for (const auto& [id, pending] : table_) {
-    if (pending.side != side) continue;
-    if (pending.suspended) events_.suspended_told(id, message);
-    if (pending.era == Era::legacy || !translator_.reaches(message, pending)) continue;
-    Client* const client = context_.clients.find(pending.client);
+  for (auto& [id, call] : table_) {
+    if (call.side != side) continue;
+    if (call.is_suspended()) events_.suspended_told(call, message);
+    if (call.era == Era::legacy || !translator_.reaches(message, call)) continue;
+    Client* const client = context_.clients.find(call.client);
     if (client == nullptr) continue;
-    client->channel.send_about(pending.client_request_id, message.bytes);
+    client->channel.send_about(call.client_request_id, message.bytes);
     somebody_sees_it = true;
   }
   return somebody_sees_it;
@@ -149,20 +164,20 @@ void RequestsInFlight::note_undeclared(std::optional<UpstreamId> id, std::string
   if (asked == AskedFor::anything) return;
   const bool is_one_of_several =
       !id && std::count_if(table_.begin(), table_.end(), [](const auto& entry) {
-               return entry.second.is_upstream && !entry.second.is_own &&
-                      entry.second.side == Era::legacy;
+               const Call& call = entry.second;
+               return call.is_upstream() && !call.is_own() && call.side == Era::legacy;
              }) > 1;
-  const auto note = [&](PendingRequest& request) {
-    if (!request.modern || request.modern->declared.covers(method, asked)) return;
-    request.modern->undeclared = capabilities_for(asked);
-    request.modern->undeclared_by_one_of_several = is_one_of_several;
+  const auto note = [&](Call& call) {
+    if (!call.modern || call.modern->declared.covers(method, asked)) return;
+    call.modern->undeclared = capabilities_for(asked);
+    call.modern->undeclared_by_one_of_several = is_one_of_several;
   };
   if (id) {
-    if (PendingRequest* const request = table_.find(*id)) note(*request);
+    if (Call* const call = table_.find(*id)) note(*call);
     return;
   }
-  for (auto& [each, request] : table_) {
-    if (is_modern_call(request) && request.modern->undeclared.empty()) note(request);
+  for (auto& [each, call] : table_) {
+    if (is_modern_call(call) && call.modern->undeclared.empty()) note(call);
   }
 }
 
@@ -179,10 +194,10 @@ void RequestsInFlight::found_undeclared(const ModernRequest& failed) {
 }
 
 void RequestsInFlight::note_malformed(UpstreamId origin, std::string_view reason) {
-  if (PendingRequest* const request = table_.find(origin)) request->malformed = reason;
+  if (Call* const call = table_.find(origin)) call->malformed = reason;
 }
 
-void RequestsInFlight::end(UpstreamId id, End end) {
+void RequestsInFlight::end(UpstreamId id, Suspension::End end) {
   if (auto* response = std::get_if<Frame>(&end)) {
     answer(id, std::move(*response));
   } else {
@@ -191,25 +206,25 @@ void RequestsInFlight::end(UpstreamId id, End end) {
 }
 
 bool RequestsInFlight::end(UpstreamId id, Ending& ending) {
-  if (is_suspended(id)) {
-    table_.find(id)->is_upstream = false;
-    events_.suspended_ended(id, std::move(ending));
+  Call* const call = table_.find(id);
+  if (call == nullptr) return false;
+  if (call->is_suspended()) {
+    table_.set_stage(*call, Call::Stage::answered);
+    events_.suspended_ended(id, *call, std::move(ending));
     return true;
   }
-  PendingRequest* const pending = table_.find(id);
-  if (pending != nullptr && header_retry_.take(*pending, ending)) return true;
+  if (header_retry_.take(*call, ending)) return true;
   const auto ended = take(id);
-  if (!ended) return false;
-  if (ended->is_own) {
+  if (ended->is_own()) {
     if (ended->method == "tools/list"sv) header_retry_.go_on();
     return true;
   }
   const Failure failure = failure_of_end(ending, ended->malformed);
   if (failure.kind == ErrorKind::timeout && failure.delivered == Delivered::unknown &&
-      ended->method != "initialize"sv) {
+      ended->kind == Call::Kind::forwarded) {
     context_.upstream.cancel(id, ended->side, "timeout");
   }
-  if (context_.clients.find(ended->client) != nullptr)
+  if (context_.clients.caller_of(*ended) != nullptr)
     context_.request_log.failed(id, *ended, failure);
   fail(id, *ended, failure);
   events_.request_ended(*ended);
@@ -229,88 +244,76 @@ constexpr std::chrono::milliseconds look_again{500};
 void RequestsInFlight::give_up(UpstreamId id, const Failure& failure) {
   const auto ended = take(id);
   if (!ended) return;
-  if (context_.clients.find(ended->client) != nullptr)
+  if (context_.clients.caller_of(*ended) != nullptr)
     context_.request_log.failed(id, *ended, failure);
   fail(id, *ended, failure);
   events_.request_ended(*ended);
 }
 
-void RequestsInFlight::cancel(Client& client, Frame notification) {
-  const std::string_view wanted = notification.text(notification.request_id);
-  const auto found = std::find_if(
-      client.in_flight.begin(), client.in_flight.end(),
-      [&](UpstreamId id) { return same_id(table_.find(id)->client_request_id, wanted); });
-  if (found == client.in_flight.end() || table_.find(*found)->method == "initialize"sv) return;
-  const UpstreamId id = *found;
-  if (!table_.find(id)->is_upstream) {
-    end_unanswered(id, Outcome::cancelled);
-    return;
+void RequestsInFlight::cancel(Caller& caller, std::string_view raw_id,
+                              std::optional<Frame> notification) {
+  const auto [id, call] = find(caller, raw_id);
+  if (call == nullptr || call->kind == Call::Kind::opens_session) return;
+  if (call->is_upstream()) {
+    const Era side = call->side;
+    if (!notification) {
+      context_.upstream.cancel(id, side, "the job was cancelled");
+    } else if (context_.session.is_open(side) && !context_.session.cancels_by_closing(side)) {
+      splice(notification->bytes, {notification->request_id, std::to_string(value_of(id))});
+      context_.upstream.notify(std::move(notification->bytes), side);
+    }
+    context_.session.abandon(id);
   }
-  const Era side = table_.find(id)->side;
-  if (context_.session.is_open(side) && !context_.session.cancels_by_closing(side)) {
-    std::string body = std::move(notification.bytes);
-    const std::string number = std::to_string(value_of(id));
-    splice(body, {notification.request_id, number});
-    context_.upstream.notify(std::move(body), side);
-  }
-  context_.session.abandon(id);
   end_unanswered(id, Outcome::cancelled);
 }
 
-void RequestsInFlight::pause(const Client& client, bool paused) {
-  for (const UpstreamId id : client.in_flight) context_.session.pause(id, paused);
+void RequestsInFlight::pause(const Caller& caller, bool paused) {
+  for (const UpstreamId id : caller.in_flight) context_.session.pause(id, paused);
 }
 
-void RequestsInFlight::set_waits_for_answer(Client& client, std::string_view raw_id,
-                                            bool waits_for_answer) {
-  for (const UpstreamId id : client.in_flight) {
-    PendingRequest& request = *table_.find(id);
-    if (request.client_request_id != raw_id || request.waits_for_answer == waits_for_answer)
-      continue;
-    request.waits_for_answer = waits_for_answer;
-    table_.set_takes_slot(request, !waits_for_answer);
-    client.waiting_for_answers += waits_for_answer ? 1 : 0;
-    client.waiting_for_answers -= waits_for_answer ? 0 : 1;
-    // What it waits for has a time of its own.
-    context_.session.hold_deadline(id, waits_for_answer);
-    return;
-  }
+bool RequestsInFlight::set_asked(const JobsOfUser& caller, std::string_view raw_id, bool is_asked) {
+  const UpstreamId id = find(caller, raw_id).first;
+  Call* const call = table_.find(id);
+  const Call::Stage stage = is_asked ? Call::Stage::asked : Call::Stage::in_flight;
+  if (call == nullptr || !call->is_upstream() || call->stage == stage) return false;
+  table_.set_stage(*call, stage);
+  // What it waits for has a time of its own.
+  context_.session.hold_deadline(id, is_asked);
+  return true;
 }
 
 void RequestsInFlight::client_left(Client& client) {
   for (const UpstreamId id : std::exchange(client.in_flight, {})) {
-    PendingRequest& request = *table_.find(id);
-    if (request.method == "initialize"sv) {
+    Call& call = *table_.find(id);
+    if (call.kind == Call::Kind::opens_session) {
       context_.session.withdraw_initialize(id);  // it goes on, for the session
-    } else if (!request.is_upstream) {
+    } else if (!call.is_upstream()) {
       // Who was to answer has left, so nothing of it is carried out.
-    } else if (context_.options.orphans == Orphans::keep && request.era == Era::legacy &&
-               keep_orphan(id, request, client)) {
+    } else if (context_.options.orphans == Orphans::keep && call.era == Era::legacy &&
+               keep_orphan(id, call, client)) {
       continue;
-    } else if (context_.options.orphans == Orphans::finish && request.era == Era::legacy) {
+    } else if (context_.options.orphans == Orphans::finish && call.era == Era::legacy) {
       if (context_.audit != nullptr)
-        context_.audit->left_behind(client.id(), request.client_request_id, id);
-      request.client.reset();
+        context_.audit->left_behind(client.id(), call.client_request_id, id);
+      call.client.reset();
       context_.session.pause(id, false);
       continue;
     } else {
-      context_.upstream.cancel(id, request.side, "the client has left");
+      context_.upstream.cancel(id, call.side, "the client has left");
       context_.session.abandon(id);
     }
     end_unanswered(id, Outcome::left);
   }
 }
 
-/// Its new owner sees to its deadline.
-bool RequestsInFlight::keep_orphan(UpstreamId id, PendingRequest& request, const Client& former) {
-  if (!orphan_keeper_) return false;
-  const std::string raw_id = request.client_request_id;
-  Client* const keeper = orphan_keeper_(former, id, request);
-  if (keeper == nullptr) return false;
+/// Its job sees to its deadline.
+bool RequestsInFlight::keep_orphan(UpstreamId id, Call& call, const Client& former) {
+  auto job = context_.clients.adopt(former, id, call);
+  if (job == nullptr) return false;
+  const std::string raw_id = std::exchange(call.client_request_id, job->id());
+  if (!call.progress_token.empty()) call.progress_token = call.client_request_id;
   if (context_.audit != nullptr)
-    context_.audit->adopted(former.id(), raw_id, *keeper, request.client_request_id);
-  request.client = keeper->id();
-  keeper->in_flight.push_back(id);
+    context_.audit->adopted(former.id(), raw_id, job->job);
   context_.session.pause(id, false);
   context_.session.lift_deadline(id);
   return true;
@@ -320,10 +323,9 @@ std::optional<SteadyTime> RequestsInFlight::expire_initialize(const Failure& fai
   if (context_.session.server_for(Era::legacy) != nullptr) return std::nullopt;
   const SteadyTime now = context_.loop.now();
   std::optional<SteadyTime> next;
-  std::vector<UpstreamId> initializing;
-  for (const auto& [id, pending] : table_) {
-    if (pending.method == "initialize"sv && pending.client) initializing.push_back(id);
-  }
+  const std::vector<UpstreamId> initializing = all([](const Call& call) {
+    return call.kind == Call::Kind::opens_session && call.client.has_value();
+  });
   for (const UpstreamId id : initializing) {
     SteadyTime due = table_.find(id)->received + context_.session_timeout();
     if (due <= now && context_.session.is_trying()) due = now + look_again;
@@ -340,76 +342,75 @@ std::optional<SteadyTime> RequestsInFlight::expire_initialize(const Failure& fai
 }
 
 void RequestsInFlight::give_up_all(const Failure& failure, bool keeps_jobs) {
-  std::vector<UpstreamId> ids;
-  for (const auto& [id, pending] : table_) ids.push_back(id);
-  give_up(ids, failure, "the bridge is shutting down", keeps_jobs);
+  give_up(all([](const Call&) { return true; }), failure, "the bridge is shutting down",
+          keeps_jobs);
 }
 
 /// At the upstream they are cancelled for this reason, but for those of jobs if these are kept.
 void RequestsInFlight::give_up(const std::vector<UpstreamId>& ids, const Failure& failure,
                                std::string_view reason, bool keeps_jobs) {
   for (const UpstreamId id : ids) {
-    if (const PendingRequest& request = *table_.find(id); request.is_upstream) {
-      if (!keeps_jobs || !is_job(id)) context_.upstream.cancel(id, request.side, reason);
+    if (const Call& call = *table_.find(id); call.is_upstream()) {
+      if (!keeps_jobs || !is_job(id)) context_.upstream.cancel(id, call.side, reason);
       context_.session.abandon(id);
     }
     const auto ended = take(id);
-    if (ended && context_.clients.find(ended->client)) fail(id, *ended, failure);
+    if (ended && context_.clients.caller_of(*ended) != nullptr) fail(id, *ended, failure);
   }
 }
 
 bool RequestsInFlight::survives_upgrade(UpstreamId id) const {
-  const PendingRequest* const request = table_.find(id);
-  if (request == nullptr || request->is_own) return false;
-  const Client* const client = context_.clients.find(request->client);
+  const Call* const call = table_.find(id);
+  if (call == nullptr || call->is_own()) return false;
+  const Client* const client = context_.clients.find(call->client);
+  // A task is asked about again.
   const bool is_kept =
-      client == nullptr || client->channel.survives_upgrade(request->client_request_id);
+      call->job != nullptr
+          ? !call->job->about_task
+          : client == nullptr || client->channel.survives_upgrade(call->client_request_id);
   // What waits for answers of clients is with the upstream no more.
-  const bool waits_here = !request->is_upstream && (request->suspended || request->rounds);
-  return is_kept && (waits_here || context_.session.survives_upgrade(id));
-}
-
-bool RequestsInFlight::survives_upgrade(const Client& client, std::string_view raw_id) const {
-  return std::any_of(client.in_flight.begin(), client.in_flight.end(), [&](UpstreamId id) {
-    return table_.find(id)->client_request_id == raw_id && survives_upgrade(id);
-  });
+  return is_kept && (!call->is_upstream() || context_.session.survives_upgrade(id));
 }
 
 std::size_t RequestsInFlight::left_behind() const {
   return static_cast<std::size_t>(
       std::count_if(table_.begin(), table_.end(), [this](const auto& entry) {
-        return !entry.second.suspended && !survives_upgrade(entry.first);
+        return !entry.second.is_suspended() && !survives_upgrade(entry.first);
       }));
 }
 
 void RequestsInFlight::give_up_left_behind(const Failure& failure, std::string_view reason) {
   std::vector<UpstreamId> ids;
-  for (const auto& [id, request] : table_) {
+  for (const auto& [id, call] : table_) {
     if (!survives_upgrade(id)) ids.push_back(id);
   }
   give_up(ids, failure, reason);
 }
 
-SavedRequests RequestsInFlight::save() const {
-  SavedRequests all;
-  for (const auto& [id, request] : table_) {
-    if (survives_upgrade(id)) all.emplace_back(id, Archive::copy(request));
+SavedCalls RequestsInFlight::save() const {
+  SavedCalls all;
+  for (const auto& [id, call] : table_) {
+    if (!survives_upgrade(id)) continue;
+    Call& saved = all.emplace_back(id, Archive::copy(call)).second;
+    if (call.suspension && call.suspension->end)
+      saved.suspension->saved_end = response_of(id, *call.suspension->end);
   }
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   return all;
 }
 
-void RequestsInFlight::restore(UpstreamId id, PendingRequest request, bool is_awaited) {
-  is_awaited = is_awaited || !request.is_upstream;
-  if (request.suspended) ++suspended_;
-  Client* const client = context_.clients.find(request.client);
-  if (client == nullptr) request.client.reset();
-  if (client != nullptr) client->in_flight.push_back(id);
-  table_.add(id, std::move(request));
+void RequestsInFlight::restore(UpstreamId id, Call restored, bool is_awaited) {
+  is_awaited = is_awaited || !restored.is_upstream();
+  if (restored.job != nullptr) context_.clients.jobs_of(restored.user);
+  Caller* const caller = context_.clients.caller_of(restored);
+  if (caller == nullptr) restored.client.reset();
+  if (restored.stage == Call::Stage::asked) context_.session.hold_deadline(id, true);
+  if (caller != nullptr) caller->in_flight.push_back(id);
+  table_.add(id, std::move(restored));
   if (!is_awaited) {
     give_up(id, failure_of(ErrorKind::closed, Delivered::unknown,
                            "the bridge was upgraded, and the answer can come no more"));
-  } else if (client != nullptr && client->channel.congested()) {
+  } else if (caller != nullptr && caller->congested()) {
     context_.session.pause(id, true);
   }
 }

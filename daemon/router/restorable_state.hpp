@@ -12,7 +12,7 @@
 #include "base/clock.hpp"
 #include "base/ids.hpp"
 #include "json/frame.hpp"
-#include "router/pending_requests.hpp"
+#include "router/call.hpp"
 #include "session/saved_session.hpp"
 
 namespace bridge {
@@ -154,9 +154,7 @@ class RestorableState {
   static std::string subject_of(const Frame& request);
 
   /// The request was answered with a result.
-  void accepted(const PendingRequest& request) {
-    accepted(request.method, request.subject, request.client);
-  }
+  void accepted(const Call& call) { accepted(call.method, call.subject, call.client); }
   /// The same of one that the bridge itself has answered.
   void accepted(const Frame& request, ClientId client) {
     accepted(request.method, subject_of(request), client);

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "base/clock.hpp"
+#include "json/json_object.hpp"
 #include "json/json_scanner.hpp"
 #include "json/json_text.hpp"
 #include "json/reply.hpp"
@@ -46,16 +47,18 @@ Router::Router(EventLoop& loop, UpstreamIdSource& ids, Session& session, Notific
       translator_(context_, restorable_),
       in_flight_(context_, restorable_, translator_, *this),
       listens_(context_, feed, restorable_, in_flight_),
-      server_requests_(
-          context_, in_flight_,
-          {.answered =
-               [this](UpstreamId request, std::size_t place, const Frame* response) {
-                 input_rounds_.question_answered(request, place, response);
-               },
-           .nobody_declares = [this](std::optional<UpstreamId> request, std::string_view method,
-                                     AskedFor asked) { nobody_declares(request, method, asked); }}),
-      input_rounds_(context_, budget, in_flight_, server_requests_),
-      suspended_calls_(context_, budget, in_flight_, server_requests_),
+      questions_(context_, in_flight_,
+                 {.answered =
+                      [this](const Question& question, const Frame* response) {
+                        input_rounds_.question_answered(question, response);
+                      },
+                  .nobody_declares =
+                      [this](std::optional<UpstreamId> call, std::string_view method,
+                             AskedFor asked) { in_flight_.note_undeclared(call, method, asked); },
+                  .ask_in_result =
+                      [this](UpstreamId call) { return suspended_calls_.ask_in_result(call); }}),
+      input_rounds_(context_, budget, in_flight_, questions_),
+      suspended_calls_(context_, budget, in_flight_, questions_),
       frames_(context_, budget, restorable_, translator_, in_flight_, listens_, suspended_calls_),
       control_(context_) {
   feed_.ring().on_dropped([this](std::uint64_t dropped) {
@@ -111,36 +114,55 @@ void Router::end_shutdown(bool keeps_jobs) {
   clients_.finish_done();
 }
 
-void Router::request_ending(UpstreamId id) {
-  server_requests_.request_ending(id);
-  input_rounds_.request_ending(id);
-  suspended_calls_.request_ending(id);
-}
-
-void Router::request_ended(const PendingRequest& request) {
-  frames_.request_ended(request);
+void Router::request_ended(const Call& call) {
+  frames_.request_ended(call);
   if (shutting_down_ && in_flight_.size() == 0 && on_idle_) on_idle_();
 }
 
-void Router::input_required(UpstreamId id, const Frame& response) {
-  const PendingRequest& request = *in_flight_.find(id);
-  Client* const client = clients_.find(request.client);
-  if (client != nullptr && client->is_job)
-    client->channel.request_asked(request.client_request_id, response.text(response.result));
-  input_rounds_.asked(id, response);
+void Router::input_required(UpstreamId id, Call& call, const Frame& response) {
+  const std::string_view result = response.text(response.result);
+  if (call.job != nullptr)
+    clients_.jobs_of(call.user).jobs.job_input_required(call.job->number, result);
+  input_rounds_.begin(id, call, result);
 }
 
-void Router::suspended_ended(UpstreamId id, RequestsInFlight::End end) {
-  suspended_calls_.keep(id, std::move(end));
+// Requests of jobs.
+
+void Router::start_job(const User& user, JobRequest job, Frame request) {
+  ++statistics_.requests;
+  if (audit_ != nullptr) audit_->came(user, job, request);
+  JobsOfUser& caller = clients_.jobs_of(user);
+  frames_.add(caller, std::move(request), std::make_unique<JobRequest>(std::move(job)));
+  clients_.finish_if_done(caller);
 }
 
-void Router::suspended_told(UpstreamId id, Frame message) {
-  suspended_calls_.keep_message(id, std::move(message));
+void Router::resume_job(const User& user, JobRequest job, Frame request, std::string_view result,
+                        const std::vector<std::string>& answers) {
+  ++statistics_.requests;
+  if (audit_ != nullptr) audit_->came(user, job, request);
+  JobsOfUser& caller = clients_.jobs_of(user);
+  if (const auto refusal = permissions_.refusal(caller, &job, request, tools())) {
+    request_log_.deny(caller, request.method, request.text(request.id), *refusal);
+    clients_.finish_if_done(caller);
+    return;
+  }
+  const UpstreamId id = context_.ids.next();
+  WaitingFrame waiting{std::move(request), context_.loop.now(),
+                       std::make_unique<JobRequest>(std::move(job))};
+  input_rounds_.begin(id, in_flight_.add_asked(caller, std::move(waiting), id), result, answers);
 }
 
-void Router::nobody_declares(std::optional<UpstreamId> request, std::string_view method,
-                             AskedFor asked) {
-  in_flight_.note_undeclared(request, method, asked);
+void Router::cancel_job(const User& user, const JobRequest& job) {
+  JobsOfUser& caller = clients_.jobs_of(user);
+  const std::string raw_id = job.id();
+  if (!frames_.cancel(caller, raw_id)) in_flight_.cancel(caller, raw_id);
+  clients_.finish_if_done(caller);
+}
+
+void Router::set_job_asked(const User& user, const JobRequest& job, bool is_asked) {
+  JobsOfUser& caller = clients_.jobs_of(user);
+  if (in_flight_.set_asked(caller, job.id(), is_asked) && is_asked) frames_.slot_freed(caller);
+  clients_.finish_if_done(caller);
 }
 
 std::optional<UpstreamId> Router::session_message(Era side, std::optional<UpstreamId> origin,
@@ -149,7 +171,7 @@ std::optional<UpstreamId> Router::session_message(Era side, std::optional<Upstre
   if (const char* reason = wrong_kind(frame)) {
     session_malformed(origin, reason);
     if (frame.is_request())
-      server_requests_.refuse(frame.text(frame.id), json_rpc::invalid_request, reason);
+      questions_.refuse(frame.text(frame.id), json_rpc::invalid_request, reason);
     return std::nullopt;
   }
   switch (frame.kind) {
@@ -158,8 +180,8 @@ std::optional<UpstreamId> Router::session_message(Era side, std::optional<Upstre
     case FrameKind::request:
       if (side == Era::modern) {
         session_malformed(origin, "a server of MCP 2026-07-28 sends no requests");
-      } else if (!suspended_calls_.add(origin, frame)) {
-        server_requests_.add(origin, std::move(frame));
+      } else {
+        questions_.add(origin, std::move(frame));
       }
       break;
   }
@@ -178,8 +200,7 @@ void Router::upstream_notification(Era side, std::optional<UpstreamId> origin, F
     return;
   }
   if (frame.method == "notifications/cancelled"sv) {
-    if (!suspended_calls_.cancel(frame.text(frame.request_id)))
-      server_requests_.cancel(std::move(frame));
+    questions_.cancel(std::move(frame));
     return;
   }
   if (!origin && frame.subscription_id.present()) {
@@ -290,12 +311,9 @@ std::vector<std::string> Router::subscriptions() const {
 }
 
 std::vector<UpstreamId> Router::unanswered() const {
-  std::vector<UpstreamId> ids;
-  in_flight_.each([&ids](UpstreamId id, const PendingRequest& request) {
-    if (request.is_upstream && request.method != "initialize"sv) ids.push_back(id);
+  return in_flight_.all([](const Call& call) {
+    return call.is_upstream() && call.kind != Call::Kind::opens_session;
   });
-  std::sort(ids.begin(), ids.end());
-  return ids;
 }
 
 void Router::take_settings(const SessionSettings& settings) { restorable_.take(settings); }
@@ -307,13 +325,13 @@ void Router::session_replaced(Era side, const Reopening& reopening,
     listens_.tell_changed();  // for other clients nothing has changed
     return;
   }
-  server_requests_.session_replaced();
-  suspended_calls_.session_replaced();
+  questions_.session_replaced();
   const std::string_view method = "notifications/bridge/session_reopened";
-  feed_.publish(
-      own_notification(method, fmt::format(R"({{"reason":"{}","at":"{}"}})",
-                                           name_of(reopening.reason), timestamp(reopening.at))),
-      method);
+  feed_.publish(own_notification(method, JsonObject()
+                                             .add("reason", name_of(reopening.reason))
+                                             .add("at", timestamp(reopening.at))
+                                             .text()),
+                method);
   publish_changes(list_changes,
                   listens_.bypass_ring() ? settings().subscriptions : subscriptions());
 }
@@ -331,7 +349,7 @@ void Router::publish_changes(const std::vector<std::string>& lists,
   for (const std::string& method : lists) feed_.publish(own_notification(method), method, method);
   for (const std::string& uri : uris) {
     const std::string_view method = "notifications/resources/updated";
-    feed_.publish(own_notification(method, fmt::format(R"({{"uri":{}}})", quote(uri))), method,
+    feed_.publish(own_notification(method, JsonObject().add("uri", uri).text()), method,
                   fmt::format("{} {}", method, uri));
   }
 }
@@ -355,8 +373,7 @@ std::string for_each_request(std::string_view object) {
 }  // namespace
 
 void Router::client_connected(ClientChannel& channel) {
-  Client& client = clients_.add(channel, context_.session.tap(), budget_, audit_);
-  if (client.is_job) client.declared.everything();
+  Client& client = clients_.add(channel, context_.session.tap(), budget_);
   take_rule(client);
   const ClientIdentity& identity = channel.identity();
   context_.log.event(LogLevel::debug, "client connected", {.client = identity.id},
@@ -376,7 +393,7 @@ void Router::client_half_closed(ClientId id) {
   Client* const client = clients_.find(id);
   if (client == nullptr) return;
   client->half_closed = true;
-  server_requests_.client_half_closed(*client);
+  questions_.client_half_closed(*client);
   control_.client_half_closed(*client);
   clients_.finish_if_done(*client);
 }
@@ -396,7 +413,7 @@ void Router::drop(Client& client) {
   listens_.client_left(client);
   frames_.client_left(client);
   in_flight_.client_left(client);
-  server_requests_.client_left(client);
+  questions_.client_left(client);
   control_.client_left(client);
   if (audit_ != nullptr) audit_->client_left(client.id());
   frames_.choose_served();
@@ -410,15 +427,8 @@ void Router::client_congestion(ClientId id, bool congested) {
   if (!congested) control_.answer_waiting(*client);
 }
 
-void Router::set_waits_for_answer(ClientId id, std::string_view raw_id, bool waits) {
-  Client* const client = clients_.find(id);
-  if (client == nullptr) return;
-  in_flight_.set_waits_for_answer(*client, raw_id, waits);
-  if (waits) frames_.slot_freed(*client);
-}
-
 void Router::client_can_be_asked(ClientId id) {
-  server_requests_.offer_parked();
+  questions_.offer_parked();
   if (const Client* const client = clients_.find(id)) control_.client_can_be_asked(*client);
 }
 
@@ -515,9 +525,7 @@ void Router::take_message(Client& client, Frame&& frame) {
   switch (frame.kind) {
     case FrameKind::request: client_request(client, std::move(frame)); break;
     case FrameKind::notification: client_notification(client, std::move(frame)); break;
-    case FrameKind::response:
-      if (!control_.take_response(client, frame)) server_requests_.answer(client, std::move(frame));
-      break;
+    case FrameKind::response: questions_.answer(client, std::move(frame)); break;
   }
 }
 
@@ -579,10 +587,7 @@ void Router::client_request(Client& client, Frame&& frame) {
 bool Router::refuse_modern(Client& client, const Frame& request) {
   const std::string error = EraTranslator::refusal_of(request);
   if (error.empty()) return false;
-  statistics_.end(class_of(request.method), Outcome::error);
-  const std::string_view id = request.text(request.id);
-  client.channel.answer(id, fmt::format(R"({{"jsonrpc":"2.0","id":{},"error":{}}})", id, error),
-                        AnswerOrder::in_order);
+  request_log_.answer_error(client, request, error);
   return true;
 }
 
@@ -621,12 +626,12 @@ void Router::client_notification(Client& client, Frame frame) {
     control_notification(client, frame);
   } else if (frame.method == "notifications/initialized") {
     client.declared.initialized();  // the bridge has sent its own, once
-    server_requests_.offer_parked();
+    questions_.offer_parked();
   } else if (frame.method == "notifications/cancelled") {
     const std::string_view wanted = frame.text(frame.request_id);
     if (!wanted.empty() && !frames_.cancel(client, wanted) && !listens_.cancel(client, wanted) &&
         !control_.cancel(client, wanted))
-      in_flight_.cancel(client, std::move(frame));
+      in_flight_.cancel(client, std::string(wanted), std::move(frame));
   } else if (may_do_nothing(client)) {
     ++statistics_.dropped_notifications;
   } else {
@@ -641,7 +646,7 @@ void Router::control_notification(Client& client, const Frame& frame) {
   } else if (frame.method != "bridge/answers" || may_do_nothing(client)) {
     return;
   } else if (client.declared.name_methods(frame.text(frame.params))) {
-    server_requests_.offer_parked();
+    questions_.offer_parked();
   } else {
     context_.log.peer(
         LogLevel::warning, "declaration ignored", {.client = client.id()},

@@ -20,11 +20,11 @@
 #include "router/input_rounds.hpp"
 #include "router/listens.hpp"
 #include "router/permissions.hpp"
+#include "router/questions.hpp"
 #include "router/request_log.hpp"
 #include "router/requests_in_flight.hpp"
 #include "router/restorable_state.hpp"
 #include "router/router_context.hpp"
-#include "router/server_requests.hpp"
 #include "router/suspended_calls.hpp"
 #include "router/upstream_messages.hpp"
 #include "session/session.hpp"
@@ -36,7 +36,7 @@ namespace bridge {
 ///
 /// Owned by the daemon; the loop's thread only. Memory: each client's waiting frames
 /// (--client-buffer), the table of requests in flight (--max-inflight), and the upstream's own
-/// requests (ServerRequestTable).
+/// questions (QuestionTable).
 class Router final : public ClientEvents, public SessionEvents, private RequestEvents {
  public:
   Router(EventLoop& loop, UpstreamIdSource& ids, Session& session, NotificationFeed& feed,
@@ -61,8 +61,8 @@ class Router final : public ClientEvents, public SessionEvents, private RequestE
   }
   /// The daemon is ending: waiting frames are answered, requests in flight go on.
   void begin_shutdown();
-  /// The grace is over: requests in flight are answered too. `keeps_jobs`: those of clients that
-  /// are no connection are not cancelled at the upstream, since somebody goes on with them.
+  /// The grace is over: requests in flight are answered too. `keeps_jobs`: those of jobs are not
+  /// cancelled at the upstream, since the next daemon goes on with them.
   void end_shutdown(bool keeps_jobs = false);
   bool has_requests_in_flight() const { return in_flight_.size() > 0; }
 
@@ -70,14 +70,20 @@ class Router final : public ClientEvents, public SessionEvents, private RequestE
   void on_idle(std::function<void()> idle) { on_idle_ = std::move(idle); }
   /// Answers the control methods; set once.
   void set_control(Control& control) { control_.set_control(control); }
-  /// Who goes on with --orphans keep; set once, may be left out.
-  void set_orphan_keeper(OrphanKeeper keeper) { in_flight_.set_orphan_keeper(std::move(keeper)); }
+  /// Whose the requests of jobs are; set once, may be left out.
+  void set_jobs(JobCalls& jobs) {
+    clients_.serve_jobs(jobs, budget_);
+    questions_.set_jobs(jobs);
+  }
   /// What records the requests of clients; set once, before any comes; may be left out.
-  void set_audit(AuditTrail& audit) { audit_ = &audit; }
+  void set_audit(AuditTrail& audit) {
+    audit_ = &audit;
+    clients_.set_watcher(audit);
+  }
   /// Null without --audit.
   AuditTrail* audit() const { return audit_; }
   /// Who sees the upstream's requests as well; set once, may be left out.
-  void set_onlookers(RequestOnlookers& onlookers) { server_requests_.set_onlookers(onlookers); }
+  void set_onlookers(RequestOnlookers& onlookers) { questions_.set_onlookers(onlookers); }
 
   // Clients' side: router_clients.cpp.
   void client_connected(ClientChannel& channel) override;
@@ -92,21 +98,20 @@ class Router final : public ClientEvents, public SessionEvents, private RequestE
   std::size_t waiting_bytes(ClientId client) const override;
   const HeadersOfTools& headers_of_tools() const override;
 
-  // For a client that is no connection.
+  // Of jobs.
+  /// Its request waits for its turn. REQUIRES: set_jobs().
+  void start_job(const User& user, JobRequest job, Frame request);
+  /// One that another process had sent, and that was answered with this `input_required` result,
+  /// with the answers to the first of its questions.
+  void resume_job(const User& user, JobRequest job, Frame request, std::string_view result,
+                  const std::vector<std::string>& answers);
+  /// Cancels its request, wherever that is.
+  void cancel_job(const User& user, const JobRequest& job);
   /// A job's request, with what is known of it now and may not be when it is sent.
   Frame with_task(Frame request) const { return translator_.as_task(std::move(request)); }
-  /// Its request waits for somebody's answer and gives its slot back meanwhile, or goes on.
-  void set_waits_for_answer(ClientId client, std::string_view raw_id, bool waits);
-  // What it was asked, by the id that it was told; as ServerRequests.
-  void note_declined(std::string_view raw_id, ClientId by) {
-    server_requests_.note_declined(raw_id, by);
-  }
-  bool was_declined(std::string_view raw_id, ClientId by) {
-    return server_requests_.was_declined(raw_id, by);
-  }
-  void give_question_back(std::string_view raw_id, ClientId asked) {
-    server_requests_.give_back(raw_id, asked);
-  }
+  /// What its job is asked about it is not answered yet, or is: meanwhile it takes no slot.
+  void set_job_asked(const User& user, const JobRequest& job, bool is_asked);
+  Questions& questions() { return questions_; }
 
   // Upstream's side.
   void session_open() override;
@@ -138,7 +143,7 @@ class Router final : public ClientEvents, public SessionEvents, private RequestE
   const Statistics& statistics() const { return statistics_; }
   const Clients& clients() const { return clients_; }
   std::size_t in_flight() const { return in_flight_.size(); }
-  std::size_t parked() const { return server_requests_.parked(); }
+  std::size_t parked() const { return questions_.parked(); }
   std::size_t queued() const { return frames_.waiting(); }
   std::size_t listens() const { return listens_.size(); }
   /// The server's tools, as far as a whole list has passed since they changed last.
@@ -155,10 +160,10 @@ class Router final : public ClientEvents, public SessionEvents, private RequestE
   /// id, the client and the method.
   template <class Visit>
   void each_orphan_to_be(Visit&& visit) const {
-    in_flight_.each([&](UpstreamId id, const PendingRequest& request) {
-      const Client* const client = clients_.find(request.client);
-      if (client == nullptr || client->is_job || client->is_bridge) return;
-      if (request.is_upstream && request.era == Era::legacy) visit(id, *client, request.method);
+    in_flight_.each([&](UpstreamId id, const Call& call) {
+      const Client* const client = clients_.find(call.client);
+      if (client == nullptr || client->is_bridge) return;
+      if (call.is_upstream() && call.era == Era::legacy) visit(id, *client, call.method);
     });
   }
 
@@ -190,12 +195,15 @@ class Router final : public ClientEvents, public SessionEvents, private RequestE
   std::vector<std::string> subscriptions() const;
   bool is_told_by_listen(const Frame& notification) const;
   void take_sides();
-  void request_ending(UpstreamId id) override;
-  void request_ended(const PendingRequest& request) override;
-  void input_required(UpstreamId id, const Frame& response) override;
-  void suspended_ended(UpstreamId id, RequestsInFlight::End end) override;
-  void suspended_told(UpstreamId id, Frame message) override;
-  void nobody_declares(std::optional<UpstreamId> request, std::string_view method, AskedFor asked);
+  void request_ending(UpstreamId id) override { questions_.call_ending(id); }
+  void request_ended(const Call& call) override;
+  void input_required(UpstreamId id, Call& call, const Frame& response) override;
+  void suspended_ended(UpstreamId id, Call& call, Suspension::End end) override {
+    suspended_calls_.keep(id, call, std::move(end));
+  }
+  void suspended_told(Call& call, const Frame& message) override {
+    suspended_calls_.keep_message(call, message);
+  }
 
   RouterOptions options_;
   NotificationFeed& feed_;
@@ -212,7 +220,7 @@ class Router final : public ClientEvents, public SessionEvents, private RequestE
   EraTranslator translator_;
   RequestsInFlight in_flight_;
   Listens listens_;
-  ServerRequests server_requests_;
+  Questions questions_;
   InputRounds input_rounds_;
   SuspendedCalls suspended_calls_;
   ClientFrames frames_;

@@ -41,19 +41,17 @@ RouterSnapshot RouterUpgrade::save(bool in_session) const {
   RouterSnapshot saved;
   saved.clients = save_clients();
   saved.listens = router_.listens_.save();
-  saved.last_question = router_.server_requests_.last_id();
+  saved.last_question = router_.questions_.last_id();
   saved.rates = router_.permissions_.save_rates();
   if (!in_session) return saved;
-  saved.requests = router_.in_flight_.save();
-  saved.questions = router_.server_requests_.save();
-  saved.calls = router_.suspended_calls_.save();
-  saved.rounds = router_.input_rounds_.save();
+  saved.calls = router_.in_flight_.save();
+  saved.questions = router_.questions_.save();
   return saved;
 }
 
 void RouterUpgrade::restore_clients(RouterSnapshot& saved,
                                     const std::map<ClientId, ClientChannel*>& channels) {
-  router_.server_requests_.count_from(saved.last_question);
+  router_.questions_.count_from(saved.last_question);
   router_.permissions_.restore_rates(saved.rates);
   for (SavedClient& client : saved.clients) {
     const auto found = channels.find(client.id);
@@ -62,22 +60,22 @@ void RouterUpgrade::restore_clients(RouterSnapshot& saved,
 }
 
 void RouterUpgrade::restore_requests(RouterSnapshot& saved, const std::set<UpstreamId>& awaited) {
-  for (auto& [id, request] : saved.requests)
-    router_.in_flight_.restore(id, std::move(request), awaited.contains(id));
+  for (auto& [id, call] : saved.calls)
+    router_.in_flight_.restore(id, std::move(call), awaited.contains(id));
   router_.listens_.restore(std::move(saved.listens));
 }
 
 void RouterUpgrade::restore_questions(RouterSnapshot& saved) {
-  router_.server_requests_.restore(std::move(saved.questions));
-  router_.suspended_calls_.restore(std::move(saved.calls));
-  router_.input_rounds_.restore(std::move(saved.rounds));
+  router_.questions_.restore(std::move(saved.questions));
+  router_.suspended_calls_.restore();
+  router_.input_rounds_.restore();
 }
 
 std::vector<SavedClient> RouterUpgrade::save_clients() const {
   std::vector<SavedClient> served;
   std::vector<SavedClient> others;
   for (const auto& [id, client] : router_.clients_) {
-    if (client->is_job || !client->channel.survives_upgrade({})) continue;
+    if (!client->channel.survives_upgrade({})) continue;
     SavedClient saved;
     saved.id = id;
     saved.served = router_.frames_.is_served(*client);
@@ -100,8 +98,7 @@ std::vector<SavedClient> RouterUpgrade::save_clients() const {
 }
 
 void RouterUpgrade::restore(ClientChannel& channel, SavedClient saved) {
-  Client& client = router_.clients_.add(channel, router_.context_.session.tap(), router_.budget_,
-                                        router_.audit_);
+  Client& client = router_.clients_.add(channel, router_.context_.session.tap(), router_.budget_);
   router_.take_rule(client);
   static_cast<ClientFacts&>(client) = std::move(saved.facts);
   for (const std::string& uri : saved.subscriptions)
@@ -115,27 +112,13 @@ void RouterUpgrade::restore(ClientChannel& channel, SavedClient saved) {
   router_.clients_.finish_if_done(client);
 }
 
-bool RouterUpgrade::survives_upgrade(ClientId client, std::string_view raw_id) const {
-  const Client* const its = router_.clients_.find(client);
-  return its != nullptr && router_.in_flight_.survives_upgrade(*its, raw_id);
-}
-
-std::pair<UpstreamId, std::string> RouterUpgrade::sent_request(ClientId client,
-                                                               std::string_view raw_id) const {
-  const Client* const its = router_.clients_.find(client);
-  if (its == nullptr) return {};
-  for (const UpstreamId id : its->in_flight) {
-    const PendingRequest& request = *router_.in_flight_.find(id);
-    if (request.client_request_id == raw_id)
-      return {id, request.rounds ? request.rounds->original : std::string()};
-  }
-  return {};
-}
-
-std::string RouterUpgrade::waiting_request(ClientId client, std::string_view raw_id) const {
-  Client* const its = router_.clients_.find(client);
-  const WaitingFrame* const waiting = its != nullptr ? its->waiting.find_request(raw_id) : nullptr;
-  return waiting != nullptr ? waiting->frame.bytes : std::string();
+bool RouterUpgrade::survives_upgrade(const User& user, const JobRequest& job) const {
+  const auto found = router_.clients_.jobs().find(user);
+  if (found == router_.clients_.jobs().end()) return false;
+  JobsOfUser& caller = *found->second;
+  const std::string raw_id = job.id();
+  const UpstreamId id = router_.in_flight_.find(caller, raw_id).first;
+  return router_.in_flight_.survives_upgrade(id) || caller.waiting.find_request(raw_id) != nullptr;
 }
 
 Control::Reply RouterUpgrade::continued_reply(ClientId client, std::string_view raw_id) {

@@ -31,17 +31,15 @@ struct SavedClient {
 /// All that the router leaves to the next process.
 struct RouterSnapshot {
   std::vector<SavedClient> clients;  ///< those that are served first
-  SavedRequests requests;            ///< that survive
+  SavedCalls calls;                  ///< that survive
   Listens::Saved listens;
-  std::vector<ServerRequest> questions;  ///< of the upstream, that have no answer yet
+  std::vector<Question> questions;  ///< of the upstream, that have no answer yet
   std::uint64_t last_question = 0;
-  std::vector<SuspendedCalls::Saved> calls;         ///< their clients are to answer a question
-  std::map<UpstreamId, InputRounds::Saved> rounds;  ///< likewise
-  std::map<User, SteadyTime> rates;                 ///< Permissions::save_rates()
+  std::map<User, SteadyTime> rates;  ///< Permissions::save_rates()
 
   template <class A>
   void each_field(A& archive) {
-    archive(clients, requests, listens, questions, last_question, calls, rounds, rates);
+    archive(clients, calls, listens, questions, last_question, rates);
   }
 };
 
@@ -65,13 +63,8 @@ class RouterUpgrade {
   void fail_unanswered_control();
   /// Requests in flight of which that would be so now.
   std::size_t left_behind() const { return router_.in_flight_.left_behind(); }
-  /// Whether this client's request in flight survives; and one that has not been started, as it
-  /// came.
-  bool survives_upgrade(ClientId client, std::string_view raw_id) const;
-  std::string waiting_request(ClientId client, std::string_view raw_id) const;
-  /// Under which id the client's request is in flight, and what is sent again with answers; 0 and
-  /// nothing if there is none.
-  std::pair<UpstreamId, std::string> sent_request(ClientId client, std::string_view raw_id) const;
+  /// Whether a job's request goes along, be it that it is in flight or that it waits.
+  bool survives_upgrade(const User& user, const JobRequest& job) const;
 
   /// Without a session that continues there is nothing to be asked, or answered.
   RouterSnapshot save(bool in_session) const;

@@ -28,168 +28,116 @@ std::string new_state() {
   return fmt::format("bridge-{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
 }
 
-std::size_t size_of(const RequestsInFlight::End& end) {
+std::size_t size_of(const Suspension::End& end) {
   const auto* response = std::get_if<Frame>(&end);
   return response != nullptr ? response->bytes.size() : 0;
-}
-
-std::string response_of(UpstreamId id, const RequestsInFlight::End& end) {
-  if (const auto* response = std::get_if<Frame>(&end)) return response->bytes;
-  const auto& failure = std::get<Ending>(end).failure;
-  return error_reply(std::to_string(value_of(id)),
-                     failure ? *failure
-                             : failure_of(ErrorKind::closed, Delivered::unknown,
-                                          "the stream of the answer has ended without it"));
 }
 
 }  // namespace
 
 SuspendedCalls::SuspendedCalls(const RouterContext& context, ByteBudget& budget,
-                               RequestsInFlight& in_flight, const ServerRequests& server_requests)
+                               RequestsInFlight& in_flight, Questions& questions)
     : context_(context),
       budget_(budget),
       in_flight_(in_flight),
-      subject_(in_flight, server_requests),
+      questions_(questions),
       timer_(context.loop, [this] { expire(); }) {}
 
-bool SuspendedCalls::add(std::optional<UpstreamId> origin, const Frame& request) {
-  if (!is_question(request.method)) return false;
-  const auto id = subject_.call(origin, request);
-  if (!id) return false;
-  Question question;
-  question.raw_id = request.text(request.id);
-  question.request = {{}, request.method, std::string(request.text(request.params))};
-  question.is_of_session = !origin;
-  const auto found = calls_.find(*id);
-  const bool waits =
-      found != calls_.end() && (!found->second.state.empty() || !found->second.questions.empty());
-  const bool fits = waits ? found->second.questions.size() < max_questions : has_room_for(*id);
-  const bool goes_on = found == calls_.end() || found->second.rounds < max_rounds || waits;
-  if (!fits || !goes_on || budget_.over() || is_ending_) {
-    refuse(question);
-    return true;
+bool SuspendedCalls::ask_in_result(UpstreamId id) {
+  Call& call = *in_flight_.find(id);
+  const std::size_t questions = questions_of(id);
+  const bool waits = call.is_suspended() || questions > 0;
+  const bool fits = waits ? questions < max_questions : has_room_for(call.user);
+  const bool goes_on = waits || call.suspension == nullptr || call.suspension->rounds < max_rounds;
+  if (!fits || !goes_on || budget_.over() || is_ending_) return false;
+  if (call.suspension == nullptr) call.suspension = std::make_unique<Suspension>();
+  if (!waits) {
+    call.suspension->due = context_.loop.now() + gathering_time;
+    timer_.set_at_latest(call.suspension->due);
   }
-  Call& call = calls_.try_emplace(*id, budget_).first->second;
-  call.held.add(request.bytes.size());
-  call.questions.push_back(std::move(question));
-  if (!waits) gather(call);
   return true;
 }
 
+std::size_t SuspendedCalls::questions_of(UpstreamId id) {
+  std::size_t count = 0;
+  questions_.each_of(id, [&count](const Question&) { ++count; });
+  return count;
+}
+
+std::vector<UpstreamId> SuspendedCalls::suspended() const {
+  return in_flight_.all([](const Call& call) { return call.is_suspended(); });
+}
+
 /// Whether one call more may be suspended.
-bool SuspendedCalls::has_room_for(UpstreamId id) const {
-  const User user = in_flight_.find(id)->user;
-  std::size_t of_user = 0;
-  for (const auto& [state, call] : states_) of_user += in_flight_.find(call)->user == user ? 1 : 0;
-  return of_user < context_.options.client_inflight &&
-         states_.size() < context_.options.max_inflight;
+bool SuspendedCalls::has_room_for(const User& user) const {
+  const auto all = suspended();
+  const auto of_user = std::count_if(
+      all.begin(), all.end(), [&](UpstreamId id) { return in_flight_.find(id)->user == user; });
+  return static_cast<std::size_t>(of_user) < context_.options.client_inflight &&
+         all.size() < context_.options.max_inflight;
 }
 
-void SuspendedCalls::refuse(const Question& question) {
-  context_.upstream.respond(
-      error_reply(question.raw_id, json_rpc::method_not_found,
-                  "Method not found: the client of this request has not answered it"));
-}
-
-void SuspendedCalls::gather(Call& call) {
-  call.due = context_.loop.now() + gathering_time;
-  timer_.set_at_latest(call.due);
+/// What is kept of it counts.
+void SuspendedCalls::hold(Suspension& suspension) {
+  if (!suspension.held) suspension.held = std::make_unique<ByteBudget::Share>(budget_);
+  suspension.held->set(suspension.message_bytes + (suspension.end ? size_of(*suspension.end) : 0));
 }
 
 /// Asks all that may be asked, if there is any. REQUIRES: a client waits.
 void SuspendedCalls::ask(UpstreamId id) {
-  Call& call = calls_.at(id);
-  const bool may_ask = call.rounds < max_rounds && has_room_for(id) && !is_ending_;
-  std::erase_if(call.questions, [&](const Question& one) {
-    if (may_ask && subject_.covers(id, one.request.method, one.request.params)) return false;
-    refuse(one);
-    return true;
+  Call& call = *in_flight_.find(id);
+  const bool may_ask =
+      call.suspension->rounds < max_rounds && has_room_for(call.user) && !is_ending_;
+  questions_.each_of(id, [&](const Question& one) {
+    if (!may_ask || !questions_.may_be_asked_in(id, one)) questions_.refuse_in_result(one);
   });
-  if (call.questions.empty()) {
-    call.held.set(0);
-  } else {
-    suspend(id, call);
-  }
+  if (questions_of(id) > 0) suspend(id, call);
 }
 
 void SuspendedCalls::suspend(UpstreamId id, Call& call) {
-  ++call.rounds;
-  call.state = new_state();
-  states_.emplace(call.state, id);
-  call.due = context_.loop.now() + context_.options.input_wait;
-  timer_.set_at_latest(call.due);
+  Suspension& suspension = *call.suspension;
+  ++suspension.rounds;
+  suspension.state = new_state();
+  suspension.due = context_.loop.now() + context_.options.input_wait;
+  timer_.set_at_latest(suspension.due);
   std::vector<InputRequest> requests;
-  for (Question& question : call.questions) {
-    question.request.key = fmt::format("\"{}\"", requests.size() + 1);
-    requests.push_back(question.request);
-  }
-  in_flight_.suspend(id, input_required_result(requests, call.state));
+  questions_.each_of(id, [&requests](Question& question) {
+    question.key = fmt::format("\"{}\"", requests.size() + 1);
+    requests.push_back({question.key, question.method, std::string(question.params())});
+  });
+  in_flight_.suspend(id, input_required_result(requests, suspension.state));
 }
 
-bool SuspendedCalls::cancel(std::string_view raw_id) {
-  for (auto& [id, call] : calls_) {
-    const auto found =
-        std::find_if(call.questions.begin(), call.questions.end(),
-                     [&](const Question& one) { return same_id(one.raw_id, raw_id); });
-    if (found == call.questions.end()) continue;
-    call.questions.erase(found);
-    return true;
-  }
-  return false;
+void SuspendedCalls::keep(UpstreamId id, Call& call, Suspension::End end) {
+  questions_.call_ending(id);
+  Suspension& suspension = *call.suspension;
+  suspension.end = std::move(end);
+  hold(suspension);
+  if (!budget_.over()) return;
+  Ending overloaded;
+  overloaded.failure = failure_of(ErrorKind::overloaded, Delivered::unknown,
+                                  "the answer came while nobody waited for it, and too much is "
+                                  "buffered (--max-buffered)");
+  suspension.end = std::move(overloaded);
+  hold(suspension);
 }
 
-void SuspendedCalls::keep(UpstreamId id, RequestsInFlight::End end) {
-  Call& call = calls_.at(id);
-  call.questions.clear();
-  call.held.set(call.message_bytes + size_of(end));
-  if (budget_.over()) {
-    Ending overloaded;
-    overloaded.failure = failure_of(ErrorKind::overloaded, Delivered::unknown,
-                                    "the answer came while nobody waited for it, and too much is "
-                                    "buffered (--max-buffered)");
-    end = std::move(overloaded);
-    call.held.set(call.message_bytes);
-  }
-  call.end = std::move(end);
-}
-
-void SuspendedCalls::drop_oldest_message(Call& call) {
-  const std::size_t bytes = call.messages.front().bytes.size();
-  call.messages.pop_front();
-  call.message_bytes -= bytes;
-  call.held.remove(bytes);
-  ++context_.statistics.dropped_notifications;
-}
-
-void SuspendedCalls::keep_message(UpstreamId id, Frame message) {
-  Call& call = calls_.at(id);
+void SuspendedCalls::keep_message(Call& call, const Frame& message) {
+  Suspension& suspension = *call.suspension;
   const std::size_t bytes = message.bytes.size();
   if (budget_.over() || bytes > max_message_bytes) {
     ++context_.statistics.dropped_notifications;
     return;
   }
-  call.messages.push_back(std::move(message));
-  call.message_bytes += bytes;
-  call.held.add(bytes);
-  while (call.messages.size() > max_messages || call.message_bytes > max_message_bytes)
-    drop_oldest_message(call);
-}
-
-void SuspendedCalls::pass_messages_on(UpstreamId id, Call& call) {
-  call.held.remove(std::exchange(call.message_bytes, 0));
-  for (Frame& message : std::exchange(call.messages, {})) in_flight_.pass_on(id, message);
-}
-
-void SuspendedCalls::request_ending(UpstreamId id) {
-  const auto found = calls_.find(id);
-  if (found == calls_.end()) return;
-  states_.erase(found->second.state);
-  calls_.erase(found);
-}
-
-void SuspendedCalls::session_replaced() {
-  for (auto& [id, call] : calls_)
-    std::erase_if(call.questions, [](const Question& one) { return one.is_of_session; });
+  suspension.messages.push_back(message.bytes);
+  suspension.message_bytes += bytes;
+  while (suspension.messages.size() > max_messages ||
+         suspension.message_bytes > max_message_bytes) {
+    suspension.message_bytes -= suspension.messages.front().size();
+    suspension.messages.erase(suspension.messages.begin());
+    ++context_.statistics.dropped_notifications;
+  }
+  hold(suspension);
 }
 
 bool SuspendedCalls::take_retry(Client& client, WaitingFrame& request) {
@@ -198,127 +146,96 @@ bool SuspendedCalls::take_retry(Client& client, WaitingFrame& request) {
       !may_require_input(frame.method))
     return false;
   if (!frame.has_input_answers) return false;
-  auto read = read_input_answers(frame);
-  if (const auto* reason = std::get_if<std::string_view>(&read)) {
-    refuse(client, frame, *reason);
+  const auto refuse = [&](std::string_view reason) {
+    context_.request_log.answer_error(client, frame, json_rpc::invalid_params, reason);
     return true;
-  }
+  };
+  auto read = read_input_answers(frame);
+  if (const auto* reason = std::get_if<std::string_view>(&read)) return refuse(*reason);
   const InputAnswers& answers = std::get<InputAnswers>(read);
   if (!answers.has_state) {
     request.frame = std::get<Frame>(parse_frame(without_input_answers(frame)));
     return false;
   }
-  const auto found = states_.find(answers.request_state);
-  const PendingRequest* const pending =
-      found == states_.end() ? nullptr : in_flight_.find(found->second);
-  if (pending == nullptr || !(pending->user == client.user)) {
-    refuse(client, frame, unknown_state);
-  } else if (pending->modern->digest != request_digest(frame)) {
-    refuse(client, frame, other_request);
-  } else {
-    go_on(found->second, client, request, answers.responses);
-  }
+  const auto found = in_flight_.all([&](const Call& call) {
+    return call.is_suspended() && call.user == client.user &&
+           call.suspension->state == answers.request_state;
+  });
+  if (found.empty()) return refuse(unknown_state);
+  if (in_flight_.find(found.front())->modern->digest != request_digest(frame))
+    return refuse(other_request);
+  go_on(found.front(), client, request, answers.responses);
   return true;
 }
 
 /// The call is this client's from now on.
 void SuspendedCalls::go_on(UpstreamId id, Client& client, const WaitingFrame& request,
                            const std::vector<InputResponse>& responses) {
-  Call& call = calls_.at(id);
-  states_.erase(std::exchange(call.state, {}));
+  Suspension& suspension = *in_flight_.find(id)->suspension;
+  suspension.state.clear();
   in_flight_.resume(id, client, request);
-  pass_messages_on(id, call);
-  if (call.end) {
-    in_flight_.end(id, std::move(*std::exchange(call.end, std::nullopt)));
+  suspension.message_bytes = 0;
+  for (std::string& bytes : std::exchange(suspension.messages, {})) {
+    auto message = parse_frame(std::move(bytes));
+    if (auto* const frame = std::get_if<Frame>(&message)) in_flight_.pass_on(id, *frame);
+  }
+  auto end = std::exchange(suspension.end, std::nullopt);
+  hold(suspension);
+  if (end) {
+    in_flight_.end(id, std::move(*end));
     return;
   }
-  std::erase_if(call.questions, [&](const Question& question) {
-    const std::string_view key = question.request.key;
-    if (key.empty()) return false;  // it came in the meantime
+  questions_.each_of(id, [&](const Question& question) {
+    if (question.key.empty()) return;  // it came in the meantime
     const auto response =
         std::find_if(responses.begin(), responses.end(),
-                     [key](const InputResponse& one) { return same_id(one.key, key); });
-    if (response == responses.end()) return false;
-    context_.upstream.respond(result_reply(question.raw_id, response->result));
-    return true;
+                     [&](const InputResponse& one) { return same_id(one.key, question.key); });
+    if (response != responses.end()) questions_.answer_with(question, response->result);
   });
   ask(id);
 }
 
-void SuspendedCalls::refuse(Client& client, const Frame& request, std::string_view reason) {
-  context_.statistics.end(class_of(request.method), Outcome::error);
-  const std::string_view id = request.text(request.id);
-  client.channel.answer(id, error_reply(id, json_rpc::invalid_params, reason),
-                        AnswerOrder::in_order);
-}
-
 void SuspendedCalls::give_up(UpstreamId id, std::string_view reason) {
-  for (const Question& question : calls_.at(id).questions) refuse(question);
+  questions_.each_of(id, [this](const Question& one) { questions_.refuse_in_result(one); });
   in_flight_.drop_suspended(id, reason);
 }
 
 void SuspendedCalls::expire() {
   const SteadyTime now = context_.loop.now();
-  std::vector<UpstreamId> gathered;
-  std::vector<UpstreamId> over;
-  for (const auto& [id, call] : calls_) {
-    if (call.questions.empty() && call.state.empty()) continue;
-    if (call.due <= now) {
-      (call.state.empty() ? gathered : over).push_back(id);
+  for (const UpstreamId id :
+       in_flight_.all([](const Call& call) { return call.suspension != nullptr; })) {
+    const Call* const call = in_flight_.find(id);
+    if (call == nullptr || (!call->is_suspended() && questions_of(id) == 0)) continue;
+    if (call->suspension->due > now) {
+      timer_.set_at_latest(call->suspension->due);
+    } else if (call->is_suspended()) {
+      give_up(id, "what it asked was not answered in time");
     } else {
-      timer_.set_at_latest(call.due);
+      ask(id);
     }
-  }
-  for (const UpstreamId id : gathered) {
-    if (calls_.contains(id)) ask(id);
-  }
-  for (const UpstreamId id : over) {
-    if (calls_.contains(id)) give_up(id, "what it asked was not answered in time");
   }
 }
 
 void SuspendedCalls::end_all() {
   is_ending_ = true;
-  std::vector<UpstreamId> all;
-  for (const auto& [state, id] : states_) all.push_back(id);
-  for (const UpstreamId id : all) give_up(id, "the bridge is shutting down");
+  for (const UpstreamId id : suspended()) give_up(id, "the bridge is shutting down");
 }
 
 void SuspendedCalls::ask_gathered() {
-  std::vector<UpstreamId> gathered;
-  for (const auto& [id, call] : calls_) {
-    if (call.state.empty() && !call.questions.empty()) gathered.push_back(id);
-  }
-  for (const UpstreamId id : gathered) {
-    if (calls_.contains(id)) ask(id);
+  for (const UpstreamId id : in_flight_.all(
+           [](const Call& call) { return call.suspension != nullptr && !call.is_suspended(); })) {
+    if (in_flight_.find(id) != nullptr) ask(id);
   }
 }
 
-std::vector<SuspendedCalls::Saved> SuspendedCalls::save() const {
-  std::vector<Saved> all;
-  for (const auto& [id, call] : calls_) {
-    if (!in_flight_.survives_upgrade(id)) continue;
-    Saved& saved = all.emplace_back(Saved{id, call, {}, {}});
-    for (const Frame& message : call.messages) saved.messages.push_back(message.bytes);
-    if (call.end) saved.end = response_of(id, *call.end);
-  }
-  return all;
-}
-
-void SuspendedCalls::restore(std::vector<Saved> saved) {
-  for (Saved& one : saved) {
-    if (in_flight_.find(one.id) == nullptr) continue;
-    Call& call = calls_.try_emplace(one.id, budget_).first->second;
-    static_cast<Suspended&>(call) = std::move(one.call);
-    if (!call.state.empty()) states_.emplace(call.state, one.id);
-    for (const Question& question : call.questions) call.held.add(question.request.params.size());
-    for (std::string& bytes : one.messages) {
-      auto message = parse_frame(std::move(bytes));
-      if (auto* frame = std::get_if<Frame>(&message)) keep_message(one.id, std::move(*frame));
-    }
-    auto response = parse_frame(std::move(one.end));
-    if (auto* frame = std::get_if<Frame>(&response)) keep(one.id, std::move(*frame));
-    timer_.set_at_latest(call.due);
+void SuspendedCalls::restore() {
+  for (const UpstreamId id :
+       in_flight_.all([](const Call& call) { return call.suspension != nullptr; })) {
+    Suspension& suspension = *in_flight_.find(id)->suspension;
+    auto response = parse_frame(std::exchange(suspension.saved_end, {}));
+    if (auto* const frame = std::get_if<Frame>(&response)) suspension.end = std::move(*frame);
+    hold(suspension);
+    timer_.set_at_latest(suspension.due);
   }
 }
 

@@ -18,14 +18,11 @@ struct JobFixture : RouterFixture {
   explicit JobFixture(JobOptions job_options = {}, const RouterOptions& options = {},
                       bool opened = true)
       : RouterFixture(options),
-        runner(loop, client_ids, router, log, job_options),
+        runner(loop, router, log, job_options),
         collectors(loop, runner, router.clients()),
         methods(loop, runner, collectors),
         jobs_control(methods, collectors) {
     router.set_control(jobs_control);
-    router.set_orphan_keeper([this](const Client& former, UpstreamId id, PendingRequest& request) {
-      return runner.adopt(former, id, request);
-    });
     if (opened) open();
   }
 
@@ -54,9 +51,6 @@ struct JobFixture : RouterFixture {
     }
     bool cancel(const Client& asker, std::string_view raw_id) override {
       return collectors.cancel(asker, raw_id);
-    }
-    bool take_response(const Client& client, const Frame& response) override {
-      return collectors.take_response(client, response);
     }
     void client_half_closed(const Client& client) override {
       collectors.client_half_closed(client);

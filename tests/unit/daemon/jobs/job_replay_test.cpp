@@ -18,7 +18,10 @@ std::string payload_of(const Values&... values) {
   return Archive::write(Archive::Kind::disk, now, values...);
 }
 std::string job_record(const Job& job, const std::string& request = "", const JobWay& way = {}) {
-  return payload_of(job, request, way);
+  Job whole = job;
+  whole.request = request;
+  whole.way = way;
+  return payload_of(whole);
 }
 std::string changed_record(const Job& job) {
   return payload_of(job.number, static_cast<const JobOutcome&>(job));
@@ -96,13 +99,15 @@ TEST_CASE("a job is kept with all it has, and its record's size is known") {
   job.question = JobQuestion{"elicitation/create", "{\"message\":\"?\"}"};
   job.progress = "{\"progress\":1}";
   const std::string record = job_record(job, "the request", a_way());
-  CHECK(record.size() ==
-        Archive::measure(Archive::Kind::disk, job, std::string("the request"), a_way()));
+  Job whole = job;
+  whole.request = "the request";
+  whole.way = a_way();
+  CHECK(record.size() == Archive::measure(Archive::Kind::disk, whole));
   ReplayedState state(now);
   REQUIRE(state.take(record::job, record));
-  const UnfinishedJob& replayed = state.jobs.jobs().at(JobNumber{1});
-  check_same(replayed.job, job);
-  CHECK(replayed.job.question->params == job.question->params);
+  const Job& replayed = state.jobs.jobs().at(JobNumber{1});
+  check_same(replayed, job);
+  CHECK(replayed.question->params == job.question->params);
   CHECK(replayed.request == "the request");
   check_same(replayed.way, a_way());
 }
@@ -134,8 +139,8 @@ TEST_CASE("what becomes of a job is applied, and its end leaves no request") {
   CHECK(state.take(record::job_way, payload_of(job.number, a_way())));
   job.progress = "{}";
   CHECK(state.take(record::job_changed, changed_record(job)));
-  const UnfinishedJob& replayed = state.jobs.jobs().at(JobNumber{1});
-  check_same(replayed.job, job);
+  const Job& replayed = state.jobs.jobs().at(JobNumber{1});
+  check_same(replayed, job);
   check_same(replayed.way, a_way());
   CHECK(state.jobs.resumable_in(3) == std::vector<UpstreamId>{UpstreamId{9}});
   CHECK(state.jobs.resumable_in(2).empty());
@@ -144,8 +149,8 @@ TEST_CASE("what becomes of a job is applied, and its end leaves no request") {
   job.response = "{\"error\":{}}";
   job.ended = ended_at;
   CHECK(state.take(record::job_changed, changed_record(job)));
-  check_same(replayed.job, job);
-  CHECK(replayed.job.ended == ended_at);
+  check_same(replayed, job);
+  CHECK(replayed.ended == ended_at);
   CHECK(replayed.request.empty());
   check_same(replayed.way, {});
   CHECK(state.jobs.resumable_in(3).empty());
@@ -169,7 +174,7 @@ TEST_CASE("a log that was written anew may tell of changes before their jobs") {
   CHECK(state.take(record::job, job_record(second, "", {})));
   REQUIRE(state.jobs.jobs().size() == 3);
   CHECK(state.jobs.jobs().at(JobNumber{1}).way.started);
-  CHECK(state.jobs.jobs().at(JobNumber{2}).job.state == JobState::completed);
+  CHECK(state.jobs.jobs().at(JobNumber{2}).state == JobState::completed);
 }
 
 TEST_CASE("what a key leaves behind is kept") {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,7 @@ struct Store {
     job.holds_key = !key.empty();
     job.digest = 7;
     job.keep = store.limits().ttl;
-    return store.add(std::move(job), "request") != nullptr;
+    return store.add(std::move(job)) != nullptr;
   }
   bool end(const std::string& id, std::size_t bytes = 1, bool delivered = true) {
     now += 1s;
@@ -280,33 +281,40 @@ TEST_CASE("bounds that are lower than another daemon's were never drop what has 
   CHECK(store.counts().not_restored == 3);
 }
 
-struct Written final : JobJournal {
-  void job_added(const Job& job, std::string_view request, const JobWay&) override {
-    lines.push_back(fmt::format("added {} {}", job.id, request));
-  }
-  void job_changed(const Job& job) override { lines.push_back("changed " + job.id); }
-  void job_started(const Job& job, UpstreamId) override { lines.push_back("started " + job.id); }
-  void job_ended(const Job& job) override {
-    lines.push_back(fmt::format("ended {} {}", job.id, name_of(job.state)));
-  }
-  void job_forgotten(const Job& job) override { lines.push_back("forgotten " + job.id); }
-  void key_left(const User&, const UsedKey& key) override { lines.push_back("left " + key.key); }
-  std::vector<std::string> lines;
+struct Keeper final : JobKeeper {
+  bool write_changes() override { return ++writes > 0; }
+  void note_question(Job&) override {}
+  int writes = 0;
 };
 
-TEST_CASE("the journal is told of everything, in order") {
-  Written written;
+TEST_CASE("what has changed is known until it is taken to be written") {
+  const auto bits = [](JobChange what) { return static_cast<unsigned>(what); };
+  Keeper keeper;
   Store t;
-  t.store.set_journal(written);
+  REQUIRE(t.add("unkept"));
+  CHECK(t.store.take_changes().jobs.empty());
+  CHECK_FALSE(t.store.write());
+  t.store.set_keeper(&keeper);
   REQUIRE(t.add("a", ann, "key"));
-  t.store.journal().job_started(*t.store.find("a"), UpstreamId{1});
+  const JobNumber number = t.store.find("a")->number;
+  CHECK(t.store.take_changes().jobs ==
+        std::map<JobNumber, unsigned>{{number, bits(JobChange::all)}});
+  CHECK(t.store.write());
+  CHECK(keeper.writes == 1);
+  t.store.changed(*t.store.find("a"), JobChange::way);
   REQUIRE(t.store.ask(*t.store.find("a"), {"m", "{}"}));
-  t.store.go_on(*t.store.find("a"));
+  CHECK(t.store.take_changes().jobs.at(number) ==
+        (bits(JobChange::way) | bits(JobChange::outcome)));
+  CHECK(t.store.take_changes().jobs.empty());
   REQUIRE(t.end("a"));
+  CHECK(t.store.take_changes().jobs.at(number) == bits(JobChange::outcome));
+  t.store.changed(*t.store.find("a"), JobChange::outcome);
   t.store.forget(*t.store.find("a"), t.now);
-  CHECK(written.lines == std::vector<std::string>{"added a request", "started a", "changed a",
-                                                  "changed a", "ended a completed", "left key",
-                                                  "forgotten a"});
+  const JobChanges last = t.store.take_changes();
+  CHECK(last.jobs.empty());
+  CHECK(last.forgotten == std::vector<JobNumber>{number});
+  REQUIRE(last.keys.size() == 1);
+  CHECK(last.keys.front().second.key == "key");
 }
 
 TEST_CASE("what has ended and was told nobody is counted until it is told or gone") {

@@ -2,6 +2,7 @@
 
 #include "job_fixture.hpp"
 #include "jobs/server_task.hpp"
+#include "router/router_upgrade.hpp"
 
 namespace bridge {
 namespace {
@@ -42,8 +43,13 @@ TEST_CASE("what is said of a task is read within bounds") {
 }
 
 TEST_CASE("the id of a request about a task names its job") {
-  CHECK(job_of_task_request(task_request_id(JobNumber{12})) == JobNumber{12});
-  CHECK_FALSE(job_of_task_request("12"));
+  JobRequest request;
+  request.number = JobNumber{12};
+  request.about_task = true;
+  CHECK(job_request_of(request.id()).number == JobNumber{12});
+  CHECK(job_request_of(request.id()).about_task);
+  CHECK(job_request_of("12").number == JobNumber{12});
+  CHECK_FALSE(job_request_of("12").about_task);
 }
 
 /// Its server has made a task of the one job.
@@ -144,7 +150,7 @@ TEST_CASE("a job that is cancelled, or takes too long, cancels its task") {
   t.bridge(t.client, "cancel", fmt::format(R"({{"job":"{}"}})", t.job));
   CHECK(t.upstream.count("tasks/cancel") == 1);
   t.upstream.answer(t.upstream.id_of("tasks/cancel"), R"({"resultType":"complete"})");
-  CHECK(std::distance(t.router.clients().begin(), t.router.clients().end()) == 1);
+  CHECK(t.router.clients().jobs().empty());
   ModernTask late;
   late.advance(500ms);
   late.advance(61min);
@@ -152,17 +158,15 @@ TEST_CASE("a job that is cancelled, or takes too long, cancels its task") {
   CHECK(late.upstream.count("tasks/cancel") == 1);
 }
 
-struct Accepted final : JobJournal {
-  void job_added(const Job&, std::string_view request, const JobWay&) override {
-    requests.emplace_back(request);
-  }
-  Lines requests;
+struct NothingWritten final : JobKeeper {
+  bool write_changes() override { return false; }
+  void note_question(Job&) override {}
 };
 
 TEST_CASE("what is kept of a job says that it can be a task, for a daemon that has no list") {
   JobFixture t({}, {}, false);
-  Accepted journal;
-  t.runner.store().set_journal(journal);
+  NothingWritten keeper;
+  t.runner.store().set_keeper(&keeper);
   t.in_turn([&] { t.session.require(); });
   t.upstream.answer(
       t.upstream.id_of("initialize"),
@@ -175,12 +179,14 @@ TEST_CASE("what is kept of a job says that it can be a task, for a daemon that h
       t.upstream.id_of("tools/list"),
       R"({"tools":[{"name":"a","inputSchema":{},"execution":{"taskSupport":"optional"}},{"name":"b","inputSchema":{}}]})");
   client.take_lines();
-  t.submit(client, "a");
-  t.submit(client, "b");
-  REQUIRE(journal.requests.size() == 2);
-  CHECK(contains(journal.requests[0], R"("task":{)"));
-  CHECK_FALSE(contains(journal.requests[1], R"("task":{)"));
-  t.runner.store().forget_journal();
+  // Both wait for their turn.
+  t.in_turn([&] { RouterUpgrade(t.router).pause(); });
+  const std::string first = t.submit(client, "a");
+  const std::string second = t.submit(client, "b");
+  CHECK(contains(t.runner.store().find(first)->request, R"("task":{)"));
+  CHECK(contains(t.runner.store().find(second)->request, R"("name":"b")"));
+  CHECK_FALSE(contains(t.runner.store().find(second)->request, R"("task":{)"));
+  t.runner.store().set_keeper(nullptr);
 }
 
 TEST_CASE("a legacy server's task has its questions and its response on tasks/result") {

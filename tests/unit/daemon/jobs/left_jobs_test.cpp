@@ -8,13 +8,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-UnfinishedJob left_job(std::uint64_t number, std::string_view method = "tools/call") {
-  UnfinishedJob left;
-  left.job.id = fmt::format("{:032x}", number);
-  left.job.number = static_cast<JobNumber>(number);
-  left.job.user = {false, 1000};
-  left.job.method = method;
-  left.job.keep = 1h;
+Job left_job(std::uint64_t number, std::string_view method = "tools/call") {
+  Job left;
+  left.id = fmt::format("{:032x}", number);
+  left.number = static_cast<JobNumber>(number);
+  left.user = {false, 1000};
+  left.method = method;
+  left.keep = 1h;
   left.request = fmt::format(
       R"({{"jsonrpc":"2.0","id":{},"method":"{}","params":{{"name":"left","_meta":{{"progressToken":{}}}}}}})",
       number, method, number);
@@ -24,8 +24,8 @@ UnfinishedJob left_job(std::uint64_t number, std::string_view method = "tools/ca
 struct LeftJobs : JobFixture {
   using JobFixture::JobFixture;
 
-  std::string take_over(UnfinishedJob left, bool may_act = true) {
-    std::string id = left.job.id;
+  std::string take_over(Job left, bool may_act = true) {
+    std::string id = left.id;
     in_turn([&] { runner.take_over(std::move(left), may_act); });
     return id;
   }
@@ -39,7 +39,7 @@ struct LeftJobs : JobFixture {
 TEST_CASE("one that was never started is sent, and one that only reads is sent again") {
   LeftJobs t;
   const std::string waiting = t.take_over(left_job(3));
-  UnfinishedJob reading = left_job(4, "tools/list");
+  Job reading = left_job(4, "tools/list");
   reading.way.started = true;
   const std::string read = t.take_over(std::move(reading));
   CHECK(t.upstream.methods() == Lines{"tools/call", "tools/list"});
@@ -54,7 +54,7 @@ TEST_CASE("one that was never started is sent, and one that only reads is sent a
 TEST_CASE(
     "one that may have acted is not sent again, nor anything if the state is not gone on with") {
   LeftJobs t;
-  UnfinishedJob started = left_job(1);
+  Job started = left_job(1);
   started.way.started = true;
   CHECK(t.failed_unknown(t.take_over(std::move(started))));
   CHECK(t.failed_unknown(t.take_over(left_job(2), false)));
@@ -63,7 +63,7 @@ TEST_CASE(
 
 TEST_CASE("an answer is awaited behind its last event, in the session of before") {
   LeftJobs t;
-  UnfinishedJob left = left_job(1);
+  Job left = left_job(1);
   left.way.started = true;
   left.way.id = UpstreamId{77};
   left.way.session = t.session.number();
@@ -81,8 +81,8 @@ TEST_CASE("an answer is awaited behind its last event, in the session of before"
   t.upstream.answer(UpstreamId{77}, R"({"x":1})");
   CHECK(t.state_of(job) == "completed");
 
-  left.job.id = "b";
-  left.job.number = JobNumber{2};
+  left.id = "b";
+  left.number = JobNumber{2};
   left.way.session = 7;
   CHECK(t.failed_unknown(t.take_over(left)));
   CHECK(t.upstream.sent.size() == 1);
@@ -90,7 +90,7 @@ TEST_CASE("an answer is awaited behind its last event, in the session of before"
 
 TEST_CASE("what is asked on that stream is answered as ever") {
   LeftJobs t;
-  UnfinishedJob left = left_job(1);
+  Job left = left_job(1);
   left.way = {true, UpstreamId{77}, t.session.number(), "event", 0, {}, {}, {}};
   const std::string job = t.take_over(left);
   t.ask("\"q\"", UpstreamId{77}, "elicitation/create");
@@ -103,7 +103,7 @@ TEST_CASE("what is asked on that stream is answered as ever") {
 TEST_CASE("a task is asked about again") {
   LeftJobs t({}, {}, false);
   t.open_modern();
-  UnfinishedJob left = left_job(1);
+  Job left = left_job(1);
   left.way.started = true;
   left.way.task = "\"x\"";
   const std::string job = t.take_over(std::move(left));
@@ -116,7 +116,7 @@ TEST_CASE("a task is asked about again") {
 TEST_CASE("what was asked in a result is asked again but for what was answered, and then goes on") {
   LeftJobs t({}, {}, false);
   t.open_modern();
-  UnfinishedJob left = left_job(1);
+  Job left = left_job(1);
   left.way.started = true;
   left.way.round =
       R"({"resultType":"input_required","inputRequests":{"one":{"method":"roots/list"},"two":{"method":"elicitation/create","params":{"m":1}}},"requestState":"state"})";
@@ -134,8 +134,8 @@ TEST_CASE("what was asked in a result is asked again but for what was answered, 
   t.upstream.answer(t.upstream.sent.front().id, R"({"resultType":"complete"})");
   CHECK(t.state_of(job) == "completed");
 
-  left.job.id = "b";
-  left.job.number = JobNumber{2};
+  left.id = "b";
+  left.number = JobNumber{2};
   left.way.answers.push_back(R"({"a":2})");  // the last answer came, and was not sent
   t.take_over(left);
   CHECK(t.upstream.sent.size() == 2);
@@ -166,8 +166,8 @@ TEST_CASE("while the upstream is away it is tried again, until request-max") {
   CHECK(t.state_of(second) == "completed");
 }
 
-UnfinishedJob started_job(const LeftJobs& t, std::chrono::milliseconds ago) {
-  UnfinishedJob left = left_job(1);
+Job started_job(const LeftJobs& t, std::chrono::milliseconds ago) {
+  Job left = left_job(1);
   left.way.started = true;
   left.way.id = UpstreamId{77};
   left.way.session = t.session.number();
@@ -180,7 +180,7 @@ TEST_CASE("how long one may work counts from its start, whatever daemon began it
   JobOptions options;
   options.request_max = 60s;
   LeftJobs t(options);
-  UnfinishedJob left = started_job(t, 50s);
+  Job left = started_job(t, 50s);
   left.way.time.worked = 5s;
   const std::string job = t.take_over(left);
   t.advance(4s);
@@ -194,7 +194,7 @@ TEST_CASE("one that waited for an answer has not worked meanwhile") {
   JobOptions options;
   options.request_max = 60s;
   LeftJobs t(options);
-  UnfinishedJob left = started_job(t, 50s);
+  Job left = started_job(t, 50s);
   left.way.time.worked = 5s;
   left.way.time.asks = true;
   const std::string job = t.take_over(left);

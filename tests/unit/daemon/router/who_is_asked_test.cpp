@@ -1,4 +1,4 @@
-#include "router/server_requests.hpp"
+#include "router/questions.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,10 @@ namespace {
 
 constexpr bool own = true, busy = true, silent = true, no = false;
 
-std::optional<ClientId> asked(const std::vector<Askable>& able) { return who_is_asked(able); }
+std::optional<ClientId> asked(const std::vector<Askable>& able) {
+  const Askable* const one = who_is_asked(able);
+  return one != nullptr ? std::optional(one->client) : std::nullopt;
+}
 
 }  // namespace
 
@@ -27,12 +30,12 @@ TEST_CASE("the only one with requests in flight is asked, and not one of several
 }
 
 TEST_CASE("a job is asked only while nobody connected has requests in flight") {
-  const Askable job{ClientId{1}, no, busy, no, true}, idle{ClientId{2}, no, no, no},
+  const Askable job{ClientId{1}, no, busy, no, JobNumber{7}}, idle{ClientId{2}, no, no, no},
       waits{ClientId{3}, no, busy, no}, other{ClientId{4}, no, busy, no};
   CHECK(asked({job, waits}) == ClientId{3});
   CHECK(asked({job, waits, other}) == ClientId{3});
   CHECK(asked({job, idle}) == ClientId{1});
-  CHECK(asked({{ClientId{1}, own, busy, no, true}, waits}) == ClientId{1});
+  CHECK(asked({{ClientId{1}, own, busy, no, JobNumber{7}}, waits}) == ClientId{1});
   CHECK(asked({job, {ClientId{3}, no, busy, silent}}) == ClientId{1});
 }
 

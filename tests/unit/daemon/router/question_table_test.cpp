@@ -1,4 +1,4 @@
-#include "router/server_requests.hpp"
+#include "router/questions.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,8 +9,8 @@ using namespace bridge;
 
 namespace {
 
-ServerRequest request(std::uint64_t id, std::size_t bytes, bool parked = true) {
-  ServerRequest made;
+Question request(std::uint64_t id, std::size_t bytes, bool parked = true) {
+  Question made;
   made.id = id;
   made.upstream_request_id = std::to_string(id);
   made.line = std::string(bytes, 'x');
@@ -21,7 +21,7 @@ ServerRequest request(std::uint64_t id, std::size_t bytes, bool parked = true) {
 }  // namespace
 
 TEST_CASE("at most 64 may be parked, not counting those that a client was asked") {
-  ServerRequestTable requests;
+  QuestionTable requests;
   for (std::uint64_t i = 0; i < 100; ++i) requests.add(request(1000 + i, 1, false));
   for (std::uint64_t i = 0; i < 64; ++i) {
     CHECK(requests.can_park(1));
@@ -34,7 +34,7 @@ TEST_CASE("at most 64 may be parked, not counting those that a client was asked"
 }
 
 TEST_CASE("at most 1 MiB may be parked, exactly") {
-  ServerRequestTable requests;
+  QuestionTable requests;
   constexpr std::size_t limit = 1u << 20;
   CHECK(requests.can_park(limit));
   CHECK_FALSE(requests.can_park(limit + 1));
@@ -46,7 +46,7 @@ TEST_CASE("at most 1 MiB may be parked, exactly") {
 }
 
 TEST_CASE("at most 1024 requests and 16 MiB are kept in all") {
-  ServerRequestTable many;
+  QuestionTable many;
   for (std::uint64_t i = 0; i < 1024; ++i) {
     CHECK(many.has_room_for(1));
     many.add(request(i, 1, false));
@@ -55,7 +55,7 @@ TEST_CASE("at most 1024 requests and 16 MiB are kept in all") {
   many.remove(*many.find(3));
   CHECK(many.has_room_for(1));
 
-  ServerRequestTable large;
+  QuestionTable large;
   large.add(request(1, (16u << 20) - 5, false));
   CHECK(large.has_room_for(5));
   CHECK_FALSE(large.has_room_for(6));
@@ -64,9 +64,9 @@ TEST_CASE("at most 1024 requests and 16 MiB are kept in all") {
 }
 
 TEST_CASE("one is found by the client's id and by the upstream's, and once removed no more") {
-  ServerRequestTable requests;
+  QuestionTable requests;
   CHECK(requests.next_id() != requests.next_id());
-  ServerRequest made = request(7, 1);
+  Question made = request(7, 1);
   made.upstream_request_id = R"("\u0061")";
   requests.add(made);
   requests.add(request(8, 1));
@@ -78,16 +78,16 @@ TEST_CASE("one is found by the client's id and by the upstream's, and once remov
   requests.remove(*requests.find(7));
   CHECK(requests.find(7) == nullptr);
   CHECK(requests.find_by_upstream_id(R"("a")") == nullptr);
-  const ServerRequest stranger = request(8, 1);
+  const Question stranger = request(8, 1);
   requests.remove(stranger);
   CHECK(requests.find(8) != nullptr);
 }
 
 TEST_CASE("they may be removed while they are looked through") {
-  ServerRequestTable requests;
+  QuestionTable requests;
   for (std::uint64_t i = 1; i <= 5; ++i) requests.add(request(i, 1));
   std::vector<std::uint64_t> seen;
-  requests.each([&](ServerRequest& one) {
+  requests.each([&](Question& one) {
     seen.push_back(one.id);
     if (one.id % 2 == 1) requests.remove(one);
   });
@@ -98,10 +98,10 @@ TEST_CASE("they may be removed while they are looked through") {
 TEST_CASE("a client has left a question open from the time on that it was asked") {
   using namespace std::chrono_literals;
   const SteadyTime start{};
-  ServerRequestTable requests;
-  ServerRequest early = request(1, 1, false);
+  QuestionTable requests;
+  Question early = request(1, 1, false);
   early.asked_since = start + 10s;
-  ServerRequest parked = request(2, 1);
+  Question parked = request(2, 1);
   parked.asked_since = start;
   requests.add(early);
   requests.add(parked);

@@ -1,4 +1,4 @@
-#include "router/server_requests.hpp"
+#include "router/questions.hpp"
 
 #include "router_fixture.hpp"
 

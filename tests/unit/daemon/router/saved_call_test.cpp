@@ -4,32 +4,35 @@
 #include <memory>
 #include <utility>
 
-#include "router/pending_requests.hpp"
-#include "router/server_requests.hpp"
+#include "router/call.hpp"
+#include "router/questions.hpp"
 #include "state/archive.hpp"
 
 using namespace bridge;
 
 TEST_CASE("a request in flight is saved with whose it is, its ids and its times") {
-  PendingRequest request;
+  Call request;
   request.client = static_cast<ClientId>(4);
   request.user = {false, 1000};
   request.client_request_id = "\"a\"";
   request.progress_token = "7";
   request.method = "tools/call";
   request.subject = "file:///a";
-  request.takes_slot = false;
+  request.kind = Call::Kind::opens_session;
+  request.stage = Call::Stage::suspended;
   request.mirrored_again = true;
   request.received = steady_time_of(10);
   request.sent = steady_time_of(20);
-  const PendingRequest again = Archive::copy(request);
+  const Call again = Archive::copy(request);
   CHECK(again.client == request.client);
   CHECK(again.user == request.user);
   CHECK(again.client_request_id == "\"a\"");
   CHECK(again.progress_token == "7");
   CHECK(again.method == "tools/call");
   CHECK(again.subject == "file:///a");
-  CHECK_FALSE(again.takes_slot);
+  CHECK(again.kind == Call::Kind::opens_session);
+  CHECK(again.stage == Call::Stage::suspended);
+  CHECK_FALSE(again.takes_slot());
   CHECK(again.mirrored_again);
   CHECK(again.era == Era::legacy);
   CHECK(again.modern == nullptr);
@@ -39,15 +42,15 @@ TEST_CASE("a request in flight is saved with whose it is, its ids and its times"
 }
 
 TEST_CASE("one of a client that has left stays without one") {
-  PendingRequest request;
+  Call request;
   request.user = {true, 0};
-  const PendingRequest again = Archive::copy(request);
+  const Call again = Archive::copy(request);
   CHECK_FALSE(again.client);
   CHECK(again.user == request.user);
 }
 
 TEST_CASE("what a modern client says, and the rounds of a legacy one, are saved") {
-  PendingRequest request;
+  Call request;
   request.era = Era::modern;
   request.modern = std::make_unique<ModernRequest>();
   request.modern->declared.name_methods(R"({"methods":["roots/list"]})");
@@ -57,7 +60,7 @@ TEST_CASE("what a modern client says, and the rounds of a legacy one, are saved"
   request.modern->undeclared_by_one_of_several = true;
   request.rounds = std::make_unique<InputRound>(InputRound{"{\"id\":1}", 3, 2});
   request.traceparent = std::make_unique<const std::string>("00-1-2-01");
-  const PendingRequest again = Archive::copy(request);
+  const Call again = Archive::copy(request);
   REQUIRE(again.modern != nullptr);
   CHECK(again.era == Era::modern);
   CHECK(again.modern->declared.covers("roots/list", AskedFor::roots));
@@ -73,7 +76,7 @@ TEST_CASE("what a modern client says, and the rounds of a legacy one, are saved"
 }
 
 TEST_CASE("a question of the upstream is saved with who was asked, and who declined") {
-  ServerRequest request;
+  Question request;
   request.id = 5;
   request.upstream_request_id = "\"q\"";
   request.method = "elicitation/create";
@@ -87,7 +90,7 @@ TEST_CASE("a question of the upstream is saved with who was asked, and who decli
   request.declined = {static_cast<ClientId>(2)};
   request.shown = true;
   request.caller = {LikelyCaller::Kind::one, static_cast<ClientId>(4)};
-  const ServerRequest again = Archive::copy(request);
+  const Question again = Archive::copy(request);
   CHECK(again.id == 5);
   CHECK(again.upstream_request_id == "\"q\"");
   CHECK(again.method == "elicitation/create");
@@ -106,7 +109,7 @@ TEST_CASE("a question of the upstream is saved with who was asked, and who decli
   request.origin.reset();
   request.user.reset();
   request.parked_until = steady_time_of(99);
-  const ServerRequest parked = Archive::copy(request);
+  const Question parked = Archive::copy(request);
   CHECK_FALSE(parked.asked);
   CHECK_FALSE(parked.origin);
   CHECK_FALSE(parked.user);

@@ -1,4 +1,4 @@
-#include "router/pending_requests.hpp"
+#include "router/call.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,8 +8,8 @@ using namespace bridge;
 
 namespace {
 
-PendingRequest of_client(std::uint64_t client) {
-  PendingRequest request;
+Call of_client(std::uint64_t client) {
+  Call request;
   request.client = static_cast<ClientId>(client);
   request.client_request_id = "\"id\"";
   return request;
@@ -18,7 +18,7 @@ PendingRequest of_client(std::uint64_t client) {
 }  // namespace
 
 TEST_CASE("a request in flight is found by its upstream id, and taken once") {
-  PendingRequests pending;
+  CallTable pending;
   pending.add(UpstreamId{1}, of_client(10));
   pending.add(UpstreamId{2}, of_client(11));
   CHECK(pending.size() == 2);
@@ -34,7 +34,7 @@ TEST_CASE("a request in flight is found by its upstream id, and taken once") {
 }
 
 TEST_CASE("what comes late on an answered request's stream still has its owner") {
-  PendingRequests pending;
+  CallTable pending;
   pending.add(UpstreamId{1}, of_client(10));
   CHECK(pending.owner(UpstreamId{1}) == ClientId{10});
   pending.take(UpstreamId{1});
@@ -45,8 +45,8 @@ TEST_CASE("what comes late on an answered request's stream still has its owner")
 }
 
 TEST_CASE("a request whose client has left has no owner, in flight or answered") {
-  PendingRequests pending;
-  PendingRequest orphan = of_client(10);
+  CallTable pending;
+  Call orphan = of_client(10);
   orphan.client.reset();
   pending.add(UpstreamId{1}, std::move(orphan));
   CHECK_FALSE(pending.owner(UpstreamId{1}));
@@ -55,7 +55,7 @@ TEST_CASE("a request whose client has left has no owner, in flight or answered")
 }
 
 TEST_CASE("the owners of the last 1024 answered requests are remembered") {
-  PendingRequests pending;
+  CallTable pending;
   for (std::uint64_t id = 1; id <= 1025; ++id) {
     pending.add(static_cast<UpstreamId>(id), of_client(id));
     pending.take(static_cast<UpstreamId>(id));
@@ -66,10 +66,10 @@ TEST_CASE("the owners of the last 1024 answered requests are remembered") {
 }
 
 TEST_CASE("a request is filled in where it stays, and goes on under another id") {
-  PendingRequests pending;
-  PendingRequest& request = pending.add(UpstreamId{1}, true);
+  CallTable pending;
+  Call& request = pending.add(UpstreamId{1}, Call::Kind::forwarded);
   request.client = ClientId{10};
-  pending.add(UpstreamId{2}, false);
+  pending.add(UpstreamId{2}, Call::Kind::own);
   CHECK(pending.slots_used() == 1);
   CHECK(&pending.rename(UpstreamId{1}, UpstreamId{3}) == &request);
   CHECK(pending.find(UpstreamId{3}) == &request);

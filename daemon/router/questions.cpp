@@ -1,0 +1,707 @@
+#include "router/questions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "json/json_object.hpp"
+#include "json/json_text.hpp"
+#include "json/reply.hpp"
+#include "mcp/handshake.hpp"
+#include "mcp/input_required.hpp"
+#include "mcp/methods.hpp"
+
+namespace bridge {
+namespace {
+
+/// Whoever has not answered for so long is asked no further one while another could.
+constexpr std::chrono::seconds answer_timeout{30};
+
+constexpr std::string_view nobody_answers = "Method not found: no client of the bridge answers it";
+
+/// Empty: this client's, or nobody's.
+std::string_view caller_of(const Question& question, ClientId asked) {
+  if (question.origin) return question.owner == asked ? "" : "another";
+  switch (question.caller.kind) {
+    case LikelyCaller::Kind::nobody: return "";
+    case LikelyCaller::Kind::one: return question.caller.client == asked ? "" : "another";
+    case LikelyCaller::Kind::several: return "unknown";
+  }
+  return "";
+}
+
+bool is_method_not_found(const Frame& response) {
+  return find_member(response.text(response.error), "code") == "-32601";
+}
+
+std::string cancelled(std::string_view raw_id, std::string_view reason) {
+  return own_notification(
+      "notifications/cancelled",
+      JsonObject().add("requestId", RawJson{raw_id}).add("reason", reason).text());
+}
+
+}  // namespace
+
+LikelyCaller likely_caller(const RequestsInFlight& in_flight) {
+  LikelyCaller caller;
+  in_flight.each([&](UpstreamId id, const Call& call) {
+    if (!call.is_upstream() || call.is_own() || call.side == Era::modern ||
+        !may_require_input(call.method))
+      return;
+    const auto owner = in_flight.owner(id);
+    if (caller.kind == LikelyCaller::Kind::nobody) {
+      caller = {LikelyCaller::Kind::one, owner};
+    } else if (caller.client != owner) {
+      caller = {LikelyCaller::Kind::several, {}};
+    }
+  });
+  return caller;
+}
+
+std::string_view Question::params() const { return find_member(line, "params").value_or(""); }
+
+std::string notice_of_caller(const Question& question, const Client& asked) {
+  if (!asked.declared.names(question.method)) return {};
+  const std::string_view caller = caller_of(question, asked.id());
+  if (caller.empty()) return {};
+  return own_notification("notifications/bridge/question_about",
+                          JsonObject().add("requestId", question.id).add("caller", caller).text());
+}
+
+std::size_t QuestionTable::parked() const {
+  return static_cast<std::size_t>(std::count_if(
+      questions_.begin(), questions_.end(), [](const Question& one) { return one.is_parked(); }));
+}
+
+bool QuestionTable::can_park(std::size_t bytes) const {
+  std::size_t parked_bytes = bytes;
+  for (const Question& one : questions_) {
+    if (one.is_parked()) parked_bytes += one.line.size();
+  }
+  return parked() < max_parked && parked_bytes <= max_parked_bytes;
+}
+
+Question& QuestionTable::add(Question question) {
+  bytes_ += question.line.size();
+  questions_.push_back(std::move(question));
+  return questions_.back();
+}
+
+void QuestionTable::remove(const Question& question) {
+  const auto found = std::find_if(questions_.begin(), questions_.end(),
+                                  [&](const Question& one) { return &one == &question; });
+  if (found == questions_.end()) return;
+  bytes_ -= found->line.size();
+  questions_.erase(found);
+}
+
+void QuestionTable::move_to_end(const Question& question) {
+  const auto found = std::find_if(questions_.begin(), questions_.end(),
+                                  [&](const Question& one) { return &one == &question; });
+  questions_.splice(questions_.end(), questions_, found);
+}
+
+template <class IsOne>
+Question* QuestionTable::find_if(IsOne&& is_one) {
+  const auto found = std::find_if(questions_.begin(), questions_.end(), is_one);
+  return found == questions_.end() ? nullptr : &*found;
+}
+
+Question* QuestionTable::find(std::uint64_t id) {
+  return find_if([id](const Question& one) { return one.id == id; });
+}
+
+Question* QuestionTable::find_told(std::string_view raw_id) {
+  if (const auto number = to_unsigned(raw_id)) return find(*number);
+  return find_if([raw_id](const Question& one) { return one.told_as == raw_id; });
+}
+
+Question* QuestionTable::find_by_upstream_id(std::string_view raw_id) {
+  return find_if(
+      [raw_id](const Question& one) { return same_id(one.upstream_request_id, raw_id); });
+}
+
+Question* QuestionTable::first_of(JobNumber job) {
+  return find_if([job](const Question& one) {
+    return one.answerer == Question::Answerer::job && one.job == job;
+  });
+}
+
+bool QuestionTable::has_left_open(ClientId client, SteadyTime then) const {
+  return std::any_of(questions_.begin(), questions_.end(), [&](const Question& one) {
+    return one.asked == client && one.asked_since <= then && one.told_as.empty();
+  });
+}
+
+// Who is asked.
+
+const Askable* who_is_asked(const std::vector<Askable>& able) {
+  const bool all_silent =
+      std::all_of(able.begin(), able.end(), [](const Askable& one) { return one.is_silent; });
+  const bool somebody_waits = std::any_of(able.begin(), able.end(), [&](const Askable& one) {
+    return one.is_busy && one.job == JobNumber{} && (all_silent || !one.is_silent);
+  });
+  const Askable* longest = nullptr;
+  const Askable* busy = nullptr;
+  int busy_ones = 0;
+  for (const Askable& one : able) {
+    if (one.is_silent && !all_silent) continue;
+    if (one.is_own) return &one;
+    if (one.job != JobNumber{} && somebody_waits) continue;
+    if (longest == nullptr) longest = &one;
+    if (!one.is_busy) continue;
+    busy = &one;
+    ++busy_ones;
+  }
+  return busy_ones == 1 ? busy : longest;
+}
+
+bool has_declined(const Question& question, ClientId client) {
+  const auto& declined = question.declined;
+  return std::find(declined.begin(), declined.end(), client) != declined.end();
+}
+
+/// Who only looks on, or cannot be reached, is nobody to the upstream.
+bool Questions::somebody_is_connected() const {
+  const Clients& clients = context_.clients;
+  return std::any_of(clients.begin(), clients.end(), [](const auto& entry) {
+    return !entry.second->is_observer() && entry.second->channel.can_be_asked({});
+  });
+}
+
+/// The id under which this client knows the request of its own that it is about; empty if there is
+/// none, or it has ended.
+std::string_view Questions::subject(const Question& question, const Client& client) const {
+  if (question.owner != client.id()) return {};
+  const Call* const about = in_flight_.find(question.origin);
+  return about != nullptr ? std::string_view(about->client_request_id) : std::string_view();
+}
+
+/// Whether this client has said that it answers such requests, and can be reached. One about a
+/// request is nothing for another user's clients.
+bool Questions::can_answer(const Client& client, const Question& question) const {
+  if (client.half_closed || !client.declared.covers(question.method, question.asked_for))
+    return false;
+  if (question.origin && question.user != client.user) return false;
+  return !has_declined(question, client.id()) &&
+         client.channel.can_be_asked(subject(question, client));
+}
+
+/// In the order of their connecting, then the jobs.
+std::vector<Askable> Questions::able(const Question& question, bool is_new) const {
+  const SteadyTime long_ago = context_.loop.now() - answer_timeout;
+  std::vector<Askable> able;
+  for (const auto& [id, client] : context_.clients) {
+    if (!can_answer(*client, question)) continue;
+    able.push_back(
+        {id, question.owner == id, !client->in_flight.empty(), table_.has_left_open(id, long_ago)});
+  }
+  if (question.origin) return able;
+  if (is_new) add_modern_calls(able, question);
+  if (jobs_ != nullptr) {
+    for (const JobNumber job : jobs_->jobs_to_ask(question))
+      able.push_back({client_of_jobs, false, true, false, job});
+  }
+  return able;
+}
+
+/// A modern client is one that answers while a call of it is in flight, the oldest of them.
+void Questions::add_modern_calls(std::vector<Askable>& able, const Question& question) const {
+  std::map<ClientId, UpstreamId> calls;
+  in_flight_.each([&](UpstreamId id, const Call& call) {
+    if (!call.client || !may_be_asked_in(id, question)) return;
+    UpstreamId& oldest = calls.try_emplace(*call.client, id).first->second;
+    oldest = std::min(oldest, id);
+  });
+  for (const auto& [client, id] : calls) {
+    std::erase_if(able, [its = client](const Askable& one) { return one.client == its; });
+    able.push_back({client, false, true, false, {}, id});
+  }
+  std::sort(able.begin(), able.end(),
+            [](const Askable& left, const Askable& right) { return left.client < right.client; });
+}
+
+/// Of those that are suspended the oldest, but not while another is in flight: the server waits for
+/// what it has asked about the one already, so it is more likely about the other.
+std::optional<UpstreamId> Questions::suspended_call(const Question& question) const {
+  std::optional<UpstreamId> suspended;
+  bool others_in_flight = false;
+  in_flight_.each([&](UpstreamId id, const Call& call) {
+    others_in_flight =
+        others_in_flight || (call.is_upstream() && !call.is_suspended() &&
+                             call.side == Era::legacy && may_require_input(call.method));
+    if (call.is_suspended() && may_be_asked_in(id, question))
+      suspended = std::min(id, suspended.value_or(id));
+  });
+  return others_in_flight ? std::nullopt : suspended;
+}
+
+bool Questions::may_be_asked_in(UpstreamId id, const Question& question) const {
+  const Call* const call = in_flight_.find(id);
+  return call != nullptr && call->modern && call->side == Era::legacy && question.is_request() &&
+         is_question(question.method) && may_require_input(call->method) &&
+         call->modern->declared.covers(question.method, question.asked_for);
+}
+
+/// `is_new`: it has just come, so that it may be asked in a result.
+std::optional<Askable> Questions::choose(const Question& question, bool is_new) const {
+  const Call* const about = in_flight_.find(question.origin);
+  if (about != nullptr && about->job != nullptr)
+    return Askable{client_of_jobs, true, true, false, about->job->number};
+  if (is_new && about != nullptr && may_be_asked_in(*question.origin, question))
+    return Askable{{}, true, true, false, {}, question.origin};
+  const std::vector<Askable> all = able(question, is_new);
+  if (const Askable* const one = who_is_asked(all)) return *one;
+  const auto call = is_new && !question.origin ? suspended_call(question) : std::nullopt;
+  return call ? std::optional(Askable{{}, false, false, false, {}, call}) : std::nullopt;
+}
+
+// What the upstream asks.
+
+Questions::Questions(const RouterContext& context, RequestsInFlight& in_flight,
+                     QuestionEvents events)
+    : context_(context),
+      in_flight_(in_flight),
+      events_(std::move(events)),
+      parking_(context.loop, [this] { expire_parked(); }) {}
+
+void Questions::refuse(std::string_view raw_id, int code, std::string_view message) {
+  context_.upstream.respond(error_reply(raw_id, code, message));
+}
+
+/// To whoever asks.
+void Questions::refuse(const Question& question, int code, std::string_view message) {
+  if (question.is_request()) {
+    refuse(question.upstream_request_id, code, message);
+  } else if (question.origin) {
+    events_.answered(question, nullptr);
+  }
+}
+
+void Questions::add(std::optional<UpstreamId> origin, Frame frame) {
+  const std::string_view raw_id = frame.text(frame.id);
+  if (frame.method == "ping") {
+    context_.upstream.respond(result_reply(raw_id, "{}"));
+    return;
+  }
+  Question question = made(origin, frame.method, frame.text(frame.params));
+  question.upstream_request_id = raw_id;
+  question.is_of_session = !origin;
+  question.line = std::move(frame.bytes);
+  const std::string number = std::to_string(question.id);
+  splice(question.line, {frame.id, number});
+  take_in(std::move(question));
+}
+
+void Questions::add(UpstreamId origin, std::size_t place, const InputRequest& asked) {
+  Question question = made(origin, asked.method, asked.params);
+  question.place = place;
+  question.line = input_request_line(asked, std::to_string(question.id));
+  take_in(std::move(question));
+}
+
+void Questions::add(JobNumber job, const InputRequest& asked) {
+  Question question = made(std::nullopt, asked.method, asked.params);
+  question.key = asked.key;
+  question.line = input_request_line(asked, std::to_string(question.id));
+  ask({client_of_jobs, true, true, false, job}, table_.add(std::move(question)));
+}
+
+Question Questions::made(std::optional<UpstreamId> origin, std::string_view method,
+                         std::string_view params) {
+  Question question;
+  question.id = table_.next_id();
+  question.method = method;
+  question.asked_for = asked_for(method, params);
+  question.origin = origin;
+  if (!origin) {
+    question.caller = likely_caller(in_flight_);
+    return question;
+  }
+  question.owner = in_flight_.owner(*origin);
+  if (const Client* owner = context_.clients.find(question.owner)) {
+    question.user = owner->user;
+  } else if (const Call* call = in_flight_.find(origin)) {
+    question.user = call->user;
+  }
+  return question;
+}
+
+void Questions::take_in(Question question) {
+  const auto whom = choose(question, true);
+  if (whom && whom->call) {
+    question.origin = whom->call;
+    if (table_.has_room_for(question.line.size()) && events_.ask_in_result(*whom->call)) {
+      ask(*whom, table_.add(std::move(question)));
+    } else {
+      refuse_in_result(question);
+    }
+    return;
+  }
+  const bool is_watched = onlookers_ != nullptr && onlookers_->somebody_looks_on();
+  const bool is_about_one = !whom && (question.origin.has_value() || in_flight_.has_modern_call());
+  if (!whom && !is_watched && (is_about_one || somebody_is_connected())) {
+    context_.log.peer(
+        LogLevel::info, "request of the upstream refused",
+        "the upstream asks for {}: no connected client that could be asked has declared it",
+        printable(question.method, 80));
+    if (is_about_one && question.is_request())
+      events_.nobody_declares(question.origin, question.method, question.asked_for);
+    tell_of_refusal(question, in_flight_, context_.clients);
+    refuse(question, json_rpc::method_not_found, nobody_answers);
+    return;
+  }
+  if (!table_.has_room_for(question.line.size())) {
+    refuse(question, json_rpc::bridge_error,
+           "overloaded: too many requests to clients are unanswered");
+    return;
+  }
+  if (!whom && !table_.can_park(question.line.size())) {
+    refuse(question, json_rpc::bridge_error,
+           "overloaded: nobody is connected and too many requests wait");
+    return;
+  }
+  Question& added = table_.add(std::move(question));
+  added.shown = is_watched;
+  if (is_watched) onlookers_->show_request(added.line);
+  if (!whom || !ask(*whom, added)) park(added);
+}
+
+/// False if it has left.
+bool Questions::ask(const Askable& whom, Question& question) {
+  if (whom.call) {
+    question.answerer = Question::Answerer::retry;
+  } else if (whom.job != JobNumber{}) {
+    question.answerer = Question::Answerer::job;
+    question.job = whom.job;
+    question.asked.reset();
+    table_.move_to_end(question);
+    jobs_->job_questions_changed(whom.job);
+  } else if (Client* const client = context_.clients.find(whom.client)) {
+    ask(*client, question);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void Questions::ask(Client& client, Question& question) {
+  question.asked = client.id();
+  question.asked_since = context_.loop.now();
+  if (std::string notice = notice_of_caller(question, client); !notice.empty())
+    client.channel.send(std::move(notice));
+  const std::string_view about = subject(question, client);
+  if (!about.empty()) {
+    client.channel.send_about(about, question.line);
+  } else {
+    client.channel.send(question.line);
+  }
+}
+
+// How it is answered.
+
+void Questions::answer(Client& client, Frame response) {
+  Question* const question = table_.find_told(response.text(response.id));
+  const bool was_told =
+      question != nullptr && question->asked == client.id() &&
+      (question->told_as.empty() || question->told_as == response.text(response.id));
+  // What was shown is anybody's to answer while no client is asked; a job's is its user's.
+  const bool is_open = question != nullptr && question->shown && client.channel.answers_unasked() &&
+                       (question->is_parked() || (question->answerer == Question::Answerer::job &&
+                                                  question->user == client.user));
+  if (!was_told && !is_open) {
+    ++context_.statistics.unknown_answers;
+    context_.log.peer(LogLevel::info, "unknown answer of a client", {.client = client.id()},
+                      "a client's answer to nothing it was asked was dropped");
+    return;
+  }
+  if (was_told && is_method_not_found(response) && pass_on(*question)) return;
+  if (!was_told) tell_withdrawn(*question, "it was answered");
+  take_answer(*question, std::move(response));
+}
+
+void Questions::take_answer(Question& question, Frame&& response) {
+  const JobNumber job = question.answerer == Question::Answerer::job ? question.job : JobNumber{};
+  // An elicitation can be cancelled; a server cannot make anything of an error to one.
+  if (job != JobNumber{} && response.error.present() && question.method == "elicitation/create")
+    response = std::get<Frame>(parse_frame(result_reply("0", cancelled_by_user)));
+  if (question.is_request()) {
+    splice(response.bytes, {response.id, question.upstream_request_id});
+    context_.upstream.respond(std::move(response.bytes));
+  } else {
+    if (job != JobNumber{})
+      jobs_->job_question_answered(job, question, response.text(response.result));
+    if (question.origin) events_.answered(question, &response);
+  }
+  remove(question);
+}
+
+/// The one that was asked does not know such requests: another one may. False if there is none.
+bool Questions::pass_on(Question& question) {
+  if (question.declined.size() == Question::max_declined) return false;
+  question.declined.push_back(*question.asked);
+  if (question.answerer == Question::Answerer::job) {
+    release(question);
+    return true;
+  }
+  const auto next = choose(question, false);
+  return next && ask(*next, question);
+}
+
+/// The client will answer nothing more: what it was asked goes to another who can. If there is
+/// none, the session's requests wait for one; the upstream must not wait for the others, nor for
+/// those that are about a request of a client that has left.
+void Questions::ask_others(const Client& client, bool has_left) {
+  table_.each([&](Question& question) {
+    if (question.asked != client.id()) return;
+    const Call* const about = in_flight_.find(question.origin);
+    if (question.answerer == Question::Answerer::job) {
+      if (!has_left) tell_withdrawn(question, {});
+      release(question);
+    } else {
+      // Its call may have been kept as a job.
+      const bool is_jobs = about != nullptr && about->job != nullptr;
+      ask_another(question, !has_left || is_jobs || question.owner != client.id(), true);
+    }
+  });
+}
+
+/// `may_wait`: for a client that can be asked, though others are connected.
+void Questions::ask_another(Question& question, bool may_be_asked, bool may_wait) {
+  const auto other = may_be_asked ? choose(question, false) : std::nullopt;
+  if (other && ask(*other, question)) return;
+  if (question.origin || (!may_wait && !question.shown && somebody_is_connected())) {
+    if (!question.origin) tell_of_refusal(question, in_flight_, context_.clients);
+    refuse(question, json_rpc::method_not_found, nobody_answers);
+    remove(question);
+  } else {
+    park(question);
+  }
+}
+
+void Questions::park(Question& question) {
+  question.answerer = Question::Answerer::client;
+  question.asked.reset();
+  question.parked_until = context_.loop.now() + context_.options.park_requests;
+  parking_.set_at_latest(question.parked_until);
+}
+
+void Questions::offer_parked() {
+  if (table_.parked() == 0) return;
+  table_.each([&](Question& question) {
+    if (!question.is_parked()) return;
+    if (const auto whom = choose(question, false)) ask(*whom, question);
+  });
+}
+
+void Questions::expire_parked() {
+  const SteadyTime now = context_.loop.now();
+  table_.each([&](Question& question) {
+    if (!question.is_parked()) return;
+    if (question.parked_until > now) {
+      parking_.set_at_latest(question.parked_until);
+      return;
+    }
+    refuse(question, json_rpc::bridge_error, "no client of the bridge is connected");
+    remove(question);
+  });
+}
+
+// Of jobs: the first of a job's questions is asked, by whom waits for the job and answers.
+
+bool Questions::offer(JobNumber job) {
+  Question* const question = table_.first_of(job);
+  if (question == nullptr) return false;
+  if (question->asked) return true;
+  for (const JobWaiter& waiter : jobs_->waiters_for(job)) {
+    Client* const client = context_.clients.find(waiter.client);
+    const bool may_be_asked =
+        client != nullptr && !client->half_closed && !has_declined(*question, waiter.client) &&
+        (waiter.answers || client->declared.covers(question->method, question->asked_for)) &&
+        client->channel.can_be_asked(waiter.request_id);
+    if (!may_be_asked) continue;
+    question->asked = waiter.client;
+    question->told_as = fmt::format(R"("question-{}")", ++last_told_);
+    question->told_about = waiter.request_id;
+    client->channel.send_about(question->told_about,
+                               json_rpc_message()
+                                   .add("id", RawJson{question->told_as})
+                                   .add("method", question->method)
+                                   .add_unless_empty("params", RawJson{question->params()})
+                                   .text());
+    return true;
+  }
+  return false;
+}
+
+bool Questions::answer(JobNumber job, std::string_view result, std::string_view error) {
+  Question& question = *table_.first_of(job);
+  auto response = parse_frame(json_rpc_message()
+                                  .add("id", 0)
+                                  .add_unless_empty("result", RawJson{result})
+                                  .add_unless_empty("error", RawJson{error})
+                                  .text());
+  auto* const frame = std::get_if<Frame>(&response);
+  if (frame == nullptr || !frame->is_response()) return false;
+  tell_withdrawn(question, "it was answered");
+  take_answer(question, std::move(*frame));
+  return true;
+}
+
+/// Whoever was asked for the job need not answer: another one may.
+void Questions::release(Question& question) {
+  question.asked.reset();
+  question.told_as.clear();
+  question.told_about.clear();
+  jobs_->job_questions_changed(question.job);
+}
+
+void Questions::waiter_gone(ClientId client, std::string_view raw_id) {
+  table_.each([&](Question& question) {
+    if (question.asked != client || question.told_as.empty() || question.told_about != raw_id)
+      return;
+    tell_withdrawn(question, {});
+    release(question);
+  });
+}
+
+void Questions::job_over(JobNumber job) {
+  table_.each([&](Question& question) {
+    if (question.answerer != Question::Answerer::job || question.job != job) return;
+    tell_withdrawn(question, {});
+    question.told_as.clear();
+    if (question.is_of_session) {
+      question.answerer = Question::Answerer::client;
+      ask_another(question, true, false);
+    } else if (!question.origin) {
+      table_.remove(question);
+    }
+  });
+}
+
+// Of modern clients' calls.
+
+void Questions::answer_with(const Question& question, std::string_view result) {
+  context_.upstream.respond(result_reply(question.upstream_request_id, result));
+  table_.remove(question);
+}
+
+void Questions::refuse_in_result(const Question& question) {
+  refuse(question.upstream_request_id, json_rpc::method_not_found,
+         "Method not found: the client of this request has not answered it");
+  table_.remove(question);
+}
+
+// How a question ends without an answer.
+
+/// It is asked no more.
+void Questions::remove(const Question& question) {
+  const bool is_jobs = question.answerer == Question::Answerer::job;
+  const JobNumber job = question.job;
+  table_.remove(question);
+  if (is_jobs) jobs_->job_questions_changed(job);
+}
+
+void Questions::cancel(Frame notification) {
+  const std::string_view raw_id = notification.text(notification.request_id);
+  Question* question = raw_id.empty() ? nullptr : table_.find_by_upstream_id(raw_id);
+  if (question == nullptr) {
+    ++context_.statistics.dropped_notifications;
+    return;
+  }
+  if (!question->told_as.empty()) {
+    tell_withdrawn(*question, {});
+  } else if (Client* client = context_.clients.find(question->asked)) {
+    std::string bytes = std::move(notification.bytes);
+    const std::string number = std::to_string(question->id);
+    splice(bytes, {notification.request_id, number});
+    client->channel.send(std::move(bytes));
+  }
+  remove(*question);
+}
+
+/// Nobody waits for its answer any more: whoever was asked is told, and need not go on.
+void Questions::withdraw(Question& question, std::string_view reason) {
+  const Client* const client = context_.clients.find(question.asked);
+  if (client != nullptr && client->channel.can_be_asked({})) tell_withdrawn(question, reason);
+  remove(question);
+}
+
+void Questions::tell_withdrawn(const Question& question, std::string_view reason) {
+  const Client* const client = context_.clients.find(question.asked);
+  if (client == nullptr) return;
+  if (question.told_as.empty()) {
+    client->channel.send(cancelled(std::to_string(question.id), reason));
+  } else {
+    client->channel.send_about(
+        question.told_about, cancelled(question.told_as, "it need not be answered here any more"));
+  }
+}
+
+void Questions::session_replaced() {
+  table_.each([&](Question& question) {
+    if (question.is_of_session) withdraw(question, "the session was lost");
+  });
+}
+
+void Questions::call_ending(UpstreamId origin) {
+  table_.each([&](Question& question) {
+    if (question.origin == origin) withdraw(question, "the request that it belongs to has ended");
+  });
+}
+
+std::vector<Question> Questions::save() {
+  std::vector<Question> all;
+  table_.each([&](const Question& question) {
+    if (!question.origin || in_flight_.survives_upgrade(*question.origin)) all.push_back(question);
+  });
+  return all;
+}
+
+void Questions::restore(std::vector<Question> saved) {
+  for (Question& one : saved) {
+    Question& question = table_.add(std::move(one));
+    if (question.answerer == Question::Answerer::job) {
+      release(question);  // who waited was answered
+    } else if (question.is_parked()) {
+      parking_.set_at_latest(question.parked_until);
+    } else if (question.asked && context_.clients.find(question.asked) == nullptr) {
+      ask_another(question, true, true);  // it was asked over HTTP
+    }
+  }
+}
+
+namespace {
+
+constexpr std::size_t longest_message_told = 4096;
+
+}  // namespace
+
+void tell_of_refusal(const Question& question, const RequestsInFlight& in_flight,
+                     const Clients& clients) {
+  // A question that ends the call is named in the call's error.
+  if (!question.is_request() && question.method != "elicitation/create") return;
+  std::vector<UpstreamId> about;
+  in_flight.each([&](UpstreamId id, const Call& call) {
+    const bool is_possible = question.origin ? question.origin == id : call.is_upstream();
+    if (is_possible && !call.is_own()) about.push_back(id);
+  });
+  if (about.size() != 1) return;
+  const Call& call = *in_flight.find(about.front());
+  Client* const client = clients.find(call.client);
+  if (client == nullptr || call.modern || client->declared.has_declared()) return;
+  std::string_view message = find_member(question.params(), "message").value_or("");
+  if (!is_string(message) || message.size() > longest_message_told) message = "null";
+  client->channel.send_about(
+      call.client_request_id,
+      own_notification(
+          "notifications/bridge/question_refused",
+          JsonObject().add("method", question.method).add("message", RawJson{message}).text()));
+}
+
+}  // namespace bridge
