@@ -14,9 +14,9 @@ usage() { sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 64; }
 
 # name | minutes on two cores, the first time more | what it needs | what it does
 suites='
-instructions |  3 |          | instructions of one operation against the recorded figures
+instructions |  2 |          | instructions of one operation against the recorded figures
 conformance  | 10 | npm      | the public conformance suite, directly and through the bridge
-login        |  5 | npm      | the authorization scenarios of the public conformance suite
+login        |  2 | npm      | the authorization scenarios of the public conformance suite
 fuzz         |    |          | the stateful fuzzer with random seeds, for TIME
 crash        | 20 |          | 400 kills of a daemon under load before each kind of server
 soak         |    |          | fuzzer and crash test in turns, for TIME
@@ -24,7 +24,6 @@ packages     | 15 | root     | the life of the package in a bare Debian 12 and 1
 systemd      | 15 | root     | the units of the package in a booted Debian 12 and 13
 containers   | 15 | root     | the image, the recipes, compose.yaml and kubernetes.yaml with podman
 bare         | 60 | root     | the two commands of the README in a bare Debian 12 and 13
-companions   | 10 | npm      | mcp-nc beside other command lines: the table of client/README.md
 bench        |  6 | idle     | the parts of the benchmark against their limits
 state        |  3 | idle     | what --state-dir costs, against its limits
 face         |  3 | npm idle | the HTTP face beside other gateways
@@ -54,7 +53,6 @@ run() {
     systemd) bash tests/systemd/run.sh bookworm && bash tests/systemd/run.sh trixie ;;
     containers) bash tests/containers/run.sh ;;
     bare) bash tests/bare/run.sh try tests ;;
-    companions) bash tests/companions/run.sh ;;
     bench) bash tests/bench/run.sh --parts ;;
     state) bash tests/bench/run.sh --state ;;
     face) bash tests/bench/face.sh ;;

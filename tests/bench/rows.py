@@ -54,7 +54,7 @@ def companions(bench):
     """The other command lines, and mcp-nc, before the same local server, which each of them keeps running."""
     os.environ["MCP_NC"], os.environ["MCP_BRIDGED"] = bench.program("client/mcp-nc"), bench.program("daemon/mcp-bridged")
     os.environ["PATH"] = os.path.dirname(bench.node) + ":" + os.environ["PATH"]
-    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../companions"))
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "companions"))
     import tools  # pylint: disable=import-outside-toplevel
     kinds = [tools.McpNc, tools.Mcpdo, tools.Mcpc, tools.Mcporter]
     for kind in kinds:
