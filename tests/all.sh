@@ -15,7 +15,7 @@ usage() { sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 64; }
 # name | minutes on two cores, the first time more | what it needs | what it does
 suites='
 instructions |  2 |          | instructions of one operation against the recorded figures
-conformance  | 10 | npm      | the public conformance suite, directly and through the bridge
+conformance  |  9 | npm      | the public conformance suite, directly and through the bridge
 login        |  2 | npm      | the authorization scenarios of the public conformance suite
 fuzz         |    |          | the stateful fuzzer with random seeds, for TIME
 crash        | 20 |          | 400 kills of a daemon under load before each kind of server
