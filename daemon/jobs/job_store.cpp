@@ -235,6 +235,7 @@ bool JobStore::end(Job& job, JobState state, std::string response, bool delivere
   ++counts_.ended[static_cast<std::size_t>(state)];
   job.request = {};
   job.way = {};
+  job.peer.reset();
   changed(job, JobChange::outcome);
   return true;
 }

@@ -25,6 +25,5 @@ constexpr std::uint32_t orphan = 16;
 constexpr std::uint32_t ended = 17;
 constexpr std::uint32_t audited = 18;
 constexpr std::uint32_t audit_ended = 19;
-constexpr std::uint32_t job_peer = 20;
 
 }  // namespace bridge::record

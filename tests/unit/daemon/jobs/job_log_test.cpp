@@ -151,7 +151,7 @@ TEST_CASE("who has submitted a job is in the log, also in one that is written an
       t.write_to_the_end();
     }
     JobReplay replay = t.read();
-    const UnfinishedJob& works = replay.jobs().begin()->second;
+    const Job& works = replay.jobs().begin()->second;
     REQUIRE(works.peer);
     CHECK(works.peer->uid == uid);
     CHECK_FALSE(replay.jobs().rbegin()->second.peer);

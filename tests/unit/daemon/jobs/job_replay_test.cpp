@@ -115,17 +115,13 @@ TEST_CASE("a job is kept with all it has, and its record's size is known") {
 TEST_CASE("who has submitted a job is kept with it until it has ended") {
   ReplayedState state(now);
   Job job = a_job(1);
-  const Peer peer{false, 7, 8, {9, 10}};
-  CHECK(state.take(record::job_peer, payload_of(job.number, peer)));  // not known yet
+  job.peer = Peer{false, 7, 8, {9, 10}};
   CHECK(state.take(record::job, job_record(job, "the request", {})));
-  const UnfinishedJob& replayed = state.jobs.jobs().at(JobNumber{1});
-  CHECK_FALSE(replayed.peer);
-  CHECK(state.take(record::job_peer, payload_of(job.number, peer)));
+  const Job& replayed = state.jobs.jobs().at(JobNumber{1});
   REQUIRE(replayed.peer);
   CHECK(replayed.peer->uid == 7);
   CHECK(replayed.peer->gid == 8);
   CHECK(replayed.peer->groups == std::vector<gid_t>{9, 10});
-  CHECK_FALSE(state.take(record::job_peer, "x"));
   job.state = JobState::failed;
   job.response = "{}";
   CHECK(state.take(record::job_changed, changed_record(job)));
