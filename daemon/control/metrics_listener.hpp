@@ -16,8 +16,8 @@
 namespace bridge {
 
 struct MetricsListenerOptions {
-  std::optional<ListenAddress> address;  ///< --metrics-listen; none: there is no such listener
-  std::optional<int> inherited_listener;      ///< of the process before an upgrade; `address` is its
+  std::optional<ListenAddress> address;   ///< --metrics-listen; none: there is no such listener
+  std::optional<int> inherited_listener;  ///< of the process before an upgrade; `address` is its
 };
 
 /// --metrics-listen: /metrics, /healthz and /readyz over HTTP in the clear, to everybody who can

@@ -312,8 +312,7 @@ bool RequestsInFlight::keep_orphan(UpstreamId id, Call& call, const Client& form
   if (job == nullptr) return false;
   const std::string raw_id = std::exchange(call.client_request_id, job->id());
   if (!call.progress_token.empty()) call.progress_token = call.client_request_id;
-  if (context_.audit != nullptr)
-    context_.audit->adopted(former.id(), raw_id, job->job);
+  if (context_.audit != nullptr) context_.audit->adopted(former.id(), raw_id, job->job);
   context_.session.pause(id, false);
   context_.session.lift_deadline(id);
   return true;
