@@ -313,6 +313,9 @@ bool RequestsInFlight::keep_orphan(UpstreamId id, Call& call, const Client& form
   const std::string raw_id = std::exchange(call.client_request_id, job->id());
   if (!call.progress_token.empty()) call.progress_token = call.client_request_id;
   if (context_.audit != nullptr) context_.audit->adopted(former.id(), raw_id, job->job);
+  call.job = std::move(job);
+  call.client.reset();
+  context_.clients.jobs_of(call.user).in_flight.push_back(id);
   context_.session.pause(id, false);
   context_.session.lift_deadline(id);
   return true;
