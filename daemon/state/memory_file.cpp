@@ -33,12 +33,21 @@ namespace {
 
 constexpr int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
 
+constexpr int most_tries_to_seal = 6;  // the kernel waits for some 150 ms in each
+
 }  // namespace
+
+bool seal(int memory_file) {
+  for (int tries = 1;; ++tries) {
+    if (fcntl(memory_file, F_ADD_SEALS, seals) == 0) return true;
+    if (errno != EBUSY || tries == most_tries_to_seal) return false;
+  }
+}
 
 Descriptor make_memory_file(std::string_view bytes) {
   Descriptor file(memfd_create("mcp-bridged state", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!file) return file;
-  if (!write_all(file.get(), bytes) || fcntl(file.get(), F_ADD_SEALS, seals) != 0) return {};
+  if (!write_all(file.get(), bytes) || !seal(file.get())) return {};
   return file;
 }
 

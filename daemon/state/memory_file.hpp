@@ -44,6 +44,11 @@ class MappedFile {
   bool is_readable_ = true;
 };
 
+/// Seals a file in memory against every change (fcntl(2), "File Sealing"). False, and errno, if
+/// that fails. The kernel refuses with EBUSY while it holds pages of the file itself, for example
+/// to compact memory; then it is tried again, for about a second in all.
+bool seal(int memory_file);
+
 /// A file in memory only, which nobody can change any more (memfd_create(2), fcntl(2) "File
 /// Sealing"). None, and errno, if it cannot be made. Closed by exec, unless its owner says
 /// otherwise.

@@ -154,8 +154,7 @@ Descriptor executable_copy(const Descriptor& file) {
   }
   // What is open for writing cannot be executed.
   const std::string path = fmt::format("/proc/self/fd/{}", copy.get());
-  constexpr int unchangeable = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
-  if (fcntl(copy.get(), F_ADD_SEALS, unchangeable) != 0 || fchmod(copy.get(), 0111) != 0) return {};
+  if (!seal(copy.get()) || fchmod(copy.get(), 0111) != 0) return {};
   return Descriptor(open(path.c_str(), O_PATH | O_CLOEXEC));
 }
 
