@@ -17,6 +17,17 @@
 
 namespace bridge {
 
+/// For how many listens a resource is subscribed, and until when at least.
+struct ListenedResource {
+  std::size_t listens = 0;
+  SteadyTime until{};  ///< with none: goes then
+
+  template <class A>
+  void each_field(A& archive) {
+    archive(archive.not_saved(listens), until);
+  }
+};
+
 /// The one table of subscriptions to resources: which legacy clients have subscribed each, and how
 /// many listens of modern clients name it. Pure.
 ///
@@ -27,16 +38,7 @@ class Subscriptions {
  public:
   static constexpr std::size_t max_entries = 10000;
 
-  /// For how many listens a resource is subscribed, and until when at least.
-  struct Listened {
-    std::size_t listens = 0;
-    SteadyTime until{};  ///< with none: goes then
-
-    template <class A>
-    void each_field(A& archive) {
-      archive(archive.not_saved(listens), until);
-    }
-  };
+  using Listened = ListenedResource;
   using AllListened = std::map<std::string, Listened>;
 
   // Of legacy clients.

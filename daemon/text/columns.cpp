@@ -24,7 +24,7 @@ constexpr Range double_width[] = {{0x1100, 0x115F},   {0x2E80, 0x303E},   {0x304
                                   {0x1F680, 0x1F6FF}, {0x1F900, 0x1F9FF}, {0x20000, 0x3FFFD}};
 
 template <std::size_t Size>
-bool contains(const Range (&ranges)[Size], std::uint32_t code_point) {
+bool is_in(const Range (&ranges)[Size], std::uint32_t code_point) {
   for (const Range& range : ranges) {
     if (code_point >= range.first && code_point <= range.last) return true;
   }
@@ -84,8 +84,8 @@ class Wrapper {
 
 int column_width(std::uint32_t code_point) {
   if (code_point < zero_width[0].first) return 1;
-  if (contains(zero_width, code_point)) return 0;
-  return contains(double_width, code_point) ? 2 : 1;
+  if (is_in(zero_width, code_point)) return 0;
+  return is_in(double_width, code_point) ? 2 : 1;
 }
 
 std::size_t display_width(std::string_view text) {
