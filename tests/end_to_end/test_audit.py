@@ -326,6 +326,7 @@ class Crashes(Audits):
         jobs = [asker.request("bridge/submit", {"method": "tools/call", "params": {"name": name, "arguments": arguments}}, id)["result"]["job"]
                 for id, (name, arguments) in enumerate((("hold", {"key": "j"}), ("echo", {"message": "later"})), 1)]
         server.wait_held("j")
+        asker.request("bridge/status", id="turn")  # the state has what the server speaks
         self.kill(daemon)
         self.before(server, "--audit", self.file, *state)
         collector = self.client()
