@@ -449,6 +449,7 @@ std::vector<JobNumber> JobRunner::jobs_to_ask(const Question& question) const {
     if (!task.empty() && same_id(job.way.task, task)) its = number;
   }
   std::vector<JobNumber> all;
+  all.reserve(chosen.size());
   for (const auto& [user, number] : chosen) all.push_back(number);
   return all;
 }
