@@ -153,14 +153,12 @@ std::unique_ptr<JobRequest> JobRunner::adopt(const Client& former, UpstreamId id
 }
 
 JobRequest JobRunner::request_of(const Job& job, const Running& running) const {
-  JobRequest request;
-  request.number = job.number;
-  request.for_client = running.for_client;
-  request.peer = job.peer;
-  request.pid = job.pid;
-  request.command = job.command;
-  request.job = job.id;
-  return request;
+  return {.number = job.number,
+          .for_client = running.for_client,
+          .peer = job.peer,
+          .pid = job.pid,
+          .command = job.command,
+          .job = job.id};
 }
 
 /// Sends it for the first time, or what another process has left of it: with the answers to what
@@ -340,9 +338,7 @@ void JobRunner::cancel(Job& job) {
 }
 
 void JobRunner::cancel_request(const Job& job) {
-  JobRequest request;
-  request.number = job.number;
-  request.about_task = !job.way.task.empty();
+  const JobRequest request{.number = job.number, .about_task = !job.way.task.empty()};
   later([this, request, user = job.user] { router_.cancel_job(user, request); });
   if (!request.about_task) return;
   later([this, request, user = job.user,
@@ -498,10 +494,8 @@ void JobRunner::look_at_questions(JobNumber number) {
 
 /// What is asked about it is not answered, or is.
 void JobRunner::set_asked(const Job& job, Running& running, bool is_asked) {
-  JobRequest request;
-  request.number = job.number;
-  request.about_task = running.task != nullptr;
-  router_.set_job_asked(job.user, request, is_asked);
+  router_.set_job_asked(job.user, {.number = job.number, .about_task = running.task != nullptr},
+                        is_asked);
   if (is_asked) return;
   running.stage = Stage::working;
   if (running.task != nullptr && running.task->asked == Task::Asked::nothing) pause(running, {});

@@ -105,9 +105,7 @@ void JobRunner::ask_task(const Job& job, Running& running, Task::Asked what) {
   const std::string_view method = what == Task::Asked::answers  ? "tasks/update"
                                   : what == Task::Asked::result ? "tasks/result"
                                                                 : "tasks/get";
-  JobRequest request;
-  request.number = job.number;
-  request.about_task = true;
+  const JobRequest request{.number = job.number, .about_task = true};
   later([this, request, user = job.user,
          frame = task_request(
              job.number, method, job.way.task,

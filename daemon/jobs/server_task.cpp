@@ -68,10 +68,7 @@ std::optional<ServerTask> read_task(std::string_view result) {
 
 Frame task_request(JobNumber number, std::string_view method, std::string_view raw_task_id,
                    const std::vector<InputResponse>& answers) {
-  JobRequest about;
-  about.number = number;
-  about.about_task = true;
-  const std::string id = about.id();
+  const std::string id = JobRequest{.number = number, .about_task = true}.id();
   JsonObject params;
   params.add("taskId", RawJson{raw_task_id});
   if (!answers.empty()) {

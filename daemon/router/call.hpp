@@ -109,7 +109,7 @@ struct JobRequest {
   /// about it.
   bool for_client = false;
   // Who has submitted it.
-  std::optional<Peer> peer{};  ///< none: another process knew that
+  std::optional<Peer> peer{};  ///< none: not known
   pid_t pid = 0;               ///< 0: not known
   std::string command{};
   std::string job{};  ///< its name
@@ -121,8 +121,7 @@ struct JobRequest {
 
   template <class A>
   void each_field(A& archive) {
-    archive(number, about_task, for_client, archive.not_saved(peer), archive.not_saved(pid),
-            archive.not_saved(command), archive.not_saved(job), archive.not_saved(place));
+    archive(number, about_task, for_client, peer, pid, command, job, archive.not_saved(place));
   }
 };
 

@@ -49,6 +49,27 @@ TEST_CASE("one of a client that has left stays without one") {
   CHECK(again.user == request.user);
 }
 
+TEST_CASE("one of a job is saved with the submitter of the job") {
+  Call request;
+  request.job = std::make_unique<JobRequest>(JobRequest{.number = JobNumber{3},
+                                                        .for_client = true,
+                                                        .peer = Peer{false, 7, 8, {9, 10}},
+                                                        .pid = 11,
+                                                        .command = "agent",
+                                                        .job = "named"});
+  const Call again = Archive::copy(request);
+  REQUIRE(again.job != nullptr);
+  CHECK(again.job->number == JobNumber{3});
+  CHECK(again.job->for_client);
+  REQUIRE(again.job->peer);
+  CHECK(again.job->peer->uid == 7);
+  CHECK(again.job->peer->gid == 8);
+  CHECK(again.job->peer->groups == std::vector<gid_t>{9, 10});
+  CHECK(again.job->pid == 11);
+  CHECK(again.job->command == "agent");
+  CHECK(again.job->job == "named");
+}
+
 TEST_CASE("what a modern client says, and the rounds of a legacy one, are saved") {
   Call request;
   request.era = Era::modern;
