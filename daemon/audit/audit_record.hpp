@@ -79,14 +79,6 @@ std::string beginning_line(const AuditRecord& record);
 /// Appends the line of a request that has ended. `client`: described() of its client.
 void append_ended_line(std::string& out, const AuditRecord& record, std::string_view client,
                        const AuditEnd& end, std::chrono::microseconds took, WrittenSecond& second);
-/// The same alone.
-inline std::string ended_line(const AuditRecord& record, const AuditEnd& end,
-                              std::chrono::microseconds took) {
-  std::string line;
-  WrittenSecond second;
-  append_ended_line(line, record, described(record.client), end, took, second);
-  return line;
-}
 /// The line of one whose beginning_line() an earlier daemon has written, and no more.
 std::string unknown_line(std::string_view beginning);
 

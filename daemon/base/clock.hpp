@@ -13,9 +13,9 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 /// A point of the calendar, which may jump: for what is shown, and --ring-ttl.
 using WallTime = std::chrono::system_clock::time_point;
 
-/// A point of the monotonic clock for another image of the program in the same process, which has
-/// the same clock.
-constexpr std::uint64_t ticks_of(SteadyTime time) {
+/// A time as a number, for another process on the same machine and of the same boot.
+template <class Time>
+constexpr std::uint64_t ticks_of(Time time) {
   return static_cast<std::uint64_t>(time.time_since_epoch().count());
 }
 constexpr SteadyTime steady_time_of(std::uint64_t ticks) {

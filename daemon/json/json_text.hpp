@@ -59,38 +59,6 @@ bool each_element(std::string_view array, OnElement&& on_element) {
   return scanner.at_end();
 }
 
-/// Folds one value that a scanner has accepted, from its innermost parts outwards. A `Fold` has the
-/// types `Value`, `Object` and `Array`; `add()` gives one a part, `end()` makes a Value of it, and
-/// `scalar()` takes any other value from the scanner. As deep as the scanner allows, some hundred
-/// bytes of stack a level.
-template <class Fold>
-bool fold_value(JsonScanner& scanner, std::string_view text, const Fold& fold,
-                typename Fold::Value& value) {
-  if (scanner.peek() == '{') {
-    typename Fold::Object object{};
-    const bool walked = scanner.object([&](Slice key) {
-      typename Fold::Value member{};
-      if (!fold_value(scanner, text, fold, member)) return false;
-      fold.add(object, key.of(text), std::move(member));
-      return true;
-    });
-    value = fold.end(std::move(object));
-    return walked;
-  }
-  if (scanner.peek() == '[') {
-    typename Fold::Array array{};
-    const bool walked = scanner.array([&] {
-      typename Fold::Value element{};
-      if (!fold_value(scanner, text, fold, element)) return false;
-      fold.add(array, std::move(element));
-      return true;
-    });
-    value = fold.end(std::move(array));
-    return walked;
-  }
-  return fold.scalar(scanner, text, value);
-}
-
 /// The text of a value that is a string.
 std::optional<std::string> to_text(std::string_view raw_value);
 

@@ -172,25 +172,37 @@ std::size_t plain_string_length(std::string_view rest) {
   return rest.substr(0, end).find('\\') == rest.npos ? end + 1 : 0;
 }
 
-/// Hashes what it folds.
+/// Hashes values that a scanner has accepted.
 struct Digest {
-  struct Object {
-    std::uint64_t sum = 0;
-  };
-  struct Array {
-    std::uint64_t sum = 0;
-  };
-  using Value = std::uint64_t;
-
   DigestOfNumbers numbers;
 
-  void add(Object& object, std::string_view key, std::uint64_t value) const {
-    object.sum += hash_member(hash_string(key), value);  // in whatever order
+  /// Takes one from the scanner. As deep as the scanner allows, some hundred bytes of stack a level.
+  bool value(JsonScanner& scanner, std::string_view text, std::uint64_t& hash) const {
+    const char first = scanner.peek();
+    std::uint64_t sum = 0;
+    bool walked = false;
+    if (first == '{') {
+      walked = scanner.object([&](Slice key) {
+        std::uint64_t member = 0;
+        if (!value(scanner, text, member)) return false;
+        sum += hash_member(hash_string(key.of(text)), member);  // in whatever order
+        return true;
+      });
+    } else if (first == '[') {
+      walked = scanner.array([&] {
+        std::uint64_t element = 0;
+        if (!value(scanner, text, element)) return false;
+        sum = mix(sum ^ element);
+        return true;
+      });
+    } else {
+      return scalar(scanner, text, hash);
+    }
+    hash = mix(sum ^ static_cast<unsigned char>(first));
+    return walked;
   }
-  void add(Array& array, std::uint64_t element) const { array.sum = mix(array.sum ^ element); }
-  std::uint64_t end(Object object) const { return mix(object.sum ^ '{'); }
-  std::uint64_t end(Array array) const { return mix(array.sum ^ '['); }
 
+ private:
   bool scalar(JsonScanner& scanner, std::string_view text, std::uint64_t& hash) const {
     const char first = scanner.peek();
     const std::string_view rest = text.substr(scanner.position());
@@ -216,6 +228,7 @@ std::uint64_t request_digest(const Frame& request, DigestOfNumbers numbers) {
   std::uint64_t sum = hash_bytes('m', request.method);
   const std::string_view params = request.text(request.params);
   if (!is_object(params)) return mix(sum);
+  const Digest digest{numbers};
   JsonScanner scanner(params);
   scanner.object([&](Slice name) {
     const std::string_view key = name.of(params);
@@ -224,7 +237,7 @@ std::uint64_t request_digest(const Frame& request, DigestOfNumbers numbers) {
       return scanner.value(skipped);
     }
     std::uint64_t hash = 0;
-    if (!fold_value(scanner, params, Digest{numbers}, hash)) return false;
+    if (!digest.value(scanner, params, hash)) return false;
     sum += hash_member(hash_string(key), hash);
     return true;
   });

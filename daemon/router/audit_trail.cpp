@@ -23,11 +23,6 @@ bool is_recorded(const Frame& request) {
   return request.method != "ping"sv && request.method != "bridge/status"sv;
 }
 
-template <class Time>
-std::uint64_t ticks(Time time) {
-  return static_cast<std::uint64_t>(time.time_since_epoch().count());
-}
-
 }  // namespace
 
 AuditTrail::AuditTrail(const EventLoop& loop, AuditLog& log, const AuditOptions& options,
@@ -84,8 +79,8 @@ void AuditTrail::came(const User& user, const JobRequest& job, const Frame& requ
 
 void AuditTrail::fill(AuditRecord& record, const Frame& request) {
   record.number = ++last_number_;
-  record.time = ticks(loop_.wall_time());
-  record.came = ticks(loop_.now());
+  record.time = ticks_of(loop_.wall_time());
+  record.came = ticks_of(loop_.now());
   record.bytes_in = request.bytes.size();
   describe(record, request);
 }
@@ -333,10 +328,10 @@ void AuditTrail::take_over(std::vector<AuditRecord> records) {
     const bool is_call_of_job = !record.job.empty() && !record.method.starts_with("bridge/");
     if (is_call_of_job) {
       // How long it has taken is known by the calendar alone.
-      const std::uint64_t now = ticks(loop_.wall_time());
+      const std::uint64_t now = ticks_of(loop_.wall_time());
       const auto took =
           WallTime::duration(static_cast<WallTime::rep>(now - std::min(now, record.time)));
-      record.came = ticks(loop_.now() - std::chrono::duration_cast<SteadyTime::duration>(took));
+      record.came = ticks_of(loop_.now() - std::chrono::duration_cast<SteadyTime::duration>(took));
       std::string job = record.job;
       jobs_.insert_or_assign(std::move(job), std::move(record));
     } else {

@@ -21,6 +21,14 @@ AuditRecord record() {
   return record;
 }
 
+std::string ended_line(const AuditRecord& record, const AuditEnd& end,
+                       std::chrono::microseconds took) {
+  std::string line;
+  WrittenSecond second;
+  append_ended_line(line, record, described(record.client), end, took, second);
+  return line;
+}
+
 AuditOutcome outcome_of(std::string_view response, bool is_call = true) {
   return end_of_response(response, is_call).outcome;
 }
