@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <utility>
 
 #include "auth/discovery.hpp"
@@ -18,7 +19,12 @@
 namespace bridge {
 namespace {
 
-TokenForm authenticated(TokenForm form, const OAuthClient& client) {
+using Fields = std::initializer_list<std::pair<std::string_view, std::string_view>>;
+
+/// These fields, and what the client authenticates with.
+TokenForm form_of(const OAuthClient& client, const Fields& fields) {
+  TokenForm form;
+  for (const auto& [name, value] : fields) append_field(form.body, name, value);
   if (client.place == SecretPlace::basic) {
     form.authorization = basic_credentials(client.id, client.secret);
     return form;
@@ -36,56 +42,41 @@ TokenForm authenticated(TokenForm form, const OAuthClient& client) {
 
 TokenForm credentials_form(const OAuthClient& client, const std::string& resource,
                            const std::string& scope) {
-  TokenForm form;
-  append_field(form.body, "grant_type", "client_credentials");
-  append_field(form.body, "resource", resource);
-  append_field(form.body, "scope", scope);
-  return authenticated(std::move(form), client);
+  return form_of(client,
+                 {{"grant_type", "client_credentials"}, {"resource", resource}, {"scope", scope}});
 }
 
 TokenForm code_form(const OAuthClient& client, const std::string& code, const std::string& verifier,
                     const std::string& redirect_uri, const std::string& resource) {
-  TokenForm form;
-  append_field(form.body, "grant_type", "authorization_code");
-  append_field(form.body, "code", code);
-  append_field(form.body, "code_verifier", verifier);
-  append_field(form.body, "redirect_uri", redirect_uri);
-  append_field(form.body, "resource", resource);
-  return authenticated(std::move(form), client);
+  return form_of(client, {{"grant_type", "authorization_code"},
+                          {"code", code},
+                          {"code_verifier", verifier},
+                          {"redirect_uri", redirect_uri},
+                          {"resource", resource}});
 }
 
 TokenForm refresh_form(const OAuthClient& client, const std::string& refresh_token,
                        const std::string& resource) {
-  TokenForm form;
-  append_field(form.body, "grant_type", "refresh_token");
-  append_field(form.body, "refresh_token", refresh_token);
-  append_field(form.body, "resource", resource);
-  return authenticated(std::move(form), client);
+  return form_of(
+      client,
+      {{"grant_type", "refresh_token"}, {"refresh_token", refresh_token}, {"resource", resource}});
 }
 
 TokenForm device_authorization_form(const OAuthClient& client, const std::string& scope,
                                     const std::string& resource) {
-  TokenForm form;
-  append_field(form.body, "scope", scope);
-  append_field(form.body, "resource", resource);
-  return authenticated(std::move(form), client);
+  return form_of(client, {{"scope", scope}, {"resource", resource}});
 }
 
 TokenForm device_token_form(const OAuthClient& client, const std::string& device_code,
                             const std::string& resource) {
-  TokenForm form;
-  append_field(form.body, "grant_type", "urn:ietf:params:oauth:grant-type:device_code");
-  append_field(form.body, "device_code", device_code);
-  append_field(form.body, "resource", resource);
-  return authenticated(std::move(form), client);
+  return form_of(client, {{"grant_type", "urn:ietf:params:oauth:grant-type:device_code"},
+                          {"device_code", device_code},
+                          {"resource", resource}});
 }
 
 TokenForm revocation_form(const OAuthClient& client, const std::string& token,
                           const std::string& kind) {
-  TokenForm form;
-  append_field(form.body, "token", token);
-  append_field(form.body, "token_type_hint", kind);
-  return authenticated(std::move(form), client);
+  return form_of(client, {{"token", token}, {"token_type_hint", kind}});
 }
 
 namespace {
