@@ -65,13 +65,13 @@ using ReadParts = std::vector<ContentPart> (*)(std::string_view result);
 ExitCode present_result(const std::string& result, ReadParts read_parts, const Options& options,
                         Console& console, std::string_view about = "", std::string_view hint = {});
 
-/// Prints what --field names of a result; if there is no such thing, says so.
+/// Prints the member of a result that --field names, or an error if it is missing.
 ExitCode print_field(const std::string& result, const Options& options, Console& console);
 
-/// Prints what the console has held back (--max-bytes): as it is if it is no longer than that, else
-/// its beginning and the name of a new file that has all of it, for the user alone. With --json
-/// `{"cut":{"bytes":…,"file":…}}` instead, so that it stays JSON. Returns `code`, unless the file
-/// cannot be written.
+/// Prints what the console has held back. Up to --max-bytes it is printed whole; above that its
+/// beginning and the name of a new file with all of it, readable by the user alone. With --json
+/// `{"cut":{"bytes":…,"file":…}}` instead. Returns `code`, or an error if the file cannot be
+/// written.
 ExitCode print_held(Console& console, const Options& options, ExitCode code);
 
 }  // namespace client

@@ -22,8 +22,8 @@ ExitCode exit_code_of(const json::Value& data) {
   const std::string_view kind = data.string("kind");
   if (kind == "timeout") return ExitCode::timed_out;
   if (kind == "shutdown") return ExitCode::unreachable;
-  // Where these met the opening of the session there is no server to speak with; otherwise one has
-  // answered, if badly.
+  // While the session was being opened these mean that no server can be used; later, that one has
+  // answered badly.
   const bool is_upstream =
       bridge::has_word("dns connect tls closed session auth too_large", kind) ||
       (data.is_true("opening") && (kind == "http" || kind == "malformed"));

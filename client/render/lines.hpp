@@ -14,7 +14,7 @@ std::string notification_line(const json::Message& message);
 /// how many. What the message says is in it as it came: not safe for a terminal. Pure.
 std::string monitor_line(std::string_view params);
 
-/// `{"line":…}` of a log; bytes that are no UTF-8 become escapes. Pure.
+/// `{"line":…}` of a log; invalid UTF-8 becomes escapes. Pure.
 bridge::JsonObject log_line_object(std::string_view line);
 
 }  // namespace client

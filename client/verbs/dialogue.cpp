@@ -193,7 +193,7 @@ void Dialogue::ask_why_waiting() {
 void Dialogue::show_wait(const json::Message& status) {
   if (giving_up_ || !questions_.empty()) return;
   const auto reason = reason_of_wait(status.result);
-  // What is no terminal is told a failure alone, which may come later.
+  // Without a terminal only a failure is printed. It may come later.
   const bool is_told = console_.error_is_terminal() || failure_of_wait(status.result) == reason;
   if (reason && is_told) console_.note(fmt::format("still waiting: {}", *reason));
   if (!is_told) look_soon();

@@ -43,8 +43,8 @@ struct Answer {
 /// The requests of one verb over one connection, one at a time, and all that comes in between:
 /// notifications go to stderr, progress is drawn, questions of the server are asked at the
 /// terminal or refused. At a terminal the daemon is told that questions are answered here. A
-/// request that is not answered within a second is looked into: what is it waiting for? That is
-/// told once; where there is no terminal, only why the server cannot be reached.
+/// request without an answer after a second is looked into: the reason for the wait is printed
+/// once; without a terminal only the reason why the server cannot be reached.
 ///
 /// No initialize is sent: the daemon serves a frame without a handshake.
 class Dialogue {
