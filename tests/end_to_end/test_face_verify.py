@@ -32,7 +32,7 @@ class VerifyHttp(Facing):
     def test_behind_nginx_as_the_page_configures_it_nothing_is_held_back(self):
         _, face = self.face()
         authority = Authority(self.folder)
-        front = Nginx(self._name("nginx"), self.folder, self.marker, face.port, authority.sign("front"))
+        front = Nginx(self._name("nginx"), self.folder, self.marker, self.unused_port(), face.port, authority.sign("front"))
         self.processes.append(front)
         report = self.verify(front.url, environment={"CURL_CA_BUNDLE": authority.path})
         self.assertNotIn("NOT OK", report)

@@ -21,7 +21,7 @@ from harness import Case, main
 from harness.binaries import ROOT, binary
 from harness.document import shown_as
 from harness.pages import blocks, commands, links, matches, pages, text_of_page
-from harness.page_shell import PageShell, free_port
+from harness.page_shell import PageShell
 
 # (page, heading): the script that runs the blocks, and the words by which it names them.
 RUN_BY = {
@@ -150,7 +150,7 @@ class Commands(Case):
     def type_page(self, page):
         server = self.upstream()
         replaced = {"https://example.com/mcp": server.url, "/tmp/mcp.sock": self.path("s"),
-                    ":8080": f":{free_port()}", ":9000": f":{free_port()}"}
+                    ":8080": f":{self.unused_port()}", ":9000": f":{self.unused_port()}"}
         replaced["--port 9000"] = "--port " + replaced[":9000"][1:]
         if page in WITH_DAEMON:
             self.start_daemon(server)

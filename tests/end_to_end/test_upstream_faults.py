@@ -5,14 +5,8 @@ from harness import Case, call, main, notification, text_of
 
 
 class NotThere(Case):
-    def free_port(self):
-        server = self.upstream()
-        port = server.port
-        server.stop()
-        return port
-
     def test_the_daemon_runs_and_says_so_once(self):
-        url = f"http://127.0.0.1:{self.free_port()}/mcp"
+        url = f"http://127.0.0.1:{self.unused_port()}/mcp"
         daemon = self.start_daemon(url, "--connect-wait", "1s")
         client = self.client()
         client.send(*[call("echo", {"message": "x"}, n) for n in range(3)])
@@ -26,12 +20,12 @@ class NotThere(Case):
         self.assertEqual(last["kind"], "connect")
 
     def test_the_status_says_why_it_waits(self):
-        daemon = self.start_daemon(f"http://127.0.0.1:{self.free_port()}/mcp", "--handshake", "eager")
+        daemon = self.start_daemon(f"http://127.0.0.1:{self.unused_port()}/mcp", "--handshake", "eager")
         daemon.status_when(lambda status: status["upstream"]["state"] == "waiting", "a failed try")
         self.assertEqual((daemon.status()["lastError"] or {}).get("kind"), "connect")
 
     def test_a_request_waits_and_is_served_when_it_comes_up(self):
-        port = self.free_port()
+        port = self.unused_port()
         daemon = self.start_daemon(f"http://127.0.0.1:{port}/mcp")
         client = self.client()
         client.send(call("echo", {"message": "waited"}, 1))
@@ -41,7 +35,7 @@ class NotThere(Case):
         self.assertEqual(text_of(client.line()), "waited")
 
     def test_eager_it_gathers_once_it_is_there(self):
-        port = self.free_port()
+        port = self.unused_port()
         daemon = self.start_daemon(f"http://127.0.0.1:{port}/mcp", "--handshake", "eager")
         daemon.status_when(lambda status: status["upstream"]["state"] == "waiting", "a failed try")
         server = self.upstream("--port", str(port))
@@ -50,7 +44,7 @@ class NotThere(Case):
         self.untaken(1)
 
     def test_a_client_that_leaves_while_it_waits_is_forgotten(self):
-        port = self.free_port()
+        port = self.unused_port()
         daemon = self.start_daemon(f"http://127.0.0.1:{port}/mcp")
         client = self.client()
         client.send(call("echo", {"message": "never"}, 1))

@@ -8,6 +8,7 @@ import tempfile
 import unittest
 import uuid
 
+from . import ports
 from .binaries import ROOT, binary
 from .daemon import Daemon
 from .demo_upstream import DemoUpstream
@@ -48,6 +49,12 @@ class Case(unittest.TestCase):
         process = Process(self._name(kind), command, self.folder, self.marker, **how)
         self.processes.append(process)
         return process
+
+    def unused_port(self):
+        """Nothing answers at it, and nobody but this test listens there, until the test ends."""
+        held = ports.hold()
+        self.addCleanup(held.close)
+        return held.getsockname()[1]
 
     def upstream(self, *options):
         process = DemoUpstream(self._name("upstream"), self.folder, self.marker, *options)

@@ -5,6 +5,7 @@ import json
 import signal
 import urllib.parse
 
+from . import ports
 from .binaries import binary
 from .processes import Process
 from .waiting import DEADLINE
@@ -16,6 +17,7 @@ class DemoUpstream(Process):
         self.url = self.stdout_line().split()[-1]
         address = urllib.parse.urlsplit(self.url)
         self.host, self.port = address.hostname, address.port
+        self.held = None
 
     def control(self, method, path, body=None, allowed=(200,)):
         connection = http.client.HTTPConnection(self.host, self.port, timeout=2 * DEADLINE)
@@ -87,3 +89,16 @@ class DemoUpstream(Process):
         self.signal(signal.SIGTERM)
         code = self.wait()
         assert code == 0, f"{self.name} ended with {code}: {self.stderr()[-2000:]}"
+        self._hold_port()
+
+    def kill(self):
+        ran = self.running()
+        super().kill()
+        if ran:
+            self._hold_port()
+        elif self.held:
+            self.held.close()
+
+    def _hold_port(self):
+        """Whoever still calls it must not reach the server of another test."""
+        self.held = ports.hold(self.port, self.host)

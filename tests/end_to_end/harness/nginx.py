@@ -40,16 +40,10 @@ def location_of_page(to_port):
     return block_of("daemon/HTTP.md", "Behind a gateway").text.replace("127.0.0.1:8080", f"127.0.0.1:{to_port}")
 
 
-def _free_port():
-    with socket.create_server(("127.0.0.1", 0)) as one:
-        return one.getsockname()[1]
-
-
 class Nginx(Process):
-    def __init__(self, name, folder, marker, to_port, certificate, keepalive_requests=1000):
+    def __init__(self, name, folder, marker, port, to_port, certificate, keepalive_requests=1000):
         program = shutil.which("nginx") or "/usr/sbin/nginx"
         assert os.path.exists(program), "nginx is not installed: bash tests/run.sh installs it"
-        port = _free_port()
         configuration = os.path.join(folder, "nginx.conf")
         with open(configuration, "w", encoding="ascii") as file:
             file.write(_CONFIGURATION.format(folder=folder, port=port, location=location_of_page(to_port), certificate=certificate,

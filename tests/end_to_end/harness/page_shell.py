@@ -2,7 +2,6 @@
 
 import os
 import re
-import socket
 import subprocess
 
 from .binaries import ROOT, binary
@@ -14,11 +13,6 @@ _NPX = """#!/bin/sh
 [ "$1" = -y ] && shift
 exec "$MCP_TEST_NODE" "{peers}/$1/dist/index.js"
 """
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as one:
-        return one.getsockname()[1]
 
 
 class PageShell:
