@@ -49,7 +49,7 @@ void measure_connect(Setting& setting) {
   setting.report.title("Connect, one call, close");
   {
     const PinnedToOneCpu pinned;
-    measure(setting, start_demo_upstream(setting.programs, setting.folder), "all on one CPU", 1.4);
+    measure(setting, start_demo_upstream(setting.programs, setting.folder), "all on one CPU", 1.45);
   }
   if (cpu_count() < 2) return;
   const auto upstream = [&] {

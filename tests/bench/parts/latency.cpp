@@ -62,7 +62,7 @@ void measure_latency(Setting& setting) {
   measure(setting, start_demo_upstream(setting.programs, setting.folder), "free", std::nullopt);
   {
     const PinnedToOneCpu pinned;
-    measure(setting, start_demo_upstream(setting.programs, setting.folder), "all on one CPU", 1.25);
+    measure(setting, start_demo_upstream(setting.programs, setting.folder), "all on one CPU", 1.3);
   }
   if (cpu_count() < 2) return;
   // A server is mostly elsewhere, and the daemon beside its client.
