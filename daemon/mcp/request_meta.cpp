@@ -176,7 +176,8 @@ std::size_t plain_string_length(std::string_view rest) {
 struct Digest {
   DigestOfNumbers numbers;
 
-  /// Takes one from the scanner. As deep as the scanner allows, some hundred bytes of stack a level.
+  /// Takes one from the scanner. As deep as the scanner allows, some hundred bytes of stack a
+  /// level.
   bool value(JsonScanner& scanner, std::string_view text, std::uint64_t& hash) const {
     const char first = scanner.peek();
     std::uint64_t sum = 0;

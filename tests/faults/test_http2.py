@@ -10,7 +10,7 @@ class Http2(FaultCase):
     def behind_nginx(self, *options, keepalive_requests=1000, upstream=()):
         authority = Authority(self.folder)
         self.server = self.upstream(*upstream)
-        self.front = Nginx(self._name("nginx"), self.folder, self.marker, self.server.port,
+        self.front = Nginx(self._name("nginx"), self.folder, self.marker, self.unused_port(), self.server.port,
                            authority.sign("nginx"), keepalive_requests)
         self.processes.append(self.front)
         return self.start_daemon(self.front, "--ca-file", authority.path, *options)
