@@ -16,16 +16,16 @@
 
 namespace bridge {
 
-/// From when on a token is to be replaced, and from when on it is of no use. Pure.
+/// When a token is due for replacement, and when it expires. Pure.
 struct TokenLife {
   using Time = std::chrono::steady_clock::time_point;
 
   Time refresh = Time::max();
   Time expires = Time::max();
 
-  /// Counted from when it was asked for, since the server counted from some time after that. It is
-  /// replaced when 80 % of its life are over or 30 s remain, whichever comes later. One that seems
-  /// to have expired on its way still counts for a second: long enough to be tried.
+  /// Counted from the request, since the server counted from some time after that. To be replaced
+  /// when 80 % of its life has passed or 30 s remain, whichever is later. A token that seems to
+  /// have expired in transit stays valid for another second: long enough to be tried.
   static TokenLife of(Time asked, Time answered, std::optional<std::chrono::seconds> expires_in) {
     TokenLife life;
     if (!expires_in) return life;
@@ -45,13 +45,13 @@ struct TokenLife {
   }
 };
 
-/// The bearer token in hand, for the next process after an upgrade: it is not fetched again. A
-/// value, and a secret: it goes through memory only.
+/// The current bearer token, for the next process after an upgrade, so that it is not fetched
+/// again. A value, and a secret: kept in memory only.
 struct SavedToken {
-  std::string token;  ///< empty: there is none, but what is to be asked for
+  std::string token;  ///< empty: none, but the challenge that the next request needs
   TokenLife life{};
-  std::string announced{};  ///< where the upstream has said that its metadata are
-  std::string scope{};      ///< that a 403 has led to; empty: none has
+  std::string announced{};  ///< where the upstream announced its metadata
+  std::string scope{};      ///< from a step-up after a 403; empty: none
 
   template <class A>
   void each_field(A& archive) {
@@ -65,11 +65,11 @@ struct TokenAnswer {
   std::optional<Failure> failure;  ///< nothing secret in it
 };
 
-/// What a refusal of the upstream said.
+/// What the upstream said when it refused a token.
 struct TokenChallenge {
   int status = 401;              ///< 401 or 403
   std::string www_authenticate;  ///< RFC 9110, section 11.6.1; may be empty
-  /// It came from an address that the whole internet can reach, not through a proxy.
+  /// It came directly, not through a proxy, from an address that the whole internet can reach.
   bool is_public = false;
 };
 
@@ -80,38 +80,38 @@ class TokenSource {
 
   virtual ~TokenSource() = default;
 
-  /// The token to use now, if one is at hand; asked before every message, so it is cheap. An empty
-  /// one means: no Authorization header. Nothing: fetch() first.
+  /// The token to use now, if there is one; called before every message, so it is cheap. An empty
+  /// token means: no Authorization header. nullopt: call fetch() first.
   virtual std::optional<std::string> current() = 0;
 
-  /// Gets a token. `done` is called once, from the loop and never from within this call; who asks
-  /// while a fetch is under way joins it.
+  /// Gets a token. `done` is called once, from the loop and never from within this call; a caller
+  /// that asks while a fetch is under way joins it.
   virtual void fetch(Done done) = 0;
 
-  /// The upstream has refused `token`. Returns whether a fetch can give another one; that it is the
-  /// same request's second refusal is for the caller to know.
+  /// The upstream has refused `token`. Returns whether a fetch can give another one. Detecting a
+  /// second refusal of the same request is up to the caller.
   virtual bool refused(const std::string& token, const TokenChallenge& challenge) = 0;
 
-  /// SIGHUP: forget what is cached of files and commands.
+  /// SIGHUP: drops what is cached of files and commands.
   virtual void reload() = 0;
 
-  /// The token in hand, for the next process; none: it is at hand there as well, or there is none.
+  /// The current token, for the next process; nullopt if there is none, or that process has it too.
   virtual std::optional<SavedToken> save() const { return std::nullopt; }
-  /// REQUIRES: nothing was asked yet.
+  /// REQUIRES: no token was requested yet.
   virtual void restore(const SavedToken& saved) { static_cast<void>(saved); }
 
-  /// Every secret it holds, for redacting them in what is shown.
+  /// Every secret that it holds, to be redacted from output.
   virtual std::vector<std::string> secrets() const = 0;
 
   /// For a source that a person logs in to; null for the others.
   virtual Login* login() { return nullptr; }
 };
 
-/// Who waits for a token. They are called at the end of the turn, never from within a call here,
-/// and not at all once this is destroyed; the last of them may destroy it.
+/// The callers waiting for a token. They are called at the end of the turn, never from within a
+/// call here, and not after destruction; the last of them may destroy it.
 ///
-/// The loop's thread only; a part of a TokenSource. Memory: who waits, and of who is to be told the
-/// answer.
+/// The loop's thread only; a part of a TokenSource. Memory: the waiters, and the answers that are
+/// not delivered yet.
 class TokenWaiters {
  public:
   explicit TokenWaiters(EventLoop& loop);
@@ -119,7 +119,7 @@ class TokenWaiters {
   void add(TokenSource::Done done) { waiting_.push_back(std::move(done)); }
   bool empty() const { return waiting_.empty(); }
 
-  /// Answers all who wait now.
+  /// Answers all current waiters.
   void answer(const TokenAnswer& answer);
 
  private:
@@ -139,8 +139,8 @@ class TokenWaiters {
 /// A failure before anything was sent to the upstream.
 TokenAnswer no_token(std::string message);
 
-/// How soon something that fails may be tried again: after 1 s, then twice as long each time, up to
-/// 30 s. Pure: the time is given.
+/// Back-off for retries: 1 s after the first failure, then twice as long each time, up to 30 s.
+/// Pure: the time is an argument.
 class FetchPace {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -162,28 +162,28 @@ class FetchPace {
   Time next_{};
 };
 
-/// One fetch of a token for all who wait, and not too many of them: while a failing one may not be
-/// repeated yet, who asks gets the last failure at once; a token that is refused as soon as it is
-/// there is fetched anew once a second at most.
+/// One token fetch shared by all waiters, at a limited rate: during the back-off after a failure a
+/// caller gets the last failure at once; a token that is refused as soon as it was fetched is
+/// fetched again at most once a second.
 /// BEHAVIOUR, "Authorization: token sources".
 ///
-/// The loop's thread only; a part of a TokenSource. Memory: who waits, and the last failure.
+/// The loop's thread only; a part of a TokenSource. Memory: the waiters, and the last failure.
 class SharedFetch {
  public:
-  /// `begin` starts the work, which ends by a call of finish(), be it at once.
+  /// `begin` starts the work, which ends with a call of finish(), possibly from within `begin`.
   SharedFetch(EventLoop& loop, std::function<void()> begin);
 
   void join(TokenSource::Done done);
-  /// There is a token already; a fetch that is under way is waited for all the same.
+  /// Delivers an existing token; a fetch that is under way is still waited for.
   void give(TokenSource::Done done, const std::string& token);
-  /// Starts one that nobody waits for, if it may be.
+  /// Starts a fetch without a waiter, unless the back-off forbids it.
   void start_ahead();
   bool is_running() const { return running_; }
 
-  /// The next fetch is because the upstream has refused a token.
+  /// The next fetch is caused by a refusal of the upstream.
   void token_refused() { because_refused_ = true; }
   void finish(const TokenAnswer& answer);
-  /// What has failed is forgotten: somebody has changed the settings.
+  /// Resets the back-off: the settings have changed.
   void forgive() { pace_.succeeded(); }
 
  private:
@@ -200,38 +200,38 @@ class SharedFetch {
   bool running_ = false;
 };
 
-/// The bearer token that everything sent to one upstream carries now (RFC 6750; MCP 2025-11-25,
-/// "Authorization", "Access Token Usage"; BEHAVIOUR, "Authorization"), and one fetch of another for
-/// all who wait.
+/// The bearer token that everything sent to one upstream carries (RFC 6750; MCP 2025-11-25,
+/// "Authorization", "Access Token Usage"; BEHAVIOUR, "Authorization"), and a shared fetch of the
+/// next one.
 ///
 /// The loop's thread only. Owned by the upstream's transport; its transfers share it by reference.
-/// Memory: the token, and what those who wait have to do. Nobody is called from within a call here,
-/// but by with(); nobody after destruction.
+/// Memory: the token, and the waiters' callbacks. Only with() may call back before it returns; no
+/// callback after destruction.
 class AccessToken {
  public:
-  /// With why there is no token, or nothing.
+  /// Called with the reason why there is no token, or nullopt.
   using Ready = std::function<void(const std::optional<Failure>&)>;
 
-  /// `arrived` is called first after each fetch.
+  /// `arrived` is called after each fetch, before the waiters.
   AccessToken(std::unique_ptr<TokenSource> source, Ready arrived)
       : source_(std::move(source)), arrived_(std::move(arrived)) {}
   AccessToken(const AccessToken&) = delete;
   AccessToken& operator=(const AccessToken&) = delete;
 
-  /// Whether there is one, or none is needed; that of now is then text(). Asked before every
-  /// message.
+  /// Whether there is a token, or none is needed; text() is then the current one. Called before
+  /// every message.
   bool is_there();
   /// Empty: no Authorization header.
   const std::string& text() const { return text_; }
-  /// Grows with each change: tells whether a refusal is of the one in use now.
+  /// Grows with each change: tells whether a refusal concerns the current token.
   int generation() const { return generation_; }
 
   /// Joins the fetch under way, or starts one.
   void fetch();
-  /// Calls `ready`, at once or from the loop, when there is one or it is known why there is none.
+  /// Calls `ready`, at once or from the loop, when there is a token or fetching it has failed.
   void with(Ready ready);
-  /// The upstream has refused the one of this generation. Returns whether it is worth asking again
-  /// with another one, which is fetched if it is not there.
+  /// The upstream has refused the token of this generation. Returns whether the request may be sent
+  /// again with another one, which is fetched if it is not there yet.
   bool refused(int generation, const TokenChallenge& challenge);
   /// SIGHUP.
   void reload() { source_->reload(); }
@@ -241,14 +241,14 @@ class AccessToken {
   std::optional<SavedToken> save() const { return source_->save(); }
   void restore(const SavedToken& saved) { source_->restore(saved); }
 
-  /// Every secret that may be in what the upstream says.
+  /// Every secret that the upstream may repeat in a response.
   std::vector<std::string> secrets() const;
-  /// How often another one came into use; how often there was none that the upstream accepts.
+  /// How often the token was replaced; how often there was none that the upstream accepts.
   std::uint64_t refreshes() const {
     return generation_ > 1 ? static_cast<unsigned>(generation_ - 1) : 0;
   }
   std::uint64_t failures() const { return failures_; }
-  /// The upstream has refused the one there is, and no other can be had.
+  /// The upstream has refused the current token, and there is no other.
   void note_failure() { ++failures_; }
 
  private:

@@ -111,8 +111,8 @@ void RedirectListener::open(const RedirectPlace& place, std::uint16_t port) {
     try {
       listen("::1");
     } catch (const StartError&) {
-      // A machine without IPv6, where no browser comes that way; or somebody else's port, and then
-      // the browser may end there: what it brings is of no use without the code verifier.
+      // A machine without IPv6, where no browser comes that way; or the port is in use, and a
+      // browser that ends there reveals nothing: the code is of no use without the code verifier.
       log_.event(LogLevel::debug, "redirect", "[::1]:{} cannot be had for the redirect", port);
     }
   } else {
@@ -143,7 +143,7 @@ HttpResponse RedirectListener::refusal_while_overloaded() const {
 
 void RedirectListener::request(HttpConnection& connection, RequestHead head, ReceivedText) {
   if (browser_ == nullptr) {
-    // It may be answered from within take_(), or later.
+    // take_() may call show() before it returns, or later.
     browser_ = &connection;
     connection.set_responder(this);
     if (take_(head.query)) return;
@@ -184,7 +184,7 @@ std::string AuthorizationRequest::url() const {
   append_field(query, "code_challenge", code_challenge);
   append_field(query, "code_challenge_method", "S256");
   append_field(query, "resource", resource);
-  // OpenID Connect: offline_access is granted only where consent is asked for.
+  // OpenID Connect: offline_access is granted only with prompt=consent.
   if (has_word(scope, "offline_access")) append_field(query, "prompt", "consent");
   return endpoint + (endpoint.find('?') == endpoint.npos ? "?" : "&") + query;
 }
@@ -245,7 +245,7 @@ BrowserLogin::BrowserLogin(const LoginParts& parts, std::string earlier_uri, Own
       owner_(owner),
       endpoint_(parts.curl, parts.upstream) {}
 
-/// MCP 2026-07-28, "Authorization", "Authorization Code Protection": without S256 it is refused.
+/// MCP 2026-07-28, "Authorization", "Authorization Code Protection": refuses servers without S256.
 std::string BrowserLogin::prepare(const AuthorizationServer& server) {
   const std::string issuer = shown_url(server.issuer);
   if (!endpoint_url(server.metadata.authorization_endpoint))
@@ -310,7 +310,7 @@ bool BrowserLogin::take(const std::string& query) {
   if (verdict == RedirectVerdict::foreign) return false;
   std::vector<std::string> sent = secrets();
   sent.push_back(answer.code);
-  expected_.state.clear();  // it counts once
+  expected_.state.clear();  // valid once
   switch (verdict) {
     case RedirectVerdict::wrong_issuer:
       owner_.method_failed(

@@ -18,41 +18,41 @@
 
 namespace bridge {
 
-/// What a browser is shown that has come to the redirect address: what happened and nothing else;
-/// no script, no link, nothing that it came with. Pure.
+/// The page shown to a browser at the redirect address: the outcome and nothing else; no script, no
+/// link, nothing from its request. Pure.
 enum class RedirectPage { logged_in, not_logged_in, unknown_address };
 
 HttpResponse redirect_page(RedirectPage page);
 
-/// Where `--oauth-redirect` wants the browser to come back.
+/// The redirect address of `--oauth-redirect`.
 struct RedirectPlace {
   std::string host;  ///< 127.0.0.1, ::1 or localhost
   std::uint16_t port = 0;
 
-  /// `HOST:PORT` of this machine; nothing if it is none.
+  /// `HOST:PORT` of this machine; nullopt if it is not that.
   static std::optional<RedirectPlace> parse(const std::string& text);
   std::string uri(std::uint16_t port) const;
 };
 
-/// Takes the redirect of one login at a loopback address (RFC 8252, section 7.3): one path, GET
-/// only, for as long as it lives. What else comes there is answered shortly and changes nothing.
+/// Receives the redirect of one login at a loopback address (RFC 8252, section 7.3): one path, GET
+/// only, for its lifetime. Any other request gets a short answer and changes nothing.
 ///
-/// The loop's thread only; owned by a BrowserLogin. Bounds: 8 connections, 16 KiB of a head, no
+/// The loop's thread only; owned by a BrowserLogin. Bounds: 8 connections, a head of 16 KiB, no
 /// body, 10 s for a head.
 class RedirectListener final : private HttpRequests, private HttpResponder {
  public:
-  /// What the query of a GET is: none of ours (answered 400), or ours: the answer is page().
+  /// Takes the query of a GET. False: it does not belong to this login (answered 400).
   using Take = std::function<bool(const std::string& query)>;
 
-  /// Throws StartError if none of the ports can be had; the first that can is taken.
+  /// Tries the ports in order. Throws StartError if none of them is available.
   RedirectListener(EventLoop& loop, Log& log, const RedirectPlace& place,
                    const std::vector<std::uint16_t>& ports, Take take);
   ~RedirectListener();
 
-  /// As it is registered and sent.
+  /// As it is registered and sent to the server.
   const std::string& uri() const { return uri_; }
 
-  /// The page for the browser that has brought the answer; nothing follows.
+  /// Sends the result page to the browser that delivered the redirect; the last call.
   void show(bool is_logged_in);
 
  private:
@@ -77,14 +77,14 @@ class RedirectListener final : private HttpRequests, private HttpResponder {
   std::string uri_;
 };
 
-/// 256 bits that nobody can guess, as 43 characters of base64url: a `state`, a code verifier.
-/// Nothing if OpenSSL has no randomness.
+/// 256 bits that cannot be guessed, as 43 characters of base64url: a `state`, a code verifier.
+/// nullopt if OpenSSL has no randomness.
 std::optional<std::string> unguessable_text();
 
 /// The S256 challenge of a code verifier (RFC 7636, section 4.2). Pure.
 std::string code_challenge(std::string_view verifier);
 
-/// What the person's browser is sent to (RFC 6749, section 4.1.1; RFC 7636; RFC 8707). A value.
+/// The request that the person's browser opens (RFC 6749, section 4.1.1; RFC 7636; RFC 8707).
 struct AuthorizationRequest {
   std::string endpoint;  ///< may have a query of its own
   std::string client_id;
@@ -97,49 +97,49 @@ struct AuthorizationRequest {
   std::string url() const;
 };
 
-/// What the query of the redirect says (RFC 6749, section 4.1.2; RFC 9207). A value; all of it is
-/// a peer's.
+/// The parameters of the redirect's query (RFC 6749, section 4.1.2; RFC 9207). A value; all of it
+/// comes from a peer.
 struct RedirectAnswer {
   std::string code;
   std::string state;
   std::string error;
   std::string error_description;
   std::optional<std::string> issuer;
-  bool is_ambiguous = false;  ///< a parameter is there twice
+  bool is_ambiguous = false;  ///< a parameter occurs twice
 };
 
 /// `query` is without the question mark. Pure.
 RedirectAnswer read_redirect(std::string_view query);
 
-/// The query of an address that a person has pasted; blanks around it do not count.
+/// The query of an address that a person has pasted; surrounding blanks are ignored.
 std::string query_of_pasted(std::string_view address);
 
-/// What an answer is held against.
+/// What a redirect must match.
 struct ExpectedRedirect {
   std::string state;
   std::string issuer;
-  bool issuer_is_announced = false;  ///< the metadata promise an `iss` in each answer
+  bool issuer_is_announced = false;  ///< the metadata promise an `iss` in each redirect
 };
 
 enum class RedirectVerdict {
-  foreign,       ///< no answer to this request: it ends nothing
-  wrong_issuer,  ///< nothing else of it is to be shown or used
-  refused,       ///< error and error_description say why
-  granted,       ///< code is there
+  foreign,       ///< not a response to this request: it ends nothing
+  wrong_issuer,  ///< nothing else in it may be shown or used
+  refused,       ///< error and error_description give the reason
+  granted,       ///< code is set
 };
 
 /// MCP 2026-07-28, "Authorization", "Authorization Response Validation". Pure.
 RedirectVerdict judge(const RedirectAnswer& answer, const ExpectedRedirect& expected);
 
 /// The authorization code flow with PKCE (RFC 6749, section 4.1; RFC 7636; RFC 8252; MCP
-/// 2026-07-28, "Authorization"): a URL for the person's browser, the redirect that it comes back
-/// by, and the tokens for the code in it.
+/// 2026-07-28, "Authorization"): makes the URL for the person's browser, receives the redirect, and
+/// exchanges its code for tokens.
 ///
-/// Owned and used as every LoginMethod. Its listener is open from prepare() to the end of its life.
+/// Owned and used like every LoginMethod. The listener is open from prepare() until destruction.
 class BrowserLogin final : public LoginMethod {
  public:
-  /// `earlier_uri`: where the last login was registered for, to be tried first; may be empty. What
-  /// is given by reference outlives this.
+  /// `earlier_uri`: the redirect URI registered for the last login, tried first; may be empty.
+  /// References outlive this.
   BrowserLogin(const LoginParts& parts, std::string earlier_uri, Owner& owner);
 
   std::string prepare(const AuthorizationServer& server) override;

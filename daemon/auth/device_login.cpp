@@ -49,7 +49,7 @@ DevicePoll judge_poll(int status, const std::string& error) {
   if (error == "slow_down") return DevicePoll::slow_down;
   if (error == "access_denied") return DevicePoll::denied;
   if (error == "expired_token") return DevicePoll::expired;
-  // RFC 8628, section 3.5: a server that cannot be reached is asked less often.
+  // RFC 8628, section 3.5: an unreachable server is polled less often.
   if (status >= 500 || status == 429 || status == 0) return DevicePoll::slow_down;
   return DevicePoll::refused;
 }

@@ -12,7 +12,7 @@
 
 namespace bridge {
 
-/// What the server gives for a device (RFC 8628, section 3.2). `code` is secret.
+/// The device authorization response (RFC 8628, section 3.2). `code` is secret.
 struct DeviceCode {
   std::string code;
   std::string user_code;
@@ -21,26 +21,26 @@ struct DeviceCode {
   std::chrono::seconds interval{5};      ///< at least 1 s, at most 60 s
 };
 
-/// Or why there is none, in the server's words: neither bounded nor printable yet. Pure.
+/// Returns the error in the server's words otherwise: neither bounded nor printable yet. Pure.
 std::variant<DeviceCode, std::string> read_device_code(int status, const std::string& body);
 
-/// What the token endpoint says to one that asks again and again (RFC 8628, section 3.5).
+/// What the token endpoint answers to a poll (RFC 8628, section 3.5).
 enum class DevicePoll : std::uint8_t { pending, slow_down, denied, expired, refused };
 
-/// `error`: the OAuth error; `status`: of HTTP. Pure.
+/// `error`: the OAuth error; `status`: the HTTP status. Pure.
 DevicePoll judge_poll(int status, const std::string& error);
 
-/// The device flow (RFC 8628): a code that the person types at another browser, while the server is
-/// asked again and again.
+/// The device flow (RFC 8628): the person types a code in any browser while the token endpoint is
+/// polled.
 ///
-/// Owned and used as every LoginMethod.
+/// Owned and used like every LoginMethod.
 class DeviceLogin final : public LoginMethod {
  public:
-  /// What is given by reference outlives this.
+  /// References outlive this.
   DeviceLogin(const LoginParts& parts, Owner& owner);
 
   std::string prepare(const AuthorizationServer& server) override;
-  /// Never used, but many servers want one.
+  /// Never used, but many servers require one.
   std::string redirect_uri() const override { return "http://127.0.0.1/callback"; }
   bool fits(const std::string&) const override { return true; }
   void start(const AccessRequest& request) override;

@@ -40,8 +40,8 @@ namespace {
 
 constexpr std::string_view blank = " \t";
 
-/// Walks over the field. Whether a token begins a challenge or is a parameter's name shows only
-/// by what follows it.
+/// Reads the field. Whether a token starts a challenge or is a parameter's name depends on what
+/// follows it.
 class ChallengeReader {
  public:
   explicit ChallengeReader(std::string_view text) : text_(text) {}
@@ -60,7 +60,7 @@ class ChallengeReader {
     at_ = std::min(text_.find_first_not_of(characters, at_), text_.size());
   }
   void skip_item() {
-    // A comma in a quoted string separates nothing.
+    // A comma in a quoted string is not a separator.
     for (bool quoted = false; at_ < text_.size() && (quoted || text_[at_] != ','); ++at_) {
       if (text_[at_] == '"') quoted = !quoted;
       if (quoted && text_[at_] == '\\' && at_ + 1 < text_.size()) ++at_;
@@ -95,7 +95,7 @@ class ChallengeReader {
     first_of_challenge();
   }
 
-  // What stands after the scheme: a token68 or the first parameter.
+  // Reads what follows the scheme: a token68 or the first parameter.
   void first_of_challenge() {
     const auto begin = at_;
     const std::string_view name = token();
@@ -119,13 +119,13 @@ class ChallengeReader {
     skip_item();
   }
 
-  // The reader stands at the equals sign.
+  // At the equals sign.
   void parameter(std::string_view name) {
     ++at_;
     skip(blank);
     std::string value;
     if (peek() != '"') {
-      // More than a token allows: URLs are seen unquoted.
+      // Accepts more than a token: some servers send URLs unquoted.
       const auto end = std::min(text_.find_first_of(" \t,\"", at_), text_.size());
       value = text_.substr(at_, end - at_);
       at_ = end;
@@ -250,7 +250,7 @@ std::vector<std::string> resource_metadata_urls(const std::string& resource) {
   std::vector<std::string> urls;
   if (url->path != "/") {
     urls.push_back(root + url->path);
-    // Servers differ about a slash at the end.
+    // Servers differ about a trailing slash.
     if (url->path.back() == '/') urls.push_back(root + url->path.substr(0, url->path.size() - 1));
   }
   urls.push_back(root);
@@ -317,7 +317,7 @@ void Discovery::next() {
   finish();
 }
 
-// Returns whether there are places again.
+// Returns whether there are places left to try.
 bool Discovery::go_on_at_origin() {
   if (!has_no_metadata_ || !endpoint_url(origin_)) return false;
   if (!is_at_origin_) {
@@ -351,8 +351,8 @@ void Discovery::answered(const Place& place, const SmallAnswer& answer) {
   next();
 }
 
-// Returns whether the search is over: somebody who says to be another resource is not asked
-// further.
+// Returns whether the search is over: a document that names another resource ends it, without
+// further requests.
 bool Discovery::take_resource(const Place& place, const std::string& body) {
   const auto metadata = read_resource_metadata(body);
   if (!metadata) {
@@ -367,8 +367,8 @@ bool Discovery::take_resource(const Place& place, const std::string& body) {
     note(place.url, "it names no authorization server", true);
     return false;
   }
-  // From here on only servers are looked for. The resource's own name for itself is what the
-  // server knows it by.
+  // From here on only servers are looked for. The resource's own name for itself is the one that
+  // the server knows.
   places_.clear();
   has_no_metadata_ = false;
   found_.resource = metadata->resource;
@@ -389,7 +389,7 @@ bool Discovery::take_server(const Place& place, const std::string& body) {
     note(place.url, "no JSON object", true);
     return false;
   }
-  // Nothing names the origin as issuer, and servers differ about the slash at its end.
+  // No document names the origin as issuer, and servers differ about its trailing slash.
   const bool is_origin = is_at_origin_ && metadata->issuer == place.issuer + "/";
   if (metadata->issuer != place.issuer && !is_origin) {
     note(place.url,
@@ -407,7 +407,7 @@ bool Discovery::take_server(const Place& place, const std::string& body) {
   return true;
 }
 
-// The first fault that says more than that there is nothing.
+// Keeps the first fault that says more than that there is no document.
 void Discovery::note(const std::string& url, const std::string& fault, bool telling) {
   has_no_metadata_ = has_no_metadata_ && !telling;
   if (fault_is_telling_ || (!telling && !fault_.empty())) return;

@@ -104,7 +104,7 @@ std::optional<SavedToken> TokenCommand::save() const {
 void TokenCommand::restore(const SavedToken& saved) {
   token_ = saved.token;
   recent_.add(saved.token);
-  // Another --token-ttl counts from now.
+  // A changed --token-ttl counts from now.
   if (ttl_) expires_ = saved.life.ends() ? saved.life.expires : loop_.now() + *ttl_;
 }
 
@@ -133,7 +133,7 @@ void TokenCommand::ended(const CommandOutput& output) {
 
 void TokenCommand::log_errors(const CommandOutput& output) {
   std::vector<std::string> secrets = recent_.all();
-  // Whatever it is that was printed: a token of an older format, two of them, half of one.
+  // The output may be anything: a token of an older format, two tokens, half of one.
   std::istringstream words(output.out);
   for (std::string word; secrets.size() < 64 && words >> word;) secrets.push_back(word);
   std::istringstream lines(output.err);

@@ -14,7 +14,7 @@ namespace bridge {
 
 class Log;
 
-/// MCP_SERVER_TOKEN: always the same one, which may be empty. The loop's thread only.
+/// MCP_SERVER_TOKEN: a fixed token, possibly empty. The loop's thread only.
 class StaticToken final : public TokenSource {
  public:
   StaticToken(EventLoop& loop, std::string token) : token_(std::move(token)), waiters_(loop) {}
@@ -33,8 +33,8 @@ class StaticToken final : public TokenSource {
   TokenWaiters waiters_;
 };
 
-/// --token-file: looked at once a second at most, read again when it is another one. A file that
-/// has become unreadable is a failure, not a reason to go on with what it held.
+/// --token-file: checked at most once a second, read again when it has changed. A file that has
+/// become unreadable is a failure; its last token is not used further.
 /// BEHAVIOUR, "Authorization: token sources". The loop's thread only. Memory: the token.
 class TokenFile final : public TokenSource {
  public:
@@ -42,7 +42,7 @@ class TokenFile final : public TokenSource {
 
   std::optional<std::string> current() override;
   void fetch(Done done) override;
-  /// True if the file holds another token by now.
+  /// True if the file now holds another token.
   bool refused(const std::string& token, const TokenChallenge& challenge) override;
   void reload() override;
   std::vector<std::string> secrets() const override { return recent_.all(); }
@@ -55,19 +55,19 @@ class TokenFile final : public TokenSource {
   std::string path_;
   std::string token_;  ///< empty: fault_ says why
   std::string fault_;
-  std::optional<FileIdentity> identity_;  ///< of what was read; nothing: read it again
+  std::optional<FileIdentity> identity_;  ///< of the file that was read; none: read it again
   std::chrono::steady_clock::time_point looked_{};
   RecentSecrets recent_;
   TokenWaiters waiters_;
 };
 
-/// --token-command: what it prints is the token, until that is refused or --token-ttl has passed.
-/// Its stderr goes to the log when it has ended, since only then the token to redact is known.
-/// BEHAVIOUR, "Authorization: token sources". The loop's thread only. Bounds of time and of output:
+/// --token-command: its output is the token, until that is refused or --token-ttl has passed. Its
+/// stderr is logged after it has ended, since only then the token to redact is known.
+/// BEHAVIOUR, "Authorization: token sources". The loop's thread only. Bounds of time and output:
 /// CommandLimits.
 class TokenCommand final : public TokenSource {
  public:
-  /// A `ttl` of 0 is none.
+  /// A `ttl` of 0 means none.
   TokenCommand(EventLoop& loop, std::string command, std::optional<std::chrono::milliseconds> ttl,
                Log& log, CommandLimits limits = {});
 

@@ -11,22 +11,22 @@
 
 namespace bridge {
 
-/// How a login stands (BEHAVIOUR, "Login: state").
+/// The state of a login (BEHAVIOUR, "Login: state").
 enum class LoginState : std::uint8_t {
-  none,     ///< nobody has asked for one
+  none,     ///< not required so far
   needed,   ///< the upstream wants a person to log in
   pending,  ///< one is under way
   ok,
 };
 std::string_view name_of(LoginState state);
 
-/// What may be told of it; nothing secret.
+/// The state of a login as shown to clients; nothing secret.
 struct LoginStatus {
   LoginState state = LoginState::none;
   std::optional<std::chrono::milliseconds> expires_in{};  ///< of the access token
-  std::string scope{};                                    ///< granted; empty: not known
-  std::string wanted{};     ///< a scope that the upstream has asked for beside it
-  bool is_over = false;     ///< there is none, and nothing is sent without; the server is not asked
+  std::string scope{};                                    ///< granted; empty: unknown
+  std::string wanted{};     ///< a further scope that the upstream has asked for
+  bool is_over = false;     ///< no valid login, and no message is sent without one
   bool is_pending = false;  ///< another login is under way while this one is ok
 };
 
@@ -40,10 +40,10 @@ struct LoginCounts {
 
 enum class LoginMode : std::uint8_t { browser, device };
 
-/// What a person is to do.
+/// What the person has to do.
 struct LoginOffer {
   std::string url;               ///< to be opened in a browser; or
-  std::string verification_uri;  ///< to be opened anywhere, and
+  std::string verification_uri;  ///< to be opened on any device, and
   std::string user_code;         ///< to be typed there
   std::chrono::milliseconds expires_in{};
 };
@@ -51,17 +51,17 @@ struct LoginOffer {
 struct LoginAnswer {
   LoginStatus status{};
   std::optional<LoginOffer> offer{};  ///< while one is pending
-  /// Why the login came to nothing, or the call could not be served; nothing secret in it.
+  /// Why the login failed, or the call could not be served; nothing secret in it.
   std::optional<Failure> failure{};
 };
 
 struct LogoutAnswer {
   bool was_logged_in = false;
-  bool revoked = false;  ///< the server has taken it
+  bool revoked = false;  ///< the server has confirmed it
   std::string fault{};   ///< why the server could not be told
 };
 
-/// A login of a person, as the control methods drive it. The loop's thread only; owned by the
+/// The login of a person, as the control methods use it. The loop's thread only; owned by the
 /// upstream. Each `done` is called once, in a turn, at once or later.
 class Login {
  public:
@@ -71,24 +71,24 @@ class Login {
   virtual LoginStatus login_status() const = 0;
   virtual LoginCounts login_counts() const = 0;
 
-  /// Begins one, or joins the one that is pending; answered when there is something to do.
+  /// Begins a login, or joins the pending one; answered when there is an offer.
   virtual void begin_login(std::optional<LoginMode> mode, Done done) = 0;
-  /// The address at which the person's browser has ended. Answered when that login is over; one
-  /// that is no answer to it ends nothing.
+  /// Completes a login with the address at which the person's browser ended. Answered when that
+  /// login is over; an address that does not belong to it ends nothing.
   virtual void complete_login(const std::string& address, Done done) = 0;
   /// Answered when the pending login is over, or after that time.
   virtual void wait_for_login(std::chrono::milliseconds time, Done done) = 0;
   virtual void cancel_login(Done done) = 0;
-  /// Forgets at once; answered when the server was told, or could not be.
+  /// Drops the tokens at once; answered when the server was told, or could not be.
   virtual void log_out(LogoutDone done) = 0;
 
-  /// What is done after each login. Set once.
+  /// Sets the action run after each login. Called once.
   virtual void on_login(std::function<void()> action) = 0;
 
   // For an upgrade.
-  /// A login that is under way cannot be resumed: who waits for it is told so.
+  /// A pending login cannot be resumed: its waiters are told so.
   virtual void give_up_pending_login() = 0;
-  /// All of the login, as text; secret. Empty: there is none.
+  /// The login as text; secret. Empty: there is none.
   virtual std::string save_login() const = 0;
   virtual void restore_login(const std::string& saved) = 0;
 
@@ -96,7 +96,7 @@ class Login {
   ~Login() = default;
 };
 
-/// What a person types to log in.
+/// The command that a person types to log in.
 constexpr std::string_view login_command = "mcp-nc login";
 
 }  // namespace bridge

@@ -50,7 +50,7 @@ void LoginFlow::start() {
   }
 }
 
-/// A `ping` does nothing, should the upstream want no login.
+/// A `ping` has no effect if the upstream requires no login.
 void LoginFlow::ask_resource() {
   const std::string ping = R"({"jsonrpc":"2.0","id":0,"method":"ping"})";
   question_ = std::make_unique<SmallRequest>(
@@ -157,7 +157,7 @@ void LoginFlow::end(const End& end) {
   tell_.schedule();
 }
 
-/// For the first login what the strategy says, for the next ones also what there is already.
+/// For the first login the selected scope, for later ones together with what was granted already.
 std::string LoginFlow::scope() const {
   std::string scope =
       joined_scopes(wish_.demand.scope().text(request_.server.scope), wish_.granted);

@@ -24,26 +24,26 @@ namespace bridge {
 /// One login of a person, from discovery to the first tokens (MCP 2026-07-28, "Authorization";
 /// BEHAVIOUR, "Login").
 ///
-/// Steps: if the upstream has refused nothing yet, it is asked what it wants, since only its
-/// refusal may say where its metadata are, and which scope it wants; Discovery, then OAuthIdentity
-/// (who the bridge is for that server), then the LoginMethod that was asked for. Everything of it,
-/// the listener too, ends with this, after `longest` at the latest.
+/// Steps: a request to the upstream if it has refused nothing yet, since only its refusal may say
+/// where its metadata are, and which scope it wants; Discovery; OAuthIdentity (the client that the
+/// bridge is for that server); the requested LoginMethod. Destruction ends all of it, the listener
+/// too; `longest` bounds the time.
 ///
-/// The loop's thread only; owned by LoginDesk. `offered` is called when there is something for a
-/// person to do, `ended` once, last; never from within start() or a call of who owns this. What
-/// goes wrong is a Failure with nothing secret in it.
+/// The loop's thread only; owned by LoginDesk. `offered` is called when the person has something to
+/// do, `ended` once, last; neither from within start() or another call of the owner. Errors are
+/// Failures with nothing secret in them.
 class LoginFlow final : private LoginMethod::Owner {
  public:
   static constexpr std::chrono::minutes longest{10};
 
-  /// What is to be had.
+  /// The login that is requested.
   struct Wish {
     LoginMode mode = LoginMode::browser;
     std::string resource;
-    LoginDemand demand;    ///< what the upstream's refusals have said so far
-    std::string granted;   ///< what a person has granted before
-    std::string last_uri;  ///< where the last login's browser came back; empty: none did
-    /// A registration with this issuer that may be used again.
+    LoginDemand demand;    ///< what the upstream's refusals said so far
+    std::string granted;   ///< what a person granted before
+    std::string last_uri;  ///< the last login's redirect URI; empty: none
+    /// An earlier registration with this issuer that may be reused.
     std::function<std::optional<OAuthClient>(const std::string& issuer)> registration;
   };
   using End = std::variant<StoredLogin, Failure>;
@@ -55,9 +55,9 @@ class LoginFlow final : private LoginMethod::Owner {
 
   void start();
   std::optional<LoginOffer> offer() const;
-  /// The query of a redirect, wherever it was brought. False: none to this login; it goes on.
+  /// The query of a redirect, however it was delivered. False: not this login's, which continues.
   bool take(const std::string& query);
-  /// It comes to nothing, because of this.
+  /// Ends the login as failed, with this reason.
   void cancel(const std::string& why) { fail(ErrorKind::auth, why); }
   std::vector<std::string> secrets() const;
 
@@ -86,22 +86,22 @@ class LoginFlow final : private LoginMethod::Owner {
   OAuthIdentity identity_;
   DeadlineTimer deadline_;
   std::optional<End> end_;
-  Deferred tell_;  ///< of the offer, or of the end
+  Deferred tell_;  ///< delivers the offer, or the end
 };
 
-/// Who waits for a login: for what there is to do, or for its end.
+/// The callers waiting for a login: for its offer, or for its end.
 ///
-/// The loop's thread only; a part of LoginDesk. Bounds: `most` of them; each is answered when its
-/// time is over at the latest.
+/// The loop's thread only; a part of LoginDesk. Bounds: `most` waiters; each is answered at its
+/// timeout at the latest.
 class LoginWaiters {
  public:
   static constexpr std::size_t most = 64;
   enum class For { offer, end };
 
-  /// `answer` says how the login stands.
+  /// `answer` returns the present state of the login.
   LoginWaiters(EventLoop& loop, std::function<LoginAnswer()> answer);
 
-  /// Answers at once if there are too many.
+  /// Answers at once if there are too many waiters.
   void add(For what, std::chrono::milliseconds time, Login::Done done);
   void offered() { tell(For::offer); }
   void ended();
@@ -124,17 +124,17 @@ class LoginWaiters {
   DeadlineTimer clock_;
 };
 
-/// Tells a server that a login is over (RFC 7009): one at a time.
+/// Revokes the tokens of a login at the server (RFC 7009): one request at a time.
 ///
-/// The loop's thread only; a part of LoginDesk. Nothing comes after destruction.
+/// The loop's thread only; a part of LoginDesk. No callback after destruction.
 class Revocation {
  public:
-  /// What is given by reference outlives this.
+  /// References outlive this.
   Revocation(EventLoop& loop, CurlLoop& curl, const HttpOptions& upstream)
       : loop_(loop), curl_(curl), upstream_(upstream) {}
 
-  /// `done` comes once, at once or later. With the refresh token the server takes what was issued
-  /// by it, too.
+  /// `done` is called once, at once or later. With the refresh token the server also revokes the
+  /// access tokens issued by it.
   void revoke(const StoredLogin& login, Login::LogoutDone done);
 
  private:
@@ -144,11 +144,11 @@ class Revocation {
   std::unique_ptr<HttpTokenEndpoint> endpoint_;
 };
 
-/// Where a person logs in and out: the one LoginFlow at a time, who waits for it, and what is told
-/// of it (BEHAVIOUR, "Login: state").
+/// Where a person logs in and out: the one LoginFlow at a time, its waiters, and the reported state
+/// (BEHAVIOUR, "Login: state").
 ///
-/// The loop's thread only; a part of LoginToken, which outlives it with all that it is given by
-/// reference. Memory: that of its parts.
+/// The loop's thread only; a part of LoginToken, which outlives it together with everything passed
+/// by reference. Memory: that of its parts.
 class LoginDesk final : public Login {
  public:
   struct Parts {
@@ -163,10 +163,10 @@ class LoginDesk final : public Login {
 
   LoginDesk(const Parts& parts, std::string resource);
 
-  /// Somebody was refused for want of a login.
+  /// The upstream has refused a message, and a login is required.
   bool is_needed() const { return is_needed_; }
   void need() { is_needed_ = true; }
-  /// What a login that is under way has of secrets.
+  /// The secrets of a pending login.
   std::vector<std::string> secrets() const;
 
   LoginStatus login_status() const override;
@@ -193,7 +193,7 @@ class LoginDesk final : public Login {
   bool is_needed_ = false;
   bool registration_is_doubtful_ = false;
   std::unique_ptr<LoginFlow> flow_;
-  std::optional<Failure> last_failure_;  ///< of the last login; none: it was ok, or there was none
+  std::optional<Failure> last_failure_;  ///< of the last login; none: it succeeded, or none yet
   LoginWaiters waiters_;
   Revocation revocation_;
   LoginCounts counts_;

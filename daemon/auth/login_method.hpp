@@ -19,23 +19,23 @@ class CurlLoop;
 class EventLoop;
 class Log;
 
-/// What all steps of one login work with.
+/// What all steps of one login share.
 struct LoginParts {
   EventLoop& loop;
   CurlLoop& curl;
-  HttpOptions upstream;  ///< its TLS and proxy settings; which addresses may be asked
+  HttpOptions upstream;  ///< its TLS and proxy settings, and which addresses are allowed
   const OAuthOptions& options;
   Log& log;
 };
 
-/// What a person is asked to grant, to whom, and by whom.
+/// The scope that a person is asked to grant, the client that asks, and the server.
 struct AccessRequest {
   AuthorizationServer server;
   OAuthClient client;
-  std::string scope;  ///< empty: not said
+  std::string scope;  ///< empty: not sent
 };
 
-/// What the upstream's refusals have said of the login that it wants (RFC 6750, section 3; RFC
+/// What the upstream's refusals said about the login that it requires (RFC 6750, section 3; RFC
 /// 9728, section 5.1; MCP 2025-11-25, "Authorization", "Scope Challenge Handling").
 ///
 /// Pure; a part of LoginToken. Memory: texts of bounded length.
@@ -53,23 +53,23 @@ class LoginDemand {
     if (challenge.status != 403) {
       if (!scope.empty()) scope_.challenge(scope);
     } else if (bearer_parameter(challenges, "error") == "insufficient_scope" && !scope.empty()) {
-      // Only a person can grant more (RFC 6749, section 6: a refresh gives no more than there was).
+      // Only a person can grant more (RFC 6749, section 6: a refresh never extends the scope).
       const std::string all = joined_scopes(step_up_, scope);
       step_up_ = all.size() <= header_limit::scope ? all : scope;
     }
   }
-  /// There is a login, or is to be none: the next one asks for no more than usual.
+  /// After a login or a logout: the next login asks for the usual scope only.
   void forget_step_up() { step_up_.clear(); }
 
-  /// There is something to go by.
+  /// Whether the upstream has refused a message at all.
   bool was_refused() const { return was_refused_; }
   const WantedScope& scope() const { return scope_; }
-  /// By the last 403s, of which the last one counts where all are too much; empty: nothing.
+  /// The scopes asked for by the 403s, or the last one's if all are too long; empty: none.
   const std::string& step_up() const { return step_up_; }
-  /// Where the last challenge says that the resource's metadata are; may be empty.
+  /// Where the last challenge announced the resource's metadata; may be empty.
   const std::string& announced() const { return announced_; }
-  /// The upstream was once seen at an address that the whole internet can reach: that it has
-  /// another one at another time makes what it names no better.
+  /// The upstream was seen once at an address that the whole internet can reach. A different
+  /// address later does not make what it names more trustworthy.
   bool is_public() const { return is_public_; }
 
  private:
@@ -80,15 +80,15 @@ class LoginDemand {
   bool is_public_ = false;
 };
 
-/// A way for a person to grant access, from what there is for them to do to the tokens.
+/// A way for a person to grant access, from the offer to the tokens.
 ///
-/// The loop's thread only; owned by a LoginFlow. Nothing comes after stop() or destruction.
+/// The loop's thread only; owned by a LoginFlow. No callback after stop() or destruction.
 class LoginMethod {
  public:
-  /// Told once at most each, maybe from within a call of the method; none of them may destroy it.
+  /// Each is called at most once, possibly from within a call of the method; must not destroy it.
   class Owner {
    public:
-    /// There is something for a person to do, for so long at most.
+    /// The person has something to do, for this time at most.
     virtual void method_offers(std::chrono::milliseconds at_most) = 0;
     virtual void method_granted(const TokenGrant& grant) = 0;
     /// Nothing secret in `message`.
@@ -100,21 +100,21 @@ class LoginMethod {
 
   virtual ~LoginMethod() = default;
 
-  /// Why this server cannot be logged in to so, or that a redirect address cannot be had; empty if
-  /// it can. Asked once, first.
+  /// Returns why this server cannot be used with this method, or that no redirect address is
+  /// available; empty if it can. Called once, first.
   virtual std::string prepare(const AuthorizationServer& server) = 0;
-  /// Where the person's browser comes back, to be registered; after prepare().
+  /// The redirect URI to be registered; after prepare().
   virtual std::string redirect_uri() const = 0;
-  /// Whether what was registered for that address does.
+  /// Whether a registration with that redirect URI can be used.
   virtual bool fits(const std::string& registered_uri) const = 0;
   virtual void start(const AccessRequest& request) = 0;
   virtual void stop() = 0;
 
   virtual bool has_offer() const = 0;
   virtual void describe(LoginOffer& offer) const = 0;
-  /// The query of a redirect. False: it is none to this login, which goes on.
+  /// The query of a redirect. False: it does not belong to this login, which stays pending.
   virtual bool take(const std::string& query) = 0;
-  /// The person's browser, if it waits, is shown how it ended.
+  /// Shows the outcome in the person's browser, if that is waiting.
   virtual void show_end(bool is_logged_in) = 0;
   virtual std::vector<std::string> secrets() const = 0;
 };

@@ -30,14 +30,14 @@ std::optional<std::string> LoginToken::current() {
   if (!std::exchange(has_looked_, true)) refresher_.look_into_store();
   if (auto token = refresher_.token()) return token;
   if (refresher_.can_refresh()) return std::nullopt;
-  // A login that has come to its end, or one that is wanted whatever the server says. Else the
+  // The login has ended, or the operator requires one whatever the server says. Otherwise the
   // server is asked each time: it may have refused by mistake.
   if (refresher_.login() != nullptr || options_.wants_person()) return std::nullopt;
   return std::string();
 }
 
 void LoginToken::fetch(TokenSource::Done done) {
-  refresher_.look_into_store();  // another daemon may have had a login
+  refresher_.look_into_store();  // another daemon may have logged in
   if (is_served()) {
     if (const auto token = refresher_.token(); token) {
       waiters_.add(std::move(done));

@@ -13,12 +13,12 @@
 
 namespace bridge {
 
-/// The token of a person who logs in: asked for when the upstream refuses a message without one,
-/// had at the LoginDesk, kept good by a Refresher (BEHAVIOUR, "Login").
+/// The token of a person who logs in: required when the upstream refuses a message without one,
+/// obtained by the LoginDesk, refreshed by a Refresher (BEHAVIOUR, "Login").
 ///
-/// Who has never seen a login sends messages without a token, and they end as soon as the upstream
-/// refuses them: it may not want a token any more. After a login, or where the operator has said
-/// that there is to be one, they are not sent without.
+/// Before the first login messages are sent without a token, and fail as soon as the upstream
+/// refuses them: it may no longer require one. After a login, or where the operator requires a
+/// login, they are not sent without a token.
 ///
 /// The loop's thread only; owned by the AccessToken. Memory: that of its parts.
 class LoginToken final : public TokenSource {
@@ -43,8 +43,8 @@ class LoginToken final : public TokenSource {
   HttpTokenEndpoint endpoint_;
   Refresher refresher_;
   LoginDemand demand_;
-  bool has_looked_ = false;  ///< into the store, which is there when the daemon runs
-  TokenWaiters waiters_;     ///< who is answered in this turn
+  bool has_looked_ = false;  ///< at the store, which exists only once the daemon runs
+  TokenWaiters waiters_;     ///< those answered in this turn
   LoginDesk desk_;
 };
 

@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::size_t longest_credential = 4096;
 
-/// The method that the server is asked for: none, since a native application keeps no secret, if
-/// the server does not name others only.
+/// The requested authentication method: none, since a native application keeps no secret, unless
+/// the server supports others only.
 std::string_view wanted_method(const ServerMetadata& server) {
   const auto& methods = server.token_endpoint_auth_methods;
   if (methods.empty() || contains(methods, "none")) return "none";

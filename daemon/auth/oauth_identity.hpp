@@ -13,26 +13,26 @@
 
 namespace bridge {
 
-/// The client metadata with which the bridge registers itself (RFC 7591, section 2; MCP
-/// 2026-07-28, "Client Registration"): a native application, with a redirect URI of this machine.
-/// `scope` may be empty. Pure.
+/// The client metadata of the bridge's registration (RFC 7591, section 2; MCP 2026-07-28, "Client
+/// Registration"): a native application, with a redirect URI of this machine. `scope` may be empty.
+/// Pure.
 std::string registration_request(const ServerMetadata& server, const std::string& redirect_uri,
                                  const std::string& scope);
 
-/// The answer (RFC 7591, section 3.2), or why it is a refusal, in the server's words: neither
-/// bounded nor printable yet.
+/// The registered client (RFC 7591, section 3.2), or the reason for a refusal in the server's
+/// words: neither bounded nor printable yet.
 std::variant<OAuthClient, std::string> read_registration(int status, const std::string& body,
                                                          const std::string& redirect_uri);
 
-/// Where the server takes a secret: in the body only if it does not take Basic.
+/// How a secret is sent: in the body only if the server does not support Basic.
 SecretPlace secret_place(const ServerMetadata& server);
 
-/// Who the bridge is for one authorization server (MCP 2026-07-28, "Client Registration"): as it
-/// was told, else by the URL of its metadata where the server takes such ids, else as it was
-/// registered before, else by a registration (RFC 7591).
+/// Finds the client that the bridge is for an authorization server (MCP 2026-07-28, "Client
+/// Registration"): the configured one, else the URL of its metadata where the server supports such
+/// ids, else the earlier registration, else a new registration (RFC 7591).
 ///
-/// The loop's thread only; owned by a LoginFlow. `done` comes once, maybe from within find(), and
-/// not after destruction; a text is why there is none, with nothing secret in it.
+/// The loop's thread only; owned by a LoginFlow. `done` is called once, possibly from within
+/// find(), and not after destruction; a string is the error, with nothing secret in it.
 class OAuthIdentity {
  public:
   using Done = std::function<void(const std::variant<OAuthClient, std::string>&)>;
@@ -41,7 +41,7 @@ class OAuthIdentity {
   OAuthIdentity(const OAuthIdentity&) = delete;
   OAuthIdentity& operator=(const OAuthIdentity&) = delete;
 
-  /// `earlier` is a registration with that server that does; it need not be one.
+  /// `earlier`: a registration with that server that can be reused; optional.
   void find(const AuthorizationServer& server, const std::optional<OAuthClient>& earlier,
             const std::string& redirect_uri, const std::string& scope);
 

@@ -32,7 +32,7 @@ constexpr std::size_t p256_bytes = 32;
 
 int no_passphrase(char*, int, int, void*) { return -1; }
 
-/// OpenSSL wraps the two numbers in ASN.1, JWS sets them side by side.
+/// OpenSSL wraps the two numbers in ASN.1; JWS concatenates them.
 std::optional<std::string> side_by_side(const std::string& der) {
   const auto* at = reinterpret_cast<const unsigned char*>(der.data());
   const std::unique_ptr<ECDSA_SIG, decltype(&ECDSA_SIG_free)> parts(
@@ -62,7 +62,7 @@ std::variant<SigningKey, std::string> SigningKey::from_pem(std::string_view pem)
   const std::unique_ptr<BIO, decltype(&BIO_free)> bio(
       BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())), &BIO_free);
   Key key(PEM_read_bio_PrivateKey(bio.get(), nullptr, &no_passphrase, nullptr));
-  // Nobody shall find our errors in the queue that curl's TLS uses as well.
+  // Leave no errors in OpenSSL's queue, which curl's TLS uses as well.
   ERR_clear_error();
   if (!key) return std::string("not a private key in PEM, or one with a passphrase");
   if (is_p256(key.get())) return SigningKey(std::move(key), false);
@@ -179,7 +179,7 @@ bool OAuthToken::refused(const std::string& token, const TokenChallenge& challen
 
 bool OAuthToken::step_up(const std::string& token, const std::string& wanted) {
   if (wanted.empty()) return false;
-  // Others have been refused as well, and the first of them has brought a better one or will.
+  // Other requests were refused as well; the first of them has fetched a better token or will.
   if (scope_.is_stepping() || (!token.empty() && token_ != token)) return true;
   const bool is_new = scope_.step_up(wanted, scope());
   needed_ = needed_ || is_new;
@@ -309,7 +309,7 @@ void OAuthToken::answered(const SmallAnswer& answer) {
   }
   const auto response = read_token_response(answer.status, answer.body);
   if (const auto* refusal = std::get_if<TokenRefusal>(&response)) {
-    // Whatever of the request an answer might repeat.
+    // A response may repeat any part of the request.
     std::vector<std::string> sent = secrets();
     for (std::string& one : secrets_of(request_.form)) sent.push_back(std::move(one));
     const std::string reason = server_words(refusal->reason, sent);
@@ -322,7 +322,7 @@ void OAuthToken::answered(const SmallAnswer& answer) {
   recent_.add(grant.token);
   log_.event(LogLevel::debug, "token", "a new token from {}{}", where,
              grant.expires_in ? fmt::format(", good for {} s", grant.expires_in->count()) : "");
-  // A step that was asked for while an earlier fetch was under way is not made by its token.
+  // The fetch under way was started before this step, so its token does not have that scope.
   if (scope_.is_stepping() && request_.scope != scope()) {
     begin();
     return;
@@ -331,15 +331,15 @@ void OAuthToken::answered(const SmallAnswer& answer) {
   shared_.finish(TokenAnswer{grant.token, std::nullopt});
 }
 
-/// `judged`: the token endpoint has judged the request.
+/// `judged`: the token endpoint has refused the request.
 void OAuthToken::fail(const std::string& message, bool judged) {
   log_.peer(LogLevel::warning, "authorization", "{}", message);
   if (scope_.step_failed(judged) && judged && is_good()) {
-    // Nobody gets more than this: who needs it is told so by the upstream, the others go on.
+    // No more can be granted: the upstream tells the requests that need it; the others continue.
     shared_.finish(TokenAnswer{*token_, std::nullopt});
     return;
   }
-  // It may have moved.
+  // The server may have moved.
   server_.found.reset();
   shared_.finish(no_token(message));
 }

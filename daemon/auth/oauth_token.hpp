@@ -23,12 +23,12 @@ namespace bridge {
 /// RS256.
 class SigningKey {
  public:
-  /// From an unencrypted PEM text; nobody is asked for a passphrase. Else why not.
+  /// From an unencrypted PEM text; never prompts for a passphrase. Returns the error otherwise.
   static std::variant<SigningKey, std::string> from_pem(std::string_view pem);
 
   std::string_view algorithm() const { return is_rsa_ ? "RS256" : "ES256"; }
 
-  /// In JWS's form: for ES256 R and S in 32 bytes each. Nothing if OpenSSL fails.
+  /// In the form of JWS: for ES256 R and S in 32 bytes each. nullopt if OpenSSL fails.
   std::optional<std::string> sign(std::string_view text) const;
 
  private:
@@ -50,15 +50,15 @@ namespace bridge {
 /// The claims of private_key_jwt (RFC 7523, section 3).
 struct AssertionClaims {
   std::string client_id;  ///< iss and sub
-  std::string audience;   ///< the issuer; its token endpoint if that is not known
+  std::string audience;   ///< the issuer; its token endpoint if that is unknown
   std::string id;         ///< jti, never used twice
   WallTime now;
 };
 
-/// A signed JWT (RFC 7519) that is good for 60 s; nothing if it cannot be signed.
+/// A signed JWT (RFC 7519), valid for 60 s; nullopt if signing fails.
 std::optional<std::string> client_assertion(const SigningKey& key, const AssertionClaims& claims);
 
-/// 128 random bits as text; nothing if there are none to be had.
+/// 128 random bits as text; nullopt if OpenSSL has no randomness.
 std::optional<std::string> random_id();
 
 }  // namespace bridge
@@ -67,17 +67,17 @@ namespace bridge {
 
 class Log;
 
-/// OAuth 2.1 client credentials (RFC 6749, section 4.4), as MCP wants them: the server discovered
+/// OAuth 2.1 client credentials (RFC 6749, section 4.4), as MCP requires: the server discovered
 /// through the upstream's challenge, the upstream named as `resource`.
 ///
-/// Without a token URL the first message goes without a token: the upstream's 401 says whether it
-/// wants one, where from and for which scope. A token is replaced ahead of its expiry by a fetch
-/// in the background that somebody's asking for it starts; nothing runs while nobody asks. Secret
-/// and key are read for every request, so they can be replaced. BEHAVIOUR, "Authorization".
+/// Without a token URL the first message is sent without a token: the upstream's 401 says whether
+/// one is required, from which server and for which scope. Asking for a token that is about to
+/// expire starts a background fetch of the next one; without requests nothing runs. Secret and key
+/// are read for every token request, so they can be replaced. BEHAVIOUR, "Authorization".
 ///
-/// The loop's thread only; owned by the AccessToken. Times are in seconds, as the server says them.
-/// What goes wrong is a TokenAnswer with a failure, and a line in the log, with nothing secret in
-/// either. Memory: the last 8 tokens, for redacting them, and one small answer (SmallRequest).
+/// The loop's thread only; owned by the AccessToken. Times are in seconds, as the server gives
+/// them. Errors: a TokenAnswer with a failure, and a line in the log, neither with secrets. Memory:
+/// the last 8 tokens, for redacting them, and one small response (SmallRequest).
 class OAuthToken final : public TokenSource {
  public:
   OAuthToken(EventLoop& loop, CurlLoop& curl, const OAuthOptions& options,
@@ -85,19 +85,19 @@ class OAuthToken final : public TokenSource {
 
   std::optional<std::string> current() override;
   void fetch(Done done) override;
-  /// 401: always. 403: once for each scope that a challenge asks for.
+  /// 401: always true. 403: once for each scope that a challenge asks for.
   bool refused(const std::string& token, const TokenChallenge& challenge) override;
-  /// Settings are read anew by the next fetch; a token that is good stays.
+  /// Settings are read again by the next fetch; a valid token stays.
   void reload() override;
   std::optional<SavedToken> save() const override;
   void restore(const SavedToken& saved) override;
   std::vector<std::string> secrets() const override;
 
  private:
-  /// The server that is asked, and how it is found.
+  /// The authorization server, and how it was found.
   struct Server {
-    std::string announced;  ///< where the last challenge says the resource's metadata are
-    std::string found_by;   ///< what that was when it was looked for
+    std::string announced;  ///< where the last challenge announced the resource's metadata
+    std::string found_by;   ///< `announced` at the time of the discovery
     std::unique_ptr<Discovery> discovery;
     std::optional<AuthorizationServer> found;
   };
@@ -126,7 +126,7 @@ class OAuthToken final : public TokenSource {
   HttpOptions upstream_;
   Log& log_;
   std::string resource_;
-  bool needed_ = false;  ///< the upstream has asked for a token
+  bool needed_ = false;  ///< the upstream has required a token
   std::optional<std::string> token_;
   TokenLife life_;  ///< of token_: when it is to be replaced
   RecentSecrets recent_;

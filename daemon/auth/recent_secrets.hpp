@@ -11,7 +11,7 @@
 
 namespace bridge {
 
-/// The secrets a source has used lately: an answer that is still on its way may show one that has
+/// The secrets that a source has used lately: a response still in transit may show one that has
 /// been replaced since.
 /// Pure. Memory: the last 8 of them.
 class RecentSecrets {
@@ -29,8 +29,8 @@ class RecentSecrets {
   std::vector<std::string> known_;
 };
 
-/// `text` with every secret of at least four characters in it redacted, also where JSON spells it
-/// otherwise; long ones first, so that nothing remains of one that begins like another.
+/// `text` with every secret of at least four characters redacted, also where JSON escapes it
+/// differently; long ones first, so that no rest remains of one that starts with another.
 inline std::string redacted(std::string text, std::vector<std::string> secrets) {
   std::erase_if(secrets, [](const std::string& secret) { return secret.size() < 4; });
   std::sort(secrets.begin(), secrets.end(),
@@ -38,13 +38,13 @@ inline std::string redacted(std::string text, std::vector<std::string> secrets) 
   return blotted(std::move(text), secrets);
 }
 
-/// A peer's URL for people and the log: without what may be secret in it.
+/// A peer's URL for messages and the log: without parts that may be secret.
 inline std::string shown_url(const std::string& text) {
   const auto url = parse_web_url(text);
   return printable(url ? url->shown() : text, 300);
 }
 
-/// What a server says, for people: printable, bounded, and without what was sent to it.
+/// A server's message as shown: printable, bounded, and without the secrets that were sent to it.
 inline std::string server_words(const std::string& text, const std::vector<std::string>& secrets) {
   return printable(redacted(text, secrets), 400);
 }

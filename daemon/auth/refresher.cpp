@@ -12,7 +12,7 @@ namespace {
 
 /// Another daemon's refresh takes at most two requests of 10 s.
 constexpr std::chrono::seconds longest_lock{25};
-/// The kernel tells nobody that such a lock is free.
+/// The kernel does not signal that such a lock is free.
 constexpr std::chrono::milliseconds between_locks{100};
 
 }  // namespace
@@ -39,7 +39,7 @@ void Refresher::look_into_store() {
   take_stored();
 }
 
-/// False: there was one, and another daemon has taken it out.
+/// False: a login was stored, and another daemon has removed it.
 bool Refresher::take_stored() {
   auto stored = parts_.store.find(parts_.owner);
   if (stored) {
@@ -56,7 +56,7 @@ bool Refresher::take_stored() {
 
 void Refresher::store() { is_stored_ = parts_.store.save(parts_.owner, *login_); }
 
-/// The life of a token that was not asked for here is reckoned from the wall clock.
+/// The life of a token that was not fetched here is computed from the wall clock.
 void Refresher::adopt(StoredLogin login) {
   if (login_ && login_->access_token != login.access_token) token_is_refused_ = false;
   if (!login_ || login_->access_token != login.access_token) {
@@ -178,7 +178,7 @@ void Refresher::redeem() {
     return;
   }
   ++login_->redemptions;
-  store();  // whoever comes after us knows that it was sent
+  store();  // a later process must know that it was sent
   asked_ = parts_.loop.now();
   form_ = refresh_form(login_->client, login_->refresh_token, login_->resource);
   parts_.endpoint.post(login_->token_endpoint, login_->is_public, form_,
@@ -226,8 +226,8 @@ void Refresher::judge(RefreshEnd end, const std::string& reason) {
   const std::string message =
       fmt::format("no new token from {}: {}", shown_url(login_->token_endpoint), reason);
   if (step == RefreshStep::log_in) {
-    // Who refuses the one has most likely taken back the other as well; after lost answers it is
-    // good as long as it lasts.
+    // A server that refuses the refresh token has most likely revoked the access token too; after
+    // lost responses the access token stays valid until it expires.
     if (end == RefreshEnd::refused) login_->access_token.clear();
     give_up(message);
     return;

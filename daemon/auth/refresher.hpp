@@ -18,13 +18,13 @@ namespace bridge {
 
 class Log;
 
-/// What became of a refresh token that was sent.
+/// The outcome of a refresh request.
 enum class RefreshEnd : std::uint8_t {
   granted,
   not_sent,     ///< no connection: the server has not seen it
-  unavailable,  ///< the server says that it cannot now
-  lost,         ///< sent, but what came is no answer
-  refused,      ///< the server has judged, and another try is of no use
+  unavailable,  ///< the server says that it cannot at present
+  lost,         ///< sent, but without a valid response
+  refused,      ///< the server has refused it; a retry is of no use
 };
 
 enum class RefreshStep : std::uint8_t {
@@ -34,8 +34,8 @@ enum class RefreshStep : std::uint8_t {
   log_in,  ///< a person has to
 };
 
-/// A refresh token is sent a second time only if the answer to the first was lost: a server that
-/// rotates them takes a third for theft (RFC 6749, section 6). `sent`: how often it was, this
+/// A refresh token is sent a second time only if the response to the first was lost: a server that
+/// rotates them takes a third for theft (RFC 6749, section 6). `sent`: how often it was sent, this
 /// time included. Pure.
 constexpr RefreshStep next_step(RefreshEnd end, int sent) {
   switch (end) {
@@ -48,12 +48,12 @@ constexpr RefreshStep next_step(RefreshEnd end, int sent) {
   return RefreshStep::log_in;
 }
 
-/// Whether the server may have redeemed the refresh token, whatever the answer was.
+/// Whether the server may have redeemed the refresh token, whatever the response was.
 constexpr bool counts_as_redeemed(RefreshEnd end) {
   return end != RefreshEnd::not_sent && end != RefreshEnd::unavailable;
 }
 
-/// What an HTTP answer that grants nothing means. `error`: RFC 6749, section 5.2. Pure.
+/// The meaning of an HTTP response that grants nothing. `error`: RFC 6749, section 5.2. Pure.
 inline RefreshEnd refresh_end(int status, const std::string& error) {
   if (error == "invalid_grant" || error == "invalid_client" || error == "unauthorized_client" ||
       error == "unsupported_grant_type" || error == "invalid_scope" || error == "invalid_target")
@@ -62,12 +62,12 @@ inline RefreshEnd refresh_end(int status, const std::string& error) {
   return RefreshEnd::unavailable;
 }
 
-/// The tokens of a login, and their one refresher (RFC 6749, section 6; BEHAVIOUR, "Login:
+/// The tokens of a login, and their only refresher (RFC 6749, section 6; BEHAVIOUR, "Login:
 /// refresh").
 ///
-/// A refresh is asked for by who needs a token, ahead of expiry by who uses one, and by a timer
-/// once in `idle_refresh`. What the server gives is stored before it is used. Daemons that share a
-/// store refresh one after the other, and the later one takes what the earlier has stored.
+/// A refresh is started by a caller that needs a token, by the use of a token that is about to
+/// expire, and by a timer once in `idle_refresh`. New tokens are stored before they are used.
+/// Daemons that share a store refresh one after the other; each takes what the previous one stored.
 ///
 /// The loop's thread only; a part of LoginToken. Memory: the login, the last 8 secrets, one answer.
 class Refresher {
@@ -83,32 +83,32 @@ class Refresher {
 
   explicit Refresher(Parts parts);
 
-  /// Whether a restart finds the login again.
+  /// Whether the login survives a restart.
   bool is_kept() const { return parts_.store.is_persistent(); }
-  /// What the store has, if that may be another one than ours.
+  /// Reads the stored login, if it may have changed.
   void look_into_store();
-  /// As whom the bridge was registered at a server, if it was.
+  /// The bridge's registration at a server, if there is one.
   std::optional<OAuthClient> registration(const std::string& issuer) const {
     return parts_.store.registration(parts_.owner, issuer);
   }
   /// A new login: stored, then used.
   void take(StoredLogin login);
-  /// One that the previous process had.
+  /// The login of the previous process.
   void restore(StoredLogin login);
-  /// Gives up what there is, here and in the store, registrations too; the last one.
+  /// Drops the login, here and in the store, with its registrations; returns it.
   std::optional<StoredLogin> forget();
 
   /// Null: there is none.
   const StoredLogin* login() const { return login_ ? &*login_ : nullptr; }
-  /// The token that is good now; starts a refresh if one is due.
+  /// The valid token; starts a refresh if one is due.
   std::optional<std::string> token();
   bool has_good_token() const;
   bool can_refresh() const;
   std::optional<std::chrono::milliseconds> expires_in() const;
   void fetch(TokenSource::Done done) { shared_.join(std::move(done)); }
-  /// Why it cannot be refreshed any more; empty if nothing was tried in vain.
+  /// Why it can no longer be refreshed; empty if no refresh has failed.
   const std::string& why_over() const { return why_over_; }
-  /// The upstream has refused this one.
+  /// The upstream has refused this token.
   void refused(const std::string& token);
   void forgive() { shared_.forgive(); }
 
@@ -135,7 +135,7 @@ class Refresher {
   TokenLife life_;
   std::string why_over_;
   bool token_is_refused_ = false;
-  bool is_stored_ = false;  ///< as far as is known
+  bool is_stored_ = false;  ///< as far as known
   SteadyTime asked_{};
   SteadyTime lock_until_{};
   TokenForm form_;
@@ -147,7 +147,7 @@ class Refresher {
   std::uint64_t failures_ = 0;
 };
 
-/// What who needs a token is told while a person has to log in.
+/// The failure returned to callers that need a token while a person has to log in.
 Failure login_needed(const std::string& why);
 
 }  // namespace bridge

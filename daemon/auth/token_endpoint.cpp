@@ -21,7 +21,7 @@ namespace {
 
 using Fields = std::initializer_list<std::pair<std::string_view, std::string_view>>;
 
-/// These fields, and what the client authenticates with.
+/// The fields, with the client's authentication.
 TokenForm form_of(const OAuthClient& client, const Fields& fields) {
   TokenForm form;
   for (const auto& [name, value] : fields) append_field(form.body, name, value);

@@ -16,27 +16,27 @@ namespace bridge {
 
 class CurlLoop;
 
-/// How a client shows who it is where it asks for tokens (RFC 6749, section 2.3; RFC 7523, section
-/// 2.2: the secret is a signed assertion).
+/// How a client authenticates at the token endpoint (RFC 6749, section 2.3; RFC 7523, section 2.2:
+/// the secret is a signed assertion).
 enum class SecretPlace : std::uint8_t { none, basic, body, assertion };
 
-/// Who the bridge is for one authorization server. A value; the secret is one.
+/// The client that the bridge is for one authorization server. A value; `secret` is secret.
 struct OAuthClient {
   std::string id;
   std::string secret;
   SecretPlace place = SecretPlace::none;
-  std::string redirect_uri;    ///< as it was registered; empty: not known yet
+  std::string redirect_uri;    ///< as registered; empty: not known yet
   bool is_registered = false;  ///< by the bridge itself (RFC 7591)
 };
 
-/// A request to an endpoint that knows the client: the form, and the Authorization value (empty:
-/// none). Both are secret.
+/// A request to an endpoint that authenticates the client: the form, and the Authorization value
+/// (empty: none). Both are secret.
 struct TokenForm {
   std::string body;
   std::string authorization;
 };
 
-// All pure. Empty values are left out; `resource` is RFC 8707's.
+// All pure. Empty values are left out; `resource` as in RFC 8707.
 
 /// RFC 6749, section 4.4.
 TokenForm credentials_form(const OAuthClient& client, const std::string& resource,
@@ -61,32 +61,32 @@ struct TokenGrant {
   std::string token;
   std::optional<std::chrono::seconds> expires_in;  ///< at most a year
   std::string refresh_token{};                     ///< empty: none
-  std::string scope{};                             ///< empty: as it was asked for
+  std::string scope{};                             ///< empty: the requested one
 };
 
-/// Why there is none, in the server's words: neither bounded nor printable yet, and it may show
-/// what was sent to it.
+/// A refused request: the server's words, neither bounded nor printable yet; they may repeat what
+/// was sent.
 struct TokenRefusal {
   std::string reason;
   std::string error{};  ///< RFC 6749, section 5.2; empty: none
 };
 
-/// What an answer that grants nothing says (RFC 6749, section 5.2). Pure.
+/// Reads a response that grants nothing (RFC 6749, section 5.2). Pure.
 TokenRefusal read_refusal(int status, const std::string& body);
 
-/// The token endpoint's answer: RFC 6749, sections 5.1 and 5.2. Pure.
+/// Reads the token endpoint's response: RFC 6749, sections 5.1 and 5.2. Pure.
 std::variant<TokenGrant, TokenRefusal> read_token_response(int status, const std::string& body);
 
-/// Where forms with secrets are sent. An interface for the tests of what depends on the answers.
+/// Sends forms with secrets. An interface for the tests of code that depends on the responses.
 ///
-/// The loop's thread only. `done` comes once, from the loop, and not after cancel().
+/// The loop's thread only. `done` is called once, from the loop, and not after cancel().
 class TokenEndpoint {
  public:
   using Done = std::function<void(const SmallAnswer&)>;
 
   virtual ~TokenEndpoint() = default;
-  /// `public_only`: a public server has named it, so that it may have no private address. REQUIRES:
-  /// nothing is under way.
+  /// `public_only`: a public server has named the URL, so it must not have a private address.
+  /// REQUIRES: no request is under way.
   virtual void post(const std::string& url, bool public_only, const TokenForm& form, Done done) = 0;
   virtual void cancel() = 0;
 };
@@ -106,7 +106,7 @@ class HttpTokenEndpoint final : public TokenEndpoint {
   std::unique_ptr<SmallRequest> request_;
 };
 
-/// Every secret of a form, so that an answer that repeats it can be shown without them.
+/// Every secret of a form, so that a response that repeats it can be shown without them.
 std::vector<std::string> secrets_of(const TokenForm& form);
 
 }  // namespace bridge

@@ -271,7 +271,7 @@ bool TokenStore::write(const std::vector<StoredLogin>& logins) {
 }
 
 TokenStore::Lock TokenStore::try_lock(const StoredLogin& login) {
-  if (!is_persistent() || !open_lock()) return Lock::held;  // nobody to be kept out
+  if (!is_persistent() || !open_lock()) return Lock::held;  // no other process to exclude
   if (lock_byte(lock_.get(), F_WRLCK, byte_of(login), 1, false)) {
     holds_login_ = true;
     return Lock::held;

@@ -5,8 +5,8 @@
 
 namespace bridge {
 
-/// For application/x-www-form-urlencoded. A space becomes %20, which every decoder of forms and of
-/// URLs reads alike; a plus sign only the former.
+/// For application/x-www-form-urlencoded. A space becomes %20, which decoders of forms and of URLs
+/// read alike; only those of forms read a plus sign so.
 std::string form_encoded(std::string_view text);
 
 /// Appends `name=value` to a form; an empty value is left out.

@@ -59,7 +59,7 @@ std::string decoded(std::string_view text) {
   return result;
 }
 
-/// `METHOD SP target SP HTTP/1.x`; the reason if it is not that.
+/// `METHOD SP target SP HTTP/1.x`; otherwise the reason why not.
 HttpFault parse_request_line(std::string_view line, RequestHead& head) {
   const auto first = line.find(' ');
   const auto second = first == line.npos ? line.npos : line.find(' ', first + 1);
@@ -185,7 +185,7 @@ std::variant<RequestHead, HttpFault> parse_request_head(std::string_view text) {
   if (hosts > 1 || (hosts == 0 && !head.is_http_1_0))
     return HttpFault{400, "exactly one Host is needed"};
   if (head.authority.empty()) return head;
-  // What the target says counts (RFC 9112, section 3.2.2).
+  // The target takes precedence (RFC 9112, section 3.2.2).
   std::erase_if(head.headers, [](const HttpHeader& one) { return one.name == "host"; });
   head.headers.push_back({"host", head.authority});
   return head;
@@ -215,7 +215,7 @@ std::variant<BodyFraming, HttpFault> body_framing(const RequestHead& head) {
 
 namespace {
 
-/// The type without its parameters, lower case.
+/// The type without its parameters, in lower case.
 std::string type_of(std::string_view range) {
   range = range.substr(0, range.find(';'));
   std::string type;
@@ -226,7 +226,7 @@ std::string type_of(std::string_view range) {
   return type;
 }
 
-/// The `q` of a range; 1 if it has none or a wrong one.
+/// The `q` of a range; 1 if it has none or an invalid one.
 double quality_of(std::string_view range) {
   for (auto at = range.find(';'); at != range.npos; at = range.find(';', at + 1)) {
     std::string parameter(range.substr(at + 1));
@@ -377,7 +377,7 @@ RequestReader::Event RequestReader::read_head(std::string_view& bytes) {
   const std::size_t room = max_head + 1 - std::min(before, max_head);
   line_.append(bytes.substr(0, room));
   const auto end = line_.find("\r\n\r\n", before < 3 ? 0 : before - 3);
-  // A client that ends its lines with LF alone would wait for ever.
+  // A client that ends its lines with LF alone would wait forever.
   if (line_.find("\n\n", before == 0 ? 0 : before - 1) < end)
     return failed({400, "a bare CR or LF"});
   if (end == line_.npos) {
@@ -418,7 +418,7 @@ void RequestReader::take_data(std::string_view& bytes) {
   left_ -= size;
 }
 
-/// Whether `line_` holds a whole line now, with its end.
+/// Whether `line_` now holds a whole line, with its end.
 bool RequestReader::take_line(std::string_view& bytes) {
   const auto end = bytes.find('\n');
   const std::size_t size = end == bytes.npos ? bytes.size() : end + 1;
@@ -446,7 +446,7 @@ RequestReader::Event RequestReader::read_chunks(std::string_view& bytes) {
   }
 }
 
-/// What a whole line means where it stands.
+/// Handles a whole line, by the step it belongs to.
 RequestReader::Event RequestReader::chunk_size_line() {
   if (step_ == Step::chunk_end) {
     if (!line_.empty()) return failed({400, "a chunk without its end"});
@@ -460,8 +460,8 @@ RequestReader::Event RequestReader::chunk_size_line() {
     step_ = Step::complete;
     return Event::complete;
   }
-  // RFC 9112, section 7.1.1, bears blanks before an extension. They are refused since parsers
-  // differ in what they make of them; so are control characters.
+  // RFC 9112, section 7.1.1, permits blanks before an extension. They are rejected since parsers
+  // differ in how they treat them; so are control characters.
   const auto semicolon = line_.find(';');
   const std::string_view digits = std::string_view(line_).substr(0, semicolon);
   if (semicolon != line_.npos && !is_header_value(std::string_view(line_).substr(semicolon)))

@@ -11,7 +11,7 @@
 
 namespace bridge {
 
-/// Why a request is refused before anybody looks at what it wants.
+/// Why a request is refused before it is looked at.
 struct HttpFault {
   int status = 0;
   std::string_view reason;
@@ -25,35 +25,35 @@ struct HttpHeader {
 /// The request line and the header fields of one HTTP/1 request (RFC 9112).
 struct RequestHead {
   std::string method;
-  std::string path;       ///< without the query; percent signs as they came
+  std::string path;       ///< without the query; percent signs as received
   std::string query;      ///< without the question mark
-  std::string authority;  ///< of a target that is a whole address; it is what `host` says then
+  std::string authority;  ///< from a target in absolute form; `host` is then the same
   bool is_http_1_0 = false;
   std::vector<HttpHeader> headers;
 
-  /// The values of all fields of this name, joined by ", "; empty if there is none.
+  /// The values of all fields of this name, joined by ", "; empty if absent.
   std::string header(std::string_view name) const;
   std::size_t count(std::string_view name) const;
-  /// Whether a comma-separated field holds this word, in any case.
+  /// Whether a comma-separated field contains this word, in any case.
   bool header_has(std::string_view name, std::string_view word) const;
   /// The value of a query parameter, decoded.
   std::optional<std::string> parameter(std::string_view name) const;
-  /// Whether the connection may serve another request after this one.
+  /// Whether the connection may serve another request.
   bool keeps_connection() const;
 };
 
-/// Reads everything up to and without the empty line. Strict, since what two parsers read
-/// differently can be smuggled past one of them: a bare LF or CR, a folded line, a space before the
-/// colon, a second Host are refused.
+/// Reads all up to the empty line, without it. Strict, since what two parsers read differently can
+/// be smuggled past one of them: a bare LF or CR, a folded line, a space before the colon and a
+/// second Host are rejected.
 std::variant<RequestHead, HttpFault> parse_request_head(std::string_view text);
 
-/// Whether `line`, without its end, is a header of its own: a name, a colon, and no control
+/// Whether `line`, without its end, is a header field: a name, a colon, and no control
 /// character.
 bool is_header_line(std::string_view line);
-/// Whether it has no control character but tabs in it.
+/// Whether it has no control character except tabs.
 bool is_header_value(std::string_view text);
 
-/// How long the body is.
+/// The length of the body.
 struct BodyFraming {
   bool is_chunked = false;
   std::size_t length = 0;  ///< if not chunked
@@ -63,64 +63,64 @@ struct BodyFraming {
 /// alone are refused.
 std::variant<BodyFraming, HttpFault> body_framing(const RequestHead& head);
 
-/// In which form a caller wants the answer to its POST (RFC 9110, section 12.5.1; BEHAVIOUR,
+/// The form in which a caller wants the response to its POST (RFC 9110, section 12.5.1; BEHAVIOUR,
 /// "HTTP frontend: posts").
 enum class AnswerForm {
-  json,    ///< one JSON body; nothing can come before the answer
+  json,    ///< one JSON body; nothing can precede the response
   stream,  ///< an event stream from the start
   either,  ///< JSON, unless something has to be streamed
 };
 constexpr AnswerForm last_of(AnswerForm) { return AnswerForm::either; }
 
 /// From the value of `Accept`: `text/event-stream` without JSON, or ranked before it (by `q`, then
-/// by the order), is `stream`; JSON ranked first is `either`; all else is JSON.
+/// by order), is `stream`; JSON ranked first is `either`; anything else is `json`.
 AnswerForm answer_form(std::string_view accept);
 
-/// Whether an event stream may be sent to this `Accept`: also for `*/*`, `text/*` or none at all.
+/// Whether this `Accept` permits an event stream: also `*/*`, `text/*` or none at all.
 bool accepts_stream(std::string_view accept);
 
 /// Whether a `Content-Type` is JSON: `application/json` or `…+json`, whatever its parameters.
 bool is_json_type(std::string_view content_type);
 
-/// Which sites may speak to the face: the guard against a web page that reaches it through its
-/// visitor's browser, by a name of its own that resolves to this machine (MCP, "Security Warning"
-/// of the Streamable HTTP transport).
+/// Which sites may use the frontend: guards against a web page that reaches it through a visitor's
+/// browser, by its own host name resolving to this machine (MCP, "Security Warning" of the
+/// Streamable HTTP transport).
 ///
-/// Host: on a loopback address only loopback names; else any address as a number, since only a name
-/// can be made to point elsewhere. Origin: none, or the same as Host. Everything else by name, `*`
-/// for all.
+/// Host: on a loopback address only loopback names; otherwise any numeric address, since only a
+/// name can be made to resolve elsewhere. Origin: none, or the same as Host. Anything else must be
+/// listed; `*` permits all.
 struct SiteCheck {
-  bool is_loopback = true;           ///< what the face is bound to
+  bool is_loopback = true;           ///< the address that the frontend is bound to
   std::vector<std::string> hosts;    ///< --http-allow-host, without a port
   std::vector<std::string> origins;  ///< --http-allow-origin
 
   bool admits_host(std::string_view host) const;
-  /// `origin` is empty if there is none.
+  /// `origin` is empty if absent.
   bool admits_origin(std::string_view origin, std::string_view host) const;
-  /// Whether its pages may read the answers (CORS).
+  /// Whether its pages may read the responses (CORS).
   bool is_listed(std::string_view origin) const;
 };
 
-/// `host` without its port, lower case; an IPv6 address without its brackets. Empty: it is no host.
+/// `host` without its port, lower case; an IPv6 address without its brackets. Empty if not valid.
 std::string host_name(std::string_view host);
 
 bool is_loopback_name(std::string_view name);
 
-/// Cuts a connection's bytes into HTTP/1 requests, however they were chunked. A large body, most
-/// likely of JSON, is checked while the rest of it is on its way.
+/// Splits a connection's bytes into HTTP/1 requests, however they were chunked. A large body, most
+/// likely JSON, is checked while the rest of it arrives.
 ///
 /// Pure. Bounded: the head by max_head, the body by `max_body`, chunk sizes and trailers by
-/// max_line. After `fault` the connection is of no further use: where its next request would begin
-/// is not known.
+/// max_line. After `fault` the connection cannot be used: the start of its next request is
+/// unknown.
 class RequestReader {
  public:
   static constexpr std::size_t max_head = 32u << 10;
   static constexpr std::size_t max_line = 8u << 10;
 
   enum class Event {
-    more,      ///< all bytes were used, and more are needed
-    head,      ///< the head is there; go on for the body
-    complete,  ///< the whole request is there; next() begins another
+    more,      ///< all bytes were used, more are needed
+    head,      ///< the head is complete; continue for the body
+    complete,  ///< the request is complete; next() starts another
     fault,
   };
 
@@ -134,11 +134,11 @@ class RequestReader {
   RequestHead take_head() { return std::move(head_); }
   ReceivedText take_body() { return body_.take(); }
   HttpFault fault() const { return fault_; }
-  /// Whether a body follows the head. REQUIRES: the head is there.
+  /// Whether a body follows the head. REQUIRES: the head is complete.
   bool expects_body() const { return framing_.is_chunked || framing_.length > 0; }
 
   bool has_head() const { return step_ != Step::head; }
-  /// Nothing of a request has come.
+  /// No byte of a request has arrived.
   bool is_idle() const { return step_ == Step::head && line_.empty(); }
   std::size_t pending_bytes() const { return line_.size() + body_.size(); }
 
@@ -165,7 +165,7 @@ class RequestReader {
 
   std::size_t max_body_;
   Step step_ = Step::head;
-  std::string line_;  ///< of the head, or of a chunk's size or trailer, as far as it came
+  std::string line_;  ///< of the head, or of a chunk's size or trailer; incomplete
   RequestHead head_;
   BodyFraming framing_;
   ArrivingText body_;

@@ -46,7 +46,7 @@ std::string response_head(const HttpResponse& response, ResponseFraming framing,
   if (!keeps_connection) {
     add("Connection", "close");
   } else if (framing == ResponseFraming::chunked) {
-    add("Connection", "keep-alive");  // the default, and what checklists of SSE ask for
+    add("Connection", "keep-alive");  // the default, but SSE checklists ask for it
   }
   head += "\r\n";
   return head;
@@ -57,7 +57,7 @@ const std::string& DateHeader::at(std::time_t now) {
   made_ = now;
   std::tm parts{};
   gmtime_r(&now, &parts);
-  // Not by strftime: its names follow the locale.
+  // strftime() is not used: its names depend on the locale.
   constexpr std::array<std::string_view, 7> days = {"Sun", "Mon", "Tue", "Wed",
                                                     "Thu", "Fri", "Sat"};
   constexpr std::array<std::string_view, 12> months = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",

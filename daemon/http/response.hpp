@@ -8,7 +8,7 @@
 
 namespace bridge {
 
-/// An HTTP answer with its whole body.
+/// An HTTP response with its whole body.
 struct HttpResponse {
   using Headers = std::vector<std::pair<std::string, std::string>>;
 
@@ -26,7 +26,7 @@ enum class ResponseFraming {
   until_close,  ///< a stream to an HTTP/1.0 client
 };
 
-/// `Date` of now, made once a second (RFC 9110, section 6.6.1). For one thread.
+/// The current `Date`, formatted once a second (RFC 9110, section 6.6.1). For one thread.
 class DateHeader {
  public:
   const std::string& at(std::time_t now);
@@ -36,12 +36,12 @@ class DateHeader {
   std::string text_;
 };
 
-/// Status line, headers and the empty line. Values must hold no line breaks; an empty `date` is
+/// Status line, headers and the empty line. Values must not contain line breaks; an empty `date` is
 /// left out.
 std::string response_head(const HttpResponse& response, ResponseFraming framing,
                           bool keeps_connection, std::string_view date = {});
 
-/// One chunk of a chunked body. An empty one would be its end: last_chunk.
+/// One chunk of a chunked body. An empty one would be the end: last_chunk.
 std::string chunk_of(std::string_view bytes);
 inline constexpr std::string_view last_chunk = "0\r\n\r\n";
 

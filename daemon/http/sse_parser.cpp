@@ -10,9 +10,9 @@
 namespace bridge {
 namespace {
 
-/// Longer than this no type, id or delay is taken; real ones are far shorter.
+/// A longer type, id or delay is not accepted; real ones are far shorter.
 constexpr std::size_t max_field = 4096;
-/// A line longer than this has a longer value than that, whatever its name: "event: " is 7 bytes.
+/// A line longer than this has too long a value, whatever its name: "event: " is 7 bytes.
 constexpr std::size_t max_field_line = max_field + 7;
 constexpr std::string_view data_begin = "data:";
 constexpr std::string_view id_begin = "id:";
@@ -24,8 +24,8 @@ std::string_view value_after(std::string_view line, std::size_t colon) {
   return value;
 }
 
-/// Finds line ends in a chunk from its begin to its end. The next LF is remembered, so that a chunk
-/// of many CR is not searched again for each of them.
+/// Finds line ends in a chunk, in order. Remembers the next LF, so that a chunk of many CR is not
+/// searched again for each of them.
 class LineEnds {
  public:
   explicit LineEnds(std::string_view chunk) : chunk_(chunk), lf_(chunk.find('\n')) {}
@@ -73,7 +73,7 @@ void SseParser::feed(std::string_view chunk, SseSink& sink) {
   }
 }
 
-/// Keeps a part of a line whose end has not come, unless nothing of that line can count any more.
+/// Keeps a part of a line whose end has not arrived, unless that line can no longer count.
 void SseParser::hold(std::string_view part, SseSink& sink) {
   if (in_data_) {
     add_data(part, sink);
@@ -83,7 +83,7 @@ void SseParser::hold(std::string_view part, SseSink& sink) {
   line_.append(part);
   std::string_view line = line_;
   if (at_start_ && line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
-  // Behind the colon there may be a space.
+  // The colon may be followed by a space.
   if (line.starts_with(data_begin) && line.size() > data_begin.size()) {
     at_start_ = false;
     in_data_ = true;
@@ -96,7 +96,7 @@ void SseParser::hold(std::string_view part, SseSink& sink) {
   }
 }
 
-/// A line of data, or the beginning of one.
+/// A line of data, or its first part.
 void SseParser::begin_data(std::string_view value, SseSink& sink) {
   if (skipping_) {
     skip_line(value);
@@ -110,7 +110,7 @@ void SseParser::begin_data(std::string_view value, SseSink& sink) {
   }
 }
 
-/// More of that line.
+/// A further part of that line.
 void SseParser::add_data(std::string_view part, SseSink& sink) {
   if (!skipping_ && fits(part.size())) {
     data_.append(part, max_event_);
@@ -122,8 +122,8 @@ void SseParser::add_data(std::string_view part, SseSink& sink) {
   ends_.add(part);
 }
 
-/// Skips an event that is over the limit, with what is there of it: the lines before the last one,
-/// and that.
+/// Skips an event over the limit, and what was received of it: the lines before the last one, and
+/// the last one.
 void SseParser::skip_event(std::string_view before, std::string_view line, SseSink& sink) {
   skipping_ = true;
   ends_ = TextEnds();
@@ -134,7 +134,7 @@ void SseParser::skip_event(std::string_view before, std::string_view line, SseSi
   sink.on_oversized_event();
 }
 
-/// A line of data, or the beginning of one, of an event that is skipped.
+/// A line of data, or its first part, of a skipped event.
 void SseParser::skip_line(std::string_view value) {
   if (!ends_.end().empty()) ends_.add(" ");
   ends_.add(value);
@@ -170,7 +170,7 @@ void SseParser::field(std::string_view name, std::string_view value, SseSink& si
   }
 }
 
-/// Of one that is too long so much is kept that it is seen to be.
+/// Of an id that is too long, enough is kept to show that.
 void SseParser::take_id(std::string_view id) {
   if (id.size() <= max_field && id.find('\0') != id.npos) return;
   event_id_.assign(id.substr(0, max_field + 1));

@@ -12,8 +12,8 @@
 
 namespace bridge {
 
-/// Where an event stands: the stream of a session it was first sent on, and its number in the
-/// session. On the wire `STREAM-NUMBER`.
+/// The id of an event: the stream of a session it was first sent on, and its number in the session.
+/// On the wire `STREAM-NUMBER`.
 struct EventId {
   std::uint64_t stream = 0;
   std::uint64_t number = 0;
@@ -29,7 +29,7 @@ inline std::string to_text(EventId id) {
   return std::to_string(id.stream) + '-' + std::to_string(id.number);
 }
 
-/// Nothing if it is none of ours.
+/// nullopt if the text is not such an id.
 inline std::optional<EventId> parse_event_id(std::string_view text) {
   EventId id;
   const char* end = text.data() + text.size();
@@ -51,37 +51,37 @@ inline std::string sse_event(std::string_view id, std::string_view type, std::st
   return event;
 }
 
-/// How soon to come back, and an id to resume from. No event: readers set their last event id and
-/// dispatch nothing.
+/// The delay before reconnecting, and an id to resume from. Not an event: readers set their last
+/// event id and dispatch nothing.
 inline std::string sse_retry(std::string_view id, std::uint64_t retry_ms) {
   std::string block;
   if (!id.empty()) block.append("id: ").append(id).append("\n");
   return block.append("retry: ").append(std::to_string(retry_ms)).append("\n\n");
 }
 
-/// The same as an event without data, which newer clients take for the promise that the stream can
-/// be resumed (MCP 2025-11-25, "Sending Messages to the Server", 6); older ones would try to parse
-/// it.
+/// The same as an event without data, which newer clients understand as a promise that the stream
+/// can be resumed (MCP 2025-11-25, "Sending Messages to the Server", 6); older ones would try to
+/// parse it.
 inline std::string sse_priming(std::string_view id, std::uint64_t retry_ms) {
   std::string event = sse_retry(id, retry_ms);
   return event.insert(event.size() - 1, "data:\n");
 }
 
-/// A line that readers skip.
+/// A line that readers ignore.
 inline std::string sse_comment(std::string_view text) {
   return std::string(": ").append(text).append("\n\n");
 }
 
-/// What an SSE stream is made of. Called from within SseParser's calls.
+/// Receives the contents of an SSE stream. Called from within SseParser's calls.
 class SseSink {
  public:
-  /// A complete event. `data` may be empty: a priming event, there for its id only.
+  /// A complete event. `data` may be empty: a priming event, sent only for its id.
   virtual void on_event(std::string type, ReceivedText data) = 0;
-  /// `retry:`, how long to wait before connecting again.
+  /// `retry:`, the delay before reconnecting.
   virtual void on_retry(std::chrono::milliseconds delay) = 0;
-  /// An event was over the limit. The rest of it is skipped.
+  /// An event exceeds the limit. The rest of it is skipped.
   virtual void on_oversized_event() = 0;
-  /// It has ended: the TextEnds of its data, whose lines are joined by spaces.
+  /// The end of that event: the TextEnds of its data, whose lines are joined by spaces.
   virtual void on_oversized_event_end(std::string_view beginning, std::string_view end) {
     static_cast<void>(beginning);
     static_cast<void>(end);
@@ -95,9 +95,9 @@ class SseSink {
 /// CRLF, a BOM, comments, several `data` lines; split anywhere. Pure; one per stream.
 ///
 /// Holds at most `max_event` bytes of one event's data, and of another line a chunk and 4 KiB.
-/// The limit is on the data alone, so it does not depend on how the bytes were chunked. An id of
-/// more than 4096 bytes is cut to 4097: it fits in no header, and the id before it counts no more.
-/// Any other field that is longer is ignored. An event that the stream's end cuts off is never
+/// The limit applies to the data alone, so it does not depend on the chunks. An id of
+/// more than 4096 bytes is cut to 4097: it does not fit in a header, and replaces the id before it.
+/// Any other longer field is ignored. An incomplete event at the end of the stream is never
 /// reported.
 class SseParser {
  public:
@@ -107,11 +107,11 @@ class SseParser {
 
   /// The id of the last complete event that had one, for `Last-Event-ID`; empty if there was none.
   const std::string& last_event_id() const { return last_event_id_; }
-  /// Whether the event that is being reported had an id of its own, by which it can be known again.
+  /// Whether the event being reported had an id of its own, by which it can be recognized.
   bool event_had_id() const { return event_had_id_; }
   void set_last_event_id(std::string id) { last_event_id_ = std::move(id); }
 
-  /// Bytes held of an event that is not complete.
+  /// Bytes held of an incomplete event.
   std::size_t pending_bytes() const { return line_.size() + data_.size(); }
 
  private:
@@ -127,21 +127,21 @@ class SseParser {
   void skip_event(std::string_view before, std::string_view line, SseSink& sink);
 
   std::size_t max_event_;
-  std::string line_;  ///< the beginning of a line whose end has not come, unless that is data
+  std::string line_;  ///< the start of a line whose end has not arrived, unless that is data
   ArrivingText data_;
-  std::size_t data_line_ = 0;  ///< where in data_ its last line begins
+  std::size_t data_line_ = 0;  ///< start of the last line in data_
   std::string type_;
   std::string last_event_id_;
   std::string event_id_;
   bool has_data_ = false;
   bool has_event_id_ = false;
   bool event_had_id_ = false;
-  bool at_start_ = true;       ///< a BOM may come
+  bool at_start_ = true;       ///< a BOM may follow
   bool after_cr_ = false;      ///< a LF now belongs to the CR before it
   bool skipping_ = false;      ///< inside an oversized event
   TextEnds ends_;              ///< of its data
-  bool line_skipped_ = false;  ///< inside a line whose beginning was thrown away
-  bool in_data_ = false;       ///< inside a line that is data: the last one of data_
+  bool line_skipped_ = false;  ///< inside a line whose start was dropped
+  bool in_data_ = false;       ///< inside a line of data: the last one of data_
 };
 
 }  // namespace bridge

@@ -12,10 +12,10 @@
 namespace bridge {
 namespace {
 
-/// For a larger limit the address space, too, is taken as it is needed.
+/// With a larger limit the address space, too, is reserved only as needed.
 constexpr std::size_t most_at_once = 64u << 20;
-/// Memory is asked for in steps of this, or of an eighth of what is there: page by page it costs
-/// more than what is written to it.
+/// Memory is requested in steps of this size, or of an eighth of what is there: page by page it
+/// would cost more than writing to it.
 constexpr std::size_t memory_step = 64u << 10;
 constexpr std::size_t page = 4096;
 
@@ -37,7 +37,7 @@ void ArrivingText::append(std::string_view piece, std::size_t limit) {
   bytes_.append(piece);
   if (size < JsonProgress::worthwhile) return;
   if (!progress_) progress_ = std::make_unique<JsonProgress>();
-  // The last byte may be taken away again.
+  // The last byte may be removed again.
   progress_->read_on(std::string_view(bytes_).substr(0, size - 1));
 }
 
@@ -46,12 +46,12 @@ void ArrivingText::make_room(std::size_t size, std::size_t limit) {
   try {
     bytes_.reserve(room);
   } catch (const std::bad_alloc&) {
-    // Address space is limited here: it grows as it has to.
+    // Address space is limited here: the buffer grows as needed.
   }
   prepared_ = 0;
 }
 
-/// The pages of the next step, as far as there is room. They come by themselves if this fails.
+/// Requests the pages of the next step, as far as reserved. If this fails they are paged in on use.
 void ArrivingText::prepare_memory() {
   const std::size_t begin = std::max(prepared_, bytes_.size());
   prepared_ = begin + std::max(memory_step, begin / 8);

@@ -33,12 +33,12 @@ class TextEnds {
   std::string end_;
 };
 
-/// A text, most likely a JSON message, of which the end has not come: it is kept, and a large one
-/// is checked (JsonProgress) piece by piece while the rest of it is still on its way.
+/// A text, most likely a JSON message, that is still incomplete: it is collected, and a large one
+/// is checked (JsonProgress) piece by piece while the rest of it arrives.
 ///
-/// One after the other; not thread-safe. Memory: the bytes that came, which beyond `large` are
-/// moved no more however many follow, and behind them 64 KiB or an eighth of them; beside them what
-/// JsonProgress needs. Address space: the limit of a large one. Time of each call: linear in the
+/// One text after the other; not thread-safe. Memory: the bytes received, which are no longer moved
+/// once there are more than `large`, and room for 64 KiB or an eighth of them; also what
+/// JsonProgress needs. Address space: the limit of a large text. Time of each call: linear in the
 /// piece.
 class ArrivingText {
  public:
@@ -47,23 +47,23 @@ class ArrivingText {
   ArrivingText(ArrivingText&& other) noexcept;
   ArrivingText& operator=(ArrivingText&& other) noexcept;
 
-  /// Beyond it there is room for the limit at once: only what is written to becomes memory.
+  /// Beyond this size the limit is reserved at once: only pages written to become memory.
   static constexpr std::size_t large = 256u << 10;
 
-  /// So many bytes are said to come.
+  /// Announces the size of the text.
   void expect(std::size_t bytes) { bytes_.reserve(bytes + room_behind(bytes)); }
 
-  /// More of it. `limit` of the whole, in bytes: the caller keeps to it.
+  /// Appends a piece. `limit` is that of the whole text, in bytes; the caller enforces it.
   void append(std::string_view piece, std::size_t limit);
-  /// Takes its last byte away. REQUIRES: there is one, and at most one was taken away since the
-  /// last piece.
+  /// Removes the last byte. REQUIRES: there is one, and at most one was removed since the last
+  /// piece.
   void drop_last() { bytes_.pop_back(); }
 
-  /// It is whole: gives it away, and begins the next one.
+  /// Returns the complete text, and starts the next one.
   ReceivedText take();
-  /// Begins the next one, and frees what was kept.
+  /// Starts the next text, and frees the memory.
   void clear();
-  /// The beginning that another one had.
+  /// Continues a text of which another object has received the beginning.
   void restore(std::string beginning) { bytes_ = std::move(beginning); }
 
   const std::string& bytes() const { return bytes_; }
@@ -71,24 +71,24 @@ class ArrivingText {
   bool empty() const { return bytes_.empty(); }
 
  private:
-  /// For what whoever has it puts into it: a longer id, the end of a line; where it is worth a copy
-  /// saved, also what a request for a server of the other era carries (`_meta`).
+  /// Room for what is inserted later: a longer id, a line end; in larger texts, where it saves a
+  /// copy, also the `_meta` of a request for a server of the other era.
   static constexpr std::size_t room_behind(std::size_t bytes) { return bytes < 4096 ? 64 : 512; }
 
   void make_room(std::size_t size, std::size_t limit);
   void prepare_memory();
 
   std::string bytes_;
-  std::size_t prepared_ = 0;                ///< so far there is memory behind the addresses
-  std::unique_ptr<JsonProgress> progress_;  ///< of a large one
+  std::size_t prepared_ = 0;                ///< memory was requested up to here
+  std::unique_ptr<JsonProgress> progress_;  ///< of a large text
 };
 
-/// Cuts a byte stream into lines, whatever the chunks were. Pure; one per stream.
+/// Splits a byte stream into lines, whatever the chunks. Pure; one per stream.
 ///
-/// A line ends with `\n`; a `\r` before it goes. Empty lines are not reported. A line of more than
-/// `max_line` bytes is reported once as oversized, as soon as that is certain, and the rest of it
-/// is discarded; so at most `max_line` + 1 bytes are ever held. A sink that wants to know what it
-/// was has `on_oversized_line_end(beginning, end)`: its TextEnds.
+/// A line ends with `\n`; a `\r` before it is removed. Empty lines are not reported. A line of more
+/// than `max_line` bytes is reported once as oversized, as soon as that is certain, and the rest of
+/// it is discarded; so at most `max_line` + 1 bytes are ever held. A sink that needs its contents
+/// has `on_oversized_line_end(beginning, end)`: its TextEnds.
 class LineSplitter {
  public:
   explicit LineSplitter(std::size_t max_line) : max_line_(max_line) {}
@@ -106,16 +106,16 @@ class LineSplitter {
     }
   }
 
-  /// The stream is over: an unterminated last line is a line.
+  /// The end of the stream: an unterminated last line is reported as a line.
   template <class Sink>
   void finish(Sink&& sink) {
     end_line(sink);
   }
 
-  /// What another splitter needs of a line that is not complete.
+  /// The state of an incomplete line, for another splitter.
   struct Rest {
     std::string pending;
-    bool discarding = false;  ///< it was over the limit, and its end has not come
+    bool discarding = false;  ///< the line is over the limit, and its end has not arrived
 
     template <class Fields>
     void each_field(Fields&& fields) {
@@ -129,7 +129,7 @@ class LineSplitter {
     discarding_ = rest.discarding;
   }
 
-  /// Bytes held of a line that is not complete.
+  /// Bytes held of an incomplete line.
   std::size_t pending_bytes() const { return pending_.size(); }
 
  private:
@@ -139,7 +139,7 @@ class LineSplitter {
       ends_.add(part);
       return;
     }
-    // One byte more than the limit may still be the \r of a line that is just long enough.
+    // One byte more than the limit may still be the \r of a line of exactly that size.
     const std::size_t length = pending_.size() + part.size();
     const bool fits = length <= max_line_ || (length == max_line_ + 1 && last_of(part) == '\r');
     if (fits) {
@@ -173,7 +173,7 @@ class LineSplitter {
 
   std::size_t max_line_;
   ArrivingText pending_;
-  TextEnds ends_;  ///< of the line that is being discarded
+  TextEnds ends_;  ///< of the line being discarded
   bool discarding_ = false;
 };
 

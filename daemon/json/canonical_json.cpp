@@ -19,14 +19,14 @@ void append_string(std::string& out, std::string_view raw) {
   }
 }
 
-/// Down to here what has its members in order already is written at once. Not further, since what
-/// has not is walked through twice.
+/// Down to this level, values whose members are already in order are written in one pass. Not
+/// deeper, since any others are read twice.
 constexpr std::size_t most_tried = 3;
 
 bool append_value(std::string& out, JsonScanner& scanner, std::string_view text, std::size_t level);
 
-/// Of an object whose members are in order, and whose names need no escapes. False: it is not, or
-/// is no JSON; then nothing has happened.
+/// Appends an object whose members are in order, and whose names need no escapes. False, and
+/// nothing is appended: they are not, or the text is not valid JSON.
 bool append_in_order(std::string& out, JsonScanner& scanner, std::string_view text,
                      std::size_t level) {
   const JsonScanner beginning = scanner;
@@ -52,7 +52,7 @@ bool append_in_order(std::string& out, JsonScanner& scanner, std::string_view te
   return is_in_order;
 }
 
-/// Takes one value. As deep as the scanner allows, some hundred bytes of stack a level.
+/// Appends one value. Recursive to the scanner's depth, some hundred bytes of stack per level.
 bool append_value(std::string& out, JsonScanner& scanner, std::string_view text,
                   std::size_t level) {
   if (scanner.peek() == '{') {

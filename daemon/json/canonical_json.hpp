@@ -5,11 +5,11 @@
 
 namespace bridge {
 
-/// One text for all ways to write this value: no white space, members in the order of their names'
-/// bytes, strings as quote() writes them, numbers as they were written. REQUIRES: a JsonScanner has
-/// accepted it. Pure.
+/// A text that is the same however this value was written: no white space, members in the order of
+/// their names' bytes, strings as quote() writes them, numbers unchanged. REQUIRES: a JsonScanner
+/// has accepted it. Pure.
 std::string canonical_json(std::string_view value);
-/// Appends the same.
+/// Appends that text.
 void append_canonical_json(std::string& out, std::string_view value);
 
 }  // namespace bridge

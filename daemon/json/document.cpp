@@ -26,13 +26,13 @@ bool take_number(std::string_view digits, Value& value) {
   const auto [end, error] = std::from_chars(digits.begin(), digits.end(), number);
   if (error != std::errc() || end != digits.end()) return false;
   value.number = static_cast<double>(number);
-  // What is a whole number in JSON is written in one way, but for -0.
+  // Every integer has only one JSON text, except for -0.
   const bool is_written_so = std::is_integral_v<Number> && digits != "-0";
   value.text = is_written_so ? std::string(digits) : fmt::format("{}", number);
   return true;
 }
 
-/// What stands between the quotes of a string; most have no escape.
+/// Decodes the text between the quotes of a string; most have no escape.
 void decode(std::string_view raw, std::string& text) {
   if (raw.find('\\') == raw.npos) {
     text.assign(raw);
@@ -41,8 +41,8 @@ void decode(std::string_view raw, std::string& text) {
   }
 }
 
-/// Into a new value. Recursive, bounded by the levels that the scanner accepts. False: no JSON, or
-/// a number that fits no 64 bit type.
+/// Reads into a new value. Recursive, bounded by the scanner's depth. False: not JSON, or a number
+/// that fits no 64 bit type.
 bool read(JsonScanner& scanner, std::string_view text, Value& value) {
   switch (scanner.peek()) {
     case '{':
@@ -208,7 +208,7 @@ std::optional<Value> parse_at(std::string_view text, std::span<const std::string
       const bool is_read = read(scanner, text, value) &&
                            bridge::is_utf8(text.substr(begin, scanner.position() - begin));
       if (is_read) found = std::move(value);
-      return false;  // what follows is not looked at
+      return false;  // the rest is not read
     }
     return scanner.object([&](Slice key) {
       if (bridge::key_is(key.of(text), path[level])) return self(self, level + 1);

@@ -11,10 +11,10 @@
 #include "json/json_object.hpp"
 #include "json/json_text.hpp"
 
-/// Finds values in JSON text without changing a byte of it, so that what a peer wrote can be
+/// Finds values in JSON text without changing it, so that a peer's text can be
 /// printed as it was written (numbers of any size, key order, duplicate keys), and reads it into
-/// values to be shown to a person. By the scanner: what is nested deeper than 1024 is refused.
-/// Views point into the text that was given. Pure.
+/// values for display. Nesting deeper than 1024 is rejected, by the scanner.
+/// Views point into the given text. Pure.
 namespace json {
 
 using bridge::JsonArray;
@@ -22,7 +22,7 @@ using bridge::JsonObject;
 using bridge::quote;
 using bridge::RawJson;
 
-/// JSON text on one line: raw line breaks can only be white space in it, and become spaces.
+/// JSON text on one line: raw line breaks can only be white space, and become spaces.
 std::string on_one_line(std::string_view valid_json);
 
 /// One member of an object. `key` has its quotes and escapes, `value` has no space around it.
@@ -31,23 +31,23 @@ struct RawMember {
   std::string_view value;
 };
 
-/// Is this exactly one JSON value (RFC 8259 grammar), with nothing but white space around it?
-/// Whether the bytes are UTF-8 is not looked at.
+/// Whether `text` is exactly one JSON value (RFC 8259 grammar), with only white space around it.
+/// Does not check UTF-8.
 bool is_valid(std::string_view text);
 
-/// The value at the front of `text` without the space before it; nothing if there is none.
+/// The value at the front of `text` without the space before it; nullopt if absent.
 std::optional<std::string_view> leading_value(std::string_view text);
 
-/// The members in the order they stand; nothing if `text` is not one valid object.
+/// The members in order; nullopt if `text` is not one valid object.
 std::optional<std::vector<RawMember>> members(std::string_view text);
 
-/// The elements in order; nothing if `text` is not one valid array.
+/// The elements in order; nullopt if `text` is not one valid array.
 std::optional<std::vector<std::string_view>> elements(std::string_view text);
 
 /// The value of the first member called `name` (names are compared unescaped).
 std::optional<std::string_view> member(std::string_view object, std::string_view name);
 
-/// The text of the first member called `name`, if that is a string; else "".
+/// The text of the first member called `name` if that is a string; else "".
 std::string string_member(std::string_view object, std::string_view name);
 
 /// Whether the first member called `name` is true.
@@ -56,7 +56,7 @@ bool is_object(std::string_view valid_json);
 bool is_array(std::string_view valid_json);
 bool is_string(std::string_view valid_json);
 
-/// The text of a JSON string that was found by the functions above, as UTF-8. A lone surrogate
+/// Decodes a JSON string found by the functions above to UTF-8. A lone surrogate
 /// becomes U+FFFD.
 std::string decode_string(std::string_view quoted);
 
@@ -74,23 +74,23 @@ struct Value {
 
   bool is(Kind wanted) const { return kind == wanted; }
 
-  /// The first member of that name; null if there is none or this is no object.
+  /// The first member of that name; null if absent or if this is not an object.
   const Value* find(std::string_view name) const;
 
-  /// Like find, but null unless it is of that kind too.
+  /// Like find(), but null if it is of another kind.
   const Value* find(std::string_view name, Kind wanted) const;
 
-  /// The elements of a member that is an array; none of any other.
+  /// The elements of a member that is an array; empty for any other.
   const std::vector<Value>& array(std::string_view name) const;
-  /// A member that is an object; one without members if it is none.
+  /// A member that is an object; an object without members for any other.
   const Value& object(std::string_view name) const;
 
-  /// The text of a string member, or "" if there is none.
+  /// The text of a string member, or "" if absent.
   std::string_view string(std::string_view name) const;
 
   /// Whether the member is the boolean true.
   bool is_true(std::string_view name) const;
-  /// A number member as a count: not below 0, 0 if there is none.
+  /// A number member as a count: not below 0, 0 if absent.
   std::uint64_t count(std::string_view name) const;
 };
 
@@ -99,25 +99,25 @@ struct Member {
   Value value;
 };
 
-/// Nothing if the text is not JSON, not UTF-8, nested beyond 1024, or has a number that fits no 64
-/// bit type (1e400). The caller then shows the text as it is.
+/// nullopt if the text is not JSON, not UTF-8, nested beyond 1024, or has a number that fits no 64
+/// bit type (1e400). The caller then shows the original text.
 std::optional<Value> parse(std::string_view text);
 
-/// The same; null where there is nothing.
+/// The same; a null value instead of nullopt.
 Value parse_or_null(std::string_view text);
 
-/// The value that members of these names lead to, one within the other; nothing if it is not there
-/// or cannot be parsed. What stands behind it is not looked at: for text that is JSON.
+/// The value at a path of member names; nullopt if it is absent or cannot be parsed. The text after
+/// it is not read. REQUIRES: `text` is JSON.
 std::optional<Value> parse_at(std::string_view text, std::span<const std::string_view> path);
 
-/// The text of a string, of any other value its JSON.
+/// The text of a string; the JSON of any other value.
 std::string plain_text(const Value& value);
 
 /// Compact JSON of the value.
 std::string to_json(const Value& value);
 
-/// One JSON-RPC message, taken apart. Views point into the line that was given and are empty for
-/// what is not there; they keep the bytes of the line.
+/// The parts of one JSON-RPC message. Views point into the given line and are empty for absent
+/// parts; they keep the bytes of the line.
 struct Message {
   enum class Kind { request, notification, response, invalid };
 

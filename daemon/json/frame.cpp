@@ -13,29 +13,29 @@
 
 namespace bridge {
 
-/// Walks through a message and writes into `frame` where the members stand that the bridge acts on,
-/// whatever kind of message carries them; finish() then makes a frame of it (JSON-RPC 2.0, sections
-/// 4 and 5; BEHAVIOUR, "Framing"). A part of frame.cpp. Pure; it refers to text, frame and
-/// `checked` for as long as it lives.
+/// Walks a message and records in `frame` the positions of the members that the bridge acts on,
+/// whatever kind of message has them; finish() then completes the frame (JSON-RPC 2.0, sections 4
+/// and 5; BEHAVIOUR, "Framing"). A part of frame.cpp. Pure; text, frame and `checked` must outlive
+/// it.
 class FrameWalk {
  public:
-  /// `depth`: how many containers are open around `text`. `checked`: what is known of it; or null.
+  /// `depth`: how many containers are open around `text`. `checked`: known facts about it, or null.
   FrameWalk(std::string_view text, Frame& frame, std::size_t depth = 0,
             const CheckedJson* checked = nullptr)
       : text_(text), scanner_(text, depth), frame_(frame), checked_(checked) {}
 
-  /// The message that the text begins with.
+  /// Reads the message at the front of the text.
   bool message() {
     return scanner_.object([this](Slice key) { return top_member(key.of(text_)); });
   }
-  /// Whether nothing but white space is behind it.
+  /// Whether only white space follows.
   bool ends() {
     scanner_.skip_space();
     return scanner_.at_end();
   }
 
-  /// Gives the frame, which has its bytes now, its kind, and takes away what this kind may not
-  /// carry; or says why it is no message.
+  /// Completes the frame, which now has its bytes: sets its kind, and removes members that this
+  /// kind must not have. Returns why the frame is not a message, or null.
   const char* finish();
 
   JsonFault fault() const { return scanner_.fault(); }
@@ -47,17 +47,17 @@ class FrameWalk {
   }
 
  private:
-  /// Shorter keys are none of ours in other letters: an escape of a letter takes six bytes.
+  /// Shorter keys cannot be escaped spellings of ours: an escape takes six bytes.
   static constexpr std::size_t shortest_escaped = 7;
 
-  /// A key without its escapes, until the next one.
+  /// A key without its escapes; valid until the next call.
   std::string_view plain(std::string_view key) {
     if (key.size() < shortest_escaped || key.find('\\') == key.npos) return key;
     spelling_ = unescape(key);
     return spelling_;
   }
 
-  /// Takes one value of any kind; one that was checked before is not read.
+  /// Takes one value of any kind; a value that was checked before is skipped.
   bool take_value(Slice& value) {
     const Slice* const known = checked_ ? checked_->value_at(scanner_.position()) : nullptr;
     if (known == nullptr) return scanner_.value(value);
@@ -68,7 +68,7 @@ class FrameWalk {
 
   bool top_member(std::string_view raw_key) {
     Slice value;
-    if (raw_key == "jsonrpc") return scanner_.value(value);  // in every message, never looked at
+    if (raw_key == "jsonrpc") return scanner_.value(value);  // in every message, never checked
     const std::string_view key = plain(raw_key);
     if (key == "params") {
       return inner(frame_.params, top_twice_,
@@ -87,13 +87,13 @@ class FrameWalk {
     return true;
   }
 
-  /// A member that the bridge acts on was met, for the first time or again.
+  /// Records a member that the bridge acts on; `twice` if it was recorded before.
   static void meet(Slice& member, Slice met, bool& twice) {
     twice = twice || member.present();
     member = met;
   }
 
-  /// Takes a value; if it is an object, member by member.
+  /// Takes a value; an object is taken member by member.
   template <class OnMember>
   bool inner(Slice& member, bool& twice, OnMember&& on_member) {
     Slice value{scanner_.position(), 0};
@@ -121,7 +121,7 @@ class FrameWalk {
     return true;
   }
 
-  /// A bit for each member of the params that says what a request is about; 0: it is none.
+  /// A bit for each member of the params that says what a request is about; 0 for others.
   static unsigned bound_member(std::string_view key) {
     switch (key.size()) {
       case 3: return key == "uri" ? 1 : 0;
@@ -171,7 +171,7 @@ class FrameWalk {
 
   const char* finish_response();
   const char* finish_call();
-  /// Takes a value away that is neither a string nor a number.
+  /// Clears the slice unless its value is a string or a number.
   void keep_if_it_names(Slice& slice) const;
 
   std::string_view text_;
@@ -184,8 +184,8 @@ class FrameWalk {
   bool progress_token_twice_ = false;
   bool request_id_twice_ = false;
   bool result_type_twice_ = false;
-  unsigned bound_ = 0;    ///< of bound_member(), those that were met
-  std::string spelling_;  ///< of a key that has escapes
+  unsigned bound_ = 0;    ///< bound_member() of those that were found
+  std::string spelling_;  ///< of a key with escapes
 };
 
 namespace {
@@ -210,10 +210,10 @@ FrameFault fault_of_no_object(std::string_view text) {
   return fault_of(JsonFault::syntax);
 }
 
-/// `checked`: what is known of the bytes; null: nothing is.
+/// `checked`: the known facts about the bytes, or null.
 ParsedFrame parse_known(std::string&& bytes, const CheckedJson* checked) {
   if (checked == nullptr && !is_utf8(bytes)) return not_utf8;
-  // Made where it is returned: a frame is too large to be moved about.
+  // Constructed in the returned object: a frame is expensive to move.
   ParsedFrame parsed(std::in_place_type<Frame>);
   Frame& frame = *std::get_if<Frame>(&parsed);
   frame.bytes = std::move(bytes);
@@ -290,13 +290,13 @@ std::variant<std::vector<ParsedFrame>, FrameFault> parse_batch(std::string_view 
 
 void splice(std::string& bytes, Splice first, Splice second) {
   if (first.at.begin < second.at.begin) std::swap(first, second);
-  // From the back to the front, so that the earlier slice stays where it is.
+  // From back to front, so that the earlier slice stays valid.
   for (const Splice& one : {first, second}) {
     if (one.at.present()) bytes.replace(one.at.begin, one.at.size(), one.with);
   }
 }
 
-// Which of the members that were met a message of its kind may carry.
+// Removes the members that a message of its kind must not have.
 
 using namespace std::string_view_literals;
 namespace {

@@ -12,7 +12,7 @@
 
 namespace bridge {
 
-/// The names in `_meta` that MCP 2026-07-28 reserves (basic, "`_meta`"; schema, RequestMetaObject,
+/// The names in `_meta` reserved by MCP 2026-07-28 (basic, "`_meta`"; schema, RequestMetaObject,
 /// NotificationMetaObject, ResultMetaObject).
 namespace meta_key {
 constexpr std::string_view protocol_version = "io.modelcontextprotocol/protocolVersion";
@@ -23,35 +23,35 @@ constexpr std::string_view subscription_id = "io.modelcontextprotocol/subscripti
 constexpr std::string_view server_info = "io.modelcontextprotocol/serverInfo";
 constexpr std::string_view progress_token = "progressToken";
 
-/// No spelling of one that a request or a notification may carry is shorter, but of progressToken.
+/// The size of the shortest name that a request or notification may carry, but for progressToken.
 constexpr std::size_t shortest_of_requests = log_level.size();
 }  // namespace meta_key
 
-/// What a JSON-RPC message is (JSON-RPC 2.0, sections 4 and 5).
+/// The kind of a JSON-RPC message (JSON-RPC 2.0, sections 4 and 5).
 enum class FrameKind {
   request,       ///< `method` and `id`
   notification,  ///< `method`, no `id`
   response,      ///< `id` and one of `result` and `error`, no `method`
 };
 
-/// Where the values stand that `params._meta` of a request has beside its revision under names that
-/// MCP reserves (meta_key), whatever they are.
+/// The values of a request's `params._meta` under reserved names (meta_key), except for the
+/// revision; of any type.
 struct ReservedMeta {
   Slice client_capabilities;
   Slice client_info;
   Slice log_level;
 };
 
-/// One JSON-RPC message: its bytes as they came, and where in them the few members stand that the
-/// bridge acts on. Everything else in it is checked for grammar only and never changed.
+/// One JSON-RPC message: its bytes as received, and the positions of the few members that the
+/// bridge acts on. All else is checked for grammar only and never changed.
 ///
-/// The slices are positions in `bytes` and end with the first change of it.
+/// The slices are positions in `bytes` and become invalid with its first change.
 struct Frame {
   std::string bytes;
   FrameKind kind = FrameKind::notification;
   std::string method;  ///< unescaped; empty in a response
 
-  Slice id;      ///< the whole value, a string with its quotes
+  Slice id;      ///< the whole value; a string with its quotes
   Slice params;  ///< of a request or notification
   Slice result;
   Slice error;
@@ -62,7 +62,7 @@ struct Frame {
   /// The string or number at `params.requestId` of `notifications/cancelled`.
   Slice request_id;
 
-  /// The value at `params._meta` of a request or notification: an object, unless the peer errs.
+  /// The value at `params._meta` of a request or notification: an object, unless the peer is wrong.
   Slice meta;
   ReservedMeta reserved;
   /// The string at `params._meta["io.modelcontextprotocol/protocolVersion"]` (MCP 2026-07-28,
@@ -72,63 +72,63 @@ struct Frame {
   /// notification (MCP 2026-07-28, "Subscriptions: Receiving Notifications").
   Slice subscription_id;
   /// The value at `result.resultType` (MCP 2026-07-28, schema, Result): a string, unless the peer
-  /// errs.
+  /// is wrong.
   Slice result_type;
 
-  /// The values at `params.name` and `params.arguments` of a request, whatever they are; of several
-  /// the last.
+  /// The values at `params.name` and `params.arguments` of a request, of any type; the last one if
+  /// repeated.
   Slice name;
   Slice arguments;
 
   /// Whether the params have `inputResponses` or `requestState` (MCP 2026-07-28, "Multi Round-Trip
   /// Requests").
   bool has_input_answers = false;
-  /// Whether a member of the params stands twice that says what a request is about, in headers that
-  /// mirror it or where it is bound to a `requestState`: name, uri, taskId, arguments, or one of
-  /// those two. To be refused where it is mirrored or bound; nobody else has to mind.
+  /// Whether a member of the params is repeated that identifies the request, in mirrored headers or
+  /// in what a `requestState` is bound to: name, uri, taskId, arguments, or one of those two. To be
+  /// rejected where it is mirrored or bound; harmless elsewhere.
   bool has_ambiguous_params = false;
-  /// A response whose `id` is null: only an upstream may send one, with an error.
+  /// A response whose `id` is null: allowed only from an upstream, with an error.
   bool id_is_null = false;
 
   bool is_request() const { return kind == FrameKind::request; }
   bool is_notification() const { return kind == FrameKind::notification; }
   bool is_response() const { return kind == FrameKind::response; }
-  /// Whether it is a request that says its revision itself, as every one does since 2026-07-28
-  /// (MCP 2026-07-28, "Versioning: Terminology").
+  /// Whether it is a request that names its revision itself, as all do since 2026-07-28 (MCP
+  /// 2026-07-28, "Versioning: Terminology").
   bool is_modern() const { return is_request() && protocol_version.present(); }
   std::string_view text(Slice slice) const { return slice.of(bytes); }
 };
 
-/// Why a text is no frame: the code and the message of the error to answer with.
+/// Why a text is not a frame: the code and the message of the error response.
 struct FrameFault {
   int code;  ///< -32700 or -32600
   std::string_view reason;
 };
 
-/// A message, or why it is none.
+/// A message, or why the text is not one.
 using ParsedFrame = std::variant<Frame, FrameFault>;
 
-/// Reads one message. Never throws; any bytes may be given.
+/// Reads one message. Accepts any bytes; never throws.
 ///
-/// A member that the bridge acts on and that stands twice in its object makes the frame invalid:
-/// another parser could take the other one. So does a name in `_meta` that MCP reserves for
-/// requests (meta_key). Names are compared unescaped.
+/// A member that the bridge acts on and that is repeated in its object makes the frame invalid:
+/// another parser could use the other one. The same holds for a name in `_meta` that MCP reserves
+/// for requests (meta_key). Names are compared unescaped.
 ParsedFrame parse_frame(std::string bytes);
-/// The same of a text of which something may be known.
+/// The same for a text about which facts may be known.
 ParsedFrame parse_received(ReceivedText text);
 
-/// Whether the first byte that is no white space opens an array: a batch.
+/// Whether the first byte that is not white space opens an array: a batch.
 bool is_batch(std::string_view bytes);
 
-/// The most messages in a batch: all of them are looked at in one turn of the loop.
+/// The most messages in a batch: all of them are handled in one turn of the loop.
 constexpr std::size_t max_batch = 10'000;
 
-/// Reads a batch in one pass: for each element what parse_frame() would say of its bytes. A text
-/// that is no JSON, an empty batch and one of more than max_batch are faults of the whole.
+/// Reads a batch in one pass: for each element the result of parse_frame(). A text that is not
+/// JSON, an empty batch and one of more than max_batch are faults of the whole.
 std::variant<std::vector<ParsedFrame>, FrameFault> parse_batch(std::string_view bytes);
 
-/// Reads one message or a batch, and gives each message, or what is wrong with it, to `take`, as a
-/// ParsedFrame&&. Returns what is wrong with a batch as a whole; then nothing of it was given.
+/// Reads one message or a batch, and passes each message, or its fault, to `take` as a
+/// ParsedFrame&&. Returns the fault of a batch as a whole; then nothing was passed.
 template <class Take>
 std::optional<FrameFault> each_frame(ReceivedText text, Take&& take) {
   if (!is_batch(text.bytes)) {
@@ -147,8 +147,8 @@ struct Splice {
   std::string_view with;
 };
 
-/// Carries out up to two replacements in place; they must not overlap, and `with` must not point
-/// into `bytes`. Slices that are not present are skipped.
+/// Makes up to two replacements in place; they must not overlap, and `with` must not point into
+/// `bytes`. Slices that are not present are skipped.
 void splice(std::string& bytes, Splice first, Splice second = {});
 
 }  // namespace bridge

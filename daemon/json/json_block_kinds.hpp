@@ -13,11 +13,11 @@
 
 namespace bridge {
 
-// What is computed of 64 bits at once, each of which speaks of one byte.
+// Computations on 64 bits at once, one for each byte.
 
-/// With what every processor has.
+/// For every processor.
 struct PlainBits {
-  /// Bit i is whether an odd number of `bits` stands at or below it: what is between quotes.
+  /// Bit i: whether an odd number of `bits` is at or below it, that is, between quotes.
   static std::uint64_t between(std::uint64_t bits) {
     for (unsigned shift = 1; shift < 64; shift *= 2) bits ^= bits << shift;
     return bits;
@@ -26,7 +26,7 @@ struct PlainBits {
 
 #ifdef __x86_64__
 
-/// The same with what all processors have that have AVX2: a product without carries by all ones.
+/// The same for processors with AVX2: a carry-less product by all ones.
 struct FastBits {
   [[gnu::target("pclmul")]] static std::uint64_t between(std::uint64_t bits) {
     const __m128i product =
@@ -37,10 +37,10 @@ struct FastBits {
 
 #endif
 
-/// The tokens that come next behind `some` of them. `gaps`: where none is. `carried`: whether what
-/// came before the block was one of the some; is set to what that is for the next block.
+/// The tokens that directly follow `some` of them. `gaps`: bytes without a token. `carried`:
+/// whether the token before the block was one of `some`; updated for the next block.
 inline std::uint64_t next_behind(std::uint64_t some, std::uint64_t gaps, std::uint64_t& carried) {
-  // Added where a gap begins, a bit moves to where the gap has ended.
+  // The addition moves a bit from the start of a gap to its end.
   std::uint64_t moved = 0;
   const bool leaves = __builtin_add_overflow(gaps, some << 1 | carried, &moved);
   carried = some >> 63 | (leaves ? 1 : 0);
@@ -127,8 +127,8 @@ struct PlainBlocks {
     return numbers;
   }
 
-  /// Of how many bytes, whole blocks, from the begin of `size` ones none is a mark. Adds to
-  /// `beyond_ascii` what is not zero if one of them is beyond ASCII.
+  /// The size of the whole blocks at the front, of `size` bytes, that have no mark. `beyond_ascii`
+  /// becomes nonzero if one of their bytes is not ASCII.
   static std::size_t unmarked(const char* bytes, std::size_t size, std::uint64_t& beyond_ascii) {
     std::size_t at = 0;
     for (; size - at >= json_block; at += json_block) {
@@ -188,7 +188,7 @@ struct Sse2Blocks {
     JsonTokens tokens;
     for (std::size_t at = 0; at < json_block; at += 16) {
       const __m128i bytes = load(block + at);
-      // Brackets and braces differ by this bit.
+      // Brackets and braces differ in this bit.
       const __m128i folded = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
       add(tokens.opening, is(folded, '{'), at);
       add(tokens.closing, is(folded, '}'), at);
@@ -236,7 +236,7 @@ struct Sse2Blocks {
     return _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes));
   }
   static __m128i is(__m128i bytes, char c) { return _mm_cmpeq_epi8(bytes, _mm_set1_epi8(c)); }
-  /// As unsigned numbers.
+  /// Compares unsigned.
   static __m128i is_up_to(__m128i bytes, char most) {
     return _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(most)), bytes);
   }
@@ -266,7 +266,7 @@ struct Avx2Blocks {
 
   [[gnu::target("avx2")]] static JsonEscapes escapes(const char* block) {
     JsonEscapes escapes;
-    // A bit for each upper half of a character, and which of them go with a lower half.
+    // A bit for each upper half of a character, and which of them match a lower half.
     const __m256i uppers = _mm256_setr_epi8(0, 0, 1, 0, 0, 2, 4, 8, 0, 0, 0, 0, 0, 0, 0, 0,  //
                                             0, 0, 1, 0, 0, 2, 4, 8, 0, 0, 0, 0, 0, 0, 0, 0);
     const __m256i lowers =
@@ -302,7 +302,7 @@ struct Avx2Blocks {
 
   [[gnu::target("avx2")]] static JsonTokens tokens(const char* block) {
     JsonTokens tokens;
-    // Each white space stands at what its low bits say.
+    // Each white space character is at the index of its low bits.
     const __m256i blanks =
         _mm256_setr_epi8(' ', 0, 0, 0, 0, 0, 0, 0, 0, '\t', '\n', 0, 0, '\r', 0, 0, ' ', 0, 0, 0, 0,
                          0, 0, 0, 0, '\t', '\n', 0, 0, '\r', 0, 0);
@@ -353,7 +353,7 @@ struct Avx2Blocks {
   [[gnu::target("avx2")]] static __m256i is(__m256i bytes, char c) {
     return _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(c));
   }
-  /// As unsigned numbers.
+  /// Compares unsigned.
   [[gnu::target("avx2")]] static __m256i is_up_to(__m256i bytes, char most) {
     return _mm256_cmpeq_epi8(_mm256_min_epu8(bytes, _mm256_set1_epi8(most)), bytes);
   }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view white_space = " \t\r\n";
 
-/// An id and a token of another length still fit, so that the text is not copied for them.
+/// A longer id and token still fit, so that the text is not copied for them.
 constexpr std::size_t spare = 64;
 
 }  // namespace
@@ -24,9 +24,9 @@ Slice Edits::moved(Slice value) const {
   for (const Edit& edit : edits_) {
     const bool is_around = edit.at.begin <= value.begin && value.end <= edit.at.end;
     if (is_around && edit.with.empty()) return {};
-    const std::size_t change = edit.with.size() - edit.at.size();  // modulo, as the sums are
+    const std::size_t change = edit.with.size() - edit.at.size();  // modulo, like the sums
     if (edit.at.end <= value.begin) moved.begin += change;
-    // What is inserted right behind it is no part of it.
+    // What is inserted directly after the value is not a part of it.
     if (edit.at.begin < value.end && edit.at.end <= value.end) moved.end += change;
   }
   return moved;

@@ -12,10 +12,10 @@
 
 namespace bridge {
 
-// Changes of a few members in JSON text that a JsonScanner has accepted; all other bytes stay as
-// they are. Pure.
+// Edits a few members in JSON text that a JsonScanner has accepted; all other bytes stay unchanged.
+// Pure.
 
-/// Replacements in one text. They must not overlap, and are made in the order of their places.
+/// Replacements in one text. They must not overlap, and are added in the order of their positions.
 /// Pure.
 class Edits {
  public:
@@ -26,13 +26,13 @@ class Edits {
   }
   bool empty() const { return edits_.empty(); }
 
-  /// `text` with all of them made: one pass.
+  /// `text` with all edits applied, in one pass.
   std::string made_in(std::string_view text) const;
-  /// The same, in place where there is room and only a few are to be made: what stands before the
-  /// first of them is not touched then, however large it is.
+  /// The same, in place if there is room and there are few edits: the text before the first of them
+  /// is then not touched, however large it is.
   void make_in(std::string& text) const;
-  /// Where this value stands in the text that was made; nowhere if it was erased. REQUIRES: no edit
-  /// takes a part of it only.
+  /// The position of this value in the edited text; absent if it was erased. REQUIRES: no edit
+  /// covers only a part of it.
   Slice moved(Slice value) const;
 
  private:
@@ -40,7 +40,7 @@ class Edits {
     Slice at;
     std::string with;
   };
-  /// Each moves what stands behind it.
+  /// Each edit moves the text after it.
   static constexpr std::size_t most_in_place = 4;
 
   std::vector<const Edit*> in_order() const;
@@ -49,14 +49,14 @@ class Edits {
   std::vector<Edit> edits_;
 };
 
-/// What has to be erased to take elements out of an object or an array, with the commas between.
-/// Each element is told in its order. Pure.
+/// The parts to erase in order to remove elements from an object or an array, with the commas
+/// between them. The elements are passed in order. Pure.
 class Removal {
  public:
   Removal(Edits& edits, std::size_t offset) : edits_(edits), offset_(offset) {}
 
   void element(Slice whole, bool drop);
-  /// REQUIRES: after the last one. Whether any element is left.
+  /// REQUIRES: called after the last element. Returns whether any element remains.
   bool finish();
 
  private:
@@ -66,11 +66,11 @@ class Removal {
   std::size_t offset_;
   bool any_kept_ = false;
   std::size_t kept_end_ = 0;
-  Slice dropped_;  ///< from the first to the last of those dropped since one was kept
+  Slice dropped_;  ///< from the first to the last one dropped since one was kept
 };
 
-/// Walks an object that stands at `object` in `text`: `on_member(key, whole, value)` with the raw
-/// key (between its quotes), and the slices of key and value, and of the value, in `text`.
+/// Walks the object at `object` in `text`: `on_member(key, whole, value)` with the raw key (between
+/// its quotes), and the slices of key and value, and of the value, in `text`.
 template <class OnMember>
 void for_each_member(std::string_view text, Slice object, OnMember&& on_member) {
   const std::string_view own = object.of(text);
@@ -86,12 +86,12 @@ void for_each_member(std::string_view text, Slice object, OnMember&& on_member) 
   });
 }
 
-/// Adds `members` (`"a":1,"b":2`, not empty) at the end of the object at `object`. Looks at white
+/// Adds `members` (`"a":1,"b":2`, not empty) at the end of the object at `object`. Reads white
 /// space only, however large the object.
 void add_members(Edits& edits, std::string_view text, Slice object, std::string_view members);
 
-/// The same, after the members were dropped whose raw key `drop` says so of. Whether the object has
-/// members then.
+/// The same, after dropping the members for whose raw key `drop` returns true. Returns whether the
+/// object then has members.
 template <class Drop>
 bool edit_members(Edits& edits, std::string_view text, Slice object, Drop&& drop,
                   std::string_view added = {}) {
@@ -105,29 +105,29 @@ bool edit_members(Edits& edits, std::string_view text, Slice object, Drop&& drop
   return true;
 }
 
-/// The member with this value, with its name and one comma: what is erased to take it out.
-/// REQUIRES: its name has no quote in it.
+/// The slice to erase in order to remove the member with this value: its name and one comma, too.
+/// REQUIRES: its name contains no quote.
 Slice member_around(std::string_view text, Slice value);
 
-/// The whole of `text`, without white space around.
+/// The slice of all of `text`, without surrounding white space.
 Slice whole_value(std::string_view text);
 
-/// The frame with these edits made in its bytes, and where its members stand then: one that was
-/// erased is absent, and of what was added nothing is noted. So it need not be read anew.
-/// REQUIRES: the edits replace whole members or values, and make no member that a frame notes out
-/// of another. Pure.
+/// The frame with these edits applied to its bytes, and the new positions of its members: an erased
+/// one is absent, and an added one is not recorded. So the frame need not be parsed again.
+/// REQUIRES: the edits replace whole members or values, and do not turn another member into one
+/// that a frame records. Pure.
 Frame edited(Frame frame, const Edits& edits);
 
-// Changes of the members of a request's or notification's `params._meta`. Pure.
+// Edits of the members of a request's or notification's `params._meta`. Pure.
 
-/// Whether its params are an object, null or absent: only then can it have a `_meta`.
+/// Whether its params are an object, null or absent: only then it can have a `_meta`.
 bool has_place_for_meta(const Frame& frame);
 
-/// Adds `members` (`"a":1,"b":2`, not empty) to the message's `_meta`, which is made if there is
-/// none; one that is no object is replaced. Does nothing if there is no place for it.
+/// Adds `members` (`"a":1,"b":2`, not empty) to the message's `_meta`, which is created if absent
+/// and replaced if it is not an object. Does nothing unless has_place_for_meta().
 void add_meta_members(Edits& edits, const Frame& frame, const std::string& members);
 
-/// What has to be erased for without_meta_members().
+/// The parts to erase for without_meta_members().
 template <class Drop>
 Edits meta_removal(const Frame& frame, Drop&& drop) {
   Edits edits;
@@ -139,8 +139,8 @@ Edits meta_removal(const Frame& frame, Drop&& drop) {
   return edits;
 }
 
-/// The message without the members of `_meta` whose raw key `drop` says so of; a `_meta` with
-/// nothing left in it goes.
+/// The message without the members of `_meta` for whose raw key `drop` returns true; a `_meta` that
+/// is then empty is removed.
 template <class Drop>
 std::string without_meta_members(const Frame& frame, Drop&& drop) {
   return meta_removal(frame, drop).made_in(frame.bytes);

@@ -9,15 +9,15 @@
 
 namespace bridge {
 
-/// A value that is JSON already; it must outlive the call it is given to.
+/// A value that is JSON already; it must outlive the call it is passed to.
 struct RawJson {
   std::string_view text;
 };
 
 class JsonArray;
 
-/// Writes the text of one JSON object, member by member. Names need no escapes; strings are quoted,
-/// and bytes that are not UTF-8 become U+FFFD. A value; one allocation grows with the text.
+/// Writes one JSON object, member by member. Names need no escapes; strings are quoted, and bytes
+/// that are not UTF-8 become U+FFFD. A value; one allocation that grows with the text.
 class JsonObject {
  public:
   JsonObject& add(std::string_view name, std::string_view text);
@@ -34,7 +34,7 @@ class JsonObject {
                   std::integral auto number) requires(!std::same_as<decltype(number), bool>) {
     return add(name, RawJson{std::to_string(number)});
   }
-  /// `null` if there is none.
+  /// `null` if absent.
   template <class Value>
   JsonObject& add(std::string_view name, const std::optional<Value>& value) {
     return value ? add(name, *value) : add(name, RawJson{"null"});
@@ -43,7 +43,7 @@ class JsonObject {
   JsonObject& add(RawJson name, RawJson json);
   /// A name that may need escapes.
   JsonObject& add_any(std::string_view name, RawJson json);
-  /// Nothing is added if the text is empty.
+  /// Adds nothing if the text is empty.
   JsonObject& add_unless_empty(std::string_view name, std::string_view text) {
     return text.empty() ? *this : add(name, text);
   }
@@ -52,7 +52,7 @@ class JsonObject {
     return json.text.empty() ? *this : add(name, json);
   }
 
-  /// The members of another one.
+  /// Adds the members of another object.
   JsonObject& add_all(const JsonObject& other) {
     if (!other.is_empty() && !is_empty()) text_ += ',';
     text_ += other.members();
@@ -70,7 +70,7 @@ class JsonObject {
   std::string text_ = "{";
 };
 
-/// The beginning of a JSON-RPC message: `"jsonrpc":"2.0"`.
+/// The start of a JSON-RPC message: `"jsonrpc":"2.0"`.
 inline JsonObject json_rpc_message() { return JsonObject().add("jsonrpc", "2.0"); }
 
 /// Messages of this program's own, without line break. `raw_id`, `raw_params` (empty: none),
@@ -98,7 +98,7 @@ class JsonArray {
   JsonArray& add(const char* text) { return add(std::string_view(text)); }
 
   bool is_empty() const { return text_.size() == 1; }
-  /// Of the text so far, in bytes.
+  /// The size of the text so far, in bytes.
   std::size_t size() const { return text_.size(); }
   std::string text() const { return text_ + ']'; }
 

@@ -9,7 +9,7 @@
 namespace bridge {
 namespace {
 
-/// What was read stays in the processor's cache for the next pass over it.
+/// Small enough to stay in the processor's cache for the next pass.
 constexpr std::size_t step = 16u << 10;
 static_assert(step % json_block == 0);
 
@@ -41,7 +41,7 @@ void JsonProgress::read_on(std::string_view text) {
 std::optional<CheckedJson> JsonProgress::finish(std::string_view text) {
   read_on(text);
   if (failed_) return std::nullopt;
-  // Behind the end of what is complete there may be spaces.
+  // Spaces may be read after the end of a complete text.
   std::array<char, json_block> rest;
   rest.fill(' ');
   text.copy(rest.data(), rest.size(), position_);
@@ -53,7 +53,7 @@ std::optional<CheckedJson> JsonProgress::finish(std::string_view text) {
   return std::move(found_);
 }
 
-/// Of what is not whole the end may be in the middle of a character.
+/// An incomplete text may end in the middle of a character.
 bool JsonProgress::check_utf8(std::string_view text, bool is_whole) {
   std::size_t end = text.size();
   for (std::size_t back = 1; !is_whole && back <= 3 && back <= text.size(); ++back) {

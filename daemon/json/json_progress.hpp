@@ -14,19 +14,19 @@
 
 namespace bridge {
 
-/// Which containers of a JSON text are open, and which of them are objects. Pure; no deeper than
-/// JsonScanner::max_depth. Small, so that a copy of it can be kept in registers: of the innermost
-/// ones the kinds are bits of one number, the last one's the lowest; the others are in an array of
-/// the owner's.
+/// The open containers of a JSON text, and which of them are objects. Pure; no deeper than
+/// JsonScanner::max_depth. Small, so that a copy of it fits in registers: the kinds of the
+/// innermost ones are the bits of one number, the innermost is the lowest; the others are in an
+/// array of the owner's.
 class JsonContainers {
   static constexpr std::size_t bits = 64;
 
  public:
-  /// The number as it was each time it was full.
+  /// That number each time it was full.
   using Outer = std::array<std::uint64_t, JsonScanner::max_depth / bits>;
 
   std::size_t depth() const { return depth_; }
-  /// 1: the innermost one is an object; 0: it is an array, or there is none.
+  /// 1: the innermost one is an object; 0: it is an array, or none is open.
   std::uint64_t in_object() const { return innermost_ & 1; }
 
   /// `is_object`: 1 or 0. False if that would be too deep. `outer` is always the same.
@@ -41,15 +41,15 @@ class JsonContainers {
     innermost_ >>= 1;
     if (depth_-- % bits == 0) innermost_ = outer[depth_ / bits];
   }
-  /// Opens and closes as a block's `brackets` say, of which some are `opening`, and some those of
-  /// `objects`. `inside`: which bytes of the block are directly in an object, with the bracket that
-  /// closes it. False, and nothing has changed: one closes what was not opened by its like, or
-  /// fewer than `fewest` would be open, or too many for this.
+  /// Applies a block's `brackets`, of which some are `opening`, and some belong to `objects`.
+  /// `inside`: which bytes of the block are directly in an object, including the bracket that
+  /// closes it. False, and nothing has changed: a bracket closes a container of the other kind, or
+  /// fewer than `fewest` would be open, or more than this function supports.
   bool change(std::uint64_t brackets, std::uint64_t opening, std::uint64_t objects,
               std::size_t fewest, std::uint64_t& inside) {
     if (depth_ < fewest || depth_ + static_cast<std::size_t>(std::popcount(opening)) >= bits)
       return false;
-    // The bit above those of the open ones falls with them.
+    // A bit above those of the open containers, which moves with them.
     std::uint64_t kinds = (std::uint64_t{1} << depth_) | innermost_;
     std::uint64_t least = kinds, behind = 0;
     for (std::uint64_t left = brackets; left != 0; left &= left - 1) {
@@ -66,10 +66,10 @@ class JsonContainers {
     return true;
   }
 
-  /// What is directly in an object, if of a block's `brackets` these have one around what is
-  /// `behind` them. To be asked before what they say is done.
+  /// Which bytes are directly in an object, if the `behind` ones of a block's `brackets` are
+  /// followed by the inside of an object. REQUIRES: the brackets were not applied yet.
   std::uint64_t spread(std::uint64_t behind, std::uint64_t brackets) const {
-    // Added where a gap begins, a bit moves to where the gap has ended.
+    // The addition moves a bit from the start of a gap to its end.
     return (~brackets + (behind << 1 | in_object())) ^ ~brackets;
   }
 
@@ -79,41 +79,41 @@ class JsonContainers {
 };
 
 /// Checks a large JSON text while it arrives: its grammar (RFC 8259, no deeper than
-/// JsonScanner::max_depth), and that it is UTF-8. A block at a time (json/json_block.hpp).
+/// JsonScanner::max_depth), and that it is UTF-8. Reads by blocks (json/json_block.hpp).
 ///
-/// It only says that an object or array is good. What is no such thing, or not good, it leaves to
-/// JsonScanner, which can tell why; what it calls good, JsonScanner and is_utf8() do too.
+/// It only accepts valid objects and arrays. Any other text it leaves to JsonScanner, which reports
+/// the fault; JsonScanner and is_utf8() accept all that it accepts.
 ///
-/// Pure; one per text. Memory: 48 bytes for each 4 KiB of the text at most. Time: linear, however
-/// the text was cut.
+/// Pure; one per text. Memory: at most 48 bytes for each 4 KiB of the text. Time: linear, however
+/// the text was chunked.
 class JsonProgress {
  public:
-  /// A shorter text is read as fast without.
+  /// A shorter text is read as fast without it.
   static constexpr std::size_t worthwhile = 8u << 10;
-  /// A shorter value is read again as fast as it is remembered.
+  /// A shorter value is read again as fast as it is recorded.
   static constexpr std::size_t large_value = 4u << 10;
 
-  /// REQUIRES: this processor can run it.
+  /// REQUIRES: this processor supports it.
   explicit JsonProgress(VectorCode code = fastest_code()) : code_(code) {}
 
-  /// Reads on. `text` is all that has come, of which the beginning was given before.
+  /// Reads on. `text` is all that was received, including what was passed before.
   void read_on(std::string_view text);
 
-  /// `text` is whole. Empty: it is not known to be good. Of no further use then.
+  /// `text` is complete. nullopt: it is not known to be valid. The last call.
   std::optional<CheckedJson> finish(std::string_view text);
 
  private:
-  /// Of a block, where the tokens begin that are outside of strings, or strings.
+  /// Where tokens outside strings, or strings, start in a block.
   struct Tokens;
-  /// What the last token was, each 1 or 0; none of them: a value that is complete and no key.
+  /// The last token, each 1 or 0; if all are 0: a complete value that is not a key.
   struct Last {
     std::uint64_t opening = 0;
-    std::uint64_t colon = 1;  ///< before the first one: a value is to come, as behind a colon
+    std::uint64_t colon = 1;  ///< before the first token a value must follow, as after a colon
     std::uint64_t comma = 0;
     std::uint64_t key = 0;
   };
 
-  // What is done with each block is in json_progress_blocks.cpp.
+  // Implemented in json_progress_blocks.cpp: the processing of a block.
   bool read_blocks(std::string_view text, const char* bytes, std::size_t size);
   bool read_blocks_avx2(std::string_view text, const char* bytes, std::size_t size);
   template <class Blocks>
@@ -139,21 +139,21 @@ class JsonProgress {
   void note_value(std::size_t begin, std::size_t end);
   bool check_utf8(std::string_view text, bool is_whole);
 
-  static constexpr std::size_t noted_depth = 2;  ///< of the object whose members are noted
+  static constexpr std::size_t noted_depth = 2;  ///< of the object whose members are recorded
 
   VectorCode code_;
   CheckedJson found_;
-  JsonContainers containers_;  ///< that are open
+  JsonContainers containers_;  ///< the open ones
   JsonContainers::Outer outer_containers_{};
-  std::array<std::size_t, noted_depth + 1> begins_{};  ///< of what is open inside of that depth
+  std::array<std::size_t, noted_depth + 1> begins_{};  ///< of the open ones up to that depth
   std::size_t position_ = 0;                           ///< of the first block that was not read
-  std::size_t utf8_ = 0;                               ///< so far it is UTF-8
+  std::size_t utf8_ = 0;                               ///< checked as UTF-8 up to here
   std::size_t scalar_begin_ = 0;                       ///< if in_scalar_
   std::size_t string_begin_ = 0;                       ///< if in_noted_string_
   Last last_;
-  std::uint64_t hex_wanted_ = 0;    ///< a bit for each that an escape still wants
-  std::uint64_t beyond_ascii_ = 0;  ///< not 0: there was such a byte since UTF-8 was checked
-  bool has_begun_ = false;          ///< the outermost container; it is over at depth 0
+  std::uint64_t hex_wanted_ = 0;    ///< a bit for each digit that an escape still requires
+  std::uint64_t beyond_ascii_ = 0;  ///< not 0: such a byte occurred since UTF-8 was checked
+  bool has_begun_ = false;          ///< the outermost container was opened; it is closed at depth 0
   bool in_string_ = false;
   bool in_noted_string_ = false;
   bool has_marks_ = false;  ///< the last block

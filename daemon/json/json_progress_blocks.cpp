@@ -1,5 +1,5 @@
-// How JsonProgress reads a block: all of it is compiled into one function for each kind of
-// instructions.
+// How JsonProgress reads a block: all of it is compiled into one function for each instruction
+// set.
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -24,8 +24,8 @@ bool is_json_word(std::string_view text) {
   return text.size() == 5 && begins("fals") && text[4] == 'e';
 }
 
-/// Of a block (json/json_block.hpp) where the words end that begin there, behind their last byte;
-/// those that are none end nowhere. REQUIRES: of each five bytes stand in the block.
+/// Where the words that begin at these bytes of a block (json/json_block.hpp) end, after their last
+/// byte; none for other text. REQUIRES: five bytes of each are in the block.
 std::uint64_t ends_of_json_words(const char* bytes, std::uint64_t begins) {
   std::uint64_t ends = 0;
   for (; begins != 0; begins &= begins - 1) {
@@ -41,14 +41,14 @@ std::uint64_t ends_of_json_words(const char* bytes, std::uint64_t begins) {
   return ends;
 }
 
-/// The digits that begin there end here.
+/// Returns the end of the digits that start here.
 const char* after_digits(const char* at, const char* end) {
   while (at != end && is_digit(*at)) ++at;
   return at;
 }
 
 /// Whether these bytes are a JSON number, or one of the three words (RFC 8259, sections 3 and 6).
-/// REQUIRES: there is one.
+/// REQUIRES: not empty.
 bool is_json_scalar(std::string_view text) {
   const char* at = text.data();
   const char* const end = at + text.size();
@@ -71,7 +71,7 @@ bool is_json_scalar(std::string_view text) {
 constexpr std::uint64_t even_bits = 0x5555'5555'5555'5555;
 constexpr std::uint64_t all_bits = ~std::uint64_t{0};
 
-/// Calls that with the place of each one, until it says false.
+/// Calls check() with the position of each bit, until it returns false.
 template <class Check>
 bool each(std::uint64_t bits, Check&& check) {
   for (; bits != 0; bits &= bits - 1) {
@@ -94,8 +94,8 @@ struct JsonProgress::Tokens {
   std::uint64_t all() const { return opening | closing | colons | commas | strings | scalars; }
 };
 
-/// `bytes` are so many, whole blocks, of which the first one is that at position_: they stand in
-/// the text, or are its end.
+/// Reads `size` bytes, whole blocks, of which the first one is at position_: they are in the text,
+/// or are a copy of its end.
 bool JsonProgress::read_blocks(std::string_view text, const char* bytes, std::size_t size) {
   switch (code_) {
 #ifdef __x86_64__
@@ -109,7 +109,7 @@ bool JsonProgress::read_blocks(std::string_view text, const char* bytes, std::si
 template <class Blocks>
 bool JsonProgress::read_blocks_with(std::string_view text, const char* bytes, std::size_t size) {
   for (const char* const end = bytes + size; bytes != end; bytes += json_block) {
-    // Where one block has no marks, those behind it have none most likely.
+    // If one block has no marks, the next ones most likely have none.
     if (in_string_ && !has_marks_ && !after_backslash_ && hex_wanted_ == 0) {
       const std::size_t unmarked =
           Blocks::unmarked(bytes, static_cast<std::size_t>(end - bytes), beyond_ascii_);
@@ -133,7 +133,7 @@ bool JsonProgress::read_block(std::string_view text, const char* bytes) {
       !read_escapes<Blocks>(bytes, marks.backslashes, escaped))
     return false;
   const std::uint64_t quotes = marks.quotes & ~escaped;
-  // With the quote that opens one, without the one that closes it.
+  // Includes the opening quote, not the closing one.
   const std::uint64_t strings = Blocks::Bits::between(quotes) ^ (in_string_ ? all_bits : 0);
   if (((marks.controls & strings) | (marks.backslashes & ~strings)) != 0) return false;
   if (in_string_ && quotes == 0) return true;
@@ -146,7 +146,7 @@ bool JsonProgress::read_block(std::string_view text, const char* bytes) {
   return read_outside<Blocks>(text, bytes, marks, strings, quotes);
 }
 
-/// What in a block is outside of strings, or begins one.
+/// Reads what is outside strings in a block, or starts one.
 template <class Blocks>
 bool JsonProgress::read_outside(std::string_view text, const char* bytes, const JsonMarks& marks,
                                 std::uint64_t strings, std::uint64_t quotes) {
@@ -167,22 +167,22 @@ bool JsonProgress::read_outside(std::string_view text, const char* bytes, const 
   return read_brackets(tokens, in_objects) && check_order(tokens, in_objects);
 }
 
-/// `controls` that are outside of strings.
+/// `controls`: those outside strings.
 [[gnu::noinline]] void JsonProgress::look_for_line_breaks(const char* bytes,
                                                           std::uint64_t controls) {
   found_.has_line_breaks =
       !each(controls, [bytes](std::size_t at) { return bytes[at] != '\n' && bytes[at] != '\r'; });
 }
 
-/// What stands behind backslashes. Of a run of them every second one is escaped; what follows the
-/// run is, if their number is odd.
+/// Reads what follows backslashes. Of a run of them every second one is escaped; the byte after the
+/// run is escaped if their number is odd.
 template <class Blocks>
 bool JsonProgress::read_escapes(const char* bytes, std::uint64_t backslashes,
                                 std::uint64_t& escaped) {
   escaped = std::exchange(after_backslash_, false) ? 1 : 0;
   const std::uint64_t runs = backslashes & ~escaped;
   const std::uint64_t begins = runs & ~(runs << 1);
-  // Added to a run, its first bit moves to where the run has ended.
+  // The addition moves the first bit of a run to its end.
   const std::uint64_t from_even = (runs + (begins & even_bits)) & ~runs;
   std::uint64_t from_odd = 0;
   after_backslash_ = __builtin_add_overflow(runs, begins & ~even_bits, &from_odd);
@@ -192,14 +192,14 @@ bool JsonProgress::read_escapes(const char* bytes, std::uint64_t backslashes,
   if ((escaped & ~found.characters) != 0) return false;
   const std::uint64_t unicode = escaped & found.unicode;
   if ((unicode | hex_wanted_) == 0) return true;
-  // Four digits are to follow each.
+  // Four digits must follow each.
   const std::uint64_t wanted =
       hex_wanted_ | unicode << 1 | unicode << 2 | unicode << 3 | unicode << 4;
   hex_wanted_ = unicode >> 63 | unicode >> 62 | unicode >> 61 | unicode >> 60;
   return (wanted & ~Blocks::hex_digits(bytes)) == 0;
 }
 
-/// Numbers and words, of which one may have begun before the block, and one not end in it.
+/// Reads numbers and words; one may have started before the block, and one may not end in it.
 template <class Blocks>
 bool JsonProgress::read_scalars(std::string_view text, const char* bytes, std::uint64_t scalars,
                                 std::uint64_t& begins) {
@@ -220,14 +220,14 @@ bool JsonProgress::read_scalars(std::string_view text, const char* bytes, std::u
   return scalars == 0 || check_scalars<Blocks>(bytes, scalars);
 }
 
-/// Those that begin and end in a block: all together, unless there are exponents. None of them
-/// touches the block's end.
+/// Checks those that start and end in a block: all together, unless there are exponents. None of
+/// them touches the block's end.
 template <class Blocks>
 bool JsonProgress::check_scalars(const char* bytes, std::uint64_t scalars) {
   const JsonNumbers found = Blocks::numbers(bytes);
   const std::uint64_t begins = scalars & ~(scalars << 1);
   const std::uint64_t words = begins & ~(found.digits | found.minuses);
-  // Added to a word, its first bit moves to where the word has ended.
+  // The addition moves the first bit of a word to its end.
   const std::uint64_t ended = scalars + words;
   constexpr std::uint64_t too_late = all_bits << (json_block - 4);
   if ((words & too_late) != 0 || ends_of_json_words(bytes, words) != (ended & ~scalars))
@@ -257,7 +257,7 @@ bool JsonProgress::read_brackets(const Tokens& tokens, std::uint64_t& in_objects
          read_outer_brackets(tokens, in_objects);
 }
 
-/// Those of which something is noted, or that are very deep, or wrong.
+/// For containers to be recorded, and for very deep or invalid ones.
 [[gnu::noinline]] bool JsonProgress::read_outer_brackets(const Tokens& tokens,
                                                          std::uint64_t& in_objects) {
   const std::uint64_t all = tokens.all();
@@ -286,7 +286,7 @@ bool JsonProgress::read_brackets(const Tokens& tokens, std::uint64_t& in_objects
   return good;
 }
 
-/// Whether each token may stand behind the one before it (RFC 8259, sections 4 and 5).
+/// Whether each token may follow the one before it (RFC 8259, sections 4 and 5).
 bool JsonProgress::check_order(const Tokens& tokens, std::uint64_t in_objects) {
   const std::uint64_t gaps = ~tokens.all();
   const std::uint64_t behind_opening = next_behind(tokens.opening, gaps, last_.opening);
@@ -301,7 +301,7 @@ bool JsonProgress::check_order(const Tokens& tokens, std::uint64_t in_objects) {
       (values & ~due) | (tokens.commas & due) | (tokens.closing & (behind_comma | behind_colon)) |
       (begin_of_member & (tokens.scalars | tokens.opening)) | (behind_key ^ tokens.colons);
   if (wrong != 0) return false;
-  // Within a block a string is not large.
+  // A string within one block is not large.
   if (in_string_ && containers_.depth() <= noted_depth && tokens.strings != 0) {
     const auto at = static_cast<std::size_t>(63 - std::countl_zero(tokens.strings));
     in_noted_string_ = (behind_colon >> at & 1) != 0;
@@ -310,12 +310,12 @@ bool JsonProgress::check_order(const Tokens& tokens, std::uint64_t in_objects) {
   return true;
 }
 
-/// A number or a word ends there.
+/// A number or a word ends at `end`.
 [[gnu::noinline]] bool JsonProgress::end_scalar(std::string_view text, std::size_t end) const {
   return is_json_scalar(text.substr(scalar_begin_, end - scalar_begin_));
 }
 
-/// A container that began at no more than the noted depth ends there.
+/// A container that started at the noted depth or above ends at `at`.
 void JsonProgress::note_closed(std::size_t at, const JsonContainers& around) {
   if (around.depth() > 0 && around.in_object() != 0) note_value(begins_[around.depth()], at + 1);
 }
@@ -326,7 +326,7 @@ void JsonProgress::note_closed(std::size_t at, const JsonContainers& around) {
 
 #ifdef __x86_64__
 
-// All of that in one, for processors that have the instructions.
+// All of the above in one function, for processors with these instructions.
 
 [[gnu::target("avx2,bmi,bmi2,pclmul"), gnu::flatten]] bool JsonProgress::read_blocks_avx2(
     std::string_view text, const char* bytes, std::size_t size) {

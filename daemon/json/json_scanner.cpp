@@ -12,7 +12,7 @@
 namespace bridge {
 namespace {
 
-/// How many bytes from `begin` are plain inside a string: no quote, no backslash, no control.
+/// How many bytes from `begin` are plain inside a string: no quote, backslash or control character.
 std::size_t plain_run(const char* begin, const char* end) {
   const char* at = begin;
 #ifdef __SSE2__
@@ -127,13 +127,13 @@ bool JsonScanner::value(Slice& raw) {
   return taken;
 }
 
-// Takes a container and all that is in it, with one bit a level instead of recursion.
+// Takes a container and all that is in it, with one bit per level instead of recursion.
 bool JsonScanner::containers() {
   std::bitset<max_depth + 1> is_object;
   const std::size_t outside = open_depth_;
   Slice key;
   for (;;) {
-    // A value begins here.
+    // A value starts here.
     skip_space();
     const char c = peek();
     bool complete = true;
@@ -154,7 +154,7 @@ bool JsonScanner::containers() {
     } else if (!scalar()) {
       return false;
     }
-    // A value is complete: what does it end, and what does it begin?
+    // A value is complete: closes what it ends, and continues with what follows.
     while (complete) {
       if (open_depth_ == outside) return true;
       skip_space();

@@ -7,17 +7,17 @@
 
 namespace bridge {
 
-/// Why a text is not acceptable JSON.
+/// Why a text is not accepted as JSON.
 enum class JsonFault {
   none,
   syntax,    ///< not the grammar of RFC 8259
   too_deep,  ///< nested beyond JsonScanner::max_depth
 };
 
-/// A cursor over one JSON text that checks the whole grammar of RFC 8259 and remembers nothing.
+/// A cursor over one JSON text that checks the whole grammar of RFC 8259 and stores nothing.
 ///
-/// Iterative: the nesting costs one bit a level, so hostile depth cannot exhaust the stack. Numbers
-/// may have any size, they are checked but never converted. UTF-8 is not checked here.
+/// Iterative: nesting costs one bit per level, so a hostile depth cannot exhaust the stack. Numbers
+/// may have any size; they are checked but never converted. UTF-8 is not checked.
 ///
 /// Every function that returns bool leaves the reason of a `false` in fault(); after that the
 /// scanner must not be used further. Pure; a value.
@@ -25,7 +25,7 @@ class JsonScanner {
  public:
   static constexpr std::size_t max_depth = 1024;
 
-  /// `text` must outlive the scanner. `depth` is how many containers are open around `text`.
+  /// `text` must outlive the scanner. `depth`: how many containers are open around `text`.
   explicit JsonScanner(std::string_view text, std::size_t depth = 0)
       : text_(text), open_depth_(depth) {}
 
@@ -47,20 +47,20 @@ class JsonScanner {
     return true;
   }
 
-  /// Takes `c` or faults.
+  /// Takes `c`, or fails.
   bool expect(char c) { return take(c) || fail(JsonFault::syntax); }
 
-  /// Takes one value, of this length, that another scanner has taken from here.
+  /// Skips one value of this length that another scanner has taken from here.
   void skip(std::size_t length) { position_ += length; }
 
-  /// Takes one string; `raw` is what stands between the quotes.
+  /// Takes one string; `raw` is the text between the quotes.
   bool string(Slice& raw);
 
   /// Takes one value of any kind, with everything in it; `raw` is all of its bytes.
   bool value(Slice& raw);
 
-  /// Walks the members of the object that begins here. `on_member(key)` is called with the scanner
-  /// standing at the value, and must take exactly that value; its `false` ends the walk.
+  /// Walks the members of the object that starts here. `on_member(key)` is called with the scanner
+  /// at the value, and must take exactly that value; its `false` ends the walk.
   template <class OnMember>
   bool object(OnMember&& on_member) {
     if (!enter('{')) return false;
@@ -80,7 +80,7 @@ class JsonScanner {
     }
   }
 
-  /// Walks the elements of the array that begins here, like object().
+  /// Walks the elements of the array that starts here, like object().
   template <class OnElement>
   bool array(OnElement&& on_element) {
     if (!enter('[')) return false;
@@ -121,13 +121,13 @@ class JsonScanner {
   JsonFault fault_ = JsonFault::none;
 };
 
-/// For key_is: a key that is not spelled like the name, but is longer.
+/// For key_is(): a key that is longer than the name.
 bool escaped_key_is(std::string_view raw_key, std::string_view name);
 
 /// Whether the raw bytes of a key (between its quotes) spell `name` once unescaped.
 /// `name` must be ASCII, without a backslash, and shorter than 64 bytes.
 inline bool key_is(std::string_view raw_key, std::string_view name) {
-  // An escape is longer than what it stands for.
+  // An escape is longer than the character it encodes.
   if (raw_key.size() <= name.size()) return raw_key == name;
   return escaped_key_is(raw_key, name);
 }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view replacement = "\xEF\xBF\xBD";
 
-/// The four hexadecimal digits at `at`; nothing if they are not there.
+/// The four hexadecimal digits at `at`; nullopt if they are not there.
 std::optional<std::uint32_t> hex4(std::string_view raw, std::size_t at) {
   if (at + 4 > raw.size()) return std::nullopt;
   std::uint32_t code = 0;
@@ -23,7 +23,7 @@ std::optional<std::uint32_t> hex4(std::string_view raw, std::size_t at) {
   return code;
 }
 
-/// Appends the character of the \u escape whose digits begin at `at`; returns where it ends.
+/// Appends the character of the \u escape whose digits start at `at`; returns where it ends.
 std::size_t append_unicode_escape(std::string& out, std::string_view raw, std::size_t at) {
   const auto code = hex4(raw, at);
   if (!code) return raw.size();
@@ -43,7 +43,7 @@ std::size_t append_unicode_escape(std::string& out, std::string_view raw, std::s
   return at;
 }
 
-/// How many bytes the UTF-8 character at the beginning has; 0 if there is none.
+/// The size of the UTF-8 character at the front; 0 if there is none.
 std::size_t character_length(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text.front());
   const std::size_t length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
@@ -78,8 +78,8 @@ std::string unescape(std::string_view raw) {
 std::string quote(std::string_view text) {
   std::string out = "\"";
   out.reserve(text.size() + 2);
-  std::optional<bool> is_valid;  // looked at once something is not ASCII
-  std::size_t plain = 0;         // where what needs no escape has begun
+  std::optional<bool> is_valid;  // checked at the first byte that is not ASCII
+  std::size_t plain = 0;         // start of the text that needs no escape
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
     const auto byte = static_cast<unsigned char>(c);

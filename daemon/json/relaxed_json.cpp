@@ -14,7 +14,7 @@ namespace {
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
-/// Where the string that begins at `at` ends.
+/// The end of the string that starts at `at`.
 std::size_t end_of_string(std::string_view text, std::size_t at) {
   for (++at; at < text.size(); ++at) {
     if (text[at] == '\\') {
@@ -26,7 +26,7 @@ std::size_t end_of_string(std::string_view text, std::size_t at) {
   return text.size();
 }
 
-/// Where the comment that begins at `at` ends; `at` itself if there is none, npos if it never ends.
+/// The end of the comment that starts at `at`; `at` itself if there is none, npos if it never ends.
 std::size_t end_of_comment(std::string_view text, std::size_t at) {
   const std::string_view rest = text.substr(at);
   if (rest.starts_with("//")) return std::min(text.find('\n', at), text.size());
@@ -46,7 +46,7 @@ void blank(std::string& text, std::size_t begin, std::size_t end) {
 std::string strict_json(std::string_view given) {
   std::string text(given);
   if (given.starts_with(byte_order_mark)) blank(text, 0, byte_order_mark.size());
-  char last = '\0';         // the last character that counts
+  char last = '\0';         // the last significant character
   char before_last = '\0';  // and the one before it
   std::size_t last_at = 0;
   const auto counts = [&](std::size_t at) {
@@ -62,7 +62,7 @@ std::string strict_json(std::string_view given) {
       continue;
     }
     const std::size_t end = end_of_comment(text, at);
-    if (end == text.npos) break;  // it stays, and is no JSON
+    if (end == text.npos) break;  // kept, and not valid JSON
     if (end > at) {
       blank(text, at, end);
       at = end;

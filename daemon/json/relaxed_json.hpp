@@ -8,28 +8,28 @@
 
 namespace bridge {
 
-/// JSON as editors write it, made strict: comments (`//…`, `/*…*/`), a comma behind the last member
-/// or element and a byte order mark become white space. Everything keeps its place, so a position
-/// in the result is one in `text`. Pure; what is no JSON otherwise stays as it is.
+/// Makes JSON as written in editors strict: comments (`//…`, `/*…*/`), a comma after the last
+/// member or element and a byte order mark become white space. All positions stay the same. Pure;
+/// text that is not JSON in another way stays as it is.
 std::string strict_json(std::string_view text);
 
-/// Reads a document that a person has written, part by part. Parts are views of the text that it
-/// holds. Derived from by the reader of each kind of document, which says by fail() what it throws.
+/// Reads a document written by a person, part by part. Parts are views of the text that it holds.
+/// Base class of the readers of each kind of document, whose fail() decides what is thrown.
 class DocumentReader {
  protected:
   explicit DocumentReader(std::string_view text) : text_(strict_json(text)) {}
   ~DocumentReader() = default;
 
-  /// What is wrong with a part. Throws.
+  /// Reports what is wrong with a part. Throws.
   [[noreturn]] virtual void fail(std::string_view part, const std::string& why) const = 0;
 
   std::string_view whole() const { return text_; }
-  /// Where it is no JSON, from 1; 0: it is.
+  /// The line at which it is not JSON, from 1; 0: it is JSON.
   std::size_t line_of_fault() const;
   std::size_t line_of(std::string_view part) const;
 
   using Members = std::vector<std::pair<std::string, std::string_view>>;
-  /// Each name once. `complaint`: what is said of a part that is no object, or no list.
+  /// Each name once. `complaint`: the error for a part that is not an object, or not a list.
   Members members(std::string_view object, const std::string& complaint) const;
   std::vector<std::string_view> elements(std::string_view array,
                                          const std::string& complaint) const;

@@ -56,7 +56,7 @@ Failure definitive_failure_of(ErrorKind kind, std::string message) {
 
 namespace {
 
-/// What the members say that stand before the long one.
+/// The members before the long one.
 struct Beginning {
   bool is_answer = false;
   std::optional<std::uint64_t> id{};
@@ -92,7 +92,7 @@ bool take_end(std::string_view& text, std::string_view end) {
   return true;
 }
 
-/// The value of `"id"` if that is the last member, or the last but for `jsonrpc`.
+/// The value of `"id"` if that is the last member, or the last one before `jsonrpc`.
 std::optional<std::uint64_t> read_end(std::string_view text) {
   if (!take_end(text, "}")) return std::nullopt;
   if (std::string_view without = text; take_end(without, R"("2.0")") && take_end(without, ":") &&

@@ -14,58 +14,58 @@ namespace bridge {
 /// Why the bridge itself answers a request with an error: `data.kind` on the wire.
 enum class ErrorKind {
   connect,          ///< no connection to the upstream
-  dns,              ///< its name has no address
-  tls,              ///< no trust in it
-  timeout,          ///< nothing came for too long
-  closed,           ///< the connection or the stream ended before the answer
-  malformed,        ///< what came is no answer
-  too_large,        ///< the answer is over --max-frame
+  dns,              ///< its name cannot be resolved
+  tls,              ///< the TLS connection is not trusted
+  timeout,          ///< nothing was received for too long
+  closed,           ///< the connection or the stream ended before the response
+  malformed,        ///< what was received is not a response
+  too_large,        ///< the response exceeds --max-frame
   session,          ///< the upstream does not keep a session
   http,             ///< an HTTP status
   auth,             ///< 401 or 403
-  overloaded,       ///< a bound of the bridge
-  no_client,        ///< a request of the upstream that nobody can answer
+  overloaded,       ///< a limit of the bridge
+  no_client,        ///< a request of the upstream that no client can answer
   not_initialized,  ///< --handshake client, and no initialize yet
-  shutdown,         ///< the daemon is ending
-  denied,           ///< the policy does not allow it
-  rate_limited,     ///< the policy allows it later
-  audit,            ///< --audit-required, and it could not be recorded
+  shutdown,         ///< the daemon is shutting down
+  denied,           ///< forbidden by the policy
+  rate_limited,     ///< forbidden by the policy for now
+  audit,            ///< it could not be recorded, with --audit-required
 };
 constexpr std::size_t error_kinds = 17;
 
 std::string_view name_of(ErrorKind kind);
 
-/// Whether the upstream can have acted on a request that failed.
+/// Whether the upstream may have acted on a request that failed.
 enum class Delivered { no, unknown };
 
-/// What went wrong with one message, in terms every transport can fill in.
+/// The failure of one message, in terms that fit every transport.
 struct Failure {
   ErrorKind kind = ErrorKind::closed;
   Delivered delivered = Delivered::unknown;
   std::string message;  ///< for a person; nothing secret in it
-  std::string summary;  ///< for the log, if the message repeats what the upstream said
-  int status = 0;       ///< of HTTP, if one was the cause
-  /// The opening of the session has failed, not the request that is answered so.
+  std::string summary;  ///< for the log, if the message repeats the upstream's text
+  int status = 0;       ///< the HTTP status that caused it, if any
+  /// Opening the session has failed, not the request that gets this error.
   bool opening = false;
-  bool definitive = false;  ///< it would end the same way if it were tried again
-  std::optional<std::chrono::milliseconds> retry_after;  ///< of HTTP, if the server has sent it
-  std::string www_authenticate;                          ///< of HTTP: what the server wants
+  bool definitive = false;  ///< it would fail the same way if it were tried again
+  std::optional<std::chrono::milliseconds> retry_after;  ///< from HTTP, if the server sent it
+  std::string www_authenticate;                          ///< from HTTP: the server's challenge
   std::string authorization_server;                      ///< `Mcp-Auth-Server`
-  std::string login;  ///< the command with which a person logs in, where that would help
-  /// The upstream's own JSON-RPC error object; then that is the answer, byte for byte.
+  std::string login;  ///< the command for a login, if that would help
+  /// The upstream's own JSON-RPC error object, which is then the response, byte for byte.
   std::string error_object;
-  /// The upstream's error object where the bridge's own error says more (401, 403):
+  /// The upstream's error object, if the bridge's own error says more (401, 403):
   /// `data.upstream`.
   std::string upstream_error;
 };
 
-/// What the log may say of it: nothing of a body.
+/// The text of it that may be logged: nothing of a body.
 std::string log_text(const Failure& failure);
 
-/// A failure without more to it than its kind and what to say.
+/// A failure with only a kind and a message.
 Failure failure_of(ErrorKind kind, Delivered delivered, std::string message);
 
-/// One that would be the same at another try, of a message that nobody has acted on.
+/// A failure that a retry would repeat, of a message that was not acted on.
 Failure definitive_failure_of(ErrorKind kind, std::string message);
 
 }  // namespace bridge
@@ -84,17 +84,17 @@ constexpr int http_error = -32001;
 
 namespace bridge {
 
-/// The error that a client gets of it, without a line break. `raw_id` is JSON: the bytes of the
+/// The error response for a client, without a line break. `raw_id` is JSON: the bytes of the
 /// client's id, or `null`.
 std::string error_reply(std::string_view raw_id, const Failure& failure);
 
-/// Which request a line answers of which only the first and the last bytes are known; nothing if
-/// that is not certain. The line is taken for well-formed JSON: then a member before its last brace
-/// is one of the message itself, whatever stands between. Pure.
+/// The request that a line answers, from its first and last bytes only; nullopt if that is not
+/// certain. The line is assumed to be well-formed JSON: then a member before its last brace belongs
+/// to the message itself, whatever precedes it. Pure.
 std::optional<std::uint64_t> id_of_oversized_answer(std::string_view beginning,
                                                     std::string_view end);
 
-/// What is told of it. `limit` in bytes.
+/// The failure reported for it. `limit` in bytes.
 Failure answer_too_large(std::size_t limit);
 
 }  // namespace bridge

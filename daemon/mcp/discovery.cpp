@@ -20,14 +20,14 @@ namespace bridge {
 namespace {
 
 constexpr std::string_view tasks_extension = "io.modelcontextprotocol/tasks";
-constexpr std::size_t most_shown = 8;  ///< revisions in a text for a person
+constexpr std::size_t most_shown = 8;  ///< revisions in a message
 
-/// What a list of revisions has in common with those the bridge speaks.
+/// What a list of revisions has in common with those that the bridge supports.
 struct Common {
   bool is_list = false;
   bool modern = false;
   bool legacy = false;
-  std::string shown;  ///< the first few, for a person; only what fits a header is repeated
+  std::string shown;  ///< the first few, for a message; only what fits a header is repeated
 };
 
 Common in_common(std::string_view list) {
@@ -93,7 +93,7 @@ bool names_any(std::string_view text, std::initializer_list<std::string_view> wo
                      [text](std::string_view word) { return text.find(word) != text.npos; });
 }
 
-/// A member of an object, or a JSON object in its place.
+/// A member that is an object; `{}` for any other.
 std::string_view object_in(std::string_view object, std::string_view name) {
   const auto member = find_member(object, name);
   return member && is_object(*member) ? *member : "{}";
@@ -106,7 +106,7 @@ std::string without_member(std::string_view object, std::string_view name) {
   return edits.made_in(object);
 }
 
-/// Capabilities without one extension; `extensions` with nothing else in it goes.
+/// Capabilities without one extension; an `extensions` that is then empty is removed.
 std::string without_extension(std::string_view capabilities, std::string_view name) {
   const auto extensions = find_member(capabilities, "extensions");
   if (!extensions || !find_member(*extensions, name)) return std::string(capabilities);
@@ -125,7 +125,7 @@ std::string server_info_or_target(std::optional<std::string_view> info, std::str
   return JsonObject().add("name", target).add("version", "unknown").text();
 }
 
-/// The `instructions` of a result, if they are a string.
+/// The `instructions` of a result if they are a string.
 RawJson instructions_of(std::string_view result) {
   const auto instructions = find_member(result, "instructions");
   return {instructions && is_string(*instructions) ? *instructions : std::string_view()};

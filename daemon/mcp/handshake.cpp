@@ -84,7 +84,7 @@ std::string ServerDescription::initialize_result_for(std::string_view asked) con
   std::string result = result_;
   const auto kept = find_member(result_, "protocolVersion");
   if (!kept || !is_string(*kept) || !is_known_legacy_version(asked)) return result;
-  // Revisions are dates: the order of the text is the order of time.
+  // Revisions are dates, so the order of the text is chronological.
   if (asked >= kept->substr(1, kept->size() - 2)) return result;
   const auto begin = static_cast<std::size_t>(kept->data() - result_.data());
   result.replace(begin + 1, kept->size() - 2, asked);

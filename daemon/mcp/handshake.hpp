@@ -13,7 +13,7 @@ namespace bridge {
 
 struct Frame;
 
-/// How a peer says its revision and its capabilities (MCP 2026-07-28, "Versioning: Terminology").
+/// How a peer declares its revision and capabilities (MCP 2026-07-28, "Versioning: Terminology").
 enum class Era : std::uint8_t {
   legacy,  ///< once, in `initialize`: 2024-11-05 to 2025-11-25
   modern,  ///< in the `_meta` of every request: since 2026-07-28
@@ -35,35 +35,35 @@ constexpr int resource_not_found = -32002;
 constexpr int url_elicitation_required = -32042;
 }  // namespace mcp_error
 
-// The messages of the legacy handshake (MCP, "Lifecycle"), and what is read from them. Pure.
+// The messages of the legacy handshake (MCP, "Lifecycle"), and their readers. Pure.
 
 /// The newest revision with an `initialize`.
 constexpr std::string_view newest_legacy_version = "2025-11-25";
 
-/// The current revision, which has none.
+/// The current revision, which has no `initialize`.
 constexpr std::string_view newest_version = "2026-07-28";
 
-/// What a session that the bridge opens by itself declares, unless it is told otherwise: a question
-/// can be answered at a terminal, or wait for somebody (MCP 2025-11-25, "Elicitation").
+/// The default capabilities of a session that the bridge opens itself: a question can be answered
+/// at a terminal, or wait for a person (MCP 2025-11-25, "Elicitation").
 constexpr std::string_view own_capabilities = R"({"elicitation":{"form":{},"url":{}}})";
 
-/// What the bridge says of itself (Implementation).
+/// The bridge's description of itself (Implementation).
 constexpr std::string_view own_client_info =
     R"({"name":"mcp-session-bridge","version":")" MCP_BRIDGE_VERSION R"("})";
 
 bool is_known_legacy_version(std::string_view version);
 
-/// The error object of the -32022 that refuses a request of a revision that is not served (MCP
-/// 2026-07-28, schema, UnsupportedProtocolVersionError). It names those a request of that era may
-/// say next: of the modern one what serves requests that say it, of the legacy one all. `requested`
+/// The error object of the -32022 that refuses a request of an unsupported revision (MCP
+/// 2026-07-28, schema, UnsupportedProtocolVersionError). It lists the supported revisions that a
+/// client of that era can use next: the modern one, or for a legacy client all. `requested`
 /// is JSON.
 std::string unsupported_version_error(std::string_view requested, Era era);
 
-/// What of a client's `initialize` a session is opened with again: its `params` as they are, but
-/// for a progress token, which nobody waits for then.
+/// The `params` of a client's `initialize` to open further sessions with: unchanged, except for the
+/// progress token, whose request is then over.
 std::string params_to_save(const Frame& initialize);
 
-/// `params` of an `initialize` of the bridge's own. `capabilities` is a JSON object.
+/// The `params` of an `initialize` of the bridge's own. `capabilities` is a JSON object.
 std::string own_initialize_params(std::string_view capabilities);
 
 /// A request of the bridge's own; `params` may be empty.
@@ -74,40 +74,40 @@ inline std::string own_request(UpstreamId id, std::string_view method, std::stri
 /// `protocolVersion` of an InitializeResult or of the params of an `initialize`.
 std::string protocol_version_of(std::string_view object);
 
-/// Whether this error to an `initialize` comes from a server that knows only revisions without one:
-/// it does not know the method (-32601), or supports no version it was offered (-32022 of MCP
+/// Whether this error in response to `initialize` is from a server that supports only revisions
+/// without it: the method is unknown (-32601), or no offered version is supported (-32022 of MCP
 /// 2026-07-28, or an error that names that revision).
 bool speaks_only_newer(std::string_view error_object);
 
-/// What the upstream has said of itself when the session was opened: its InitializeResult (MCP
+/// A server's description of itself when the session was opened: its InitializeResult (MCP
 /// 2025-11-25, "Lifecycle") or its DiscoverResult (MCP 2026-07-28, "Discovery"), kept byte for
-/// byte. A value; what reads it asks here.
+/// byte. A value; all readers of it are here.
 class ServerDescription {
  public:
   explicit ServerDescription(std::string initialize_result);
-  /// What a modern server has said. `target` names it where it does not name itself.
+  /// From a modern server's DiscoverResult. `target` names a server that does not name itself.
   static ServerDescription discovered(std::string discover_result, std::string target);
 
-  /// What it has said, as it came.
+  /// The result as received.
   const std::string& result() const { return result_; }
-  /// The InitializeResult for one who asked for the revision `asked`: if that is an older known
-  /// one, it is the version of the answer; everything else of a legacy server stays byte for byte.
+  /// The InitializeResult for a client that asked for the revision `asked`: if that is an older
+  /// known one, the response has it; all else of a legacy server stays byte for byte.
   std::string initialize_result_for(std::string_view asked) const;
   /// The DiscoverResult for a modern client. `target` names a server that does not name itself.
   std::string discover_result(std::string_view target) const;
 
-  /// The revision that is spoken; empty if the server named none.
+  /// The revision in use; empty if the server named none.
   const std::string& protocol_version() const { return protocol_version_; }
   Era era() const { return era_; }
-  /// What discovered() was given; empty for a legacy server.
+  /// As passed to discovered(); empty for a legacy server.
   const std::string& target() const { return target_; }
-  /// `serverInfo` as JSON; "null" if there is none.
+  /// `serverInfo` as JSON; "null" if absent.
   std::string_view server_info() const;
   /// The `list_changed` notifications that the server declares it may send.
   std::vector<std::string> declared_list_changes() const;
-  /// Whether it declares this member of this capability as true, as `resources` `subscribe`.
+  /// Whether it declares this member of this capability as true, like `subscribe` of `resources`.
   bool declares(std::string_view capability, std::string_view member) const;
-  /// Whether it can be asked to make a call of a tool a task (MCP 2025-11-25, "Tasks:
+  /// Whether it supports tool calls as tasks (MCP 2025-11-25, "Tasks:
   /// Capabilities").
   bool makes_calls_tasks() const;
   /// Whether it declares extensions.

@@ -24,7 +24,7 @@ bool is_answer_member(std::string_view key) {
   return key_is(key, "inputResponses") || key_is(key, "requestState");
 }
 
-/// The two members of an object that a round is made of, and whether one of them is there twice.
+/// The two members of an object that a round consists of, and whether one of them is repeated.
 struct Round {
   Slice map;  ///< inputRequests or inputResponses
   Slice state;
@@ -53,7 +53,7 @@ bool has_key(const std::vector<Entry>& entries, std::string_view key) {
                      [key](const Entry& entry) { return same_id(entry.key, key); });
 }
 
-/// Reads a map of at most max_input_requests distinct keys; why not, or null.
+/// Reads a map of at most max_input_requests distinct keys; returns the error, or null.
 template <class Entry, class Read>
 const char* read_map(std::string_view map, std::vector<Entry>& entries, Read&& read) {
   const char* reason = nullptr;
@@ -205,7 +205,7 @@ Frame with_result_members(Frame response, std::string_view method) {
   return edited(std::move(response), edits);
 }
 
-/// The `inputRequests` of an error -32042; empty if it has no elicitations that could be asked.
+/// The `inputRequests` from an error -32042; empty if it has no usable elicitations.
 JsonObject url_questions(std::string_view error) {
   const auto data = find_member(error, "data");
   const auto elicitations = data ? find_member(*data, "elicitations") : std::nullopt;
@@ -233,7 +233,7 @@ Frame with_error_code(Frame response, Slice code, int other) {
   return edited(std::move(response), edits);
 }
 
-/// What is made of it may nest too deeply: then it stays as it is.
+/// The edited message may nest too deeply: then the original is used.
 Frame read_anew(std::string bytes, Frame otherwise) {
   auto parsed = parse_frame(std::move(bytes));
   auto* const frame = std::get_if<Frame>(&parsed);

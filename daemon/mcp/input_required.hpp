@@ -41,74 +41,74 @@ struct InputResponse {
   }
 };
 
-/// What a server needs before it goes on. At least one of the two is there.
+/// What a server needs before it continues. At least one of the two is present.
 struct InputRequired {
   std::vector<InputRequest> requests;
   std::string request_state;  ///< as JSON, with its quotes, byte for byte; empty: none
 };
 
-/// Reads an `input_required` result; otherwise why it is none, for a person: more than
-/// max_input_requests, a method other than the three, a key twice, a member of the wrong type, or
-/// neither questions nor a state. `result` is the JSON of the result.
+/// Reads an `input_required` result; returns the error, for a message, if it is not valid: more
+/// than max_input_requests, a method other than the three, a repeated key, a member of the wrong
+/// type, or neither questions nor a state. `result` is the JSON of the result.
 std::variant<InputRequired, std::string_view> read_input_required(std::string_view result);
 
 /// The question as a request to a legacy client, under the bridge's id (JSON).
 std::string input_request_line(const InputRequest& request, std::string_view raw_id);
 
-/// The original request once more, under another id and with what was answered in its params:
-/// inputResponses (left out if there are none) and requestState (left out if empty). Those that the
-/// original had are dropped; all else stays byte for byte. REQUIRES: a request whose params are
-/// absent or an object.
+/// The original request again, under another id and with the answers in its params: inputResponses
+/// (left out if there are none) and requestState (left out if empty). They replace those of the
+/// original; all else stays byte for byte. REQUIRES: a request whose params are absent or an
+/// object.
 std::string retry_request(const Frame& original, std::string_view raw_id,
                           const std::vector<InputResponse>& responses,
                           std::string_view raw_request_state);
 
-/// The JSON of an `input_required` result that asks this. `request_state` is text, not JSON.
+/// The JSON of an `input_required` result with these questions. `request_state` is text, not JSON.
 std::string input_required_result(const std::vector<InputRequest>& requests,
                                   std::string_view request_state);
 
-/// What a retry brings.
+/// The contents of a retry.
 struct InputAnswers {
   std::vector<InputResponse> responses;
-  std::string request_state;  ///< as text; it may be anything, a client sends it
+  std::string request_state;  ///< as text; untrusted, since a client sends it
   bool has_state = false;
 };
 
-/// Reads inputResponses and requestState of a request; otherwise the message of a -32602: a key or
-/// one of the two twice, a wrong type, or more than max_input_requests. A request with neither
-/// gives nothing of both.
+/// Reads inputResponses and requestState of a request; otherwise returns the message of a -32602: a
+/// repeated key or member, a wrong type, or more than max_input_requests. Both are empty if the
+/// request has neither.
 std::variant<InputAnswers, std::string_view> read_input_answers(const Frame& request);
 
-/// The request without inputResponses and requestState, which no legacy server knows.
+/// The request without inputResponses and requestState, which legacy servers do not know.
 std::string without_input_answers(const Frame& request);
 
-// A legacy server's response as a modern client must see it. Toward a legacy client a modern
-// server's response stays byte for byte (what a legacy client does not know in a result it leaves
-// alone), unless its resultType is `input_required` (mcp/input_required.hpp) or `task`. Pure.
+// Translates a legacy server's response for a modern client. A modern server's response to a legacy
+// client stays byte for byte (legacy clients ignore what they do not know in a result), unless its
+// resultType is `input_required` (mcp/input_required.hpp) or `task`. Pure.
 
 bool is_input_required(const Frame& response);
 
-/// Whether a legacy client can be given it: an error, or a result whose resultType is missing or
-/// "complete". Any other value, of whatever JSON type, is an error (MCP 2026-07-28, basic,
+/// Whether it can be passed to a legacy client: an error, or a result whose resultType is missing
+/// or "complete". Any other value, of any JSON type, is an error (MCP 2026-07-28, basic,
 /// "ResultType").
 bool is_complete(const Frame& response);
 
-/// `response`, to a request of `method`, as a modern client must see it. One pass at most over
-/// the result. A result without resultType, or with one that is no string, is `complete`; a
-/// cacheable one without ttlMs or cacheScope says 0 and "private", so that nobody keeps it. Of the
+/// `response`, to a request of `method`, in the form for a modern client. At most one pass over the
+/// result. A result without resultType, or with one that is not a string, becomes `complete`; a
+/// cacheable one without ttlMs or cacheScope gets 0 and "private", so that it is not cached. Of the
 /// errors that the revision forbids (basic, "Error Codes"), -32002 becomes -32602. -32042 becomes
 /// an `input_required` result with one `elicitation/create` of mode url for each of its
 /// data.elicitations (at most 64); for a client that does not answer those it becomes -32021, and
-/// -32603 where it cannot be made of the error or for the method. Anything else stays byte for
-/// byte, also a result that is no object.
+/// -32603 if the error or the method does not permit that. All else stays byte for byte, also a
+/// result that is not an object.
 Frame for_modern_client(Frame response, std::string_view method, bool client_answers_urls);
 
-/// Whether it is an error, or the result of a tool that says so itself (`isError`).
+/// Whether it is an error, or a tool's result that reports one (`isError`).
 bool has_failed(const Frame& response);
 
-/// -32021 in place of this response, since the server had to ask what the request did not declare
-/// (MCP 2026-07-28, basic, "Error Codes"). `capabilities`: as JSON, those that it lacks.
-/// `keeps_answer`: the error or result is in its data, since it may have another cause.
+/// -32021 in place of this response, since the server had to ask for what the request did not
+/// declare (MCP 2026-07-28, basic, "Error Codes"). `capabilities`: the missing ones, as JSON.
+/// `keeps_answer`: its data contains the error or result, since that may have another cause.
 Frame missing_capability(const Frame& response, std::string_view capabilities, bool keeps_answer);
 
 }  // namespace bridge

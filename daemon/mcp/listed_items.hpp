@@ -9,8 +9,8 @@ namespace bridge {
 
 struct Frame;
 
-/// What a list of MCP holds: the member of its result, and the member of each item by which it is
-/// known. Empty texts: the method lists nothing.
+/// How a list method of MCP names its items: the member of its result, and the member of each item
+/// that identifies it. Empty texts: the method lists nothing.
 struct ListedItems {
   std::string_view list{};
   std::string_view name{};
@@ -19,8 +19,8 @@ struct ListedItems {
 /// Of `tools/list`, `prompts/list`, `resources/list` and `resources/templates/list`. Pure.
 ListedItems items_listed_by(std::string_view method);
 
-/// The bytes of the response to a list without those items that `drop` says so of: it gets the
-/// place in the list and the item's JSON. The same bytes if none is dropped. Pure.
+/// The bytes of the response to a list without the items for which `drop` returns true: called with
+/// the position in the list and the item's JSON. The same bytes if none is dropped. Pure.
 std::string without_items(const Frame& response, std::string_view list,
                           const std::function<bool(std::size_t, std::string_view)>& drop);
 

@@ -93,7 +93,7 @@ bool is_session_notification(std::string_view method) {
 }
 
 bool is_core_notification(std::string_view method) {
-  // The bridge's own are not of an extension either.
+  // The bridge's own notifications do not belong to an extension either.
   static constexpr std::string_view prefixes[] = {"notifications/subscriptions/",
                                                   "notifications/roots/", "notifications/bridge/"};
   return find_notification(method) != nullptr ||

@@ -9,16 +9,16 @@ namespace bridge {
 
 struct Frame;
 
-/// Whether a log message of this level is to be seen by who has asked for `least` and above (MCP
-/// 2026-07-28, "Logging"; RFC 5424). An empty or unknown `least` lets nothing through; a level that
-/// is none of the eight counts as the highest. Pure.
+/// Whether a log message of this level is sent to a client that has asked for `least` and above
+/// (MCP 2026-07-28, "Logging"; RFC 5424). An empty or unknown `least` permits none; a level that is
+/// not one of the eight counts as the highest. Pure.
 bool reaches_level(std::string_view level, std::string_view least);
 
-/// Methods of one kind, for the metrics: few, whatever clients send.
+/// Classes of methods, for the metrics: a small fixed set, whatever clients send.
 enum class MethodClass : std::uint8_t {
   call,       ///< tools/call
   list,       ///< whatever ends in /list
-  read,       ///< resources/read, prompts/get, completion/complete
+  read,       ///< any method ending in /list
   subscribe,  ///< resources/subscribe, resources/unsubscribe, subscriptions/listen
   session,    ///< initialize, ping, logging/setLevel, server/discover
   task,       ///< tasks/…
@@ -26,21 +26,21 @@ enum class MethodClass : std::uint8_t {
 };
 constexpr std::size_t method_classes = 7;
 
-/// All that the bridge knows of a request's method. An unknown method has the facts of its prefix
-/// or suffix (`tasks/…`, `…/list`), or none.
+/// What the bridge knows about a request's method. An unknown method has the facts of its prefix or
+/// suffix (`tasks/…`, `…/list`), or none.
 struct MethodFacts {
   std::string_view name{};
   MethodClass kind = MethodClass::other;
-  /// Sending it twice does no harm (BEHAVIOUR, "Session: retried requests").
+  /// Sending it twice is harmless (BEHAVIOUR, "Session: retried requests").
   bool only_reads = false;
   /// Its result is a CacheableResult (MCP 2026-07-28, "Caching"; schema).
   bool is_cacheable = false;
   /// Its result may be `input_required` (MCP 2026-07-28, "Multi Round-Trip Requests: Supported
   /// Requests"), and Mcp-Name is required ("Transports: Standard Headers").
   bool may_require_input = false;
-  /// A server asks it of a client, as a request or within such a result.
+  /// Sent by a server to a client, as a request or within such a result.
   bool is_question = false;
-  /// Its answer is a stream that stays open (the events extension of MCP 2026-07-28).
+  /// Its response is a stream that stays open (the events extension of MCP 2026-07-28).
   bool stays_open = false;
   /// The member of its params that Mcp-Name repeats; empty: none.
   std::string_view name_member{};
@@ -58,21 +58,21 @@ inline bool may_require_input(std::string_view method) {
 }
 inline MethodClass class_of(std::string_view method) { return facts_of_method(method).kind; }
 
-/// Whether a notification belongs to the session wherever it comes from (BEHAVIOUR, "Routing:
+/// Whether a notification belongs to the session, however it is received (BEHAVIOUR, "Routing:
 /// notifications").
 bool is_session_notification(std::string_view method);
-/// Whether a notification is of MCP itself, not of an extension.
+/// Whether a notification is defined by MCP itself, not by an extension.
 bool is_core_notification(std::string_view method);
 
 /// Why a message with this method cannot be of its kind, as the message of an error; null if it
-/// can. A request is never named `notifications/…`, and a request of the protocol is no
-/// notification (MCP 2025-11-25, "Messages"): in the other form it would pass unseen what the
-/// bridge does by its name.
+/// can. A request is never named `notifications/…`, and a request of the protocol is never sent as
+/// a notification (MCP 2025-11-25, "Messages"): in the wrong form it would evade what the bridge
+/// does by method.
 const char* wrong_kind(const Frame& frame);
 
 std::string_view name_of(MethodClass of);
 
-/// What a newer notification of the same key makes superfluous; empty: nothing.
+/// Identifies older notifications that this one replaces; empty: none.
 std::string coalesce_key(const Frame& notification);
 
 }  // namespace bridge

@@ -30,7 +30,7 @@ bool looks_encoded(std::string_view text) {
          text.ends_with(suffix);
 }
 
-/// RFC 4648, section 4: what the encoder gives for these bytes, and nothing else.
+/// RFC 4648, section 4: accepts only the encoder's own output for these bytes.
 std::optional<std::string> decode_strictly(std::string_view text) {
   std::optional<std::string> bytes = decode_base64(text);
   if (bytes && base64(*bytes) != text) return std::nullopt;
@@ -88,26 +88,26 @@ Node tree_of(const std::vector<ToolHeader>& headers) {
   return root;
 }
 
-/// A header, and the text that the body has for it; none: it has to be left out.
+/// A header, and its text according to the body; none: it must be left out.
 struct Mirrored {
   std::string header;
   std::optional<std::string> text;
   bool is_integer = false;
 };
 
-/// A scalar as text ("Value Encoding": type conversion); nothing for anything else.
+/// A scalar as text ("Value Encoding": type conversion); nullopt for any other value.
 std::optional<std::string> scalar_text(std::string_view raw) {
   if (raw.empty() || raw == "null" || raw.front() == '{' || raw.front() == '[') return std::nullopt;
   if (is_string(raw)) return unescape(raw.substr(1, raw.size() - 2));
   return integer_text(raw).value_or(std::string(raw));
 }
 
-/// Reads what the headers repeat out of a request's params.
+/// Reads from a request's params what the headers repeat.
 class BodyWalk {
  public:
   BodyWalk(const Frame& request, const HeadersOfTools& known) : request_(request), known_(known) {}
 
-  /// `whole`: all params are looked at, so that a member that stands twice is noticed.
+  /// `whole`: reads all params, so that a repeated member is detected.
   void read(bool whole) {
     const std::string_view member = facts_of_method(request_.method).name_member;
     if (member.empty()) return;
@@ -125,11 +125,11 @@ class BodyWalk {
   }
 
   const std::vector<Mirrored>& found() const { return found_; }
-  /// The header whose member stands twice; empty: none.
+  /// The header whose member is repeated; empty: none.
   const std::string& ambiguous() const { return ambiguous_; }
 
  private:
-  /// Looks for the member that names and the arguments, until all that is asked for is found.
+  /// Looks for the member with the name and for the arguments, until all that is needed is found.
   void find_members(std::string_view member, bool arguments, bool whole) {
     const std::string_view params = request_.text(request_.params);
     each_member(params, [&](std::string_view raw, std::string_view value) {
@@ -168,7 +168,7 @@ class BodyWalk {
     return ambiguous_.empty();
   }
 
-  /// The headers whose parameters were not there.
+  /// Reports the headers whose parameters are absent.
   void absent(const Node& node) {
     for (const auto& [name, child] : node.children) {
       if (child.header != nullptr && !child.met) add(*child.header, std::nullopt);
@@ -195,7 +195,7 @@ bool same_name(std::string_view left, std::string_view right) {
                     [](char a, char b) { return ascii_lower(a) == ascii_lower(b); });
 }
 
-/// One header of a request: its value, or why there is none that can be used.
+/// One header of a request: its value, or why it cannot be used.
 struct Given {
   std::optional<std::string_view> value;
   bool twice = false;
@@ -215,7 +215,7 @@ std::string mismatch(std::string_view header, std::string_view what) {
   return fmt::format("Header mismatch: {} {}", header, what);
 }
 
-/// Compares one header, whose value may be in the Base64 form, with what the body has.
+/// Compares one header, whose value may be in the Base64 form, with the body.
 std::optional<std::string> check(std::span<const HeaderField> headers, const Mirrored& mirrored,
                                  bool required) {
   const Given given = find_field(headers, mirrored.header);

@@ -18,7 +18,7 @@
 namespace bridge {
 namespace {
 
-/// Of what is added to most requests.
+/// The size of what is added to most requests.
 constexpr std::size_t usual_members = 256;
 
 void append_member(std::string& members, std::string_view name, std::string_view value) {
@@ -42,8 +42,8 @@ Slice meta_member(const Frame& frame, std::string_view name) {
   return found;
 }
 
-/// The members that `_meta` is to have and the message does not; what is to be replaced becomes an
-/// edit.
+/// The members that `_meta` must have and the message lacks; members to be replaced become
+/// edits.
 std::string missing_members(Edits& edits, const Frame& frame, const RequestIdentity& identity,
                             const MetaOptions& options) {
   const ReservedMeta& has = frame.reserved;
@@ -70,7 +70,7 @@ std::string missing_members(Edits& edits, const Frame& frame, const RequestIdent
     append_member(members, meta_key::log_level, identity.log_level);
   }
   if (options.progress_token.empty() || frame.progress_token.present()) return members;
-  // One that is no string and no number is replaced.
+  // A token that is neither a string nor a number is replaced.
   const Slice unusable = meta_member(frame, meta_key::progress_token);
   if (unusable.present()) {
     edits.replace(unusable, std::string(options.progress_token));
@@ -133,7 +133,7 @@ std::uint64_t mix(std::uint64_t value) {
   return value ^ (value >> 31);
 }
 
-/// In words of eight bytes, since it is done for every call that may be asked something: an
+/// By words of eight bytes, since this is done for every call that may get a question, and an
 /// argument may be large. `kind` keeps values of different kinds apart.
 std::uint64_t hash_bytes(char kind, std::string_view bytes) {
   std::uint64_t hash = mix(bytes.size() ^ static_cast<unsigned char>(kind));
@@ -153,20 +153,20 @@ std::uint64_t hash_string(std::string_view raw) {
   return raw.find('\\') == raw.npos ? hash_bytes('"', raw) : hash_bytes('"', unescape(raw));
 }
 
-/// By its value as a double if it is short enough to be one exactly, else by its spelling.
+/// By its value as a double if it is short enough to be exact, else by its spelling.
 std::uint64_t hash_number(std::string_view raw) {
   constexpr std::size_t longest_double = 24;
   double value = 0;
   const auto [end, error] = std::from_chars(raw.data(), raw.data() + raw.size(), value);
   if (raw.size() > longest_double || error != std::errc()) return hash_bytes('0', raw);
-  if (value == 0) value = 0;  // -0 is 0
+  if (value == 0) value = 0;  // -0 equals 0
   return mix(std::bit_cast<std::uint64_t>(value) ^ '0');
 }
 
 std::uint64_t hash_member(std::uint64_t key, std::uint64_t value) { return mix(key ^ mix(value)); }
 
-/// The length of the string that begins here, with its quotes, if it has no escapes; else 0. The
-/// text was accepted once: there is no need to look at each byte again.
+/// The length of the string that starts here, with its quotes, if it has no escapes; else 0. The
+/// text was accepted before, so its bytes need not be checked again.
 std::size_t plain_string_length(std::string_view rest) {
   const std::size_t end = rest.find('"', 1);
   return rest.substr(0, end).find('\\') == rest.npos ? end + 1 : 0;
@@ -176,8 +176,8 @@ std::size_t plain_string_length(std::string_view rest) {
 struct Digest {
   DigestOfNumbers numbers;
 
-  /// Takes one from the scanner. As deep as the scanner allows, some hundred bytes of stack a
-  /// level.
+  /// Takes one from the scanner. Recursive to the scanner's depth: some hundred bytes of stack
+  /// per level.
   bool value(JsonScanner& scanner, std::string_view text, std::uint64_t& hash) const {
     const char first = scanner.peek();
     std::uint64_t sum = 0;
@@ -186,7 +186,7 @@ struct Digest {
       walked = scanner.object([&](Slice key) {
         std::uint64_t member = 0;
         if (!value(scanner, text, member)) return false;
-        sum += hash_member(hash_string(key.of(text)), member);  // in whatever order
+        sum += hash_member(hash_string(key.of(text)), member);  // in any order
         return true;
       });
     } else if (first == '[') {

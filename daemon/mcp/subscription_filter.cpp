@@ -20,7 +20,7 @@ using Texts = SubscriptionFilter::Texts;
 /// Reads one `notifications` object.
 class FilterReader {
  public:
-  /// Why it is none, or null.
+  /// Returns the error, or null.
   const char* read(std::string_view notifications) {
     if (!is_object(notifications)) return "Invalid params: notifications is no object";
     for_each_member(notifications, whole_value(notifications),
@@ -105,7 +105,7 @@ std::variant<SubscriptionFilter, std::string_view> read_notifications(const Fram
   return std::move(reader.filter());
 }
 
-/// Whether one of `subscribed` is `uri` or what `uri` is a sub-resource of. Looks at the first
+/// Whether one of `subscribed` is `uri` or a parent of it. Checks the first
 /// levels of the uri only.
 bool is_subscribed(const Texts& subscribed, std::string_view uri) {
   constexpr int most_levels = 64;
@@ -121,7 +121,7 @@ bool is_subscribed(const Texts& subscribed, std::string_view uri) {
   return false;
 }
 
-/// Two lists as one; the first if they are none.
+/// Two lists joined; the first value if they are not lists.
 std::string joined(const std::string& left, const std::string& right) {
   const bool are_lists = left.starts_with('[') && right.starts_with('[');
   if (!are_lists || left == right) return left;

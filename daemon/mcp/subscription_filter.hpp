@@ -45,54 +45,54 @@ struct SubscriptionFilter {
             extensions);
   }
   bool empty() const;
-  /// How many texts and members it has, and the bytes of them.
+  /// The number of its texts and members, and their size in bytes.
   std::size_t entries() const { return resources.size() + task_ids.size() + extensions.size(); }
   std::size_t bytes() const;
 
-  /// Takes in what `other` asks for; bounded by what is added only. Of an extension's member that
-  /// both have, arrays are joined; else the one that is here stays.
+  /// Adds what `other` asks for; only the added part is bounded. If both have a member of an
+  /// extension, arrays are joined; otherwise the present value stays.
   void add(const SubscriptionFilter& other);
 
-  /// Whether it asks for a notification: by its method, and by params.uri or params.taskId where
-  /// there are several of a kind. A change of `a/b` is one of the subscribed `a`, too ("Resources:
+  /// Whether it asks for a notification: by its method, and by params.uri or params.taskId if there
+  /// are several of a kind. A change of `a/b` also matches the subscribed `a` ("Resources:
   /// Subscriptions": it may be a sub-resource). Notifications of other extensions match only if the
   /// filter has members of extensions.
   bool matches(const Frame& notification) const;
 
-  /// The part of it that asks for this notification of MCP's own: its kind, or its uri; where that
-  /// is a part of one that is subscribed, all of them. REQUIRES: matches(notification).
+  /// The part of it that asks for this notification of MCP's own: its kind, or its uri; for a
+  /// sub-resource that is not listed itself, all uris. REQUIRES: matches(notification).
   SubscriptionFilter part_for(const Frame& notification) const;
-  /// Takes one of MCP's own kinds, or one uri, out of it, and returns the notification that says
-  /// that this has changed; nothing once there is none left.
+  /// Removes one of MCP's own kinds, or one uri, and returns the notification that reports it as
+  /// changed; nullopt once none is left.
   std::optional<std::string> take_changed();
 
-  /// As JSON, in a fixed order; what is false or empty is left out.
+  /// As JSON, in a fixed order; false and empty members are left out.
   std::string json() const;
 };
 
-/// Reads `params.notifications` of a `subscriptions/listen`; otherwise the message of a -32602:
-/// absent, of the wrong type, a member twice, or beyond filter_limit.
+/// Reads `params.notifications` of a `subscriptions/listen`; otherwise returns the message of a
+/// -32602: absent, of the wrong type, a repeated member, or beyond filter_limit.
 std::variant<SubscriptionFilter, std::string_view> read_filter(const Frame& listen);
 
-/// `subscriptions/listen` of the bridge's own.
+/// A `subscriptions/listen` of the bridge's own.
 std::string listen_request(UpstreamId id, const SubscriptionFilter& filter,
                            const RequestIdentity& identity);
 
-/// `notifications/subscriptions/acknowledged` for the listen with this id (JSON), which is the
-/// first message of a subscription. `filter` is what will be sent.
+/// `notifications/subscriptions/acknowledged` for the listen with this id (JSON), the first message
+/// of a subscription. `filter` is what will be sent.
 std::string acknowledgement(std::string_view raw_listen_id, const SubscriptionFilter& filter);
 
-/// Reads the filter that a server's acknowledgement says it honours; as read_filter.
+/// Reads the filter that a server's acknowledgement accepts; errors as for read_filter().
 std::variant<SubscriptionFilter, std::string_view> read_acknowledged(const Frame& acknowledgement);
 
 /// The response that ends a listen gracefully ("Graceful Closure").
 std::string listen_result(std::string_view raw_listen_id);
 
-/// A notification as one of the subscription of that listen: its subscriptionId is that id,
-/// whatever it was. Params that are an array or a scalar stay as they are.
+/// The notification with this listen's id as its subscriptionId, replacing any other. Params that
+/// are an array or a scalar stay unchanged.
 std::string with_subscription_id(const Frame& notification, std::string_view raw_listen_id);
 
-/// A notification as a legacy client knows it. A `_meta` with nothing else in it goes.
+/// The notification in the form for a legacy client. A `_meta` that is then empty is removed.
 std::string without_subscription_id(const Frame& notification);
 
 }  // namespace bridge

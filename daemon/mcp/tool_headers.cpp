@@ -21,7 +21,7 @@ void ToolList::take_page(std::string_view asked_cursor, std::string_view result)
   const auto tools = find_member(result, "tools");
   const bool has_more = is_string(cursor);
   if (!tools || !append(coming_, *tools) || (++coming_.pages == most_pages && has_more)) {
-    // What is kept is not the last one, and of this one nothing can be kept.
+    // The former list is outdated, and this one is too large to keep.
     forget();
   } else if (has_more) {
     coming_.next_cursor = cursor;
@@ -32,7 +32,7 @@ void ToolList::take_page(std::string_view asked_cursor, std::string_view result)
   }
 }
 
-/// False if it is no array or gets too long.
+/// False if `tools` is not an array or the list gets too long.
 bool ToolList::append(List& list, std::string_view tools) {
   if (tools.front() != '[') return false;
   return each_element(tools, [&](std::string_view tool) {
@@ -78,7 +78,7 @@ std::string text_of(std::string_view raw_string) {
   return unescape(raw_string.substr(1, raw_string.size() - 2));
 }
 
-/// Where in a schema a value stands.
+/// Where in a schema a value is.
 enum class Place { root, parameter, elsewhere };
 
 /// Reads the inputSchema of one tool. The scanner's depth bounds the recursion.
@@ -126,7 +126,7 @@ class SchemaWalk {
            key_is(key, "dependentSchemas");
   }
 
-  /// The values of an object whose names are no keywords.
+  /// The values of an object whose names are not keywords.
   bool properties(bool reachable) {
     if (scanner_.peek() != '{') return schema(Place::elsewhere);
     return scanner_.object([this, reachable](Slice key) {
@@ -183,7 +183,7 @@ class SchemaWalk {
   std::string_view reason_;
 };
 
-/// Whether the text can hold an annotation at all: only \u can spell it otherwise.
+/// Whether the text can contain an annotation at all: only \u can spell it differently.
 bool may_be_annotated(std::string_view text) {
   return text.find(annotation) != text.npos || text.find("\\u") != text.npos;
 }

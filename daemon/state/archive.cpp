@@ -8,7 +8,7 @@ namespace {
 constexpr std::size_t number_size = sizeof(std::uint64_t);
 using Number = std::array<char, number_size>;
 
-/// The lowest byte first.
+/// Little-endian.
 Number bytes_of(std::uint64_t number) {
   Number bytes;
   for (char& byte : bytes) {
@@ -56,7 +56,7 @@ void Archive::value(std::string& text) {
   }
 }
 
-/// On a disk in microseconds since 1970, which is none; read again within what a clock can show.
+/// On disk microseconds since 1970 (0: none); clamped on reading to the clock's range.
 void Archive::value(WallTime& time) {
   using std::chrono::microseconds;
   if (kind_ == Kind::memory) {
@@ -74,7 +74,7 @@ void Archive::value(WallTime& time) {
       microseconds(static_cast<std::int64_t>(std::min(count, latest)))));
 }
 
-/// On a disk by the calendar, and none stays none.
+/// On disk by the calendar; "none" is kept.
 void Archive::value(SteadyTime& time) {
   if (kind_ == Kind::memory) {
     auto passed = time.time_since_epoch();
@@ -82,7 +82,7 @@ void Archive::value(SteadyTime& time) {
     time = SteadyTime(passed);
     return;
   }
-  // Far enough for any job, and no further than a clock can show.
+  // Far enough for any job, and within the clock's range.
   constexpr std::chrono::hours furthest{24 * 366 * 100};
   WallTime on_calendar{};
   if (time != SteadyTime{}) {
@@ -103,7 +103,7 @@ std::size_t Archive::begin_struct() {
   return at;
 }
 
-/// Now its length is known.
+/// Fills in the length, which is known now.
 void Archive::end_struct(std::size_t at) {
   if (mode_ != Mode::write) return;
   const Number length = bytes_of(bytes_.size() - at - number_size);

@@ -24,7 +24,7 @@ struct Moment {
   WallTime wall{};
 };
 
-/// What any member can be initialized with.
+/// Converts to any type, to count the members of a struct.
 struct AnyMember {
   template <class Member>
   operator Member() const noexcept;
@@ -33,7 +33,7 @@ template <class Struct, std::size_t... Places>
 constexpr bool takes_members(std::index_sequence<Places...>) {
   return requires { Struct{(static_cast<void>(Places), AnyMember{})...}; };
 }
-/// How large a class with these members is, in this order.
+/// The size of a class with these members, in this order.
 template <class... Members>
 constexpr std::size_t size_with() {
   std::size_t size = 0;
@@ -42,8 +42,8 @@ constexpr std::size_t size_with() {
   constexpr std::size_t alignment = std::max({alignof(Members)...});
   return (size + alignment - 1) / alignment * alignment;
 }
-/// Whether a struct has just these members. An aggregate has as many, a base counted as one; a
-/// class with private ones is as large, so that only one that fits into its padding is not seen.
+/// Whether a struct has exactly these members: an aggregate by their number, a base counted as one;
+/// a class with private ones by its size, so that only one that fits in its padding is missed.
 template <class Struct, class... Members>
 constexpr bool has_members() {
   if constexpr (std::is_aggregate_v<Struct>) {
@@ -54,17 +54,17 @@ constexpr bool has_members() {
   }
 }
 
-/// Writes, measures or reads values as bytes (STATE.md, "Values"). A struct names its members once,
-/// in `template <class A> void each_field(A& archive)`, which calls the archive with all of them:
-/// else it does not compile. `archive.not_saved(member)` names one that is left out. An enum has
-/// `last_of(E)`, its last value, beside it; one of 64 bits is an id and may have any value. A class
-/// with a private constructor has Archive as its friend.
+/// Writes, measures or reads values as bytes (STATE.md, "Values"). A struct lists its members once,
+/// in `template <class A> void each_field(A& archive)`, which passes all of them to the archive: a
+/// missing one does not compile. `archive.not_saved(member)` names one to leave out. An enum has
+/// `last_of(E)`, its last value, next to it; a 64-bit enum is an id and may have any value. A class
+/// with a private constructor declares Archive a friend.
 ///
-/// Two kinds. Disk: every member is there, and the steady clock is written as the calendar, since
-/// another boot has another one. Memory, for the next process after an upgrade: the clocks are the
-/// same, and each struct has its length before it, so that an older one may lack the last members.
+/// Two kinds. Disk: every member is present, and the steady clock is written as calendar time, it
+/// differs after a reboot. Memory, for the next process after an upgrade: the clocks are the same,
+/// and each struct follows its length, so that an older one may lack the last members.
 ///
-/// Pure. Reading: whatever the bytes are; memory is bounded by them, since an element of a list
+/// Pure. Reading: any bytes are accepted; they bound the memory used, since an element of a list
 /// takes at least 8.
 class Archive {
  public:
@@ -76,14 +76,14 @@ class Archive {
     (archive.add(values), ...);
     return std::move(archive.bytes_);
   }
-  /// How many bytes that takes.
+  /// The size of the values in bytes.
   template <class... Values>
   static std::size_t measure(Kind kind, const Values&... values) {
     Archive archive(kind, {}, Mode::measure, {});
     (archive.add(values), ...);
     return archive.size_;
   }
-  /// False if the bytes are not these values and nothing else; then some may have been changed.
+  /// False if the bytes are not exactly these values; some values may then have been changed.
   template <class... Values>
   [[nodiscard]] static bool read(Kind kind, const Moment& now, std::string_view bytes,
                                  Values&... values) {
@@ -92,7 +92,7 @@ class Archive {
     return archive.is_good_ && archive.rest_.empty();
   }
 
-  /// The same value again, without what is not saved.
+  /// A copy of the value, without what is not saved.
   template <class Value>
   static Value copy(const Value& one) {
     Value same{};
@@ -108,7 +108,7 @@ class Archive {
   Archive(Kind kind, const Moment& now, Mode mode, std::string_view bytes)
       : kind_(kind), mode_(mode), now_(now), rest_(bytes) {}
 
-  // Nothing is changed unless it reads.
+  // On a failure the value is unchanged.
   template <class Value>
   void add(const Value& one) {
     value(const_cast<Value&>(one));
@@ -124,7 +124,7 @@ class Archive {
   };
   template <class Member>
   struct Named<NotSaved<Member>> : NotSaved<Member> {};
-  /// What each_field() gets: calls the archive with the members of this struct.
+  /// Called by each_field(): passes the members of this struct to the archive.
   template <class Struct>
   class Members {
    public:
@@ -196,7 +196,7 @@ class Archive {
   void value(std::chrono::duration<Rep, Period>& time) {
     auto count = static_cast<std::uint64_t>(time.count());
     number(count);
-    // On a disk within what can be reckoned with: none here is negative.
+    // On disk bounded, so that sums do not overflow: none here is negative.
     constexpr std::uint64_t longest = std::uint64_t{1} << 40;
     if (kind_ == Kind::disk) count = std::min(count, longest);
     if (mode_ == Mode::read) time = std::chrono::duration<Rep, Period>(static_cast<Rep>(count));
@@ -225,7 +225,7 @@ class Archive {
   }
   template <class First, class Second>
   void value(std::pair<First, Second>& both) {
-    value(const_cast<std::remove_const_t<First>&>(both.first));  // of a map; it is not read into
+    value(const_cast<std::remove_const_t<First>&>(both.first));  // of a map; it is only written
     value(both.second);
   }
 
@@ -283,7 +283,7 @@ class Archive {
   const Moment now_;
   std::string bytes_;      ///< written
   std::size_t size_ = 0;   ///< measured
-  std::string_view rest_;  ///< to be read
+  std::string_view rest_;  ///< not read yet
   bool is_good_ = true;
 };
 

@@ -9,7 +9,7 @@ namespace {
 
 using Table = std::array<std::array<std::uint32_t, 256>, 8>;
 
-/// Eight bytes at a time: the state of a large ring is read in a moment.
+/// Eight bytes at a time: reading the state of a large ring takes a moment.
 constexpr Table make_table() {
   constexpr std::uint32_t polynomial = 0x82F63B78;
   Table table{};
@@ -75,7 +75,7 @@ struct RecordHeader {
   std::uint32_t payload_checksum = 0;
 };
 
-/// Of the header itself, so that a length can be believed before what it spans is looked at.
+/// Covers the header itself, so that the length can be trusted before its payload is read.
 std::uint32_t checksum_of(const RecordHeader& record, std::uint64_t offset, std::uint64_t salt) {
   std::array<char, 28> bytes;
   std::size_t at = 0;
@@ -90,12 +90,12 @@ std::uint32_t checksum_of(const RecordHeader& record, std::uint64_t offset, std:
   return crc32c({bytes.data(), bytes.size()});
 }
 
-/// The payload of the record that begins there; none if there is no whole one.
+/// The payload of the record at `at`; nullopt if there is no complete one.
 std::optional<std::string_view> record_at(std::string_view bytes, std::size_t at,
                                           std::uint64_t salt, std::uint32_t& type) {
   if (bytes.size() - at < record_header_size) return std::nullopt;
   const RecordHeader record{get32(bytes, at), get32(bytes, at + 4), get32(bytes, at + 8)};
-  // Before anything is reckoned: most of what is no record says so here.
+  // Checked first: rejects most bytes that are not a record.
   if (record.length > bytes.size() - at - record_header_size ||
       record_size(record.length) > bytes.size() - at)
     return std::nullopt;

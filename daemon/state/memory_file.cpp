@@ -53,7 +53,7 @@ Descriptor make_memory_file(std::string_view bytes) {
 
 std::optional<std::string> read_memory_file(int descriptor) {
   struct stat status {};
-  // Only such a file has seals.
+  // Only a memory file has seals.
   if (fcntl(descriptor, F_GET_SEALS) != seals || fstat(descriptor, &status) != 0)
     return std::nullopt;
   std::string bytes(static_cast<std::size_t>(status.st_size), '\0');

@@ -13,12 +13,12 @@
 
 namespace bridge {
 
-/// The open descriptors above stderr that an argument names by its end, `/proc/self/fd/N`, in their
-/// order and each once: whoever started the program has handed it files that way, and the next
-/// image reads them again.
+/// The open descriptors above stderr that the ends of arguments name, `/proc/self/fd/N`, in their
+/// order and each once: files passed in this way by the starting process, which the next process
+/// reads again.
 std::vector<int> named_descriptors(const std::vector<std::string>& arguments);
 
-/// The bytes of a file, for as long as this lives.
+/// The bytes of a file, mapped during its lifetime.
 class MappedFile {
  public:
   explicit MappedFile(const Descriptor& file) {
@@ -44,17 +44,17 @@ class MappedFile {
   bool is_readable_ = true;
 };
 
-/// Seals a file in memory against every change (fcntl(2), "File Sealing"). False, and errno, if
-/// that fails. The kernel refuses with EBUSY while it holds pages of the file itself, for example
-/// to compact memory; then it is tried again, for about a second in all.
+/// Seals a memory file against every change (fcntl(2), "File Sealing"). On failure returns false
+/// with errno. The kernel refuses with EBUSY while it holds pages of the file itself, for example
+/// to compact memory; the call then retries for about a second in total.
 bool seal(int memory_file);
 
-/// A file in memory only, which nobody can change any more (memfd_create(2), fcntl(2) "File
-/// Sealing"). None, and errno, if it cannot be made. Closed by exec, unless its owner says
-/// otherwise.
+/// A file in memory that can no longer be changed (memfd_create(2), fcntl(2) "File
+/// Sealing"). On failure none, with errno. Closed by exec unless its owner clears that
+/// flag.
 Descriptor make_memory_file(std::string_view bytes);
 
-/// What stands in one; none if the descriptor is no such file.
+/// The content of such a file; nullopt if the descriptor is another kind of file.
 std::optional<std::string> read_memory_file(int descriptor);
 
 }  // namespace bridge

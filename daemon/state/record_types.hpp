@@ -4,8 +4,8 @@
 
 namespace bridge::record {
 
-/// What the records of the log are (STATE.md, "Payloads"). A number is never used for anything
-/// else.
+/// The types of records in the log (STATE.md, "Payloads"). A number is never reused for another
+/// type.
 constexpr std::uint32_t instance = 1;
 constexpr std::uint32_t opened = 2;
 constexpr std::uint32_t ring_entry = 3;

@@ -66,7 +66,7 @@ StateFolder::StateFolder(std::string path) : path_(without_slashes(std::move(pat
 void StateFolder::lock() {
   lock_ = Descriptor(openat(folder_.get(), "lock", O_RDWR | O_CREAT | file_flags, 0600));
   if (!lock_ && (errno == EROFS || errno == EACCES || errno == ENOSPC || errno == EDQUOT)) {
-    // What nobody can write nobody else can spoil; a lock that is there is taken even so.
+    // An unwritable state needs no protection from others; an existing lock is taken all the same.
     lock_ = Descriptor(openat(folder_.get(), "lock", O_RDONLY | file_flags));
     if (!lock_) return;
   }
@@ -76,7 +76,7 @@ void StateFolder::lock() {
                               holder(lock_.get())));
   }
   const std::string pid = fmt::format("{}\n", getpid());
-  // For people; without room it stays empty.
+  // For administrators; stays empty without room.
   if (ftruncate(lock_.get(), 0) == 0 && pwrite(lock_.get(), pid.data(), pid.size(), 0) < 0) return;
 }
 
@@ -116,7 +116,7 @@ bool StateFolder::sync() const { return fsync(folder_.get()) == 0; }
 
 namespace {
 
-/// What grew for a large write is given back.
+/// Memory beyond this is released after a large write.
 constexpr std::size_t usual_capacity = 64u << 10;
 
 }  // namespace
@@ -142,7 +142,7 @@ bool LogWriter::write() {
 namespace {
 
 constexpr std::size_t step_bytes = 256u << 10;
-/// So much beyond twice of what it keeps is worth writing it anew.
+/// The log is rewritten when it exceeds twice its content by this.
 constexpr std::size_t worth_writing_anew = 512u << 10;
 
 std::uint64_t draw_salt() {
@@ -165,7 +165,7 @@ StateLog::StateLog(EventLoop& loop, StateFolder& folder, const TargetHash& targe
 bool StateLog::go_on(Descriptor file, const LogHeader& header, std::uint64_t size) {
   if (ftruncate(file.get(), static_cast<off_t>(size)) != 0) return false;
   current_.emplace(std::move(file), header, size);
-  // Of a daemon that died while it wrote one, or before it could remove the other.
+  // From a daemon that died while writing one, or before removing the other.
   folder_.remove("state.new");
   folder_.remove("state.stale");
   return true;
@@ -201,7 +201,7 @@ bool StateLog::is_too_large() const {
   return current_->size() > worth_writing_anew + 2 * kept;
 }
 
-/// False if there is no room for it, or no right.
+/// False if there is no room or no permission.
 bool StateLog::begin_anew() {
   LogHeader header;
   header.target = target_;
@@ -217,7 +217,7 @@ bool StateLog::begin_anew() {
   return true;
 }
 
-/// More than what has come in meanwhile, so that it comes to an end.
+/// Writes more than was added meanwhile, so that the rewriting ends.
 void StateLog::step() {
   const bool more =
       source_.continue_snapshot(*next_, std::max(step_bytes, 2 * std::exchange(appended_, 0)));
@@ -246,8 +246,8 @@ void StateLog::finish() {
     log_.event(LogLevel::info, "state written again", "state saved again in {}", folder_.path());
 }
 
-/// The log cannot be written: from now on what happens is in memory only. What was durable stays,
-/// as `state.stale`.
+/// The log cannot be written: from now on changes are in memory only. What was durable stays as
+/// `state.stale`.
 void StateLog::fail() {
   const int error = errno;
   error_ = std::strerror(error);
@@ -267,7 +267,7 @@ void StateLog::fail() {
   timer_.set_after(next_try);
 }
 
-/// The one that is there, if there is one, goes on.
+/// Continues with the current log, if there is one.
 void StateLog::give_up_new_one() {
   const int error = errno;
   next_.reset();

@@ -32,7 +32,7 @@ namespace bridge {
 void replace_image(NextImage next) {
   const std::vector<char*> arguments = pointers_to(next.arguments);
   const std::vector<char*> environment = pointers_to(next.environment);
-  // Whatever a library has opened. What should be closed by exec anyway stays so if this fails.
+  // Includes descriptors opened by libraries. On failure those with close-on-exec keep it.
   close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
   for (const int descriptor : next.descriptors) fcntl(descriptor, F_SETFD, 0);
   const FileCapabilitiesOff until_it_fails;
@@ -72,7 +72,7 @@ ProgramCheck::ProgramCheck(EventLoop& loop, const Descriptor& program, const Des
   order.arguments = std::move(arguments);
   order.environment = std::move(environment);
   order.handed = {{state.get(), state_place}, {program.get(), program_place}};
-  // At their own places, which they are named by.
+  // With unchanged numbers, by which they are named.
   for (const int one : named_descriptors(order.arguments)) {
     if (one == order.handed.back().second + 1) order.handed.emplace_back(one, one);
   }
@@ -130,14 +130,14 @@ std::string found_in_path(const std::string& name) {
   return {};
 }
 
-/// Whether only root and our own user can write it.
+/// Whether only root and our own user can write to it.
 bool is_ours_alone(const std::string& path) {
   struct stat status {};
   return stat(path.c_str(), &status) == 0 && is_of_owner_alone(status);
 }
 
-/// A copy of `file` in memory that can be executed and not read; none and errno if it cannot be
-/// made.
+/// A copy of `file` in memory that can be executed and not read. On failure none, with
+/// errno.
 Descriptor executable_copy(const Descriptor& file) {
 #ifndef MFD_EXEC
   constexpr unsigned MFD_EXEC = 0x0010;  // Linux 6.3
@@ -152,7 +152,7 @@ Descriptor executable_copy(const Descriptor& file) {
     if (count < 0) return {};
     if (count == 0) break;
   }
-  // What is open for writing cannot be executed.
+  // A file that is open for writing cannot be executed.
   const std::string path = fmt::format("/proc/self/fd/{}", copy.get());
   if (!seal(copy.get()) || fchmod(copy.get(), 0111) != 0) return {};
   return Descriptor(open(path.c_str(), O_PATH | O_CLOEXEC));
@@ -193,7 +193,7 @@ FileCapabilitiesOff::FileCapabilitiesOff() {
   if (syscall(SYS_capget, &header, before_.data()) != 0) return;
   constexpr std::uint32_t files = 1U << CAP_DAC_OVERRIDE | 1U << CAP_DAC_READ_SEARCH;
   auto without = before_;
-  without[0] &= ~files;  // the first set's effective ones
+  without[0] &= ~files;  // the effective ones of the first set
   changed_ = without != before_ && syscall(SYS_capset, &header, without.data()) == 0;
 }
 
@@ -204,7 +204,7 @@ FileCapabilitiesOff::~FileCapabilitiesOff() {
 
 namespace {
 
-/// For the upstream to be told of what was given up.
+/// Time to tell the upstream what was given up.
 constexpr std::chrono::milliseconds last_words_time{500};
 
 }  // namespace
@@ -253,7 +253,7 @@ void Upgrade::checked(const std::string& refusal) {
   timer_.set_after(daemon_.grace());
 }
 
-// What follows has a turn of its own.
+// The next step has a turn of its own.
 void Upgrade::look() {
   if ((phase_ == Phase::resting || phase_ == Phase::ending) && daemon_.is_quiet())
     timer_.set_at_latest(loop_.now());

@@ -17,28 +17,28 @@
 
 namespace bridge {
 
-/// What takes the place of this image of the program.
+/// The program that replaces this one in the same process.
 struct NextImage {
   int program = -1;  ///< open_program()
   std::vector<std::string> arguments;
   std::vector<std::string> environment;
-  std::vector<int> descriptors;  ///< that stay open beside 0, 1 and 2
+  std::vector<int> descriptors;  ///< those that stay open besides 0, 1 and 2
 };
 
-/// Executes it in this process: does not return unless that fails; then all is as before, and errno
-/// says why.
+/// Executes it in this process. Returns only on failure, with nothing changed, and
+/// errno set.
 void replace_image(NextImage next);
 
-/// Of `environment` (as environ), what is read before main() runs: by the loader, the allocator and
-/// sanitizers. The rest goes another way, where nobody sees it.
+/// The part of `environment` (as environ) that is read before main() runs: by the loader, the
+/// allocator and sanitizers. The rest is passed in another way, hidden from other users.
 std::vector<std::string> environment_of_loader(const std::vector<std::string>& environment);
 
-/// One run of another program with `--check-state`: can it read the state? It has 5 s, nothing of
-/// ours is open in it but the state, and what it says at its end must be `proof`, which stands in
-/// the state; its exit status alone says nothing.
+/// One run of another program with `--check-state`: whether it can read the state. It has 5 s, of
+/// our descriptors only that of the state, and must end its output with `proof`, which is in the
+/// state; its exit status alone is not enough.
 ///
-/// The loop's thread only; nothing blocks. `done` comes once, from the loop, and may destroy this;
-/// it gets the reason why not, or an empty text. Destruction kills the run.
+/// The loop's thread only; never blocks. `done` is called once, from the loop, and may destroy
+/// this; it gets the error, or an empty text. Destruction kills the run.
 class ProgramCheck {
  public:
   using Done = std::function<void(const std::string& refusal)>;
@@ -56,19 +56,19 @@ class ProgramCheck {
 };
 
 /// The path by which this process was started, links kept; `name` is its first argument. If that
-/// does not lead to this program, the kernel's word. REQUIRES: called at the start, before another
-/// file can have taken the place.
+/// does not lead to this program, the path reported by the kernel. REQUIRES: called at the start,
+/// before the file can have been replaced.
 std::string program_as_started(const std::string& name);
 
-/// Copies the program at `path` into memory to be checked and executed, or says why it is not: it
-/// must be a file of root's or of our own user that only they can write, in folders of which the
-/// same holds. The copy is sealed, and can be executed but not read: so the kernel lets no other
-/// process of the same user inspect the process that executes it, from its first instant on
+/// Copies the program at `path` into memory to be checked and executed, or returns the error: it
+/// must be a file of root or our own user that only they can write to, in folders of which the same
+/// holds. The copy is sealed, and can be executed but not read: so the kernel does not let other
+/// processes of the same user inspect the process that executes it, from the first instant on
 /// (ptrace(2), "PTRACE_MODE"; execve(2)). REQUIRES then: FileCapabilitiesOff around the execution.
 std::variant<Descriptor, std::string> open_program(const std::string& path);
 
-/// While it lives, a process of root does not read files that it may not (CAP_DAC_OVERRIDE and
-/// CAP_DAC_READ_SEARCH are not effective); what is executed meanwhile has them again.
+/// During its lifetime, a root process cannot read files without permission (CAP_DAC_OVERRIDE and
+/// CAP_DAC_READ_SEARCH are not effective); a program executed meanwhile has them again.
 class FileCapabilitiesOff {
  public:
   FileCapabilitiesOff();
@@ -77,42 +77,42 @@ class FileCapabilitiesOff {
   FileCapabilitiesOff& operator=(const FileCapabilitiesOff&) = delete;
 
  private:
-  std::array<std::uint32_t, 6> before_{};  ///< of the calling thread, as capget(2) gives them
+  std::array<std::uint32_t, 6> before_{};  ///< of the calling thread, as returned by capget(2)
   bool changed_ = false;
 };
 
-// How one process of the daemon starts the next: as the first argument, with the descriptor of the
-// snapshot behind it.
+// How one process of the daemon starts the next: as the first argument, followed by the descriptor
+// of the snapshot.
 constexpr std::string_view check_option = "--check-state";
 constexpr std::string_view take_over_option = "--take-over";
 
-/// What the next process starts with.
+/// The data that the next process starts with.
 struct UpgradeOrder {
   std::string program;  ///< the path as it was started
   std::vector<std::string> arguments;
   std::vector<std::string> environment;
   std::string snapshot;          ///< of all parts, as bytes
-  std::vector<int> descriptors;  ///< that it names
-  std::string proof;             ///< stands in the snapshot: what can say it has read it
+  std::vector<int> descriptors;  ///< those that it names
+  std::string proof;             ///< in the snapshot; shows that a program has read it
   std::string fault;             ///< why it cannot be restored; empty: it can
 };
 
 /// What is upgraded: the daemon, as this folder sees it. Implemented by the Daemon.
 class Upgradable {
  public:
-  /// All of it, as it is between two turns.
+  /// The snapshot of all parts. REQUIRES: between two turns.
   virtual UpgradeOrder order_upgrade() = 0;
-  /// Nothing of clients is read or started any more; what is in flight goes on.
+  /// Stops reading from clients and starting requests; those in flight continue.
   virtual void pause() = 0;
-  /// Nothing is in flight.
+  /// Whether nothing is in flight.
   virtual bool is_quiet() const = 0;
-  /// What still is ends so.
+  /// Ends what is still in flight.
   virtual void end_unfinished() = 0;
-  /// It comes to nothing: all goes on as before.
+  /// The upgrade has failed or was cancelled: continues as before.
   virtual void resume() = 0;
   /// After resume(), if that was necessary: the reason, printable.
   virtual void upgrade_failed(const std::string& why) = 0;
-  /// It is time: the loop is to stop, for Upgrade::replace() to be called outside of it.
+  /// Stops the loop, so that Upgrade::replace() can be called outside of it.
   virtual void stop_for_upgrade() = 0;
   virtual std::chrono::milliseconds grace() const = 0;
 
@@ -120,10 +120,10 @@ class Upgradable {
   ~Upgradable() = default;
 };
 
-/// SIGUSR2: another image of the program takes the place of this one, in the same process
-/// (BEHAVIOUR, "Upgrade in place"). The program is opened once; it must show that it can read the
-/// state; then the daemon comes to rest, for --grace at most; then the program is executed. Until
-/// that last step, whatever fails leaves the daemon as it was.
+/// SIGUSR2: another version of the program replaces this one in the same process (BEHAVIOUR,
+/// "Upgrade in place"). The program is opened once; it must prove that it can read the state; then
+/// the daemon finishes what is in flight, within --grace; then the program is executed. A failure
+/// before that last step leaves the daemon unchanged.
 ///
 /// Owned by the daemon; the loop's thread only. One at a time. Memory: the state once, sealed.
 class Upgrade {
@@ -131,22 +131,22 @@ class Upgrade {
   Upgrade(EventLoop& loop, Upgradable& daemon, Log& log);
 
   void begin();
-  /// The daemon is ending: that goes first.
+  /// The daemon is shutting down, which has precedence.
   void cancel();
   bool has_begun() const { return phase_ != Phase::idle; }
-  /// After each turn: whether the daemon has come to rest.
+  /// After each turn: checks whether the daemon is quiet.
   void look();
-  /// The loop was stopped for it. REQUIRED then: replace().
+  /// The loop was stopped for the upgrade. REQUIRED then: replace().
   bool is_ready() const { return phase_ == Phase::ready; }
-  /// Outside of the loop, with all signals blocked. Returns only if it cannot be done.
+  /// Called outside of the loop, with all signals blocked. Returns only on failure.
   void replace();
 
  private:
   enum class Phase : std::uint8_t {
     idle,
     checking,  ///< the other program reads the state
-    resting,   ///< what is in flight has its grace
-    ending,    ///< and what was left of it is being told to the upstream
+    resting,   ///< waits for what is in flight, within --grace
+    ending,    ///< the upstream is told of what was given up
     ready,
   };
 

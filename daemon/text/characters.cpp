@@ -6,7 +6,7 @@ namespace {
 struct Lead {
   std::size_t length;
   std::uint32_t bits;
-  std::uint32_t smallest;  // below it the form is overlong
+  std::uint32_t smallest;  // a smaller value is an overlong form
 };
 
 Lead classify_lead(unsigned char byte) {
@@ -45,7 +45,7 @@ CodePoint first_code_point(std::string_view text) {
   if (length == 0) return wrong;
   std::uint32_t value = bits;
   for (std::size_t at = 1; at < length; ++at) {
-    // The second byte alone tells most wrong sequences; a truncated one must still be possible.
+    // The second byte reveals most invalid sequences; a truncated one must still be possible.
     if (at == 2 && (value << (6 * (length - 2))) + ((1U << (6 * (length - 2))) - 1) < smallest) {
       return wrong;
     }

@@ -7,7 +7,7 @@
 
 namespace bridge {
 
-// Letters and digits as protocols mean them: whatever the locale, bytes over 127 are none.
+// Letters and digits in the sense of protocols: independent of the locale, ASCII only.
 
 constexpr char ascii_lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -21,7 +21,7 @@ constexpr bool is_hex(char c) {
 
 constexpr bool is_letter(char c) { return ascii_lower(c) >= 'a' && ascii_lower(c) <= 'z'; }
 
-/// Whether it may stand in names of files without harm.
+/// Whether it is safe in file names.
 constexpr bool is_plain_in_names(char c) {
   return is_letter(c) || is_digit(c) || c == '.' || c == '_' || c == '-';
 }
@@ -32,7 +32,7 @@ inline std::string ascii_lower(std::string_view text) {
   return lower;
 }
 
-/// What a token of a header field is made of (RFC 9110, section 5.6.2).
+/// The characters of a token in a header field (RFC 9110, section 5.6.2).
 inline constexpr std::string_view token_characters =
     "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
@@ -42,7 +42,7 @@ inline void append_hex(std::string& out, unsigned char byte,
   out.push_back(digits[byte >> 4]);
   out.push_back(digits[byte & 15]);
 }
-/// The digits of all of them.
+/// The digits of all bytes.
 template <class Bytes>
 std::string hex_of(const Bytes& bytes) {
   std::string text;
@@ -50,7 +50,7 @@ std::string hex_of(const Bytes& bytes) {
   return text;
 }
 
-/// RFC 3986, "Percent-Encoding": of all but the unreserved characters and those that are `kept`.
+/// RFC 3986, "Percent-Encoding": of all but the unreserved characters and those in `kept`.
 inline std::string percent_encoded(std::string_view text, std::string_view kept = {},
                                    std::string_view digits = "0123456789ABCDEF") {
   std::string encoded;
@@ -66,15 +66,15 @@ inline std::string percent_encoded(std::string_view text, std::string_view kept 
   return encoded;
 }
 
-/// Appends the UTF-8 form of a code point; what is no scalar value becomes U+FFFD.
+/// Appends the UTF-8 form of a code point; one that is not a scalar value becomes U+FFFD.
 void append_utf8(std::string& out, std::uint32_t code);
 
 /// One step through text that should be UTF-8.
 struct CodePoint {
   enum class State {
     valid,
-    invalid,    ///< `length` is 1: that byte alone is wrong
-    truncated,  ///< the text ends within a sequence that is right so far
+    invalid,    ///< `length` is 1: only that byte is wrong
+    truncated,  ///< the text ends within a sequence that is valid so far
   };
   State state = State::invalid;
   std::uint32_t value = 0;
@@ -89,8 +89,8 @@ constexpr bool continues_character(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0) == 0x80;
 }
 
-/// The beginning of UTF-8 text, at most so many bytes of it, without the beginning of a character
-/// that does not fit. Of bytes that are no UTF-8 no more than three are given up for that. Pure,
+/// The start of UTF-8 text, at most `bytes` bytes, without the start of a character
+/// that does not fit. Of bytes that are not UTF-8 at most three are dropped for that. Pure,
 /// header-only.
 constexpr std::string_view whole_characters(std::string_view text, std::size_t bytes) {
   if (text.size() <= bytes) return text;
@@ -100,12 +100,12 @@ constexpr std::string_view whole_characters(std::string_view text, std::size_t b
   return text.substr(0, continues_character(text[end]) ? bytes : end);
 }
 
-/// At most so many bytes of it, with a mark if there is more.
+/// At most `bytes` bytes of the text, with a mark if it is longer.
 inline std::string cut_off(std::string_view text, std::size_t bytes) {
   return std::string(whole_characters(text, bytes)) + (text.size() > bytes ? "..." : "");
 }
 
-/// What some editors put before UTF-8; it is no part of the text.
+/// Put before UTF-8 by some editors; not a part of the text.
 inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 }  // namespace bridge

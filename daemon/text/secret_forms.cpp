@@ -16,10 +16,10 @@ namespace {
 
 constexpr std::string_view blot = "***";
 
-/// One character of a JSON string (RFC 8259, section 7), as the bytes it stands for.
+/// One character of a JSON string (RFC 8259, section 7), as decoded bytes.
 struct Spelled {
   std::string bytes;
-  std::size_t length = 1;  ///< of its spelling
+  std::size_t length = 1;  ///< of its encoded form
 };
 
 std::optional<std::uint32_t> code_unit(std::string_view text) {
@@ -30,7 +30,7 @@ std::optional<std::uint32_t> code_unit(std::string_view text) {
   return error == std::errc() && rest == end ? std::optional(unit) : std::nullopt;
 }
 
-/// REQUIRES: `text` begins with a backslash.
+/// REQUIRES: `text` starts with a backslash.
 Spelled read_escape(std::string_view text) {
   constexpr std::string_view letters = "\"\\/bfnrt";
   constexpr std::string_view meant = "\"\\/\b\f\n\r\t";
@@ -50,8 +50,8 @@ Spelled read_escape(std::string_view text) {
   return spelled;
 }
 
-/// How many bytes at the front of `text` spell `form`, plainly or as part of a JSON string; 0: they
-/// do not.
+/// How many bytes at the front of `text` encode `form`, plainly or as part of a JSON string; 0 if
+/// they do not.
 std::size_t length_of(std::string_view form, std::string_view text) {
   if (text.starts_with(form)) return form.size();
   std::size_t length = 0;
@@ -71,14 +71,14 @@ std::size_t length_of(std::string_view form, std::string_view text) {
   return length;
 }
 
-/// What stands in the Base64 of any text in which the secret is `before` bytes behind a multiple of
-/// three: the characters that are of the secret alone.
+/// The characters in the Base64 of any text that depend on the secret alone, if the secret starts
+/// `before` bytes after a multiple of three.
 template <class Encode>
 std::string base64_form(const std::string& secret, std::size_t before, Encode&& encode) {
   const std::string bytes = std::string(before, '\0') + secret;
   const std::string encoded = encode(bytes);
   const std::size_t begin = before == 0 ? 0 : before + 1;  // the first characters are mixed
-  const std::size_t end = bytes.size() * 8 / 6;            // the last one is, unless it fits
+  const std::size_t end = bytes.size() * 8 / 6;            // so is the last one, unless it fits
   return encoded.substr(begin, end - begin);
 }
 
@@ -114,7 +114,7 @@ std::string blotted(std::string text, const std::vector<std::string>& forms) {
   for (const std::string& form : forms) may_begin[static_cast<unsigned char>(form.front())] = true;
   const std::string_view all = text;
   std::string shown;
-  std::size_t kept = 0;  // what stands before it is shown already
+  std::size_t kept = 0;  // all before it was copied already
   for (std::size_t at = 0; at < all.size();) {
     std::size_t length = 0;
     if (may_begin[static_cast<unsigned char>(all[at])]) {

@@ -7,7 +7,7 @@
 namespace bridge {
 namespace {
 
-/// Of longer names only so much is compared: the work stays bounded.
+/// Only this much of longer names is compared, to bound the work.
 constexpr std::size_t longest = 64;
 
 char folded_letter(char c) {
@@ -21,7 +21,7 @@ std::string folded(std::string_view name) {
   return text;
 }
 
-/// Letters to change, add, leave out or swap with their neighbour (optimal string alignment).
+/// Letters to change, add, remove or swap with their neighbour (optimal string alignment).
 std::size_t distance(std::string_view left, std::string_view right) {
   std::vector<std::size_t> before_last;
   std::vector<std::size_t> last(right.size() + 1);

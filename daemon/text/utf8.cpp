@@ -8,7 +8,7 @@
 namespace bridge {
 namespace {
 
-/// How many bytes of ASCII it begins with, or fewer by up to seven.
+/// The number of ASCII bytes at the front, or up to seven fewer.
 std::size_t ascii_run(std::string_view text) {
   constexpr std::uint64_t not_ascii = 0x8080808080808080;
   std::size_t at = 0;

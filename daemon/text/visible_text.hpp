@@ -7,21 +7,21 @@
 
 namespace unicode {
 
-/// Which characters of a peer's text a person would not see, or would see in another place or as
-/// something else: they are shown as escapes. Pure, header-only: the daemon's log and the client's
-/// terminal use the same table.
+/// Which characters of a peer's text are shown as escapes because they would be invisible, change
+/// the order of the text, or look like something else. Pure, header-only: the daemon's log and the
+/// client's terminal use the same table.
 ///
-/// Always escaped: control characters (category Cc), line and paragraph separators, what the
-/// Unicode Character Database calls Bidi_Control or Default_Ignorable_Code_Point, interlinear
-/// annotations. The tag characters are among them although three flags are made of them: they can
-/// hold any amount of text that nobody sees.
+/// Always escaped: control characters (category Cc), line and paragraph separators, the characters
+/// with Bidi_Control or Default_Ignorable_Code_Point in the Unicode Character Database, interlinear
+/// annotations. These include the tag characters, although three flags consist of them: they can
+/// hide any amount of text.
 ///
-/// Shown as they are, but only behind a character that they belong to, since whole scripts and most
-/// emoji need them: one joiner (U+200B to U+200D) behind a letter of a script that has them
-/// (Arabic, the scripts of India and South-East Asia) or behind a symbol, one variation selector
-/// behind a symbol, a digit or an ideograph, a Mongolian one behind a Mongolian letter. So no more
-/// than one of them hides behind each character that is seen, and none among Latin, Greek or
-/// Cyrillic ones.
+/// Shown unchanged, but only after a character that they belong to, since whole scripts and most
+/// emoji need them: one joiner (U+200B to U+200D) after a letter of a script that uses them
+/// (Arabic, the scripts of India and South-East Asia) or after a symbol, one variation selector
+/// after a symbol, a digit or an ideograph, a Mongolian one after a Mongolian letter. So at most
+/// one of them is hidden after each visible character, and none among Latin, Greek or Cyrillic
+/// ones.
 
 struct Range {
   std::uint32_t first;
@@ -57,7 +57,7 @@ constexpr Range joining_scripts[] = {{0x0600, 0x109F}, {0x1780, 0x18AF},   {0x1A
                                      {0xFE70, 0xFEFC}, {0x10A00, 0x11FFF}, {0x1E900, 0x1E95F}};
 constexpr Range ideographs[] = {
     {0x3400, 0x4DBF}, {0x4E00, 0x9FFF}, {0xF900, 0xFAFF}, {0x20000, 0x3FFFF}};
-/// Emoji beyond the symbols; and what else has standardised variants.
+/// Emoji beyond the symbols; and other characters with standardised variants.
 constexpr Range other_bases[] = {
     {'#', '#'},       {'*', '*'},       {'0', '9'},       {0x00A9, 0x00A9}, {0x00AE, 0x00AE},
     {0x1000, 0x109F}, {0x203C, 0x203C}, {0x2049, 0x2049}, {0x2122, 0x2122}, {0x2139, 0x2139},
@@ -70,10 +70,10 @@ constexpr Range variation_selectors[] = {{0xFE00, 0xFE0F}, {0xE0100, 0xE01EF}};
 constexpr Range mongolian_selectors = {0x180B, 0x180F};
 constexpr Range mongolian_letters = {0x1820, 0x18AA};
 
-/// Judges the characters of one text in their order. Pure; a value.
+/// Classifies the characters of one text in order. Pure; a value.
 class HiddenCharacters {
  public:
-  /// Whether this one, the next of the text, is to be escaped. Bytes that are no character: 0.
+  /// Whether the next character of the text must be escaped. For bytes that are not a character: 0.
   constexpr bool hides(std::uint32_t code_point) {
     const bool hidden = judge(code_point);
     before_ = hidden ? 0 : code_point;
@@ -98,10 +98,10 @@ class HiddenCharacters {
     return is_within(always_hidden, code_point);
   }
 
-  std::uint32_t before_ = 0;  // the last one, if it was shown as it is
+  std::uint32_t before_ = 0;  // the last one, if it was shown unchanged
 };
 
-/// As in JSON (RFC 8259, section 7): \u202e, and a pair of surrogates beyond U+FFFF.
+/// As in JSON (RFC 8259, section 7): \u202e, and a pair of surrogates above U+FFFF.
 inline void append_escape(std::string& out, std::uint32_t code_point) {
   const auto unit = [&out](std::uint32_t value) {
     constexpr char digits[] = "0123456789abcdef";
@@ -123,7 +123,7 @@ inline void append_escape(std::string& out, std::uint32_t code_point) {
 
 namespace bridge {
 
-/// How long each of the things may be that a peer says and that are sent on in a header.
+/// The maximum lengths of text from a peer that is sent in a header.
 namespace header_limit {
 constexpr std::size_t protocol_version = 64;
 constexpr std::size_t session_id = 1024;
@@ -133,13 +133,13 @@ constexpr std::size_t url = 8192;
 constexpr std::size_t token = 64u << 10;
 }  // namespace header_limit
 
-/// Whether blanks may stand between the visible characters.
+/// Whether blanks may be between the visible characters.
 enum class Blanks { none, inside };
 
-/// The one gate for what a peer has said and a header is to carry (also a request line): visible
-/// ASCII (0x21 to 0x7E), at least one character and at most `limit`. So no line end, NUL or other
-/// control character can split a request or end a string early (RFC 9110, section 5.5; for the
-/// session id MCP 2025-11-25, "Session Management"). Pure.
+/// The one check for text from a peer that is sent in a header (or a request line): visible ASCII
+/// (0x21 to 0x7E), at least one character and at most `limit`. So no line end, NUL or other control
+/// character can split a request or end a string early (RFC 9110, section 5.5; for the session id
+/// MCP 2025-11-25, "Session Management"). Pure.
 constexpr bool fits_header(std::string_view said, std::size_t limit, Blanks blanks = Blanks::none) {
   if (said.empty() || said.size() > limit || said.front() == ' ' || said.back() == ' ')
     return false;
@@ -154,19 +154,19 @@ constexpr bool fits_header(std::string_view said, std::size_t limit, Blanks blan
 
 namespace bridge {
 
-/// Makes text from a peer harmless for a terminal and a log: what hidden_characters.hpp names
-/// (control characters, what turns the direction of text or is not seen at all) and bytes that are
-/// not UTF-8 become visible escapes: \u001b, \u202e, \xff. In JSON text the escapes of characters
-/// are JSON again.
+/// Makes text from a peer harmless for a terminal and a log: the characters that HiddenCharacters
+/// hides (control characters, those that change the direction of text or are invisible) and bytes
+/// that are not UTF-8 become visible escapes: \u001b, \u202e, \xff. In JSON text the escapes of
+/// characters are valid JSON.
 ///
-/// Works on a stream: a sequence that is cut by the end of one piece is kept for the next.
+/// Works on a stream: a sequence cut off by the end of one piece is kept for the next.
 class VisibleText {
  public:
   enum class Breaks { kept, escaped };  ///< line feed and tab
   explicit VisibleText(Breaks breaks = Breaks::kept) : breaks_(breaks) {}
 
   std::string feed(std::string_view piece);
-  /// What was kept; call at the end of the stream.
+  /// Returns what was kept; called at the end of the stream.
   std::string finish();
 
  private:
@@ -175,11 +175,11 @@ class VisibleText {
   unicode::HiddenCharacters hidden_;
 };
 
-/// Appends the same of a text in one piece, and on one line: line feed and tab become \n and \t.
+/// Appends the same for a text in one piece, and on one line: line feed and tab become \n and \t.
 void append_visible(std::string& out, std::string_view text);
 std::string make_visible_line(std::string_view text);
 
-/// Line feed and tab stay.
+/// The same; line feed and tab are kept.
 std::string make_visible(std::string_view text);
 
 }  // namespace bridge

@@ -61,7 +61,7 @@ HttpResponse unauthorized() {
   return response;
 }
 
-/// A caller that has not shown a token has nothing to send: it would only fill the buffers.
+/// A caller without a valid token may not send a body: it would only fill the buffers.
 Admission admit_without_token(bool has_body) {
   if (!has_body) return {};
   return {refuse(413, "Content Too Large: this request takes no body")};
@@ -80,7 +80,7 @@ constexpr std::string_view allowed_headers =
     "Authorization, Content-Type, Accept, Mcp-Session-Id, MCP-Protocol-Version, Last-Event-ID, "
     "Prefer, Mcp-Method, Mcp-Name";
 
-/// Bytes of the names of headers that are said back to a page.
+/// Bytes of header names that a preflight response repeats.
 constexpr std::size_t most_mirrored = 4096;
 
 bool is_mirrored_parameter(std::string_view name) {
@@ -91,8 +91,8 @@ bool is_mirrored_parameter(std::string_view name) {
   return begins && name.find(':') == name.npos && is_header_line(std::string(name) + ':');
 }
 
-/// Of the headers that a page asks for, those that mirror parameters of tools (MCP 2026-07-28,
-/// Streamable HTTP, "Custom Headers from Tool Parameters"): which there are, the tools say.
+/// Of the headers that a page asks for, those that mirror tool parameters (MCP 2026-07-28,
+/// Streamable HTTP, "Custom Headers from Tool Parameters"): the tools define which there are.
 std::string mirrored_parameters(const RequestHead& head) {
   const std::string asked = head.header("access-control-request-headers");
   std::string names;
@@ -124,7 +124,7 @@ Admission AccessCheck::admit(const RequestHead& head, bool has_body, SteadyTime 
     return admit_without_token(has_body);
   }
   if (auto fault = site_fault(head)) return {std::move(fault)};
-  // A browser asks before it may show its token.
+  // A browser sends the preflight without its token.
   if (is_preflight) return admit_without_token(has_body);
   if (!token_.admits(head.header("authorization"), now)) return {unauthorized()};
   return {fault_of(head), true};

@@ -16,17 +16,17 @@
 
 namespace bridge {
 
-/// The token that callers of the face must present: --http-token-file, looked at once a second at
-/// most and only for a request, read again when it is another one. While the file cannot be
-/// read no caller is admitted. A part of AccessCheck; the loop's thread only.
+/// The token that callers of the frontend must present: --http-token-file, checked at most once a
+/// second and only for a request, read again when it has changed. While the file cannot be read no
+/// caller is admitted. A part of AccessCheck; the loop's thread only.
 class BearerToken {
  public:
-  /// No path: every caller is admitted.
+  /// Empty path: every caller is admitted.
   explicit BearerToken(std::string path);
 
-  /// Empty, or why the file is of no use; for the start.
+  /// Empty, or why the file cannot be used; for the start.
   const std::string& fault() const { return fault_; }
-  /// `authorization` is the value of that header, `now` for the pace of looking.
+  /// `authorization` is the value of that header, `now` limits how often the file is checked.
   bool admits(std::string_view authorization, std::chrono::steady_clock::time_point now);
 
  private:
@@ -35,22 +35,22 @@ class BearerToken {
   std::string path_;
   std::string token_;
   std::string fault_;
-  std::optional<FileIdentity> identity_;  ///< nothing: read it again
+  std::optional<FileIdentity> identity_;  ///< none: read it again
   std::chrono::steady_clock::time_point looked_{};
 };
 
-/// Who may ask the face for what, as far as a request's head tells: site, token, path, method, the
-/// version of the protocol, the type of the body. The loop's thread only.
+/// Whether a caller may make a request, judged by its head: site, token, path, method, protocol
+/// version, content type. The loop's thread only.
 class AccessCheck {
  public:
   /// REQUIRES: options.address; `routes` outlives it.
   AccessCheck(const Routes& routes, const FaceOptions& options);
 
-  /// `now` is for the pace of looking at the token's file.
+  /// `now` limits how often the token's file is checked.
   Admission admit(const RequestHead& head, bool has_body, SteadyTime now);
-  /// What lets a listed site's pages read the answer.
+  /// The headers that let the pages of a listed site read the response.
   HttpResponse::Headers cors_headers(const RequestHead& head) const;
-  /// The answer to OPTIONS. REQUIRES: admitted.
+  /// The response to OPTIONS. REQUIRES: admitted.
   HttpResponse preflight(const RequestHead& head) const;
 
  private:

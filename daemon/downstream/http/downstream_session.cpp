@@ -16,7 +16,7 @@ namespace bridge {
 
 std::string make_session_name() {
   std::array<unsigned char, 16> bytes{};
-  // Up to 256 bytes come whole once the kernel has its first entropy.
+  // Up to 256 bytes are returned whole once the kernel has its first entropy.
   [[maybe_unused]] const ssize_t filled = getrandom(bytes.data(), bytes.size(), 0);
   assert(filled == static_cast<ssize_t>(bytes.size()));
   return hex_of(bytes);
@@ -45,7 +45,7 @@ void DownstreamSession::start() {
   context_.events.client_connected(*this);
 }
 
-// Not at once: the router may be writing to it just now.
+// Deferred: the router may be writing to the session at this moment.
 void DownstreamSession::end() {
   if (!std::exchange(is_over_, true)) leaving_.schedule();
 }
@@ -106,7 +106,7 @@ void DownstreamSession::answer(std::string_view request_id, std::string frame, A
   const bool is_late = post == nullptr && take_expected_later(request_id);
   context_.fan_out->publish_answer(frame, is_late && kind_ == Kind::streamable);
   if (!opening_id_.empty() && same_id(request_id, opening_id_)) {
-    // A session that was refused, or whose name no caller has learned, is none.
+    // A refused session, or one whose name no caller has learned, ends.
     if (find_member(frame, "error") || post == nullptr || !post->has_caller()) end();
     opening_id_.clear();
   }
@@ -129,11 +129,11 @@ void DownstreamSession::cancel(const std::string& raw_id) {
 void DownstreamSession::send_about(std::string_view request_id, std::string frame) {
   context_.fan_out->publish_about(frame, kind_ == Kind::streamable && later_.contains(request_id));
   Post* post = post_for(request_id);
-  // A question waits for no resumption; what only tells something does.
+  // A question cannot wait for a resumption; a notification can.
   const bool elsewhere =
       post != nullptr && !post->can_ask() && stream_.is_open() && is_request_text(frame);
   if (post != nullptr && !elsewhere && post->send_before_answer(frame)) return;
-  // Before an answer that comes as one body nothing else can come; it may on the session's stream.
+  // Nothing can precede a response that is one body; the session's stream can carry it.
   if (stream_.is_open() || post == nullptr) stream_.push(std::move(frame));
 }
 
@@ -142,7 +142,7 @@ void DownstreamSession::no_answer(std::string_view request_id) {
   take_expected_later(request_id);
 }
 
-/// Whether it was put off. With the last one the time of an unused session begins to run.
+/// Whether the response was deferred. The idle time of an unused session starts with the last one.
 bool DownstreamSession::take_expected_later(std::string_view request_id) {
   if (!later_.erase(request_id)) return false;
   used();
@@ -153,7 +153,7 @@ bool DownstreamSession::take_expected_later(std::string_view request_id) {
 void DownstreamSession::send(std::string frame) {
   context_.fan_out->publish_about(frame, false);
   if (!stream_.is_open()) {
-    // A question about no request of its own: a stream of a POST carries it as well.
+    // A question about none of its own requests: the stream of a POST can carry it too.
     for (const auto& post : posts_) {
       if (post->can_ask() && post->send_before_answer(frame)) return;
     }
@@ -163,7 +163,7 @@ void DownstreamSession::send(std::string frame) {
 
 void DownstreamSession::send_ahead(std::string frame) { stream_.push_ahead(std::move(frame)); }
 
-/// A stream without a connection is resumed at best: what asks now gets no answer there.
+/// A stream without a connection may never be resumed: a question there may get no answer.
 bool DownstreamSession::can_be_asked(std::string_view request_id) const {
   if (stream_.is_open()) return true;
   const Post* asking = request_id.empty() ? nullptr : post_for(request_id);

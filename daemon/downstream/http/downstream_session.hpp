@@ -19,13 +19,13 @@ class HttpServer;
 /// "Session Management": visible ASCII, cryptographically secure).
 std::string make_session_name();
 
-/// What the end of a downstream session depends on.
+/// What the end of a downstream session is decided by.
 struct SessionUse {
   bool has_stream = false;  ///< a connection carries its stream
-  bool is_asked = false;    ///< requests of it are unanswered
-  bool over_limit = false;  ///< answers over --client-buffer lie there: its requests are paused
-  SteadyTime last_used{};   ///< its client was there, or something of it was answered
-  /// When the client has last taken bytes of that, or had a connection open for it.
+  bool is_asked = false;    ///< it has unanswered requests
+  bool over_limit = false;  ///< unread responses exceed --client-buffer: its requests are paused
+  SteadyTime last_used{};   ///< its client was connected, or one of its requests was answered
+  /// When the client last took bytes of the unread responses, or had a connection open for them.
   SteadyTime last_taken{};
 };
 
@@ -35,8 +35,8 @@ struct SessionTimeouts {
 };
 
 enum class SessionEnd {
-  idle,     ///< it is unused
-  stalled,  ///< over --client-buffer, and nothing is taken: as with any client
+  idle,     ///< unused for --http-session-idle
+  stalled,  ///< over --client-buffer, and nothing is taken for --client-stall, as for any client
 };
 
 struct SessionDue {
@@ -44,9 +44,9 @@ struct SessionDue {
   SessionEnd why;
 };
 
-/// When the session ends if nothing happens. Pure. Nothing: another part's time runs. An open
-/// stream is its connection's, which takes what is unsent within --client-stall or ends; an
-/// unanswered request has its own deadline, which no pause suspends (MessageClock).
+/// When the session ends if nothing happens. Pure. nullopt: another part's deadline applies. An
+/// open stream belongs to its connection, which takes what is unsent within --client-stall or ends;
+/// an unanswered request has its own deadline, which no pause suspends (MessageClock).
 inline std::optional<SessionDue> end_of_session(const SessionUse& use,
                                                 const SessionTimeouts& timeouts) {
   if (use.over_limit) return SessionDue{use.last_taken + timeouts.stall, SessionEnd::stalled};
@@ -54,24 +54,24 @@ inline std::optional<SessionDue> end_of_session(const SessionUse& use,
   return SessionDue{use.last_used + timeouts.idle, SessionEnd::idle};
 }
 
-/// One downstream session of the face, as the router sees it: a client like any other. Its messages
-/// go each to exactly one place: an answer to the POST that asked, or to the session's stream if
-/// that POST was answered 202 or has broken; what belongs to a request likewise, or nowhere if its
-/// caller takes no stream; everything else to the session's stream.
+/// One downstream session of the frontend; a client like any other to the router. Each message goes
+/// to exactly one place: a response to the POST that asked, or to the session's stream if that POST
+/// was answered 202 or its connection broke; a message about a request takes the same way, but is
+/// dropped if the caller takes no stream; everything else goes to the session's stream.
 ///
-/// Owned by the face, known to the router from start() to its end. Owns its POSTs. The loop's
+/// Owned by the frontend, known to the router from start() to its end. Owns its POSTs. The loop's
 /// thread only. Memory: the queue of its stream (over --client-buffer the router pauses), and
 /// --http-stream-buffer for resumption.
 class DownstreamSession final : public ClientChannel {
  public:
   enum class Kind {
     streamable,  ///< Streamable HTTP
-    old_sse,     ///< HTTP+SSE of 2024-11-05: everything on one stream, and no longer than it
+    old_sse,     ///< HTTP+SSE of 2024-11-05: everything on one stream; the session ends with it
   };
 
   DownstreamSession(FaceContext& context, Kind kind, std::string name, std::string agent);
 
-  /// In an upgrade.
+  /// For an upgrade.
   struct Saved {
     std::string name;
     std::string agent;
@@ -80,7 +80,7 @@ class DownstreamSession final : public ClientChannel {
     SteadyTime last_used{};
     EventStore::Saved store;
     SessionStream::Saved stream;
-    IdSet later;  ///< ids whose answers come on the session's stream
+    IdSet later;  ///< ids whose responses go to the session's stream
     std::vector<Post::Saved> posts;
     std::string remote;
 
@@ -89,15 +89,15 @@ class DownstreamSession final : public ClientChannel {
       archive(name, agent, client, connected, last_used, store, stream, later, posts, remote);
     }
   };
-  /// One of the previous process: the router knows it. REQUIRES: it was one of Streamable HTTP.
+  /// A session of the previous process, known to the router. REQUIRES: its kind was streamable.
   DownstreamSession(FaceContext& context, Saved saved, HttpServer& server);
   Saved save() const;
 
-  /// From this address. Before start().
+  /// Sets the client's address. REQUIRES: start() was not called.
   void comes_from(std::string address) { identity_.remote = std::move(address); }
-  /// Announces it to the router.
+  /// Announces the session to the router.
   void start();
-  /// It ends with this turn: the router and its callers are told, and it is reaped.
+  /// Ends the session with this turn: the router and its callers are told, and it is reaped.
   void end();
   bool is_over() const { return is_over_; }
 
@@ -106,42 +106,42 @@ class DownstreamSession final : public ClientChannel {
   SessionStream& stream() { return stream_; }
   EventStore& store() { return store_; }
 
-  /// A POST whose answers are waited for.
+  /// Begins a POST whose responses a caller waits for.
   void begin_post(HttpConnection& connection, Post::Asked asked);
   const std::vector<std::unique_ptr<Post>>& posts() const { return posts_; }
-  /// The one whose stream has that number; null if there is none.
+  /// The POST whose stream has that number; null if there is none.
   Post* post_of_stream(std::uint64_t number);
-  /// Whether a request of that id is being answered.
+  /// Whether a request with that id is being answered.
   bool awaits(std::string_view raw_id) const;
-  /// The `initialize` it begins with: an error is its end.
+  /// The id of the `initialize` that opens the session: an error as its response ends the session.
   void opens_with(std::string raw_id) { opening_id_ = std::move(raw_id); }
-  /// Its answers come on the session's stream.
+  /// The response to this request goes to the session's stream.
   void expect_later(std::string raw_id) { later_.insert(std::move(raw_id)); }
-  /// What is kept for its stream alone, while no connection carries it.
+  /// Bytes queued for its stream only, while no connection carries it.
   std::size_t unfetched_bytes() const { return stream_.is_open() ? 0 : stream_.queued_bytes(); }
 
   /// Its stream was opened.
   void opened();
-  /// A stream has begun on which it can be asked.
+  /// A stream on which the client can be asked was opened.
   void can_be_asked_now();
   void used() { last_used_ = context_.loop.now(); }
   SteadyTime last_used() const { return last_used_; }
-  /// Ends its stream if that is quiet (--sse-idle), but for one that its answers can only come on.
-  /// Returns when to look again.
+  /// Ends its stream if that is quiet (--sse-idle), unless responses can only be sent on it.
+  /// Returns when to check again.
   std::optional<SteadyTime> end_quiet_stream(SteadyTime now);
-  /// Nothing of it is open or under way.
+  /// Whether nothing of it is open or under way.
   bool is_unused() const;
-  /// When and why it ends if nothing happens; nothing while another's time runs for it.
+  /// When and why it ends if nothing happens; nullopt while another part's deadline applies.
   std::optional<SessionDue> due() const;
 
-  // What its POSTs tell.
-  /// An answer that can no longer go with its POST.
+  // Called by its POSTs.
+  /// Queues a response that its POST does not or cannot carry.
   void take_unsent(std::string message) { stream_.push(std::move(message)); }
-  /// What callers have not taken has become more or less.
+  /// The number of undelivered bytes has changed.
   void load_changed();
-  /// The caller of this request was answered by an error.
+  /// Cancels a request whose caller was answered with an error.
   void cancel(const std::string& raw_id);
-  /// It has been answered, or given up: to be reaped.
+  /// The POST was answered, or given up: to be reaped.
   void post_over(Post& post);
 
   void send(std::string frame) override;
@@ -177,10 +177,10 @@ class DownstreamSession final : public ClientChannel {
   ClientIdentity identity_;
   EventStore store_;
   ByteBudget::Share share_;
-  std::vector<std::unique_ptr<Post>> posts_;  ///< those under way
+  std::vector<std::unique_ptr<Post>> posts_;  ///< under way
   IdSet later_;
   SteadyTime last_used_;
-  SteadyTime last_taken_{};  ///< see SessionUse; what the streams' connections say counts too
+  SteadyTime last_taken_{};  ///< see SessionUse; the connections of its streams count too
   bool is_known_ = false;    ///< to the router
   bool congested_ = false;
   bool is_over_ = false;

@@ -24,18 +24,18 @@ class EventStream;
 class FanOut;
 class Post;
 
-/// The HTTP face as it is to be (BEHAVIOUR, "HTTP frontend"). Off without an address.
+/// The options of the HTTP frontend (BEHAVIOUR, "HTTP frontend"). Off without an address.
 struct FaceOptions {
   std::optional<ListenAddress> address;
   std::string certificate;  ///< PEM files; both or none
   std::string private_key;
   std::string token_file;
-  bool insecure = false;  ///< a non-loopback address without TLS or without a token
+  bool insecure = false;  ///< allows a non-loopback address without TLS or without a token
   std::vector<std::string> allow_origins;
   std::vector<std::string> allow_hosts;
   bool answers_later = false;                ///< --http-async
   bool fans_out_all = false;                 ///< --http-fanout all
-  std::chrono::milliseconds timeout{60000};  ///< a caller that wants JSON waits so long
+  std::chrono::milliseconds timeout{60000};  ///< how long a caller waits for a JSON response
   std::chrono::milliseconds session_idle{1800000};
   std::chrono::milliseconds keepalive{15000};  ///< between comments on a stream
   std::chrono::milliseconds sse_idle{0};       ///< a quiet stream of a GET ends then; 0: never
@@ -47,18 +47,18 @@ struct FaceOptions {
   std::size_t client_buffer = 16u << 20;
   std::chrono::milliseconds stall{
       30000};                             ///< a connection that takes nothing for so long is closed
-  std::optional<int> inherited_listener;  ///< of the previous process; then `address` is its
-  /// What the file descriptors allow.
+  std::optional<int> inherited_listener;  ///< of the previous process; `address` is then its own
+  /// What the file descriptors permit.
   std::size_t max_connections = static_cast<std::size_t>(-1);
 
-  /// One for each session and each stream, and some for what needs neither.
+  /// One for each session and each stream, and some for other requests.
   std::size_t wanted_connections() const { return max_sessions + max_streams + 64; }
 };
 
-/// What speaks against it, as one line; empty: nothing.
+/// What is wrong with the options, as one line; empty: nothing.
 std::string fault_of(const FaceOptions& options);
 
-/// What the parts of the face share. Outlives them.
+/// Shared by the parts of the frontend. Outlives them.
 struct FaceContext {
   EventLoop& loop;
   ClientIdSource& ids;
@@ -69,11 +69,11 @@ struct FaceContext {
   FaceOptions options;
   ClientCounts counts{};  ///< each session and each POST without one is a client
   FanOut* fan_out = nullptr;
-  std::set<EventStream*> streams{};  ///< the open ones, for the keep-alive comments
+  std::set<EventStream*> streams{};  ///< the open ones, which get keep-alive comments
   std::uint64_t last_post = 0;       ///< the number of the last one
-  /// A sweep is due by then at the latest.
+  /// Asks for a sweep at that time at the latest.
   std::function<void(SteadyTime)> sweep_by{};
-  // They are over: to be reaped.
+  // These have ended and are to be reaped.
   std::function<void(DownstreamSession&)> session_over{};
   std::function<void(Post&)> post_over{};
 

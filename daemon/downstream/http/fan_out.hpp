@@ -12,42 +12,42 @@
 
 namespace bridge {
 
-/// `GET /mcp/stream`: every session notification, and what callers get later than with their POST,
-/// to every subscriber; with --http-fanout all everything that callers get, and the upstream's
-/// requests, whichever client is asked. They take nothing from the ring. A subscriber is never
-/// waited for: with more than --http-stream-buffer unsent it is dropped. Owned by the face; the
-/// loop's thread only.
+/// `GET /mcp/stream`: sends every session notification, and the responses that callers get later
+/// than with their POST, to every subscriber; with --http-fanout all also all other responses and
+/// the upstream's requests, whichever client is asked. Subscribers take nothing from the ring, and
+/// are never waited for: one with more than --http-stream-buffer unsent is dropped. Owned by the
+/// frontend; the loop's thread only.
 class FanOut final : public RequestOnlookers {
  public:
   explicit FanOut(FaceContext& context);
   ~FanOut();
 
-  /// `last_event_id` may be empty, or one that a former subscription ended with.
+  /// `last_event_id` may be empty, or the last one of an earlier subscription.
   void subscribe(HttpConnection& connection, HttpResponse::Headers headers,
                  std::string_view last_event_id);
-  /// A message that is not in the ring.
+  /// Publishes a message that is not in the ring.
   void publish(const std::string& message);
-  /// An answer; `is_later`: its caller does not wait for it. Else only with --http-fanout all.
+  /// A response; `is_later`: its caller does not wait for it. Else only with --http-fanout all.
   void publish_answer(const std::string& message, bool is_later);
-  /// The same of what belongs to a request before its answer. The upstream's requests are not shown
-  /// by this, since they are by show_request(), whichever client is asked.
+  /// The same for a message about a request before its response, except for the upstream's
+  /// requests: show_request() publishes those, whichever client is asked.
   void publish_about(const std::string& message, bool is_later);
 
   bool somebody_looks_on() const override;
   void show_request(const std::string& line) override;
 
-  /// Ends the streams on which nothing was said for --sse-idle, in order. Returns when the next of
-  /// them has its time.
+  /// Ends the streams that were quiet for --sse-idle, in order. Returns when the next one is
+  /// due.
   std::optional<SteadyTime> end_quiet(SteadyTime now);
-  /// What of the ring is for them; null: all.
+  /// Which of the ring's entries subscribers see; null: all.
   void show_only(std::shared_ptr<const RingFilter> filter) { filter_ = std::move(filter); }
-  /// The ring has something new.
+  /// The ring has new entries.
   void ring_grew();
   void close_all(std::string_view last_comment);
   std::size_t size() const { return subscribers_.size(); }
   EventStore& store() { return store_; }
 
-  /// In an upgrade: without its subscribers.
+  /// For an upgrade: without its subscribers.
   struct Saved {
     std::uint64_t instance = 0;
     Sequence seen{};
@@ -72,12 +72,12 @@ class FanOut final : public RequestOnlookers {
 
   FaceContext& context_;
   EventStore store_;
-  /// In event ids the number of the stream: another daemon's are not taken for ours.
+  /// Stands for the stream in event ids, so that another daemon's ids are not mistaken for ours.
   std::uint64_t instance_;
   std::unordered_map<Subscriber*, std::unique_ptr<Subscriber>> subscribers_;
   std::shared_ptr<const RingFilter> filter_;
-  Sequence seen_;      ///< of the ring
-  bool used_ = false;  ///< there was a subscriber: from then on events are kept
+  Sequence seen_;      ///< in the ring
+  bool used_ = false;  ///< there was a subscriber: events are kept from then on
 };
 
 }  // namespace bridge

@@ -15,13 +15,13 @@ namespace {
 
 constexpr std::string_view last_words = "the bridge is shutting down";
 
-/// Takes it out of its table; it goes at the end of the turn.
+/// Removes the entry from its table; destroyed at the end of the turn.
 template <class Table, class Key>
 void reap_from(EventLoop& loop, Table& table, const Key& key) {
   if (auto node = table.extract(key)) loop.reap(std::move(node.mapped()));
 }
 
-/// Null: in the clear.
+/// Null: without TLS.
 std::unique_ptr<TlsServer> tls_of(const FaceOptions& face) {
   if (face.certificate.empty()) return nullptr;
   return std::make_unique<TlsServer>(face.certificate, face.private_key);
@@ -80,7 +80,7 @@ void HttpFace::reload() {
 
 void HttpFace::stop_accepting() { server_->stop_accepting(); }
 
-/// What is kept for resumption gives way to what is under way, the most of it first.
+/// Events kept for resumption give way to messages under way, the largest store first.
 void HttpFace::drop_kept_events() {
   std::vector<EventStore*> stores{&fan_out_.store()};
   for (auto& [name, session] : sessions_) stores.push_back(&session->store());
@@ -127,7 +127,7 @@ void HttpFace::end_in_time(DownstreamSession& session, SessionEnd why) {
   session.end();
 }
 
-/// With --http-max-sessions used up the session ends that was not used for longest, of those with
+/// With --http-max-sessions used up, ends the session that was unused for longest, of those with
 /// nothing open and nothing under way. False if there is none.
 bool HttpFace::end_longest_unused() {
   DownstreamSession* longest = nullptr;
@@ -146,8 +146,8 @@ bool HttpFace::end_longest_unused() {
   return true;
 }
 
-/// Everything that has its time: comments on quiet streams, callers that have waited too long,
-/// unused sessions.
+/// Everything with a deadline: comments on quiet streams, callers that have waited too long, unused
+/// sessions.
 void HttpFace::sweep() {
   const SteadyTime now = context_.loop.now();
   std::optional<SteadyTime> next;
@@ -158,7 +158,7 @@ void HttpFace::sweep() {
     if (const auto time = post->due()) later(*time);
   }
 
-  // With those that are due go those that soon would be: fewer wake-ups.
+  // Streams that are nearly due are handled too: fewer wake-ups.
   const auto interval = context_.options.keepalive;
   const std::vector<EventStream*> streams(context_.streams.begin(), context_.streams.end());
   for (EventStream* stream : streams) {
@@ -182,9 +182,9 @@ void HttpFace::sweep() {
   if (next) sweep_timer_.set_at_latest(*next);
 }
 
-/// With all buffers full for a while, the largest heap goes: of a session that does not fetch what
-/// lies there for it, of a POST whose answers are collected, or of one outside of a session whose
-/// stream is not read as fast as it comes. Returns when to look again.
+/// With all buffers full for a while, frees the largest heap: the unfetched messages of a session,
+/// the collected responses of a POST, or the queue of a POST without a session whose stream is read
+/// too slowly. Returns when to check again.
 std::optional<SteadyTime> HttpFace::make_room(SteadyTime now) {
   if (!context_.budget.over()) return std::nullopt;
   const SteadyTime due = budget_used_up_since_.value_or(now) + context_.options.stall;
@@ -202,7 +202,7 @@ std::optional<SteadyTime> HttpFace::make_room(SteadyTime now) {
     most = post->reclaimable_bytes();
     largest = post;
   }
-  if (most == 0) return now + context_.options.stall;  // others have to make room first
+  if (most == 0) return now + context_.options.stall;  // other parts have to make room first
   if (largest != nullptr) {
     largest->give_up();
   } else {
@@ -212,7 +212,7 @@ std::optional<SteadyTime> HttpFace::make_room(SteadyTime now) {
                       most);
     session->end();
   }
-  return now + std::chrono::milliseconds(1);  // what it held is given back at the end of this turn
+  return now + std::chrono::milliseconds(1);  // its memory is released at the end of this turn
 }
 
 void HttpFace::ring_grew() {
@@ -233,7 +233,7 @@ void HttpFace::close_all() {
   server_->close_all();
 }
 
-// Sessions of the face, and the streams that callers open.
+// Sessions of the frontend, and the streams that callers open.
 
 namespace {
 
@@ -257,7 +257,7 @@ DownstreamSession* HttpFace::find_session(const std::string& name,
   return found->second.get();
 }
 
-/// Null if there are too many.
+/// Null at the limit of sessions.
 DownstreamSession* HttpFace::add_session(DownstreamSession::Kind kind, const FaceRequest& request) {
   const auto living = std::count_if(sessions_.begin(), sessions_.end(),
                                     [](const auto& entry) { return !entry.second->is_over(); });
@@ -273,7 +273,7 @@ DownstreamSession* HttpFace::add_session(DownstreamSession::Kind kind, const Fac
   return &added;
 }
 
-/// Why no further stream is opened for this caller; nothing if one may be.
+/// Why no further stream is opened for this caller; nullopt if one may be.
 std::optional<HttpResponse> HttpFace::stream_refusal(const RequestHead& head) const {
   if (!accepts_stream(head.header("accept"))) return no_stream_wanted();
   const auto of_sessions = std::count_if(sessions_.begin(), sessions_.end(), [](const auto& entry) {
@@ -301,7 +301,7 @@ std::optional<HttpResponse> HttpFace::open_stream(FaceRequest& request) {
     if (resume_post(request, *session, *last)) return std::nullopt;
     last.reset();  // of an unknown stream
   }
-  // A reader that resumes has lost its connection, even if that still looks open from here: it
+  // A reader that resumes has lost its connection, even if that still looks open on this side: it
   // takes over.
   if (session->stream().is_open() && !last)
     return error_response(409, json_rpc::bridge_error,
@@ -315,7 +315,7 @@ std::optional<HttpResponse> HttpFace::open_stream(FaceRequest& request) {
   return std::nullopt;
 }
 
-/// The stream of a POST goes on here, or is told to its end.
+/// Resumes the stream of a POST on this connection, or sends the rest of it.
 bool HttpFace::resume_post(FaceRequest& request, DownstreamSession& session, EventId last) {
   HttpResponse::Headers headers = access_.cors_headers(request.head);
   if (Post* post = session.post_of_stream(last.stream)) {

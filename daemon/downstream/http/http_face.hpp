@@ -16,50 +16,50 @@
 
 namespace bridge {
 
-/// What the face tells of the daemon.
+/// The daemon's reports that the frontend serves.
 struct FaceReports {
   std::function<std::string()> status;   ///< JSON
   std::function<std::string()> metrics;  ///< Prometheus exposition; may be empty: 501
   std::function<bool()> is_ready;
 };
 
-/// The same session as a remote MCP server (BEHAVIOUR, "HTTP frontend"): Streamable HTTP on /mcp,
-/// HTTP+SSE of 2024-11-05 on /sse, a fan-out of notifications, and what an operator looks at.
+/// The HTTP frontend: the same session as a remote MCP server (BEHAVIOUR, "HTTP frontend").
+/// Streamable HTTP on /mcp, HTTP+SSE of 2024-11-05 on /sse, a fan-out of notifications, reports.
 ///
-/// It turns requests into clients' lines and answers into responses; what a message is about is the
-/// router's. Owned by the daemon; the loop's thread only. Bounds: --http-max-sessions and
-/// --http-max-streams; of connections as many as both allow together and 64 more, or what the
-/// others leave of the file descriptors.
+/// It turns requests into clients' messages and answers into responses; the router decides what a
+/// message belongs to. Owned by the daemon; the loop's thread only. Bounds: --http-max-sessions and
+/// --http-max-streams; connections: the sum of both and 64 more, or what the other parts leave of
+/// the file descriptors.
 class HttpFace final : public HttpRequests, public NotificationReaders {
  public:
-  /// Takes the port; throws StartError (73, and 78 for its files). REQUIRES: options.address.
-  /// `flush` is scheduled for flush() to be called.
+  /// Binds the port; throws StartError (73, and 78 for its files). REQUIRES: options.address.
+  /// `flush` is scheduled when flush() is to be called.
   HttpFace(EventLoop& loop, Deferred& flush, ClientIdSource& ids, NotificationFeed& feed,
            ByteBudget& budget, ClientEvents& events, Log& log, FaceOptions options,
            FaceReports reports);
   ~HttpFace();
 
   void start();
-  /// What it accepts from, for the next process.
+  /// The listening descriptor, for the next process.
   int listener() const { return server_->listener(); }
   /// Throws StartError (78) if its files cannot be used.
   static void check_files(const FaceOptions& face);
   /// SIGHUP: reads the certificate again; a faulty one is ignored.
   void reload();
-  /// What of the ring the subscribers of /mcp/stream get; null: all.
+  /// Which of the ring's entries the subscribers of /mcp/stream see; null: all.
   void show_only(std::shared_ptr<const RingFilter> filter) {
     fan_out_.show_only(std::move(filter));
   }
   void stop_accepting();
-  /// Writes what is ready.
+  /// Writes all that is ready.
   void flush();
-  /// A last comment on every stream, and the end of all connections.
+  /// Sends a last comment on every stream, and closes all connections.
   void close_all();
 
-  // In an upgrade: http_face_upgrade.cpp.
-  /// A caller that takes a stream is answered by one, which can be resumed.
+  // For an upgrade: http_face_upgrade.cpp.
+  /// Answers each waiting caller that accepts a stream by one, which can be resumed.
   void pause();
-  /// As close_all(), but what can be resumed stays, without its callers.
+  /// Like close_all(), but what can be resumed is kept, without its callers.
   void close_for_upgrade();
   struct Saved {
     std::uint64_t last_post = 0;
@@ -72,15 +72,15 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
     }
   };
   Saved save() const;
-  /// Returns the sessions, as the clients that the router has known.
+  /// Returns the sessions, as the clients that the router knew.
   std::vector<ClientChannel*> restore(Saved saved);
 
   const ClientCounts& counts() const { return context_.counts; }
-  /// The subscribers of /mcp/stream, of whom --http-fanout makes onlookers.
+  /// The subscribers of /mcp/stream, which --http-fanout makes onlookers.
   RequestOnlookers& onlookers() { return fan_out_; }
-  /// `http://127.0.0.1:8080`, as it is bound.
+  /// `http://127.0.0.1:8080`, with the bound address.
   const std::string& url() const { return url_; }
-  /// What it serves.
+  /// The table of what it serves.
   static const Routes& routes();
 
   Admission request_begins(const RequestHead& head, bool has_body) override;
@@ -92,7 +92,7 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
   void acknowledge_read() override;
 
  private:
-  // What is answered without a message: http_face_routes.cpp.
+  // Answered without a message: http_face_routes.cpp.
   std::optional<HttpResponse> health(FaceRequest& request);
   std::optional<HttpResponse> readiness(FaceRequest& request);
   std::optional<HttpResponse> status(FaceRequest& request);
@@ -105,13 +105,13 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
   std::optional<HttpResponse> open_fan_out(FaceRequest& request);
   std::optional<HttpResponse> open_old_sse(FaceRequest& request);
   std::optional<HttpResponse> end_session(FaceRequest& request);
-  /// Without a kind: of any.
+  /// Without a kind: of any kind.
   DownstreamSession* find_session(const std::string& name,
                                   std::optional<DownstreamSession::Kind> kind = std::nullopt);
   DownstreamSession* add_session(DownstreamSession::Kind kind, const FaceRequest& request);
   bool resume_post(FaceRequest& request, DownstreamSession& session, EventId last);
   std::optional<HttpResponse> stream_refusal(const RequestHead& head) const;
-  /// Whether its client knows events without data (MCP 2025-11-25, "Sending Messages").
+  /// Whether its client supports events without data (MCP 2025-11-25, "Sending Messages").
   static bool primes_streams(const RequestHead& head) {
     return head.header("mcp-protocol-version") >= "2025-11-25";
   }
@@ -141,10 +141,10 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
   AccessCheck access_;
   std::string url_;
   DeadlineTimer sweep_timer_;
-  std::optional<SteadyTime> budget_used_up_since_;  ///< none: it is not
-  std::unique_ptr<HttpServer> server_;  ///< its connections go after those who answer on them
+  std::optional<SteadyTime> budget_used_up_since_;  ///< none: it is not used up
+  std::unique_ptr<HttpServer> server_;  ///< its connections are destroyed after their responders
   std::map<std::string, std::unique_ptr<DownstreamSession>, std::less<>> sessions_;
-  std::map<ClientId, std::unique_ptr<Post>> posts_;  ///< those of no session
+  std::map<ClientId, std::unique_ptr<Post>> posts_;  ///< those without a session
 };
 
 }  // namespace bridge

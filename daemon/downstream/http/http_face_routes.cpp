@@ -10,7 +10,7 @@
 
 namespace bridge {
 
-// What the face serves, and what is answered without a message.
+// The routes of the frontend, and the responses that need no message.
 
 namespace {
 
@@ -19,7 +19,7 @@ bool takes_messages(const RequestHead& head) {
   return find_operation(route, head.method)->body == RequestBody::messages;
 }
 
-// These three are calls, not braces, for the table below to be read row by row.
+// These three are calls, not braces, so that the table below can be read row by row.
 Operation operation(std::string_view method, RequestBody body, Handler handler, std::string_view id,
                     std::string_view summary, Names parameters, Responses responses) {
   return {method, body, handler, id, summary, std::move(parameters), std::move(responses)};
@@ -29,7 +29,7 @@ Route route(std::string_view path, Operation only) {
   return {path, Access::trusted, "mcp", {std::move(only)}};
 }
 
-/// What an operator looks at.
+/// A report for operators.
 Route report(std::string_view path, Access access, Handler handler, std::string_view id,
              std::string_view summary, Responses responses) {
   return {path,
@@ -139,7 +139,7 @@ std::optional<HttpResponse> HttpFace::open_api(FaceRequest&) {
 
 namespace {
 
-/// Nothing in it is answered by the upstream; an array of nothing but faults is by them.
+/// The response if the upstream has nothing to answer; an array of nothing but faults gets those.
 HttpResponse answer_without_requests(const PostedMessages& posted) {
   if (posted.faults.empty() || !posted.messages.empty()) return {202, {}, {}, {}};
   return json_response(400, answer_body(posted.faults, true));
@@ -159,8 +159,8 @@ HttpResponse accepted_for_later(const std::vector<std::string>& raw_ids) {
 
 }  // namespace
 
-/// `initialize` is answered at once in any case: with its answer the session begins. So is what
-/// only asks the bridge, unless the caller wants it otherwise: it is how answers for later are
+/// `initialize` is always answered at once: its response opens the session. So is a body that
+/// only asks the bridge, unless the caller requests otherwise: that is how later answers are
 /// collected.
 bool HttpFace::answers_later(const RequestHead& head, const PostedMessages& posted) const {
   if (posted.initializes || posted.request_ids.empty()) return false;
@@ -199,7 +199,7 @@ Post::Asked HttpFace::asked_of(FaceRequest& request, PostedMessages& posted) con
   return asked;
 }
 
-/// The answers come on streams, and of what is kept as a job the answer can be collected as well.
+/// The responses come on streams; that of a request kept as a job can also be collected.
 void HttpFace::deliver_for_later(ClientId client, PostedMessages& posted, HttpResponse& response) {
   std::string jobs;
   bool some_are_kept = false;
@@ -216,7 +216,7 @@ void HttpFace::deliver_for_later(ClientId client, PostedMessages& posted, HttpRe
   if (some_are_kept) response.headers.emplace_back("Bridge-Jobs", jobs);
 }
 
-/// Every answer from here on finds its caller.
+/// From here on every response finds its caller.
 void HttpFace::deliver(ClientId client, PostedMessages& posted) {
   for (Frame& message : posted.messages) context_.events.client_message(client, std::move(message));
 }
@@ -247,7 +247,7 @@ std::optional<HttpResponse> HttpFace::post_in_session(FaceRequest& request,
   return response;
 }
 
-/// The POST is a client itself.
+/// The POST is a client of its own.
 std::optional<HttpResponse> HttpFace::post_alone(FaceRequest& request, PostedMessages posted,
                                                  Era era) {
   const RequestHead& head = request.head;
@@ -278,20 +278,20 @@ std::optional<HttpResponse> HttpFace::post_alone(FaceRequest& request, PostedMes
   } else {
     deliver(id, posted);
   }
-  // It says nothing more: the router finishes it with its last answer.
+  // No further messages follow: the router finishes this client with its last response.
   context_.events.client_half_closed(id);
   return response;
 }
 
-/// Nothing of a session is looked at: neither its id nor where a stream was broken off, nor whether
-/// the answer may come elsewhere.
+/// Ignores everything about sessions: the session id, Last-Event-ID, and whether the response may
+/// come elsewhere.
 std::optional<HttpResponse> HttpFace::post_modern(FaceRequest& request, PostedMessages posted) {
   if (auto fault = modern_fault(request.head, posted, context_.events.headers_of_tools()))
     return fault;
   const Frame& message = posted.messages.front();
   if (message.is_request() && message.method == "subscriptions/listen") {
     if (auto refusal = stream_refusal(request.head)) return refusal;
-    // A client that has not been seen yet must find the others' reading acknowledged.
+    // Before a new client is added, what the others have read must be acknowledged.
     context_.feed.acknowledge_read();
   }
   return post_alone(request, std::move(posted), Era::modern);

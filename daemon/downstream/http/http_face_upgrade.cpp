@@ -1,4 +1,4 @@
-// The face in an upgrade: what it leaves to the next process.
+// The frontend in an upgrade: what it passes to the next process.
 #include <algorithm>
 #include <utility>
 
@@ -13,7 +13,7 @@ constexpr std::string_view words_at_upgrade = "the bridge is being upgraded";
 
 }  // namespace
 
-/// A caller that takes a stream can come again for the rest of it.
+/// A caller that accepts a stream can come back for the rest of it.
 void HttpFace::pause() {
   for (auto& [name, session] : sessions_) {
     for (const auto& post : session->posts()) {

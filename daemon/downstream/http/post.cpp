@@ -13,7 +13,7 @@
 namespace bridge {
 namespace {
 
-/// So much of the ring is with a listen's connection; the rest stays in the ring.
+/// Bytes of ring entries given to a listen's connection at a time; the rest stays in the ring.
 constexpr std::size_t listen_window = 64u << 10;
 
 }  // namespace
@@ -46,7 +46,7 @@ void Post::begin(HttpConnection& connection, Asked asked) {
   connection_ = &connection;
   stage_ = Stage::waiting;
   connection.set_responder(this);
-  // An error of the modern era is told by the status as well, so no stream begins before that.
+  // A modern error is also told by the status, so a modern stream starts later.
   if (asked_.form == AnswerForm::stream && may_become_stream() && !is_modern()) {
     begin_stream();
   } else if (const auto time = due()) {
@@ -58,7 +58,7 @@ ClientId Post::client_id() const {
   return session_ != nullptr ? session_->identity().id : client_->identity.id;
 }
 
-/// Null where nothing can be resumed.
+/// Null if nothing can be resumed.
 EventStore* Post::store() const { return session_ != nullptr ? &session_->store() : nullptr; }
 
 bool Post::may_become_stream() const {
@@ -80,7 +80,7 @@ void Post::end_stream() {
   stream_.reset();
 }
 
-/// A session that was refused has no name to give out.
+/// A refused session does not give out its name.
 void Post::read_opening_answer(const std::string& answer) {
   std::string name = std::exchange(asked_.new_session, {});
   if (!find_member(answer, "error")) asked_.headers.emplace_back("Mcp-Session-Id", std::move(name));
@@ -114,7 +114,7 @@ void Post::send_about(std::string_view raw_id, std::string frame) {
   if (awaits(raw_id)) send_before_answer(frame);
 }
 
-// Subscribers of the fan-out have it from the ring.
+// Subscribers of the fan-out get it from the ring.
 void Post::send_entry(std::string_view raw_id, std::string frame, Sequence entry) {
   if (!awaits(raw_id) || !send_before_answer(frame)) return;
   if (connection_ != nullptr) client_->told.push_back({entry, connection_->position()});
@@ -127,7 +127,7 @@ bool Post::send_before_answer(const std::string& message) {
   return true;
 }
 
-/// On the stream, and into the store; while no connection carries the stream only there.
+/// Sends on the stream and keeps in the store; without a connection only the latter.
 void Post::emit(const std::string& message, std::string_view answers) {
   EventStore* const kept = store();
   const EventId id = kept != nullptr ? kept->next_id(number_) : EventId{};
@@ -179,7 +179,7 @@ void Post::drop_stream() {
   connection_lost(false);
 }
 
-/// The answers that wait for the last one.
+/// The responses that wait for the last one.
 std::vector<std::string> Post::take_collected() {
   share_.set(0);
   return std::exchange(asked_.answers, {});
@@ -198,7 +198,7 @@ void Post::end_if_answered() {
     set_over();
     return;
   }
-  // All of its requests may have been cancelled: then there is nothing to say.
+  // All of its requests may have been cancelled: then there is no response.
   const std::vector<std::string> answers = take_collected();
   if (answers.empty()) {
     end_with({202, {}, {}, {}});
@@ -229,10 +229,10 @@ void Post::sweep(SteadyTime now) {
   const auto time = due();
   if (!time || *time > now) return;
   if (asked_.listens || began_ + context_.options.timeout > now) {
-    begin_stream();  // so that no proxy takes the silence for an end
+    begin_stream();  // so that proxies do not take the silence for an end
     return;
   }
-  // What was answered is said, the rest is an error: an array of requests gets one array.
+  // Sends the responses there are and errors for the rest: an array of requests gets one array.
   const std::vector<std::string> unanswered = asked_.ids.take_all();
   std::vector<std::string> answers = take_collected();
   for (const std::string& raw_id : unanswered) {
@@ -263,8 +263,8 @@ void Post::give_up() {
   cancel(unanswered);
 }
 
-// Its caller may come back to a session, and has given up any modern request. That is not told at
-// once: the router may be writing to this client just now.
+// A legacy caller may come back to its session; a modern request is cancelled. Deferred: the router
+// may be writing to this client at this moment.
 void Post::connection_lost(bool has_read_all) {
   if (client_ && has_read_all) take_told_before(std::numeric_limits<std::uint64_t>::max());
   connection_ = nullptr;
@@ -276,7 +276,7 @@ void Post::connection_lost(bool has_read_all) {
   if (is_modern()) {
     leaving_.schedule();
   } else {
-    load_changed();  // what was unsent waits for nobody now
+    load_changed();  // unsent bytes now wait for no caller
   }
 }
 
@@ -291,7 +291,7 @@ void Post::set_over() {
   if (session_ != nullptr) session_->post_over(*this);
 }
 
-/// The upstream need not answer these: their caller was answered by an error.
+/// The upstream need not answer these: their caller was answered with an error.
 void Post::cancel(const std::vector<std::string>& raw_ids) {
   for (const std::string& raw_id : raw_ids) {
     if (session_ != nullptr) {

@@ -20,19 +20,19 @@
 namespace bridge {
 
 /// A POST whose requests are being answered, by one JSON body or by an event stream that ends with
-/// the last answer (MCP, Streamable HTTP). Answers are found by their ids, in whatever order they
+/// the last response (MCP, Streamable HTTP). Responses are matched by id, in whatever order they
 /// come.
 ///
-/// One of a downstream session belongs to that session, which is the client. Any other is a client
-/// itself until the router finishes it: it is not fed from the ring and is asked nothing, since it
-/// could not answer. A caller that leaves cancels a modern request, also by closing its writing
-/// side alone, since that cannot be told apart; legacy requests go on, in a session into its store,
-/// to be resumed, or onto its stream. What a modern `subscriptions/listen` was told of the ring
-/// counts as taken once the caller's kernel has acknowledged it; with 64 KiB unsent it is told no
-/// more.
+/// A POST of a downstream session belongs to that session, which is the client. Any other is a
+/// client itself until the router finishes it: it is not fed from the ring, and is not asked
+/// anything, since it could not answer. A caller that leaves cancels a modern request, also by
+/// closing only its writing side, since the two look the same; legacy requests continue: those of a
+/// session into its store, to be resumed, or onto its stream. Ring entries sent to a modern
+/// `subscriptions/listen` count as taken once the caller's kernel has acknowledged them; with 64
+/// KiB unsent no more of them are sent.
 ///
-/// Owned by its session, else by the face; the loop's thread only. Memory: what its caller does not
-/// read: over --client-buffer the router pauses, over --http-stream-buffer it is dropped in time.
+/// Owned by its session, else by the frontend; the loop's thread only. Memory: what its caller has
+/// not read: over --client-buffer the router pauses, over --http-stream-buffer it is dropped.
 class Post final : public ClientChannel, public HttpResponder {
  public:
   struct Asked {
@@ -40,10 +40,10 @@ class Post final : public ClientChannel, public HttpResponder {
     std::vector<std::string> answers{};  ///< known already: faults of an array's elements
     bool is_batch = false;
     AnswerForm form = AnswerForm::json;
-    bool primes = false;   ///< its client knows events without data
-    bool listens = false;  ///< it is a modern `subscriptions/listen`
-    /// The session that its `initialize` opens: named in the head of the answer, unless that is an
-    /// error. Until then nothing is sent.
+    bool primes = false;   ///< its client supports events without data
+    bool listens = false;  ///< a modern `subscriptions/listen`
+    /// The session that its `initialize` opens: named in the head of the response, unless that is
+    /// an error. Nothing is sent before the response.
     std::string new_session{};
     HttpResponse::Headers headers{};
 
@@ -53,7 +53,7 @@ class Post final : public ClientChannel, public HttpResponder {
               archive.not_saved(new_session), headers);
     }
   };
-  /// In an upgrade, with the connection on which its caller waits for a body.
+  /// For an upgrade, with the connection on which its caller waits for a body.
   struct Saved {
     std::uint64_t number = 0;
     Asked asked;
@@ -68,61 +68,61 @@ class Post final : public ClientChannel, public HttpResponder {
   };
 
   Post(FaceContext& context, DownstreamSession& session);
-  /// A client itself; `agent` is its User-Agent, printable, and `remote` its address.
+  /// A client of its own; `agent` is its User-Agent, printable, and `remote` its address.
   Post(FaceContext& context, Era era, std::string agent, std::string remote);
-  /// One of the previous process. `connection` is null if no caller waits on it.
+  /// A POST of the previous process. `connection` is null if no caller waits.
   Post(FaceContext& context, DownstreamSession& session, Saved saved, HttpConnection* connection);
   ~Post();
   Post(const Post&) = delete;
   Post& operator=(const Post&) = delete;
 
-  /// Its caller waits on this connection. Without one the answers go to /mcp/stream.
+  /// Its caller waits on this connection. Without a call the responses go to /mcp/stream.
   void begin(HttpConnection& connection, Asked asked);
 
   bool awaits(std::string_view raw_id) const { return asked_.ids.contains(raw_id); }
-  /// Sends what comes before an answer; false if it cannot be sent here.
+  /// Sends a message that precedes a response; false if it cannot be sent here.
   bool send_before_answer(const std::string& message);
-  /// Whether a question would reach the caller now: on a stream that a connection carries.
+  /// Whether a question would reach the caller now: on a stream with a connection.
   bool can_ask() const { return stage_ == Stage::streaming || may_become_stream(); }
   bool listens() const { return asked_.listens && connection_ != nullptr; }
 
-  /// It is a stream, which another connection may carry on.
+  /// It is a stream that another connection may resume.
   bool can_resume() const { return stage_ == Stage::streaming || stage_ == Stage::broken; }
-  /// The caller is there, or had the head of its answer.
+  /// The caller is connected, or has received the head of its response.
   bool has_caller() const { return connection_ != nullptr || stage_ == Stage::broken; }
-  /// When its caller last took something of a stream; nothing if there is none.
+  /// When its caller last took bytes of a stream; nullopt without a stream.
   std::optional<SteadyTime> last_taken() const {
     return stream_ ? std::optional(stream_->connection().last_written()) : std::nullopt;
   }
-  /// Bytes that give_up() frees: collected answers, or a stream that no session counts.
+  /// Bytes that give_up() frees: collected responses, or a stream that no session counts.
   std::size_t reclaimable_bytes() const;
 
-  /// A connection that resumes its stream after `last`. REQUIRES: can_resume().
+  /// Resumes its stream after `last` on this connection. REQUIRES: can_resume().
   void resume(HttpConnection& connection, HttpResponse::Headers headers, EventId last);
-  /// The ring's entries that the caller has acknowledged are taken.
+  /// Marks the ring's entries that the caller has acknowledged as taken.
   void acknowledge_read();
-  /// A body that is late is a stream from now on, if the caller takes one, or 504. Drops a caller
-  /// that takes nothing.
+  /// A late body becomes a stream, if the caller accepts one, or 504. Drops a caller that takes
+  /// nothing.
   void sweep(SteadyTime now);
-  /// --max-buffered is used up: 503, or the stream is dropped.
+  /// --max-buffered is used up: answers 503, or drops the stream.
   void give_up();
-  /// When to look at it; nothing if it has all the time.
+  /// When to check it; nullopt without a deadline.
   std::optional<SteadyTime> due() const;
-  /// Its session or the daemon ends: a stream with a last comment, a body with `refusal`.
+  /// Its session or the daemon ends: closes a stream with a last comment, a body with `refusal`.
   void close(std::string_view last_comment, const HttpResponse& refusal);
 
-  // In an upgrade: http_face_upgrade.cpp.
-  /// If its caller takes a stream it gets one now.
+  // For an upgrade: http_face_upgrade.cpp.
+  /// Begins a stream if its caller accepts one.
   void become_stream();
-  /// Its caller may come again for the rest.
+  /// Its caller may come back for the rest.
   void detach(std::string_view last_comment);
-  /// Its caller waits on this connection for a body, which the next process sends.
+  /// Whether its caller waits on this connection for a body, which the next process sends.
   bool moves_with(const HttpConnection& connection) const {
     return connection_ == &connection && stage_ == Stage::waiting && survives_upgrade({});
   }
   Saved save() const;
 
-  /// Names its stream in event ids.
+  /// The number of its stream in event ids.
   std::uint64_t number() const { return number_; }
 
   void send(std::string) override {}
@@ -156,17 +156,17 @@ class Post final : public ClientChannel, public HttpResponder {
     gone,    ///< its caller left before anything was sent
     over,    ///< answered, or given up
   };
-  /// An entry of the ring, told of by what stands before `end` (HttpConnection::position()).
+  /// A ring entry that was sent in the bytes before `end` (HttpConnection::position()).
   struct Told {
     Sequence entry;
     std::uint64_t end;
   };
-  /// What it is to the router outside of a session.
+  /// Its state as a client of its own, outside of a session.
   struct Client {
     Era era;
     std::string agent;
     ClientIdentity identity;
-    std::deque<Told> told{};  ///< as much as the kernel and the connection's window hold
+    std::deque<Told> told{};  ///< as many as the kernel and the connection's window hold
     bool congested = false;
   };
 
@@ -192,12 +192,12 @@ class Post final : public ClientChannel, public HttpResponder {
 
   FaceContext& context_;
   DownstreamSession* session_;            ///< null: it is a client itself
-  std::optional<Client> client_;          ///< then
+  std::optional<Client> client_;          ///< set in that case
   HttpConnection* connection_ = nullptr;  ///< while it waits or streams
   std::uint64_t number_;
   Asked asked_;
   std::unique_ptr<EventStream> stream_;  ///< while it streams
-  ByteBudget::Share share_;              ///< of the answers that wait for the last one
+  ByteBudget::Share share_;              ///< of the responses that wait for the last one
   SteadyTime began_;
   Stage stage_ = Stage::for_later;
   Deferred leaving_;

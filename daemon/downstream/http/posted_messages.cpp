@@ -64,7 +64,7 @@ namespace {
 
 constexpr FrameFault null_id{json_rpc::invalid_request, "Invalid Request: id is null"};
 
-/// Adds one message; its fault if it is none.
+/// Adds one message; returns the fault if it is not one.
 std::optional<FrameFault> add_message(PostedMessages& posted, ParsedFrame&& parsed) {
   if (const auto* fault = std::get_if<FrameFault>(&parsed)) return *fault;
   Frame& frame = std::get<Frame>(parsed);
@@ -82,7 +82,7 @@ std::optional<FrameFault> add_message(PostedMessages& posted, ParsedFrame&& pars
     posted.ids.insert(id);
     posted.request_ids.push_back(std::move(id));
   } else if (const char* reason = wrong_kind(frame)) {
-    return FrameFault{json_rpc::invalid_request, reason};  // it has no id to be answered under
+    return FrameFault{json_rpc::invalid_request, reason};  // it has no id for the response
   }
   posted.messages.push_back(std::move(frame));
   return std::nullopt;
@@ -115,7 +115,7 @@ std::variant<PostedMessages, FrameFault> read_posted(ReceivedText body) {
 namespace {
 
 constexpr std::string_view version_header = "mcp-protocol-version";
-/// Of an unknown revision so many bytes are said back.
+/// Bytes of an unknown revision that the error repeats.
 constexpr std::size_t longest_version = 64;
 
 HttpResponse refuse(std::string_view raw_id, int code, std::string_view message) {

@@ -106,7 +106,7 @@ JsonObject reference(std::string_view kind, std::string_view name) {
   return JsonObject().add("$ref", fmt::format("#/components/{}/{}", kind, name));
 }
 
-/// By status, with what follows from access and body.
+/// The responses by status, with those that follow from access and body.
 std::map<int, std::string_view> responses_of(const Route& route, const Operation& operation) {
   std::map<int, std::string_view> responses(operation.responses.begin(), operation.responses.end());
   if (route.access == Access::trusted)

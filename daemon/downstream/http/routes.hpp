@@ -15,19 +15,19 @@ namespace bridge {
 class HttpConnection;
 class HttpFace;
 
-/// A request that has come whole, from a caller that may ask it.
+/// A complete request, from an admitted caller.
 struct FaceRequest {
   HttpConnection& connection;
   const RequestHead& head;
   ReceivedText body;
 };
 
-/// Answers a request; nothing if the answer comes later, or is a stream.
+/// Answers a request; nullopt if the response comes later, or is a stream.
 using Handler = std::optional<HttpResponse> (HttpFace::*)(FaceRequest& request);
 
 enum class Access {
-  anybody,  ///< neither Host nor Origin nor a token is looked at
-  trusted,  ///< from a site that is served, with the token if --http-token-file was given
+  anybody,  ///< neither Host nor Origin nor a token is checked
+  trusted,  ///< from an allowed site, with the token if --http-token-file is set
 };
 
 enum class RequestBody {
@@ -39,7 +39,7 @@ enum class RequestBody {
 using Names = std::vector<std::string_view>;
 using Responses = std::vector<std::pair<int, std::string_view>>;
 
-/// What one method does at a path.
+/// One method at a path.
 struct Operation {
   std::string_view method;
   RequestBody body;
@@ -48,21 +48,21 @@ struct Operation {
   std::string_view id;
   std::string_view summary;
   Names parameters{};
-  Responses responses{};  ///< beside those that follow from access and body
+  Responses responses{};  ///< in addition to those that follow from access and body
 };
 
-/// What there is at one path. Each answers OPTIONS besides, a browser's preflight.
+/// One path and its methods. Each also answers OPTIONS, a browser's preflight.
 struct Route {
   std::string_view path;
   Access access;
   std::string_view tag;  ///< OpenAPI's
   std::vector<Operation> operations;
   bool answers_head = false;   ///< HEAD, like GET
-  std::string_view same_as{};  ///< the path of which this is another name
+  std::string_view same_as{};  ///< the path that this one is an alias of
 };
 
-/// The one table of what the face serves: dispatch, 404, 405 with `Allow`, and /openapi.json come
-/// from it.
+/// The single table of what the frontend serves: dispatch, 404, 405 with `Allow`, and /openapi.json
+/// are derived from it.
 using Routes = std::vector<Route>;
 
 /// Null: 404.
@@ -72,7 +72,7 @@ const Operation* find_operation(const Route& route, std::string_view method);
 /// The value of `Allow` (RFC 9110, section 10.2.1).
 std::string allowed_methods(const Route& route);
 
-/// GET /openapi.json: what the table of routes says, as OpenAPI 3.1.
+/// GET /openapi.json: the table of routes as OpenAPI 3.1.
 std::string open_api_document(const Routes& routes);
 
 }  // namespace bridge

@@ -8,9 +8,9 @@
 namespace bridge {
 namespace {
 
-/// A reader that takes nothing for so long is none.
+/// A stream whose reader takes nothing for this long is stuck.
 constexpr std::chrono::seconds stuck_time{5};
-/// How soon a client may come back to a stream that has ended: `retry`.
+/// How soon a client may return to a stream that has ended: `retry`.
 constexpr std::uint64_t stream_retry_ms = 500;
 
 std::string event_id_text(EventId id) { return id == EventId{} ? std::string() : to_text(id); }
@@ -21,7 +21,7 @@ EventStream::EventStream(FaceContext& context, HttpConnection& connection,
                          HttpResponse::Headers headers)
     : context_(context), connection_(connection) {
   HttpResponse response{200, "text/event-stream", {}, std::move(headers)};
-  // no-transform: a proxy that compresses would hold events back. X-Accel-Buffering: nginx would.
+  // no-transform: a proxy that compresses would delay events. X-Accel-Buffering: so would nginx.
   response.headers.emplace_back("Cache-Control", "no-cache, no-transform");
   response.headers.emplace_back("X-Accel-Buffering", "no");
   connection_.begin_stream(response);
@@ -68,7 +68,7 @@ void EventStream::write(std::string_view event) {
   const bool behind = connection_.unsent() > 0;
   connection_.write_stream(event);
   last_sent_ = context_.loop.now();
-  // What is unsent only because the turn has not ended says nothing of the reader.
+  // Bytes that are unsent only because the turn has not ended do not count.
   overrun_ =
       behind && connection_.is_blocked() && connection_.unsent() > context_.options.stream_buffer;
 }
@@ -95,9 +95,9 @@ void EventStream::end() { connection_.end_stream(); }
 
 namespace {
 
-/// With the connection; the rest stays where it is until that is on its way.
+/// Bytes given to the connection at a time; the rest stays queued until those are sent.
 constexpr std::size_t window = 64u << 10;
-/// How soon what was sent is asked after: by then a peer that is there has acknowledged it.
+/// When to ask for acknowledgements after sending: a live peer has acknowledged by then.
 constexpr std::chrono::milliseconds acknowledged_after{200};
 
 Sequence following(Sequence sequence) { return static_cast<Sequence>(value_of(sequence) + 1); }
@@ -126,7 +126,7 @@ void SessionStream::open(HttpConnection& connection, HttpResponse::Headers heade
     stream_->end();
     stream_.reset();
   }
-  // A client that has not been seen yet must find the others' reading acknowledged.
+  // Before a client is fed, what the others have read must be acknowledged.
   context_.feed.acknowledge_read();
   stream_ = std::make_unique<EventStream>(context_, connection, std::move(headers));
   connection.set_responder(this);
@@ -147,14 +147,14 @@ void SessionStream::join(bool resumed) {
   reader_.filter = filter_.get();
   in_ring_ = true;
   if (!resumed || sent_from_ring_ == Sequence{}) return;
-  // What had been sent comes from the store; what has come since then is for it, also if another
-  // client took it.
+  // What was sent before is replayed from the store; what came since is for this client, also if
+  // another one took it.
   const Sequence next = following(sent_from_ring_);
   reader_.joined = std::min(reader_.joined, next);
   reader_.next = std::max(reader_.next, next);
 }
 
-/// Of one that has missed more than is kept a new stream begins, but its answers come.
+/// If events it has missed are lost, a new stream begins, but the responses are sent.
 void SessionStream::replay(EventId last, bool resumed) {
   store_.each_after(last, [&](const EventStore::Event& event) {
     if ((resumed || !event.answers.empty()) && !is_queued_again(event.id))
@@ -177,7 +177,7 @@ void SessionStream::push_ahead(std::string message, std::string_view answers) {
   pump();
 }
 
-/// Sends what is next; false if there is nothing.
+/// Sends the next message; false if there is none.
 bool SessionStream::send_next() {
   Ring& ring = context_.feed.ring();
   const bool has_queued = queued() > 0;
@@ -218,14 +218,14 @@ void SessionStream::forget_acknowledged() {
   if (sent_ != before) changed_();
 }
 
-/// The connection is gone: what its peer's kernel has not acknowledged comes again on the next.
+/// The connection is gone: what was not acknowledged is sent again on the next one.
 void SessionStream::put_back_unacknowledged() {
   forget_acknowledged();
   queued_bytes_ += std::exchange(unacknowledged_bytes_, 0);
   if (std::exchange(sent_, 0) > 0) changed_();
 }
 
-/// Its client has had these, whatever the kernel said.
+/// The client has received these, whatever the kernel reported.
 void SessionStream::drop_received(EventId last) {
   std::erase_if(queue_, [&](const Queued& one) {
     if (!one.sent_as || one.sent_as->number > last.number) return false;
@@ -242,7 +242,7 @@ bool SessionStream::is_queued_again(EventId id) const {
 
 void SessionStream::pump() {
   if (!stream_) return;
-  // Once more is written, what was written before cannot be asked for.
+  // Ask before writing more: afterwards earlier bytes can no longer be told apart.
   acknowledge_read();
   forget_acknowledged();
   const std::size_t before = queued();
@@ -261,7 +261,7 @@ void SessionStream::pump() {
   drop_if_stuck();
 }
 
-// One that only reads slowly is not: what waits for it is bounded as for any client.
+// A slow reader is not stuck: its queue is bounded as for any client.
 void SessionStream::drop_if_stuck() {
   forget_acknowledged();
   if (!stream_ || !stream_->is_stuck(queued() > 1 ? queued_bytes_ : 0)) return;

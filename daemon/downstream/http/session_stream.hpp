@@ -27,19 +27,19 @@ inline std::string_view message_of(const RingEntry& entry) {
   return std::string_view(entry.line).substr(0, entry.line.size() - 1);
 }
 
-/// What was sent on the streams of one session, so that a broken one can be resumed.
+/// The events sent on the streams of one session, so that a broken stream can be resumed.
 ///
-/// Pure. Bounded by bytes, the oldest out first, whether they were received or not, but the newest
-/// stays whatever its size; with the budget of all queues exhausted nothing is kept. What came from
-/// the ring is kept as its sequence number only. Of an answer that was pushed out its id is kept,
-/// up to a number of them: a reader that resumes is told that it is lost.
+/// Pure. Bounded by bytes; drops the oldest first, received or not, but keeps the newest whatever
+/// its size. Keeps nothing while the budget of all queues is used up. Of a ring entry only the
+/// sequence number is kept. Of a dropped response the id is kept, up to a number of them: a reader
+/// that resumes is told that it is lost.
 class EventStore {
  public:
   struct Event {
     EventId id;
     std::string message;  ///< empty: it is in the ring
     Sequence sequence{};
-    std::string answers{};  ///< the id of the request it answers; empty: it is no answer
+    std::string answers{};  ///< the id of the request it answers; empty: not a response
 
     template <class A>
     void each_field(A& archive) {
@@ -59,7 +59,7 @@ class EventStore {
     std::deque<Event> events;
     std::deque<Lost> lost;
     std::uint64_t last = 0;
-    std::uint64_t forgotten = 0;  ///< the newest that was pushed out
+    std::uint64_t forgotten = 0;  ///< the newest that was dropped
 
     template <class A>
     void each_field(A& archive) {
@@ -70,21 +70,21 @@ class EventStore {
   EventStore(std::size_t limit, ByteBudget& budget)
       : limit_(limit), budget_(budget), share_(budget) {}
 
-  /// The id for a new event on that stream, which is not kept by itself.
+  /// The id for a new event on that stream; does not keep the event.
   EventId next_id(std::uint64_t stream) { return {stream, ++all_.last}; }
 
-  /// `answers`: the id of the request, if it is an answer.
+  /// `answers`: the id of the request, if it is a response.
   void keep(EventId id, std::string message, std::string_view answers = {}) {
     add({id, std::move(message), Sequence{}, std::string(answers)});
   }
   void keep(EventId id, Sequence sequence) { add({id, {}, sequence}); }
 
   bool has_given_out(EventId id) const { return id.number <= all_.last; }
-  /// Whether nothing that came after this event has been pushed out.
+  /// Whether no event after this one was dropped.
   bool reaches_back_to(EventId id) const {
     return has_given_out(id) && id.number >= all_.forgotten;
   }
-  /// Whether that event's number was given out, and something of its stream is known.
+  /// Whether this id was given out, and its stream is still known.
   bool knows(EventId id) const {
     const auto is_of_stream = [id](const auto& one) { return one.id.stream == id.stream; };
     return has_given_out(id) &&
@@ -92,7 +92,7 @@ class EventStore {
             std::any_of(all_.lost.begin(), all_.lost.end(), is_of_stream));
   }
 
-  /// What was sent on that event's stream after it, oldest first; errors for answers that are lost.
+  /// Visits the later events of that event's stream, oldest first; errors for lost responses.
   template <class Visit>
   void each_after(EventId id, Visit&& visit) const {
     const auto comes_after = [id](EventId other) {
@@ -107,7 +107,7 @@ class EventStore {
     }
   }
 
-  /// Forgets what it can while the budget is used up.
+  /// Drops what it can while the budget is used up.
   void give_way() {
     while (!all_.events.empty() && budget_.over()) forget_oldest();
   }
@@ -159,9 +159,9 @@ class EventStore {
   Saved all_;
 };
 
-/// A response of server-sent events that is under way on a connection. Its owner is the
-/// connection's responder and ends it before it goes; while it lives it gets keep-alive comments.
-/// The loop's thread only.
+/// A server-sent event stream under way on a connection. Its owner is the connection's responder
+/// and ends the stream before it goes; meanwhile it gets keep-alive comments. The loop's thread
+/// only.
 class EventStream {
  public:
   /// Sends the head and the first comment at once.
@@ -171,30 +171,30 @@ class EventStream {
   EventStream& operator=(const EventStream&) = delete;
 
   void send(std::string_view event);
-  /// An `id` of EventId{}, or an empty type, is not written.
+  /// An `id` of EventId{}, or an empty type, is omitted.
   void send_message(EventId id, std::string_view message, std::string_view type = {});
-  /// Tells the id from which it can be resumed, and how soon to come back: by an event without
-  /// data if its client knows those.
+  /// Sends the id to resume from and the delay before reconnecting: as an event without data if its
+  /// client supports those.
   void announce(EventId id, bool primes);
-  /// An event that was sent before; nothing if the ring no longer has it.
+  /// Sends an event again; does nothing if the ring no longer has it.
   void send_again(const EventStore::Event& event);
-  /// All that the store has of that event's stream after it.
+  /// Sends all that the store has of that event's stream after it.
   void replay(const EventStore& store, EventId last);
   void comment(std::string_view text);
-  /// The stream's proper end; the connection may go on.
+  /// Ends the stream properly; the connection may continue.
   void end();
   /// Ends the connection.
   void drop() { connection_.drop(); }
 
   HttpConnection& connection() { return connection_; }
   /// More than --http-stream-buffer is unsent, and the kernel takes no more for now. A single event
-  /// is admitted whatever its size.
+  /// is accepted whatever its size.
   bool is_overrun() const { return overrun_; }
-  /// Whether it is overrun for 5 s, or by far more than a client may leave unread; else asks the
-  /// connection for another look. `queued` more bytes wait for this stream.
+  /// Whether it has been overrun for 5 s, or by far more than a client may leave unread; otherwise
+  /// asks the connection to check again. `queued` more bytes wait for this stream.
   bool is_stuck(std::size_t queued = 0);
   SteadyTime last_sent() const { return last_sent_; }
-  /// When it has said nothing but comments for --sse-idle; nothing without that.
+  /// When it will have sent only comments for --sse-idle; nullopt without that option.
   std::optional<SteadyTime> quiet_end() const;
 
  private:
@@ -203,20 +203,20 @@ class EventStream {
   FaceContext& context_;
   HttpConnection& connection_;
   SteadyTime last_sent_;
-  SteadyTime last_event_;  ///< as above, comments not counted
+  SteadyTime last_event_;  ///< as above, without comments
   bool overrun_ = false;
 };
 
-/// A session's own stream: what is about none of the requests under way, and the session's
+/// A session's own stream: messages about none of the requests under way, and the session's
 /// notifications from the ring, in the order of their arrival. While no connection carries it,
-/// messages wait and the ring is not read.
+/// messages are queued and the ring is not read.
 ///
-/// From the ring it is fed by a cursor, without copies; at most 64 KiB of it are with the
-/// connection. A notification counts as taken when the caller's kernel has acknowledged its bytes
-/// (SIOCOUTQ): that it was read by the process cannot be seen over TCP. Messages likewise: those
-/// that were sent and not acknowledged when the connection broke are sent again on the next one,
-/// unless its client says that it had them (Last-Event-ID). Owned by its DownstreamSession; the
-/// loop's thread only.
+/// It reads the ring through a cursor, without copies; at most 64 KiB are with the connection. A
+/// notification counts as taken when the caller's kernel has acknowledged its bytes (SIOCOUTQ):
+/// over TCP it cannot be seen whether the process has read them. The same holds for messages: those
+/// not acknowledged when the connection broke are sent again on the next one, unless the client
+/// reports that it has received them (Last-Event-ID). Owned by its DownstreamSession; the loop's
+/// thread only.
 class SessionStream final : public HttpResponder {
  public:
   /// The number of this stream in event ids.
@@ -224,12 +224,12 @@ class SessionStream final : public HttpResponder {
 
   struct Style {
     bool has_ids = true;
-    std::string_view event_type;  ///< empty: none is written
+    std::string_view event_type;  ///< empty: omitted
   };
 
   struct Queued {
     std::string message;
-    Sequence behind{};  ///< goes after the ring's entries up to this one
+    Sequence behind{};  ///< to be sent after the ring's entries up to this one
     std::string answers;
     std::optional<EventId> sent_as{};
     std::uint64_t end = 0;  ///< if it was sent on this connection: HttpConnection::position()
@@ -239,7 +239,7 @@ class SessionStream final : public HttpResponder {
       archive(message, behind, answers, sent_as, archive.not_saved(end));
     }
   };
-  /// In an upgrade: without the connection that carries it.
+  /// For an upgrade: without its connection.
   struct Saved {
     RingFeed feed = RingFeed::takes;
     Sequence sent_from_ring{};
@@ -255,8 +255,8 @@ class SessionStream final : public HttpResponder {
                 std::function<void()> lost);
   ~SessionStream();
 
-  /// A connection carries it from now on, in place of the one that did. `last` is where its client
-  /// had got to; `primes` whether it knows events without data.
+  /// From now on this connection carries the stream, instead of an earlier one. `last` is the last
+  /// event that the client received; `primes`: it supports events without data.
   void open(HttpConnection& connection, HttpResponse::Headers headers, std::optional<EventId> last,
             bool primes, std::string_view first_event = {});
   bool is_open() const { return stream_ != nullptr; }
@@ -267,25 +267,25 @@ class SessionStream final : public HttpResponder {
     return stream_ ? stream_->quiet_end() : std::nullopt;
   }
 
-  /// `answers`: the id of the request, if it is an answer.
+  /// `answers`: the id of the request, if it is a response.
   void push(std::string message, std::string_view answers = {});
   void push_ahead(std::string message, std::string_view answers = {});
   void set_feed(RingFeed feed);
-  /// What of the ring is for it; null: all.
+  /// Which of the ring's entries its reader sees; null: all.
   void show_only(std::shared_ptr<const RingFilter> filter) {
     filter_ = std::move(filter);
     reader_.filter = filter_.get();
   }
-  /// Writes what is ready, as far as the connection takes it.
+  /// Writes what is ready, as much as the connection takes.
   void pump();
   void acknowledge_read();
-  /// Lets go of a reader that takes nothing.
+  /// Drops a reader that takes nothing.
   void drop_if_stuck();
 
   std::size_t queued_bytes() const { return queued_bytes_; }
-  /// With those that were sent and may have to be sent again.
+  /// Includes those that were sent and may have to be sent again.
   std::size_t held_bytes() const { return queued_bytes_ + unacknowledged_bytes_; }
-  /// When its reader last took something; nothing while no connection carries it.
+  /// When its reader last took bytes; nullopt without a connection.
   std::optional<SteadyTime> last_taken() const {
     return stream_ ? std::optional(stream_->connection().last_written()) : std::nullopt;
   }
@@ -316,11 +316,11 @@ class SessionStream final : public HttpResponder {
   EventStore& store_;
   Style style_;
   std::function<void()> changed_;  ///< its queue has grown or shrunk
-  std::function<void()> lost_;     ///< no connection carries it now
+  std::function<void()> lost_;     ///< the connection is gone
   std::unique_ptr<EventStream> stream_;
-  std::deque<Queued> queue_;      ///< those that were sent and are not acknowledged first
-  std::size_t sent_ = 0;          ///< as much as the kernel holds, and the connection's window
-  std::size_t queued_bytes_ = 0;  ///< of the others
+  std::deque<Queued> queue_;      ///< unacknowledged ones first
+  std::size_t sent_ = 0;          ///< as many as the kernel and the connection's window hold
+  std::size_t queued_bytes_ = 0;  ///< of the unsent ones
   std::size_t unacknowledged_bytes_ = 0;
   std::shared_ptr<const RingFilter> filter_;  ///< of the reader
   RingReader reader_;

@@ -14,15 +14,15 @@
 namespace bridge {
 namespace {
 
-/// Reads of one connection in one turn; then the others have theirs.
+/// Reads of one connection per turn; then the other connections have theirs.
 constexpr int reads_per_turn = 2;
-/// Of a whole buffer, from one that is gone: more than a socket holds.
+/// Whole buffers read from a peer that has closed: more than a socket holds.
 constexpr int max_last_reads = 16;
-/// For so long what a new client is fed waits for its first frame, which may say that it is not to
-/// be fed (BEHAVIOUR, "Eras: a modern client").
+/// How long feeding a new client waits for its first frame, which may say that it must not be fed
+/// (BEHAVIOUR, "Eras: a modern client").
 constexpr std::chrono::milliseconds first_frame_time{50};
 /// With all buffers full, a client that holds no more than this is still read: its control requests
-/// and its small calls are not what fills them.
+/// and small calls do not fill them.
 constexpr std::size_t always_read = 64u << 10;
 
 }  // namespace
@@ -97,7 +97,7 @@ void Connection::restore(Saved saved) {
   wait_for_input();
 }
 
-/// Its first frame is there, or does not come: until then it was not known whether it is to be fed.
+/// The first frame has arrived, or is overdue: only now it is known whether to feed the client.
 void Connection::begin_feed() {
   if (std::exchange(feed_begun_, true)) return;
   first_frame_.clear();
@@ -125,7 +125,7 @@ void Connection::on_ready(DescriptorWatch::Event event) {
 
 void Connection::wait_for_input() {
   if (phase_ == Phase::over || phase_ == Phase::lingering) return;
-  // While nothing is read its leaving must still be noticed.
+  // A hang-up must be noticed also while nothing is read.
   watch_.want(may_read() ? DescriptorWatch::Event::readable : DescriptorWatch::Event::hung_up);
 }
 
@@ -151,13 +151,13 @@ void Connection::read_ready() {
       context_.counts.received_bytes += size;
       splitter_.feed(std::string_view(buffer.data(), size), *this);
       update_load();
-      if (size < buffer.size()) break;  // the queue is empty, or as good as
+      if (size < buffer.size()) break;  // the queue is empty, or almost
     } else if (length == 0) {
       end_of_input();
     } else if (errno == EAGAIN) {
       break;
     } else if (errno != EINTR) {
-      reset_ = true;  // ECONNRESET: it left without having read all
+      reset_ = true;  // ECONNRESET: the client left without having read all
       leave(false);
     }
   }
@@ -191,15 +191,15 @@ bool Connection::peer_hung_up() const {
   return poll(&poll_set, 1, 0) == 1 && (poll_set.revents & (POLLHUP | POLLERR)) != 0;
 }
 
-// SIOCOUTQ counts what the peer has not read. It is also 0 after a peer has closed, so whether that
-// one had read all is told by the reset that its close leaves behind otherwise.
+// SIOCOUTQ counts what the peer has not read. It is 0 after the peer has closed, too; whether that
+// peer had read all is then told by the reset that closing with unread data causes.
 bool Connection::peer_has_read_all() {
   int unread = 0;
   if (reset_ || ioctl(watch_.descriptor(), SIOCOUTQ, &unread) != 0 || unread != 0) return false;
   char byte = 0;
   const ssize_t seen = recv(watch_.descriptor(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
   reset_ = seen < 0 && errno != EAGAIN && errno != EINTR;
-  // What it has sent meanwhile may say that it takes nothing: that is read first.
+  // A frame that the client has sent meanwhile may say that it takes nothing: that is read first.
   return !reset_ && seen <= 0;
 }
 
@@ -210,8 +210,8 @@ void Connection::acknowledge_read() {
   if (feed_ == RingFeed::takes) context_.feed.ring().take(outbox_.reader());
 }
 
-// A full close: the complete lines that it still sent count. That is what its socket held, unless
-// it reads no more and goes on sending: nobody can serve that one.
+// A full close: complete lines that the socket still holds are handled, up to max_last_reads
+// buffers of a peer that keeps sending without reading.
 void Connection::hung_up() {
   auto& buffer = context_.read_buffer;
   for (int reads = 0; reads < max_last_reads; ++reads) {
@@ -247,16 +247,16 @@ void Connection::abandon() {
   leave(peer_hung_up() && peer_has_read_all());
 }
 
-// What a client of the Unix socket is given, and whether it has read it.
+// What a client of the Unix socket is sent, and whether it has read it.
 
 namespace {
 
 constexpr std::size_t pieces_per_write = 64;
-/// With so much left when the socket is full, that is made to hold twice as much: the client and we
-/// wake one another less often.
+/// With this much left when the socket is full, the socket is enlarged to twice this: the client
+/// and the daemon wake each other less often.
 constexpr int large = 256 << 10;
 
-/// Most often there is one, which costs the kernel less as such.
+/// Usually there is one piece, for which send() costs the kernel less.
 ssize_t write_pieces(int descriptor, iovec* pieces, std::size_t count) {
   constexpr int flags = MSG_NOSIGNAL | MSG_DONTWAIT;
   if (count == 1) return send(descriptor, pieces->iov_base, pieces->iov_len, flags);
@@ -268,8 +268,8 @@ ssize_t write_pieces(int descriptor, iovec* pieces, std::size_t count) {
 
 }  // namespace
 
-/// False if it is as wide as it gets. What the kernel gives is twice what it is asked for, which is
-/// net.core.wmem_max at most.
+/// False if it cannot grow. The kernel grants twice the requested size, which is limited by
+/// net.core.wmem_max.
 bool Connection::widen_socket() {
   int size = 0;
   socklen_t length = sizeof size;
@@ -332,7 +332,7 @@ void Connection::mark() {
 void Connection::flush() {
   marked_ = false;
   if (phase_ == Phase::over || blocked_) return;
-  // Once more is written, an empty queue says nothing about what was written before.
+  // After further writes an empty queue says nothing about what was written before.
   acknowledge_read();
   std::array<iovec, pieces_per_write> pieces{};
   for (;;) {
@@ -344,8 +344,8 @@ void Connection::flush() {
     const ssize_t written = write_pieces(watch_.descriptor(), pieces.data(), count);
     if (written < 0 && errno == EINTR) continue;
     if (written < 0 && errno != EAGAIN) {
-      reset_ = reset_ || errno == ECONNRESET;  // the kernel has told it now, and will not again
-      hung_up();  // EPIPE: what it still sent counts, and whether it had read all is seen there
+      reset_ = reset_ || errno == ECONNRESET;  // the kernel reports it only once
+      hung_up();  // EPIPE: handles what the client still sent, and checks whether it had read all
       return;
     }
     if (written > 0) {
@@ -363,13 +363,13 @@ void Connection::flush() {
     }
   }
   update_load();
-  // Room in the queue may have brought forth the last answers: they are written first.
+  // The freed room may have let the last responses in: they are written first.
   if (phase_ == Phase::finishing && !blocked_ && !marked_) linger();
 }
 
-// The client sees the end now. If it was given notifications the connection stays until it is known
-// whether it has read them. No event tells that: with both sides shut down poll says POLLHUP
-// however it is, so it is looked at after 1 ms, 2 ms, 4 ms and so on.
+// The client sees the end now. If it was sent notifications the connection stays until it is known
+// whether it has read them. No event reports that: with both sides shut down poll() always says
+// POLLHUP, so it is checked after 1 ms, 2 ms, 4 ms and so on.
 void Connection::linger() {
   acknowledge_read();
   if (!outbox_.has_unacknowledged() || feed_ == RingFeed::reads) {
@@ -394,7 +394,7 @@ void Connection::look_whether_read() {
 
 void Connection::update_load() {
   share_.set(outbox_.bytes() + splitter_.pending_bytes());
-  // A single frame is admitted whatever its size.
+  // A single frame is accepted whatever its size.
   const bool over = outbox_.bytes() > context_.limits.buffer && outbox_.frames() > 1;
   const bool drained = outbox_.bytes() <= context_.limits.buffer / 2;
   if (congested_ ? !drained : !over) return;

@@ -23,11 +23,11 @@ class Connection;
 
 struct ClientLimits {
   std::size_t max_frame = 8u << 20;
-  std::size_t buffer = 16u << 20;          ///< bytes queued before its answers are paused
+  std::size_t buffer = 16u << 20;          ///< bytes queued before its responses are paused
   std::chrono::milliseconds stall{30000};  ///< without reading, when over the buffer
 };
 
-/// What all connections of a socket share. Outlives them.
+/// Shared by all connections of a socket. Outlives them.
 struct ConnectionContext {
   EventLoop& loop;
   ClientIdSource& ids;
@@ -35,31 +35,31 @@ struct ConnectionContext {
   ByteBudget& budget;
   Log& log;
   ClientLimits limits;
-  Deferred& flush;                       ///< what was queued is written then
-  bool paused = false;                   ///< nothing is read of anybody
-  std::vector<Connection*> dirty{};      ///< have something to write, or are over
-  ReadBuffer<256u << 10> read_buffer{};  ///< one for all
+  Deferred& flush;                       ///< writes what was queued
+  bool paused = false;                   ///< no client is read
+  std::vector<Connection*> dirty{};      ///< those with something to write, or that have ended
+  ReadBuffer<256u << 10> read_buffer{};  ///< shared by all
   ClientCounts counts{};
 };
 
-/// One client of the Unix socket: bytes to lines, frames to bytes, and whether it has read them.
+/// One client of the Unix socket: reads lines, writes frames, checks what the client has read.
 ///
-/// Owned by UnixClients; the loop's thread only. Its life: start() … until is_over(), when the
-/// owner drops it. Between its answers and the ring the order of arrival is kept. Memory: the
-/// outbox, with --client-buffer as the mark above which the router pauses its answers, and one line
-/// of at most --max-frame.
+/// Owned by UnixClients; the loop's thread only. Used from start() until is_over(), when the owner
+/// drops it. Responses and ring entries keep their order of arrival. Memory: the outbox, with
+/// --client-buffer as the mark above which the router pauses its responses, and one line of at most
+/// --max-frame.
 class Connection final : public ClientChannel {
  public:
   enum class Phase {
     open,         ///< reading and writing
-    half_closed,  ///< it sends nothing more
-    finishing,    ///< the router is done with it; the rest is being written
-    lingering,    ///< all is written and our side is shut down: has it read it?
+    half_closed,  ///< the client sends nothing more
+    finishing,    ///< the router has finished it; the rest is being written
+    lingering,    ///< all is written and our side is shut down; has the client read it?
     over,
   };
-  friend constexpr Phase last_of(Phase) { return Phase::lingering; }  // what is over is not saved
-  /// As it is between two turns, with the bytes that were read and not handled, and those that were
-  /// not written yet. The descriptor stays whose it is.
+  friend constexpr Phase last_of(Phase) { return Phase::lingering; }  // an ended one is not saved
+  /// Its state between two turns, with bytes that were read and not handled, and bytes that were
+  /// not written yet. The descriptor keeps its owner.
   struct Saved {
     int descriptor = -1;
     ClientIdentity identity;
@@ -83,29 +83,29 @@ class Connection final : public ClientChannel {
   Connection(ConnectionContext& context, ClientEvents& events, int descriptor,
              ClientIdentity identity);
 
-  /// All of it but for what the router knows.
+  /// Its state, except for what the router knows.
   Saved save() const;
-  /// Instead of start(). REQUIRES: the ring was restored, and the router knows the client, if it
-  /// did.
+  /// Instead of start(). REQUIRES: the ring was restored; the router knows the client if
+  /// is_known().
   void restore(Saved saved);
 
-  /// Announces the client and reads what is already there. It is fed from its first frame on, or
-  /// soon if it sends none.
+  /// Announces the client and reads what is already there. It is fed after its first frame, or
+  /// after a short wait.
   void start();
-  /// Writes what is ready, as far as the socket takes it.
+  /// Writes what is ready, as much as the socket takes.
   void flush();
   /// Asks the kernel whether the client has read all that was written.
   void acknowledge_read();
-  /// Reads again if the budget had stopped it.
+  /// Reads again if the budget had stopped reading.
   void resume_reading();
-  /// Asks for a flush() at the end of this round.
+  /// Requests a flush() at the end of this round.
   void mark();
-  /// Ends it now, without another word to the router.
+  /// Ends the connection now, without telling the router.
   void abandon();
 
-  /// Since when it has left bytes unread; nothing if none are queued.
+  /// Since when the client has left bytes unread; nullopt if none are queued.
   std::optional<SteadyTime> unread_since() const;
-  /// Ends it because it does not read.
+  /// Ends the connection because the client does not read.
   void give_up();
 
   bool is_over() const { return phase_ == Phase::over; }
@@ -156,19 +156,19 @@ class Connection final : public ClientChannel {
   LineSplitter splitter_;
   Outbox outbox_;
   ByteBudget::Share share_;
-  DeadlineTimer stall_;        ///< it reads nothing; while lingering, when to look again
-  DeadlineTimer first_frame_;  ///< until its first frame it is not known whether it is to be fed
+  DeadlineTimer stall_;        ///< the client reads nothing; while lingering, the next check
+  DeadlineTimer first_frame_;  ///< until the first frame it is not known whether to feed the client
   std::chrono::milliseconds linger_step_{1};
   SteadyTime last_progress_{};  ///< the last time bytes left, or began to wait
   Phase phase_ = Phase::open;
   RingFeed feed_ = RingFeed::takes;
-  bool feed_begun_ = false;  ///< what it is fed does not wait for its first frame any more
+  bool feed_begun_ = false;  ///< feeding no longer waits for the first frame
   bool congested_ = false;
   bool input_paused_ = false;  ///< by the router
   bool marked_ = false;
   bool blocked_ = false;  ///< the socket takes no more for now
-  bool is_wide_ = false;  ///< the socket was made to hold more
-  bool reset_ = false;    ///< it closed with unread data; the kernel says so only once
+  bool is_wide_ = false;  ///< the socket was enlarged
+  bool reset_ = false;    ///< the client closed with unread data; the kernel reports it only once
 };
 
 }  // namespace bridge

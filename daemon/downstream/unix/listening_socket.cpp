@@ -58,8 +58,8 @@ struct ProbeResult {
   pid_t pid = 0;
 };
 
-/// Looks whether somebody serves `name`. Says bridge/peek, so that another bridge's notifications
-/// are not spent on it.
+/// Checks whether a process serves `name`. Sends bridge/peek, so that another bridge's
+/// notifications are not taken.
 ProbeResult probe(const std::string& name) {
   if (name.front() != '@') {
     struct stat status {};
@@ -95,8 +95,8 @@ std::string holder(pid_t pid) {
       "socket {} is already served {}; stop it, or name another socket with --socket", name, by));
 }
 
-/// What is there is opened without O_CREAT, which fs.protected_regular would forbid even root for
-/// another user's file in a folder like /tmp. -1 and errno if it cannot be had.
+/// An existing file is opened without O_CREAT, which fs.protected_regular would forbid even root
+/// for another user's file in a folder like /tmp. On failure -1 and errno.
 int open_lock(const std::string& lock_path) {
   constexpr int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
   for (;;) {
@@ -175,7 +175,7 @@ ListeningSocket ListeningSocket::open(const SocketOptions& options) {
   return result;
 }
 
-/// What a start that fails has taken, the destructor gives back.
+/// After a failure the destructor releases what was acquired.
 void ListeningSocket::take_path() {
   if (lock_ < 0) lock_ = take_socket_lock(name_);
   replaces_stale_ = refuse_unless_free(name_);
@@ -211,8 +211,8 @@ void ListeningSocket::bind_abstract() {
     refuse_socket(fmt::format("cannot listen on {}: {}", name_, why()));
 }
 
-// Bound and listening under a name of its own first, then renamed: whoever can see PATH sees it
-// with its final mode and owner. The folder is reached by descriptor, so that the longer name fits.
+// Bound and listening under a temporary name first, then renamed, so that PATH always has its final
+// mode and owner. The folder is opened as a descriptor, so that the longer name fits.
 void ListeningSocket::publish() {
   constexpr auto unchanged = static_cast<uid_t>(-1);  // chown(2)
   const uid_t owner = options_.owner.value_or(unchanged);
@@ -260,7 +260,7 @@ std::optional<ListeningSocket> ListeningSocket::inherited() {
   const char* count = std::getenv("LISTEN_FDS");
   if (pid == nullptr || count == nullptr || std::to_string(getpid()) != pid) return std::nullopt;
   int sockets = 0;
-  std::from_chars(count, count + std::strlen(count), sockets);  // no number: none
+  std::from_chars(count, count + std::strlen(count), sockets);  // without a number: none
   for (const char* name : {"LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"}) unsetenv(name);
   if (sockets < 1) return std::nullopt;
   sockaddr_un address{};
@@ -314,7 +314,7 @@ ListeningSocket::~ListeningSocket() {
 
 void ListeningSocket::release_lock() {
   if (lock_ < 0) return;
-  // Removed by hand it may be another daemon's by now.
+  // After a removal by hand it may be another daemon's.
   if (is_same_file(lock_, name_ + ".lock")) unlink((name_ + ".lock").c_str());
   close(std::exchange(lock_, -1));
 }
@@ -324,7 +324,7 @@ int ListeningSocket::take_descriptor() { return std::exchange(descriptor_, -1); 
 namespace {
 
 constexpr int passed_socket = 3;  // SD_LISTEN_FDS_START
-/// What is read of a client, and of how many: as many as systemd's socket holds by our unit.
+/// Bounds of bytes read from a client, and of clients: as many as systemd queues for our unit.
 constexpr std::size_t most_read = 64 << 10;
 constexpr int most_clients = 512;
 

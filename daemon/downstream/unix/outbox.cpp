@@ -55,7 +55,7 @@ std::size_t Outbox::gather(iovec* pieces, std::size_t capacity) {
     return std::min(next == state_.queued.end() ? ring_.newest() : next->behind,
                     state_.last_to_read);
   };
-  // What is not for this client, or was pushed out before it came to it, is passed for good.
+  // Entries that are not for this client, or were pushed out before it read them, are skipped.
   if (reads_ring()) ring_.next_for(state_.reader, until(), state_.lost);
   RingReader reader = state_.reader;
   while (gathered_.size() < capacity) {
@@ -128,8 +128,8 @@ void Outbox::keep_rest(const Piece& piece, std::size_t written) {
       state_.queued.pop_front();
       break;
     case Source::ring: {
-      // The ring may push the entry out before the rest of it is written. each_after() leaves out
-      // the entry that it is given, and `next` is the one behind this.
+      // The ring may push the entry out before the rest of it is written. each_after() excludes the
+      // entry that it is given; `next` is the one after this entry.
       ring_.each_after(static_cast<Sequence>(value_of(piece.reader_after.next) - 2),
                        [&](const RingEntry& entry) {
                          state_.partial = entry.line;
@@ -158,7 +158,7 @@ void Outbox::give_back() {
 
 Outbox::State Outbox::save() const {
   State saved = state_;
-  // What was pushed out before it came to it is known to this ring alone.
+  // Only this ring knows what was pushed out before the client read it.
   if (reads_ring()) ring_.next_for(saved.reader, ring_.newest(), saved.lost);
   return saved;
 }

@@ -15,37 +15,37 @@
 
 namespace bridge {
 
-/// What waits to be written to one client, in the order of its arrival: answers and requests are
-/// held here, session notifications are read from the ring when their turn comes.
+/// The queue of one client, in the order of arrival: responses and requests are held here, session
+/// notifications are read from the ring when their turn comes.
 ///
-/// Pure: gather() says what to write next, consume() what was written. Unbounded by itself: the
-/// owner looks at bytes().
+/// Pure: gather() returns what to write next, consume() is told what was written. Unbounded: the
+/// owner checks bytes().
 class Outbox {
  public:
   enum class Place : std::uint8_t { none, taken, reads };
   friend constexpr Place last_of(Place) { return Place::reads; }
   struct Queued {
     std::string line;
-    Sequence behind{};  ///< goes after the ring's entries up to this one
-    Sequence entry{};   ///< of the ring, of which it tells; 0: none
+    Sequence behind{};  ///< to be sent after the ring's entries up to this one
+    Sequence entry{};   ///< the ring entry that it is about; 0: none
 
     template <class A>
     void each_field(A& archive) {
       archive(line, behind, entry);
     }
   };
-  /// All that is saved in an upgrade.
+  /// All that an upgrade saves.
   struct State {
     RingReader reader;
     Sequence last_to_read = static_cast<Sequence>(~std::uint64_t{0});
     Place place = Place::none;  ///< in the ring
     std::deque<std::string> ahead;
     std::deque<Queued> queued;
-    std::string partial;  ///< a frame of which a part was written
+    std::string partial;  ///< a frame that was partly written
     std::size_t partial_written = 0;
-    std::optional<Sequence> partial_entry;  ///< if that is from the ring
+    std::optional<Sequence> partial_entry;  ///< its ring entry, if it has one
     Sequence partial_tells_of{};            ///< Queued::entry of it
-    std::vector<Sequence> written_entries;  ///< told of by frames that were written whole
+    std::vector<Sequence> written_entries;  ///< entries whose frames were written whole
     std::uint64_t lost = 0;
 
     template <class A>
@@ -57,41 +57,41 @@ class Outbox {
 
   explicit Outbox(Ring& ring) : ring_(ring) {}
 
-  /// Queues a frame behind all that is in the ring now. `entry`: the ring's entry that it tells of;
-  /// once the client has read the frame, that counts as taken.
+  /// Queues a frame after all that is in the ring now. `entry`: the ring entry that it is about,
+  /// which counts as taken once the client has read the frame.
   void push(std::string frame, Sequence entry = {});
-  /// Queues a frame ahead of all that has not begun to be written.
+  /// Queues a frame before all that is not partly written.
   void push_ahead(std::string frame);
 
-  /// What of the ring is for it; null: all.
+  /// Which of the ring's entries the client sees; null: all.
   void show_only(std::shared_ptr<const RingFilter> filter) {
     filter_ = std::move(filter);
     state_.reader.filter = filter_.get();
   }
-  /// Takes its position in the ring without reading yet: what comes from now on is for it, whoever
-  /// takes it meanwhile.
+  /// Takes a position in the ring without reading yet: entries from now on are for this client,
+  /// even if another one takes them meanwhile.
   void take_position(WallTime now);
-  /// Begins to read the ring from its position, or from the present one if it has none.
+  /// Starts reading the ring from its position, or from the present end if it has none.
   void join(WallTime now);
-  /// Gives up its position.
+  /// Drops its position.
   void stop_reading();
-  /// Reads no further than what is in the ring now.
+  /// Reads no further than the present end of the ring.
   void stop_at_newest();
 
-  /// The next pieces to write; 0 if there is nothing. The pieces are valid until the next change of
-  /// the outbox or the ring.
+  /// The next pieces to write; 0 if there are none. Valid until the next change of the outbox or
+  /// the ring.
   std::size_t gather(iovec* pieces, std::size_t capacity);
-  /// `bytes` of the pieces gathered last were written.
+  /// `bytes` of the last gathered pieces were written.
   void consume(std::size_t bytes);
 
-  /// The client was seen to have read all that was written: what of the ring was written whole is
-  /// acknowledged.
+  /// The client has read all that was written: acknowledges the ring entries that were written
+  /// whole.
   void acknowledge();
   bool has_unacknowledged() const {
     return (reads_ring() && state_.reader.acknowledged < state_.reader.next) ||
            !state_.written_entries.empty();
   }
-  /// The client did not want what it was given of the ring: nobody has taken that.
+  /// The client did not want the entries that it was sent: they do not count as taken.
   void give_back();
 
   State save() const;
@@ -104,7 +104,7 @@ class Outbox {
   }
   bool reads_ring() const { return state_.place == Place::reads; }
   const RingReader& reader() const { return state_.reader; }
-  /// Ring entries that were pushed out before this client came to read them; counted once.
+  /// Ring entries that were pushed out before this client read them; resets the count.
   std::uint64_t take_lost();
 
  private:
@@ -112,7 +112,7 @@ class Outbox {
   struct Piece {
     Source source;
     std::size_t size;
-    RingReader reader_after;  ///< of a piece from the ring
+    RingReader reader_after;  ///< for a piece from the ring
     std::uint64_t lost_before = 0;
   };
 
@@ -123,7 +123,7 @@ class Outbox {
 
   Ring& ring_;
   State state_;
-  std::shared_ptr<const RingFilter> filter_;  ///< of the reader
+  std::shared_ptr<const RingFilter> filter_;  ///< null: all entries
   std::size_t bytes_ = 0;
   std::vector<Piece> gathered_;
 };

@@ -8,7 +8,7 @@
 
 namespace bridge {
 
-/// Who connected, by the kernel's word (SO_PEERCRED, SO_PEERGROUPS; unix(7)).
+/// The peer's credentials as reported by the kernel (SO_PEERCRED, SO_PEERGROUPS; unix(7)).
 struct PeerCredentials {
   pid_t pid = 0;  ///< 0: a process of another pid namespace
   uid_t uid = 0;
@@ -16,7 +16,7 @@ struct PeerCredentials {
   std::vector<gid_t> groups;  ///< the supplementary ones
 };
 
-/// Nothing if the kernel does not tell (the peer is already gone). The supplementary groups only
+/// nullopt if the kernel reports none (the peer is already gone). Supplementary groups only
 /// `with_groups`.
 std::optional<PeerCredentials> peer_credentials(int socket, bool with_groups = false);
 

@@ -13,7 +13,7 @@
 namespace bridge {
 namespace {
 
-/// What removes a folder does more than one thing, and a daemon that ends removes its lock last.
+/// A removal of a folder takes several steps, and a daemon that ends removes its lock last.
 constexpr std::chrono::milliseconds first_pause{100};
 constexpr std::chrono::milliseconds longest_pause{30000};
 
@@ -30,7 +30,7 @@ SocketKeeper::SocketKeeper(EventLoop& loop, Log& log, ListeningSocket& socket,
       pause_(first_pause) {}
 
 void SocketKeeper::start() {
-  if (socket_.owns_path()) watch_published();  // which may have gone by now
+  if (socket_.owns_path()) watch_published();  // it may be gone already
 }
 
 void SocketKeeper::stop() {
@@ -41,7 +41,7 @@ void SocketKeeper::stop() {
 void SocketKeeper::watch_published() {
   lost_ = false;
   const std::string unwatched = route_.watch(socket_.name());
-  if (!socket_.is_published()) {  // it went in the meantime
+  if (!socket_.is_published()) {  // it was removed in the meantime
     changed();
     return;
   }
@@ -59,7 +59,7 @@ void SocketKeeper::changed() {
     next_try_.set_at_latest(loop_.now() + pause_);
     return;
   }
-  if (socket_.is_published()) {  // but what leads there may be another folder or link now
+  if (socket_.is_published()) {  // but the folders or links leading there may have changed
     next_try_.set_at_latest(loop_.now() + first_pause);
     return;
   }
@@ -81,7 +81,7 @@ void SocketKeeper::look_again() {
 }
 
 void SocketKeeper::publish() {
-  // First: what changes from now on is not missed. If that cannot be told, it is looked for.
+  // First, so that no later change is missed. If changes cannot be watched, the path is polled.
   if (!route_.await(socket_.name())) next_try_.set_at_latest(loop_.now() + longest_pause);
   try {
     socket_.publish_again();
@@ -100,9 +100,9 @@ void SocketKeeper::publish() {
 
 namespace {
 
-/// Accepts in one turn; then the clients that are there have theirs.
+/// Accepts per turn; then the connected clients have theirs.
 constexpr int accepts_per_turn = 64;
-/// Most connections come alone: the queue is asked again only when it has shown to be longer.
+/// Usually one client connects at a time: accept() is repeated only if the queue was longer.
 constexpr int accepts_at_first = 1;
 
 }  // namespace
@@ -130,7 +130,7 @@ void UnixClients::start() {
 }
 
 void UnixClients::listen() {
-  // Who has connected to an earlier socket, and is not lost yet.
+  // Clients that connected to an earlier socket are accepted too.
   while (listener_ && connections_.size() < max_clients_) {
     const int descriptor =
         accept4(listener_->descriptor(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -164,7 +164,7 @@ std::vector<Connection::Saved> UnixClients::save() const {
 
 ClientChannel& UnixClients::add(const Connection::Saved& saved) {
   ClientIdentity identity = saved.identity;
-  // The kernel says of a connection what was so when it was made, whoever asks.
+  // The kernel keeps the credentials from the time of the connection, whichever process asks.
   if (with_groups_) {
     if (auto peer = peer_credentials(saved.descriptor, true)) {
       identity.gid = peer->gid;
@@ -185,7 +185,7 @@ void UnixClients::stop_accepting() {
   listener_.reset();
 }
 
-// The router still knows them, and may have something to say to one before the turn ends.
+// The router still knows them, and may send to one before the turn ends.
 void UnixClients::close_all() {
   for (auto& [id, connection] : connections_) {
     connection->abandon();
@@ -245,7 +245,7 @@ void UnixClients::admit(int descriptor) {
   identity.gid = peer->gid;
   if (with_groups_) identity.groups = std::move(peer->groups);
   identity.connected = context_.loop.now();
-  // A client that has not been seen yet must find the others' reading acknowledged.
+  // Before a new client is added, what the others have read must be acknowledged.
   context_.feed.acknowledge_read();
   auto connection =
       std::make_unique<Connection>(context_, events_, descriptor, std::move(identity));
@@ -260,7 +260,7 @@ void UnixClients::ring_grew() {
 
 void UnixClients::flush() {
   bool some_left = false;
-  // Flushing one may give another something to write.
+  // Flushing one connection may give another something to write.
   while (!context_.dirty.empty()) {
     flushed_.clear();
     flushed_.swap(context_.dirty);
@@ -268,7 +268,7 @@ void UnixClients::flush() {
       connection->flush();
       if (!connection->is_over()) continue;
       auto node = connections_.extract(connection->identity().id);
-      if (!node) continue;  // its end has marked it once more
+      if (!node) continue;  // its end has marked it again
       context_.loop.reap(std::move(node.mapped()));
       some_left = true;
     }
@@ -295,7 +295,7 @@ void UnixClients::watch_budget() {
   }
 }
 
-// With all buffers full, those who do not read end, the largest first, until it is enough.
+// With all buffers full, ends clients that do not read, the largest first, until there is room.
 void UnixClients::end_largest_stalled() {
   if (!context_.budget.over()) return;
   const auto now = context_.loop.now();
@@ -307,8 +307,8 @@ void UnixClients::end_largest_stalled() {
       largest = connection.get();
   }
   if (largest != nullptr) largest->give_up();
-  // The bytes of the one that ends are given back at the end of this turn; then the next is looked
-  // at.
+  // The memory of the ended one is released at the end of this turn; then the next one is
+  // considered.
   budget_timeout_.set_after(largest != nullptr ? std::chrono::milliseconds(1)
                                                : context_.limits.stall / 4);
 }

@@ -15,19 +15,19 @@
 
 namespace bridge {
 
-/// Notices when the socket's path is not the daemon's any more (removed, moved, its folder deleted:
-/// nobody can connect then, and nothing else tells), says so, and publishes the socket anew, under
+/// Notices when the socket's path no longer leads to the daemon (removed, moved, folder deleted:
+/// clients cannot connect, and there is no other sign), logs it, and publishes the socket again, by
 /// the same rules as at the start: another daemon's socket is left alone, and waited for.
 ///
-/// Owned by UnixClients; the loop's thread only. Nothing is polled: the socket and every folder and
-/// symbolic link that its path leads through are watched, and while it cannot be published also the
-/// place where the next of them is missing.
+/// Owned by UnixClients; the loop's thread only. Does not poll: watches the socket and every folder
+/// and symbolic link on its path, and, while it cannot be published, also the place where the next
+/// of them is missing.
 class SocketKeeper {
  public:
-  /// `published`: the socket listens anew, take_descriptor() has it. `socket` outlives this.
+  /// `published`: the socket listens again; take_descriptor() returns it. `socket` outlives this.
   SocketKeeper(EventLoop& loop, Log& log, ListeningSocket& socket, std::function<void()> published);
 
-  /// Does nothing if the path is not the daemon's to publish.
+  /// Does nothing if the daemon does not own the path.
   void start();
   void stop();
 
@@ -45,40 +45,40 @@ class SocketKeeper {
   DeadlineTimer next_try_;
   std::chrono::milliseconds pause_;  ///< before the next try
   bool lost_ = false;
-  std::string unwatched_;  ///< what the log was told of already
+  std::string unwatched_;  ///< was already logged
 };
 
 /// Accepts the clients of the Unix socket and owns their connections.
 ///
-/// At most `max_clients` at a time; further ones wait in the kernel's accept queue. When file
-/// descriptors run out, accepting pauses until a client has left, or a second has passed. The
+/// Bound: `max_clients`; further ones wait in the kernel's accept queue. When file descriptors
+/// run out, accepting pauses until a client has left, or a second has passed. The
 /// loop's thread only.
 class UnixClients final : public NotificationReaders {
  public:
   UnixClients(ConnectionContext context, ClientEvents& events, ListeningSocket socket,
               PeerPolicy policy, std::size_t max_clients);
 
-  /// A policy may ask for the groups of peers. REQUIRES: there is no client yet.
+  /// A policy needs the groups of peers. REQUIRES: there are no clients yet.
   void learn_groups() { with_groups_ = true; }
   void start();
-  /// Nothing more is read of anybody, and nobody is accepted, until resume(). All stay connected.
+  /// Stops reading and accepting until resume(). All clients stay connected.
   void pause();
   void resume();
-  /// For another image of the program: the socket, and each connection as it is.
+  /// For an upgrade: the socket, and each connection in its state.
   ListeningSocket::Saved save_socket() const;
   std::vector<Connection::Saved> save() const;
-  /// A client that an earlier image had; its channel, for the router to know it. Then go_on().
+  /// Adds a client of the previous process; returns its channel, for the router. Then restore().
   ClientChannel& add(const Connection::Saved& saved);
   void restore(Connection::Saved saved);
 
-  /// No new clients; the connected ones stay.
+  /// Accepts no new clients; the connected ones stay.
   void stop_accepting();
   const std::string& socket_name() const { return socket_.name(); }
   bool replaces_stale_socket() const { return socket_.replaces_stale(); }
-  /// Drops all connections as they are.
+  /// Closes all connections at once.
   void close_all();
 
-  /// Writes what is ready for each of them; those that are over are reaped.
+  /// Writes what is ready for each client; ended connections are reaped.
   void flush();
 
   const ClientCounts& counts() const { return context_.counts; }
@@ -99,7 +99,7 @@ class UnixClients final : public NotificationReaders {
   ListeningSocket socket_;
   SocketKeeper keeper_;
   PeerPolicy policy_;
-  std::vector<Connection*> flushed_;  ///< of those that were dirty, while that is done
+  std::vector<Connection*> flushed_;  ///< the dirty connections during a flush
   std::size_t max_clients_;
   std::unordered_map<ClientId, std::unique_ptr<Connection>> connections_;
   std::unique_ptr<DescriptorWatch> listener_;

@@ -14,10 +14,10 @@
 
 namespace bridge {
 
-/// Makes curl close the connections of its cache that are dead, be it that they were shut down here
-/// or that the peer has closed them. curl has no call for that: it looks for them when a transfer
-/// begins, and not before a second has passed since it looked last. So a transfer is begun that
-/// ends before it has a connection: no descriptor is opened for it and no byte sent.
+/// Makes curl close the dead connections of its cache, whether they were shut down here or closed
+/// by the peer. curl has no call for that: it checks for them when a transfer starts, if a second
+/// has passed since its last check. So this starts a transfer that ends before it has a connection:
+/// no descriptor is opened and no byte sent.
 ///
 /// Owned by IdleConnections, on the loop's thread.
 class DeadConnections final : private CurlTransfer {
@@ -27,17 +27,17 @@ class DeadConnections final : private CurlTransfer {
   DeadConnections(const DeadConnections&) = delete;
   DeadConnections& operator=(const DeadConnections&) = delete;
 
-  /// A transfer begins now.
+  /// A transfer starts now.
   void note_begin(std::chrono::steady_clock::time_point now);
-  /// When curl will look again.
+  /// When curl will check again.
   std::chrono::steady_clock::time_point next_look() const { return last_look_ + between_looks; }
-  /// REQUIRES: next_look() has come, else nothing is closed.
+  /// REQUIRES: next_look() has come; otherwise nothing is closed.
   void close();
-  /// Ends what is under way, for good.
+  /// Ends what is under way, permanently.
   void stop();
 
  private:
-  /// A moment more than curl's second, whose clock is read later than ours.
+  /// A little more than curl's second, as curl reads its clock later than we do.
   static constexpr std::chrono::milliseconds between_looks{1005};
 
   void transfer_progressed(bool done, int result) override;
@@ -48,27 +48,27 @@ class DeadConnections final : private CurlTransfer {
   std::chrono::steady_clock::time_point last_look_{};
 };
 
-/// The connections that no transfer uses: at most 16, but for the second after a burst, in which
-/// many clients that call one after the other need them again. The oldest are closed first.
+/// The idle connections: at most 16, except in the second after a burst, when many clients that
+/// call one after the other need them again. The oldest are closed first.
 ///
-/// curl's own bound counts the connections in use as well, and it closes one whenever a transfer
-/// ends above it; so that bound moves with the most transfers of the last moment, and what is left
-/// of a burst is closed here. curl has no call for closing one: it takes a connection that was shut
-/// down for dead, and closes it when it looks for such (DeadConnections).
+/// curl's own limit counts the connections in use as well, and curl closes one whenever a transfer
+/// ends above it; so that limit follows the recent peak of transfers, and what remains after a
+/// burst is closed here. curl has no call for closing one: it takes a connection that was shut down
+/// for dead, and closes it at its next check (DeadConnections).
 ///
-/// The loop's thread only; owned by the CurlLoop, whose sockets it looks at.
+/// The loop's thread only; owned by the CurlLoop, whose sockets it checks.
 class IdleConnections {
  public:
   /// `multi` is curl's, and outlives this.
   IdleConnections(CurlLoop& curl, CURLM* multi);
 
   void transfer_begins();
-  /// curl was entered with it, then.
+  /// A transfer has started; `entered` is when curl was called.
   void transfer_begun(SteadyTime entered) { dead_.note_begin(entered); }
   void transfer_ended();
-  /// Those that are idle now are not used again.
+  /// The connections that are idle now are not reused.
   void end_all();
-  /// Nothing of this is under way from now on.
+  /// Stops its own transfer; permanent.
   void stop() { dead_.stop(); }
 
  private:
@@ -84,17 +84,17 @@ class IdleConnections {
   DeadlineTimer dead_timer_;
   DeadConnections dead_;
   int looks_left_ = 0;
-  std::size_t recent_peak_ = 0;  ///< transfers at a time, of the last moment
+  std::size_t recent_peak_ = 0;  ///< transfers at the same time, recently
 };
 
 namespace {
 
-/// Of curl in a row, and of reports in a row, before other descriptors have their turn.
+/// Consecutive calls of curl, and rounds of reports, before other descriptors have their turn.
 constexpr int max_calls = 8;
 constexpr int max_rounds = 8;
 }  // namespace
 
-/// 0: there is none.
+/// 0 if the descriptor is not open.
 ino_t CurlLoop::inode_of(int descriptor) {
   struct stat about {};
   return fstat(descriptor, &about) == 0 ? about.st_ino : 0;
@@ -174,14 +174,14 @@ CurlLoop::~CurlLoop() {
   }
 }
 
-// curl takes it for dead then.
+// Then curl takes it for dead.
 void CurlLoop::shut_down(int descriptor) {
   shutdown(descriptor, SHUT_RDWR);
   sockets_.at(descriptor).shut_down = true;
 }
 
-/// Whether a transfer's own connection came about is seen here, since curl tells it differently in
-/// its versions: a socket that has a peer is connected.
+/// Detects here whether a transfer's own connection was established, since curl's versions report
+/// it differently: a socket that has a peer is connected.
 void CurlLoop::note_connected(const Socket& socket, int descriptor) {
   const auto running = transfers_.find(socket.user);
   if (!socket.ours || running == transfers_.end() || running->second.number != socket.use) return;
@@ -192,7 +192,7 @@ void CurlLoop::note_connected(const Socket& socket, int descriptor) {
       getpeername(descriptor, reinterpret_cast<sockaddr*>(&peer), &length) == 0;
 }
 
-// curl wants nothing of a paused transfer's either; and a handle's earlier transfers are over.
+// A paused transfer's socket also has no interest; the earlier transfers of a handle are over.
 bool CurlLoop::is_idle(const Socket& socket) const {
   if (!socket.ours || socket.interest != 0 || socket.shut_down) return false;
   const auto user = transfers_.find(socket.user);
@@ -215,8 +215,8 @@ void CurlLoop::set_interest(CURL* user, int descriptor, int what) {
   const int before = std::exchange(socket.interest, what == CURL_POLL_REMOVE ? 0 : what);
   if (what == CURL_POLL_REMOVE) {
     socket.idle_since = entered_;
-    // A connection that is done stays registered. Anything else (the resolver's, or one that was
-    // still connecting) curl may close without telling.
+    // A finished connection stays registered. Anything else (the resolver's, or one that was still
+    // connecting) curl may close without telling.
     if (socket.ours && before == CURL_POLL_IN) return;
     if (socket.watch) socket.watch->release();
     socket.watch.reset();
@@ -276,13 +276,13 @@ void CurlLoop::tell_ready_sockets() {
   acting_ = false;
 }
 
-// Calls curl while it wants to be called at once, but not past what is to be reported: a fast
-// upstream makes it want that for ever.
+// Calls curl while it asks to be called at once, but stops when there is something to report: with
+// a fast upstream curl would ask forever.
 void CurlLoop::drive() {
   for (int calls = 0; kick_ && ready_.empty() && calls < max_calls; ++calls) call_curl();
 }
 
-/// What was added is sent by this, as far as curl can do that at once.
+/// Also sends what was added, as far as curl can do that at once.
 void CurlLoop::call_curl() {
   acting_ = true;
   entered_ = loop_.now();
@@ -319,7 +319,7 @@ void CurlLoop::remove(CURL* handle, CurlTransfer& transfer) {
 
 void CurlLoop::pause(CURL* handle, bool paused) {
   if (!transfers_.contains(handle)) return;
-  if (has_added_ && !acting_) call_curl();  // curl forgets a pause before the beginning
+  if (has_added_ && !acting_) call_curl();  // curl forgets a pause set before the start
   acting_ = true;
   entered_ = loop_.now();
   curl_easy_pause(handle, paused ? CURLPAUSE_RECV : CURLPAUSE_CONT);
@@ -339,7 +339,7 @@ void CurlLoop::report_later() {
   if (!reporting_) work_.schedule();
 }
 
-// What is left after some rounds waits until the loop has looked at everything else.
+// What remains after some rounds waits until the loop has handled its other descriptors.
 void CurlLoop::report() {
   if (reporting_) return;
   reporting_ = true;
@@ -361,10 +361,10 @@ void CurlLoop::report() {
       if (found == transfers_.end()) continue;
       CurlTransfer* transfer = found->second.transfer;
       const int result = message->data.result;
-      // Marked since: the end says it as well.
+      // Marked before it ended: the end reports that as well.
       std::replace(ready_.begin(), ready_.end(), transfer, static_cast<CurlTransfer*>(nullptr));
       transfer->ready_ = false;
-      CURL* const handle = message->easy_handle;  // gone with the message
+      CURL* const handle = message->easy_handle;  // invalid after the message
       curl_multi_remove_handle(multi_, handle);
       if (result != CURLE_OK) {
         for (const auto& [descriptor, socket] : sockets_) note_connected(socket, descriptor);
@@ -374,7 +374,7 @@ void CurlLoop::report() {
       transfer->transfer_progressed(true, result);
       more = true;
     }
-    // Taking a transfer out may make curl want to be called for another one.
+    // Removing a transfer may make curl ask to be called for another one.
     if (kick_) {
       drive();
       more = true;
@@ -404,7 +404,7 @@ void DeadConnections::close() {
   if (running_) return;
   if (handle_ == nullptr) {
     handle_ = curl_easy_init();
-    curl_easy_setopt(handle_, CURLOPT_URL, "http://127.0.0.1/");  // a number: no name is asked for
+    curl_easy_setopt(handle_, CURLOPT_URL, "http://127.0.0.1/");  // a number: not resolved
     curl_easy_setopt(handle_, CURLOPT_PROXY, "");
     curl_easy_setopt(handle_, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(handle_, CURLOPT_FRESH_CONNECT, 1L);
@@ -421,9 +421,9 @@ void DeadConnections::transfer_progressed(bool done, int) {
 namespace {
 
 constexpr std::size_t max_idle_connections = 16;
-/// How long more may be idle, at least.
+/// How long more than the limit may be idle, at least.
 constexpr std::chrono::milliseconds surplus_time{500};
-/// How often curl is made to look for dead connections before that is given up.
+/// How often curl is made to check for dead connections before giving up.
 constexpr int max_looks = 6;
 constexpr std::chrono::milliseconds between_tries{250};
 
@@ -452,7 +452,7 @@ void IdleConnections::transfer_ended() {
     surplus_timer_.set_at_latest(curl_.entered_ + surplus_time);
 }
 
-/// libcurl 7.88 closes one that was still connecting without its close callback.
+/// libcurl 7.88 closes a socket that was still connecting without its close callback.
 void IdleConnections::forget_closed() {
   std::erase_if(curl_.sockets_, [this](const auto& entry) {
     const auto& [descriptor, socket] = entry;
@@ -475,7 +475,7 @@ void IdleConnections::close_surplus() {
     for (const auto& [since, descriptor] : idle) {
       if (since + surplus_time > now) {
         ++young;
-        youngest = since;  // they are in order
+        youngest = since;  // sorted by time
         continue;
       }
       curl_.shut_down(descriptor);
@@ -485,7 +485,7 @@ void IdleConnections::close_surplus() {
   if (young > 0) {
     surplus_timer_.set(youngest + surplus_time);
   } else {
-    close_dead_soon();  // not before: curl does not look twice in a second
+    close_dead_soon();  // later: curl does not check twice within a second
   }
 }
 
@@ -505,10 +505,10 @@ void IdleConnections::close_dead_soon() {
 void IdleConnections::close_dead() {
   const bool some_left = std::any_of(curl_.sockets_.begin(), curl_.sockets_.end(),
                                      [](const auto& entry) { return entry.second.shut_down; });
-  if (!some_left || looks_left_ == 0) return;  // a transfer has begun since
+  if (!some_left || looks_left_ == 0) return;  // a transfer has started since
   --looks_left_;
   dead_.close();
-  dead_timer_.set_after(between_tries);  // should curl not have looked
+  dead_timer_.set_after(between_tries);  // in case curl has not checked
 }
 
 }  // namespace bridge

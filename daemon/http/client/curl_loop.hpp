@@ -11,7 +11,7 @@
 #include "event/descriptor_watch.hpp"
 #include "event/event_loop.hpp"
 
-// libcurl's types by name only, so that its header stays out of ours.
+// libcurl's types by name only, so that this header does not include its own.
 using CURL = void;
 using CURLM = void;
 
@@ -19,18 +19,18 @@ namespace bridge {
 
 class IdleConnections;
 
-/// One HTTP transfer on the CurlLoop. Its curl callbacks only append and set flags; what they have
-/// found is looked at in transfer_progressed(), outside of curl.
+/// One HTTP transfer on the CurlLoop. Its curl callbacks only append and set flags; the results are
+/// handled in transfer_progressed(), outside of curl.
 class CurlTransfer {
  public:
-  /// Something came, or (with `done`) it is over: `result` is a CURLcode.
+  /// Something was received, or (with `done`) the transfer is over: `result` is a CURLcode.
   virtual void transfer_progressed(bool done, int result) = 0;
 
  protected:
   virtual ~CurlTransfer() = default;
 
-  /// Once it is over: whether it had a connection of its own making, to the peer or a proxy. One
-  /// that was there before does not count.
+  /// After its end: whether it established a connection, to the peer or a proxy. A reused
+  /// connection does not count.
   bool was_connected() const { return connected_; }
 
  private:
@@ -39,15 +39,15 @@ class CurlTransfer {
   bool connected_ = false;
 };
 
-/// Drives libcurl's multi interface by the event loop.
+/// Drives libcurl's multi interface on the event loop.
 ///
 /// The loop's thread only. Sockets stay registered as long as curl keeps the connection; curl's
-/// timer is kept as a deadline and seldom touches the kernel's. How many connections stay idle is
-/// said by IdleConnections. No callback of a transfer is made from within a function of
-/// this class: they come from the loop.
+/// timer is kept as a deadline and seldom sets the kernel's. IdleConnections limits how many
+/// connections stay idle. Callbacks of transfers are never made from within a function of this
+/// class: they come from the loop.
 ///
-/// What a round of the loop brings is done together at its end: first what sockets have to say is
-/// read, then what was added is sent, then what came of it all is reported.
+/// All events of one round are handled together at its end: first the sockets' events are passed to
+/// curl, then added transfers are sent, then results are reported.
 class CurlLoop {
  public:
   CurlLoop(EventLoop& loop);
@@ -57,24 +57,24 @@ class CurlLoop {
 
   EventLoop& loop() const { return loop_; }
 
-  /// Sets on a new handle what every transfer here needs.
+  /// Sets the options of every transfer on a new handle.
   void prepare(CURL* handle);
 
-  /// A socket for a connection of a handle that was prepared; -1: there is none. For callbacks that
-  /// look at the address first.
+  /// Opens a socket for a connection of a prepared handle; -1 on failure. For callbacks that check
+  /// the address first.
   int open_socket(int family, int type, int protocol);
 
   /// Starts the transfer. Both must live until remove(), or until it was reported as done.
   void add(CURL* handle, CurlTransfer& transfer);
-  /// Ends the transfer; its connection is closed unless the answer was complete.
+  /// Ends the transfer; its connection is closed unless the response was complete.
   void remove(CURL* handle, CurlTransfer& transfer);
   /// Stops or continues receiving.
   void pause(CURL* handle, bool paused);
-  /// When curl was entered last: for its callbacks, which come many at a time.
+  /// When curl was last entered: for its callbacks, of which there are many at a time.
   SteadyTime entered() const { return entered_; }
-  /// Connections that no transfer uses now are not used again.
+  /// Connections that are idle now are not reused.
   void end_idle_connections();
-  /// From a curl callback: transfer_progressed() is due.
+  /// From a curl callback: requests a call of transfer_progressed().
   void mark_ready(CurlTransfer& transfer);
 
  private:
@@ -83,9 +83,9 @@ class CurlLoop {
   struct Socket {
     std::unique_ptr<DescriptorWatch> watch;
     int interest = 0;
-    int ready = 0;          ///< of the interest: what the kernel has said, and curl was not told
+    int ready = 0;          ///< events of the interest that curl was not told yet
     bool ours = false;      ///< made by open_socket: closed by close_socket, kept in between
-    ino_t inode = 0;        ///< tells it from another that has its descriptor by now
+    ino_t inode = 0;        ///< detects that another socket has its descriptor by now
     CURL* user = nullptr;   ///< the transfer that used it last...
     std::uint64_t use = 0;  ///< ...and its number
     SteadyTime idle_since{};
@@ -93,7 +93,7 @@ class CurlLoop {
   };
   struct Running {
     CurlTransfer* transfer;
-    std::uint64_t number;  ///< handles are used again, numbers are not
+    std::uint64_t number;  ///< handles are reused, numbers are not
   };
   struct Callbacks;
 
@@ -119,16 +119,16 @@ class CurlLoop {
   std::uint64_t last_number_ = 0;
   std::vector<CurlTransfer*> ready_;
   std::vector<int> ready_sockets_;
-  std::vector<int> sockets_told_;  ///< of those ready, while they are being told
+  std::vector<int> sockets_told_;  ///< those of ready_ sockets, while curl is told
   DeadlineTimer timer_;
   std::unique_ptr<IdleConnections> idle_;
   SteadyTime entered_{};
-  bool kick_ = false;    ///< curl wants to be called at once
+  bool kick_ = false;    ///< curl asks to be called at once
   bool acting_ = false;  ///< inside curl
   bool reporting_ = false;
-  bool has_added_ = false;  ///< transfers that curl was not called for yet
+  bool has_added_ = false;  ///< transfers were added since curl was called
   Deferred work_;
-  DeadlineTimer report_again_;  ///< in the next turn, when others have had theirs
+  DeadlineTimer report_again_;  ///< in the next turn, after other descriptors
 };
 
 }  // namespace bridge

@@ -38,7 +38,7 @@ bool can_be_read(const std::string& file) {
   return !file.empty() && access(file.c_str(), R_OK) == 0;
 }
 
-/// `share/` beside the program's folder `bin/`.
+/// `share/`, next to the program's folder `bin/`.
 std::string beside_program() {
   std::array<char, PATH_MAX> path{};
   const ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
@@ -122,7 +122,7 @@ std::string set_url(HttpOptions& options, const std::string& given) {
   if (options.unix_socket.size() >= sizeof sockaddr_un::sun_path)
     return "the socket's path in the URL is longer than a Unix socket's can be (107 bytes)";
   const Url url(curl_url(), &curl_url_cleanup);
-  // curl would take the first part of the path for a missing host.
+  // curl would take the first part of the path for the missing host.
   if (options.url.find(":///") != options.url.npos ||
       curl_url_set(url.get(), CURLUPART_URL, options.url.c_str(), 0) != CURLUE_OK) {
     return "not a URL; expected http://HOST[:PORT]/PATH or https://…";

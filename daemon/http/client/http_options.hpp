@@ -9,11 +9,11 @@
 
 namespace bridge {
 
-/// What a file of the configuration held, as a file that only this process has: a library may open
-/// it by its path at any time, and cannot be made to wait.
+/// The content of a configured file, as a file that only this process has: a library can open it by
+/// its path at any time, and does not block.
 class HeldFile {
  public:
-  /// Throws StartError (78) if there can be none.
+  /// Throws StartError (78) if the file cannot be created.
   explicit HeldFile(const std::string& content);
   ~HeldFile();
   HeldFile(const HeldFile&) = delete;
@@ -26,34 +26,34 @@ class HeldFile {
   std::string path_;
 };
 
-/// --ca-file, --client-cert and --client-key as they were at the start or at the last SIGHUP.
-/// curl opens such files by name with every TLS connection: not the user's own, which may be a FIFO
-/// by then. Immutable; shared by the handles that may still use it.
+/// --ca-file, --client-cert and --client-key as they were at the start or at the last SIGHUP. curl
+/// opens such files by name with every TLS connection: these, and not the user's own, one of which
+/// may be a FIFO by then. Immutable; shared by the handles that may still use it.
 struct TrustFiles {
   std::unique_ptr<HeldFile> authorities;  ///< null: the option is not set
   std::unique_ptr<HeldFile> certificate;
   std::unique_ptr<HeldFile> key;
 };
 
-/// Where distributions keep the certificate authorities they trust, as one file (PEM).
+/// The files in which distributions keep their trusted certificate authorities (PEM).
 const std::vector<std::string>& known_ca_files();
 
-/// The first of `known` that can be read, else `own`; empty if `usual`, which the TLS library uses
-/// by itself, can be read, or if nothing can.
+/// The first of `known` that is readable, else `own`; empty if `usual`, the default of the TLS
+/// library, is readable, or if none is.
 std::string choose_ca_file(std::string_view usual, const std::vector<std::string>& known,
                            const std::string& own);
 
-/// The file to trust where the one that libcurl was built for is missing: in an image of another
-/// distribution, or in one without any, where the copy that stands beside a self-contained program
-/// counts (docker/self_contained.sh). Empty: libcurl's own.
+/// The file to trust if libcurl's default is missing: on another distribution, or on one without
+/// any, where the copy shipped with a self-contained program is used (docker/self_contained.sh).
+/// Empty: libcurl's default.
 std::string find_ca_file();
 
-/// How the upstream is reached over HTTP.
+/// How to reach the upstream over HTTP.
 struct HttpOptions {
   std::string url;                     ///< http:// or https://
-  std::string url_source = "the URL";  ///< where it was named, for people: "--url"
-  std::string unix_socket;             ///< the server's socket, if the URL was http+unix://
-  std::string target;                  ///< the URL for people: no userinfo, no query
+  std::string url_source = "the URL";  ///< where it was set, for messages: "--url"
+  std::string unix_socket;             ///< the server's socket, for a http+unix:// URL
+  std::string target;                  ///< the URL as shown: no userinfo, no query
   std::string proxy;                   ///< empty: none
   std::string no_proxy;
   std::vector<std::string> headers;  ///< `Name: value`
@@ -62,28 +62,28 @@ struct HttpOptions {
 
   std::string ca_file;  ///< --ca-file; empty: the system's
   std::string
-      system_ca_file;  ///< where that is (ca_store.hpp); empty: where libcurl looks by itself
+      system_ca_file;  ///< where that is (find_ca_file()); empty: where libcurl looks by default
   std::string client_certificate;
   std::string client_key;
-  std::shared_ptr<const TrustFiles> trust;  ///< what these three hold; null if none is set
+  std::shared_ptr<const TrustFiles> trust;  ///< the content of these three; null if none is set
   bool insecure = false;
-  // What a server names for SmallRequests.
-  bool may_be_private = false;  ///< it may have a private address, whoever named it
+  // For the URLs that a server names for SmallRequests.
+  bool may_be_private = false;  ///< private addresses are allowed, whichever server named them
   bool public_only = false;     ///< no connection to a private address
   bool http2 = false;
 
   std::size_t max_frame = 8u << 20;
   bool server_stream = true;
-  int stream_retries = -1;  ///< failed openings in a row; -1: no bound
+  int stream_retries = -1;  ///< consecutive failures to open a stream; -1: unlimited
   std::chrono::milliseconds connect_timeout{10000};
   std::chrono::milliseconds request_timeout{300000};  ///< without a byte; 0: none
-  std::chrono::milliseconds request_max{3600000};     ///< in all; 0: none
-  /// How long both are put off while an answer is not read because its client does not.
+  std::chrono::milliseconds request_max{3600000};     ///< in total; 0: none
+  /// How far both are extended while a response is not read because its client does not read.
   std::chrono::milliseconds pause_timeout{30000};
 };
 
-/// Takes `url` apart: fills url, unix_socket and target, and the proxy from the environment's
-/// HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY. Returns why it cannot be one, or an empty
+/// Parses `url`: sets url, unix_socket and target, and the proxy from the environment's
+/// HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY. Returns why it is not valid, or an empty
 /// string.
 std::string set_url(HttpOptions& options, const std::string& url);
 

@@ -52,9 +52,9 @@ namespace {
 void set_trust(CURL* handle, const TrustFiles& trust) {
   if (trust.authorities) {
     curl_easy_setopt(handle, CURLOPT_CAINFO, trust.authorities->path().c_str());
-    curl_easy_setopt(handle, CURLOPT_CAPATH, nullptr);  // else the system's are trusted as well
+    curl_easy_setopt(handle, CURLOPT_CAPATH, nullptr);  // otherwise the system's are trusted too
 #if LIBCURL_VERSION_NUM >= 0x075700
-    // What is kept is known by its path, which others may have later.
+    // The cache is keyed by path, which another file may have later.
     curl_easy_setopt(handle, CURLOPT_CA_CACHE_TIMEOUT, 0L);
 #endif
   }

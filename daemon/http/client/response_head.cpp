@@ -34,7 +34,7 @@ std::optional<Number> number(std::string_view text) {
   return value;
 }
 
-/// RFC 9110, section 10.2.3: seconds or a date. At most a year, so that it can be reckoned with.
+/// RFC 9110, section 10.2.3: seconds or a date. At most a year, so that sums do not overflow.
 std::optional<std::chrono::seconds> retry_after_of(std::string_view value, const Clock& clock) {
   constexpr std::chrono::seconds longest = std::chrono::hours(365 * 24);
   if (const auto seconds = number<unsigned>(value))
@@ -101,7 +101,7 @@ std::string_view ResponseHead::content_type() const {
   return other_content;
 }
 
-// By the length first: most lines are none of these.
+// By length first: most lines are none of these.
 void ResponseHead::field(std::string_view name, std::string_view value, const Clock& clock) {
   switch (name.size()) {
     case 8:
@@ -125,7 +125,7 @@ void ResponseHead::field(std::string_view name, std::string_view value, const Cl
       break;
     case 16:
       if (!is_called(name, "www-authenticate")) break;
-      if (!www_authenticate.empty()) www_authenticate += ", ";  // several challenges are one list
+      if (!www_authenticate.empty()) www_authenticate += ", ";  // several challenges form one list
       www_authenticate += value;
       break;
     default: break;

@@ -10,14 +10,14 @@
 
 namespace bridge {
 
-/// The few fields of an HTTP answer's head that the bridge reads. Pure: the time is given.
+/// The few header fields of an HTTP response that the bridge reads. Pure: the time is an argument.
 struct ResponseHead {
   enum class Content : std::uint8_t { other, json, event_stream };
 
   int status = 0;
-  bool complete = false;  ///< its empty line has come: curl does not mind one that breaks off
+  bool complete = false;  ///< its empty line was received: curl accepts a truncated head
   Content content = Content::other;
-  std::string other_content;  ///< the type of what is neither, in lower case, without parameters
+  std::string other_content;  ///< any other type, in lower case, without parameters
   std::string session_id;
   std::string www_authenticate;
   std::string authorization_server;
@@ -26,21 +26,21 @@ struct ResponseHead {
   std::optional<std::chrono::seconds> retry_after;
   std::optional<std::chrono::seconds> keep_alive_timeout;
 
-  /// Another head begins.
+  /// Starts another head.
   void clear();
-  /// Takes one line that curl gives to a transfer's header function, with its line end. Returns
-  /// whether it is the one that completes the head.
+  /// Takes one line from curl's header callback, with its line end. Returns whether it completes
+  /// the head.
   ///
-  /// A status line begins a new head, so that nothing of informational ones (100 Continue, 103
-  /// Early Hints) remains. What comes after the final head is a trailer, which must not be merged
-  /// into it (RFC 9110, section 6.5), and is passed over. By the clock a Retry-After that is a date
-  /// becomes a duration.
+  /// A status line starts a new head, so that nothing of informational ones (100 Continue, 103
+  /// Early Hints) remains. What follows the final head is a trailer, which must not be merged into
+  /// it (RFC 9110, section 6.5), and is ignored. The clock converts a Retry-After date into a
+  /// duration.
   bool line(std::string_view text, const Clock& clock);
 
   bool is_success() const { return status >= 200 && status < 300; }
   bool is_json() const { return content == Content::json; }
   bool is_event_stream() const { return content == Content::event_stream; }
-  /// The value of a Content-Type.
+  /// Sets the type from a Content-Type value.
   void set_content_type(std::string_view value);
   /// In lower case, without parameters.
   std::string_view content_type() const;
@@ -48,7 +48,7 @@ struct ResponseHead {
  private:
   void field(std::string_view name, std::string_view value, const Clock& clock);
 
-  bool begun_ = false;  ///< a line was taken
+  bool begun_ = false;  ///< a line was read
 };
 
 }  // namespace bridge

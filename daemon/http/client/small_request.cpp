@@ -16,8 +16,8 @@ namespace {
 constexpr std::chrono::milliseconds small_request_time{10000};
 constexpr std::size_t small_answer_size = 256u << 10;
 
-/// The upstream's way to another URL: another proxy may be meant for it, and its socket is there
-/// for its own origin only.
+/// The upstream's options for another URL: with the proxy for that URL, and with the Unix socket
+/// only for its own origin.
 HttpOptions options_for(const HttpOptions& upstream, const std::string& url) {
   HttpOptions options = upstream;
   set_url(options, url);
@@ -31,8 +31,8 @@ HttpOptions options_for(const HttpOptions& upstream, const std::string& url) {
 }  // namespace
 
 struct SmallRequest::Callbacks {
-  /// From curl, before it connects, for each address that the name has. Another address of it may
-  /// do.
+  /// Called by curl before it connects, for each address of the name. If one is refused, another
+  /// may be allowed.
   static curl_socket_t open_public_socket(void* self, curlsocktype, curl_sockaddr* address) {
     auto& request = *static_cast<SmallRequest*>(self);
     if (is_public_address(address->addr))
@@ -56,7 +56,7 @@ SmallRequest::SmallRequest(CurlLoop& curl, const HttpOptions& upstream, const st
   curl.prepare(h);
   const HttpOptions options = options_for(upstream, url);
   apply_transport_options(h, options);
-  // A proxy resolves names itself, and has rules of its own.
+  // A proxy resolves names, and applies rules of its own.
   is_direct_ = options.proxy.empty() && options.unix_socket.empty();
   if (upstream.public_only && is_direct_) {
     curl_easy_setopt(h, CURLOPT_OPENSOCKETFUNCTION, &Callbacks::open_public_socket);
@@ -71,8 +71,8 @@ SmallRequest::SmallRequest(CurlLoop& curl, const HttpOptions& upstream, const st
   curl_easy_setopt(
       h, CURLOPT_CONNECTTIMEOUT_MS,
       static_cast<long>(std::min(small_request_time, upstream.connect_timeout).count()));
-  // A connection that was kept might turn out to be dead, and curl would then send an assertion,
-  // which is good for one use, a second time.
+  // On a cached connection that turns out to be dead curl would send the request, whose assertion
+  // is valid once, a second time.
   curl_easy_setopt(h, CURLOPT_FRESH_CONNECT, 1L);
   curl_easy_setopt(h, CURLOPT_FORBID_REUSE, 1L);
   if (form != nullptr) {

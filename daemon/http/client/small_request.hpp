@@ -12,18 +12,18 @@ struct HttpOptions;
 struct SmallAnswer {
   int status = 0;
   std::string body;
-  std::string fault;               ///< why there is none; nothing secret in it
+  std::string fault;               ///< why there is no response; nothing secret in it
   bool was_sent = true;            ///< the peer may have got the request
   bool is_public = false;          ///< it came from a public address, and not through a proxy
-  std::string www_authenticate{};  ///< of a 401
+  std::string www_authenticate{};  ///< from a 401
 };
 
 /// One HTTP request for a small JSON document: at most 256 KiB and 10 s, no redirects, on a
-/// connection of its own that is closed afterwards. The upstream's TLS settings count, and the
-/// environment's proxies; its headers do not.
+/// connection of its own that is closed afterwards. Uses the upstream's TLS settings and the
+/// environment's proxies, but not the upstream's headers.
 ///
-/// `done` comes once, from the loop, and may destroy the request; destruction cancels it. The
-/// loop's thread only. What went wrong is said in SmallAnswer::fault.
+/// `done` is called once, from the loop, and may destroy the request; destruction cancels it. The
+/// loop's thread only. Errors: SmallAnswer::fault.
 class SmallRequest final : private TransferReceiver {
  public:
   using Done = std::function<void(const SmallAnswer&)>;
@@ -43,9 +43,9 @@ class SmallRequest final : private TransferReceiver {
 
   CurlLoop& curl_;
   Done done_;
-  bool was_private_ = false;  ///< an address that may not be connected to
+  bool was_private_ = false;  ///< an address was refused as private
   bool too_large_ = false;
-  bool is_direct_ = false;  ///< no proxy
+  bool is_direct_ = false;  ///< without a proxy
   HttpTransfer transfer_;
 };
 

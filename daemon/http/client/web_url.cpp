@@ -80,7 +80,7 @@ struct Network {
   int bits;
 };
 
-// RFC 6890 and its registry: what no public server has.
+// RFC 6890 and its registry: the networks that no public server is in.
 constexpr std::array<Network, 15> inside = {{{0x00000000, 8},
                                              {0x0A000000, 8},
                                              {0x64400000, 10},
@@ -124,7 +124,7 @@ bool is_public(const in6_addr& address) {
     return false;  // for documents (RFC 3849)
   if (bytes[0] == 0x20 && bytes[1] == 0x02)
     return is_public(last_32_bits(address, 2));  // 6to4 (RFC 3056)
-  return (bytes[0] & 0xE0) == 0x20;  // 2000::/3: all that is given out (RFC 4291, section 2.4)
+  return (bytes[0] & 0xE0) == 0x20;  // 2000::/3: all that is allocated (RFC 4291, section 2.4)
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ std::unique_ptr<ByteStream> make_plain_stream(int descriptor) {
 namespace {
 
 constexpr std::size_t pieces_per_write = 64;
-/// A body up to here leaves in one piece with its head.
+/// A body up to this size is sent together with its head.
 constexpr std::size_t small_body = 4096;
 
 }  // namespace
@@ -113,19 +113,19 @@ namespace {
 
 constexpr int reads_per_turn = 4;
 constexpr std::size_t max_early = 64u << 10;
-/// With more unsent of earlier answers the next request has to wait.
+/// With more unsent bytes of earlier responses the next request has to wait.
 constexpr std::size_t max_unsent_of_trusted = 64u << 10;
-/// What is read at once of a caller that may be nobody.
+/// Bytes read at a time from a caller that has not been authenticated.
 constexpr std::size_t untrusted_read = 16u << 10;
 constexpr std::chrono::seconds max_head_time{10};
 constexpr std::chrono::seconds body_stall{30};
 constexpr std::chrono::minutes max_request_time{5};
-/// With all buffers full, a body that has grown beyond this is not read to its end.
+/// With all buffers full, a body that has grown beyond this is not read further.
 constexpr std::size_t always_read_body = 64u << 10;
-/// Longer than what proxies keep a connection for, so that it is they who close (no race of a POST
-/// with our FIN).
+/// Longer than proxies keep a connection, so that they close it first (no race of a POST with our
+/// FIN).
 constexpr std::chrono::seconds idle_time{75};
-/// A peer that is still sending gets so long, and so many bytes, to read why it was refused.
+/// How long, and how many bytes, a refused peer may go on sending while it reads the refusal.
 constexpr std::chrono::seconds drain_time{2};
 constexpr std::size_t max_drained = 64u << 20;
 
@@ -176,7 +176,7 @@ void HttpConnection::on_ready(DescriptorWatch::Event event) {
     case DescriptorWatch::Event::writable:
       writer_.unblock();
       mark();
-      read_ready();  // TLS may have waited for this in order to read
+      read_ready();  // TLS may have waited for this to read
       break;
   }
 }
@@ -310,7 +310,7 @@ void HttpConnection::begin_answer(const RequestHead& head) {
   writer_.begin(head);
 }
 
-/// An answer before the request has come whole: nothing can follow it.
+/// A response before the request is complete: no further request can follow.
 void HttpConnection::refuse(HttpResponse response) {
   begin_answer(reader_.head());
   reader_.next();
@@ -326,7 +326,7 @@ void HttpConnection::end_of_input() {
       (phase_ == Phase::answering && (responder_ == nullptr || !responder_->ends_with_input()));
   if (answer_comes) return;
   if (phase_ == Phase::reading && !writer_.is_empty()) {
-    phase_ = Phase::closing;  // it has asked for this, and only said that it asks no more
+    phase_ = Phase::closing;  // the response was requested; the peer has only finished sending
     return;
   }
   lose(peer_has_all());
@@ -343,7 +343,7 @@ void HttpConnection::lose(bool has_read_all) {
 
 void HttpConnection::drop() {
   responder_ = nullptr;
-  // Else the kernel would keep what the peer does not read.
+  // Otherwise the kernel would keep what the peer does not read.
   const linger at_once{1, 0};
   setsockopt(watch_.descriptor(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
   lose(false);
@@ -354,12 +354,12 @@ void HttpConnection::mark() {
   context_.flush.schedule();
 }
 
-/// When something must have happened.
+/// The time by which something must have happened.
 std::optional<SteadyTime> HttpConnection::due() const {
   if (!writer_.is_empty()) return last_written() + context_.stall;
   switch (phase_) {
     case Phase::reading:
-      // One that never says a word is like one that stops in a head.
+      // A peer that never sends anything is like one that stops within a head.
       if (reader_.is_idle()) return served_ ? since_ + idle_time : since_ + max_head_time;
       if (!reader_.has_head()) return since_ + max_head_time;
       return std::min<SteadyTime>(last_progress_ + body_stall, since_ + max_request_time);
@@ -385,7 +385,7 @@ void HttpConnection::expired() {
   }
 }
 
-// What a connection writes: answers, streams, and its end.
+// What a connection writes: responses, streams, and its end.
 
 void HttpConnection::respond(HttpResponse response) {
   if (phase_ == Phase::over) return;
@@ -419,10 +419,10 @@ void HttpConnection::request_done() {
   served_ = true;
   since_ = context_.loop.now();
   phase_ = writer_.keeps_connection() ? Phase::reading : Phase::closing;
-  mark();  // what came early is looked at then
+  mark();  // bytes that came early are handled then
 }
 
-/// One write; false if nothing more can be done now.
+/// One write; false if no more can be done for now.
 bool HttpConnection::write_some() {
   const ByteStream::Result result = writer_.write_to(*stream_);
   if (result.state == ByteStream::State::broken) {
@@ -457,7 +457,7 @@ void HttpConnection::flush() {
   if (phase_ == Phase::closing && writer_.is_empty()) begin_draining();
   if (phase_ == Phase::reading && !early_.empty()) process(std::exchange(early_, {}));
   if (stream_->has_pending() && may_read()) {
-    read_ready();  // what TLS holds already makes no descriptor readable
+    read_ready();  // bytes that TLS holds already do not make the descriptor readable
   } else {
     wait();
   }
@@ -469,7 +469,7 @@ void HttpConnection::count_held() {
   share_.set(reader_.pending_bytes() + early_.size() + unsent());
 }
 
-// Closing with unread input would reset the connection, and the peer would lose the answer.
+// Closing with unread input would reset the connection, and the peer would lose the response.
 void HttpConnection::begin_draining() {
   if (peer_ != Peer::sends) {
     lose(true);
@@ -481,7 +481,7 @@ void HttpConnection::begin_draining() {
   shutdown(watch_.descriptor(), SHUT_WR);
 }
 
-// A reset leaves the count of what was not acknowledged as it was.
+// A reset leaves the count of unacknowledged bytes unchanged.
 std::uint64_t HttpConnection::acknowledged() const {
   int unread = 0;
   if (ioctl(watch_.descriptor(), SIOCOUTQ, &unread) != 0 || unread < 0) return 0;

@@ -26,8 +26,8 @@ namespace bridge {
 
 class HttpConnection;
 
-/// What a connection has still to write, in the pieces in which it came. Pure, and not bounded by
-/// itself: whoever pushes looks at bytes().
+/// The unsent bytes of a connection, in the pieces in which they were pushed. Pure; unbounded: the
+/// owner checks bytes().
 class SendQueue {
  public:
   /// REQUIRES: not empty.
@@ -37,10 +37,10 @@ class SendQueue {
   }
   bool empty() const { return pieces_.empty(); }
   std::size_t bytes() const { return bytes_; }
-  /// How many bytes have been consumed, in all.
+  /// How many bytes have been consumed in total.
   std::uint64_t consumed() const { return consumed_; }
 
-  /// Sets up to `room` of the vectors to what is next; returns how many.
+  /// Sets up to `room` of the vectors to the next pieces; returns how many.
   std::size_t gather(iovec* vectors, std::size_t room) {
     std::size_t count = 0;
     std::size_t offset = offset_;
@@ -50,7 +50,7 @@ class SendQueue {
     }
     return count;
   }
-  /// These were written. REQUIRES: bytes <= bytes().
+  /// `bytes` were written. REQUIRES: bytes <= bytes().
   void consume(std::size_t bytes) {
     consumed_ += bytes;
     bytes_ -= bytes;
@@ -63,21 +63,21 @@ class SendQueue {
 
  private:
   std::deque<std::string> pieces_;
-  std::size_t offset_ = 0;  ///< consumed of the first piece
+  std::size_t offset_ = 0;  ///< consumed bytes of the first piece
   std::size_t bytes_ = 0;
   std::uint64_t consumed_ = 0;
 };
 
-/// One accepted connection as bytes, in the clear or through TLS. Never blocks. It does not own the
+/// One accepted connection as bytes, plain or through TLS. Never blocks. Does not own the
 /// descriptor, which must outlive it. A part of its HttpConnection; the loop's thread only.
 class ByteStream {
  public:
   enum class State {
-    done,         ///< `bytes` were moved
+    done,         ///< `bytes` were transferred
     wants_read,   ///< try again when the descriptor is readable
     wants_write,  ///< … or writable
     ended,        ///< the peer sends nothing more
-    broken,       ///< a reset, or TLS that makes no sense
+    broken,       ///< a reset, or invalid TLS
   };
   struct Result {
     State state;
@@ -87,18 +87,18 @@ class ByteStream {
   virtual ~ByteStream() = default;
   virtual Result read(char* buffer, std::size_t size) = 0;
   virtual Result write(const iovec* pieces, std::size_t count) = 0;
-  /// Bytes were read from the descriptor that read() has not handed over.
+  /// Whether bytes were read from the descriptor that read() has not returned.
   virtual bool has_pending() const { return false; }
-  /// Nothing more will be written.
+  /// No further writes follow.
   virtual void finish() {}
 };
 
 std::unique_ptr<ByteStream> make_plain_stream(int descriptor);
 
-/// What one connection writes: the answers to its requests, whole or as streams, as bytes that wait
-/// until the peer takes them.
+/// The output of one connection: the responses to its requests, whole or as streams, queued until
+/// the peer takes them.
 ///
-/// Owned by the connection; the loop's thread only. Not bounded by itself: whoever writes looks at
+/// Owned by the connection; the loop's thread only. Unbounded: the user checks
 /// unsent().
 class ResponseWriter {
  public:
@@ -106,37 +106,37 @@ class ResponseWriter {
   ResponseWriter(EventLoop& loop, DateHeader& date)
       : loop_(loop), date_(date), last_written_(loop.now()) {}
 
-  /// What follows is the answer to this request.
+  /// Starts the response to this request.
   void begin(const RequestHead& head);
-  /// The same, of one that has a body in any case.
+  /// The same, for a response that always has a body.
   void begin(bool keeps_connection, bool is_http_1_0) {
     keeps_connection_ = keeps_connection;
     is_http_1_0_ = is_http_1_0;
   }
   bool is_http_1_0() const { return is_http_1_0_; }
-  /// It is the last one: no request may follow.
+  /// After this response no request may follow.
   void close_after() { keeps_connection_ = false; }
   bool keeps_connection() const { return keeps_connection_; }
 
-  /// An answer with its whole body.
+  /// Writes a response with its whole body.
   void respond(HttpResponse response);
   void begin_stream(const HttpResponse& head);
   void write_stream(std::string_view bytes);
   void end_stream();
   void push(std::string bytes);
 
-  /// One write. Done: so many bytes were taken. Else nothing more can be done for now.
+  /// One write. Done: so many bytes were taken. Otherwise no more can be done for now.
   ByteStream::Result write_to(ByteStream& stream);
   /// The socket takes bytes again.
   void unblock() { is_blocked_ = false; }
-  /// It takes no more for now.
+  /// The socket takes no more for now.
   bool is_blocked() const { return is_blocked_; }
 
   std::size_t unsent() const { return unsent_.bytes(); }
   bool is_empty() const { return unsent_.empty(); }
-  /// When the last byte went to the kernel, or the first of those that wait was written.
+  /// When the last byte went to the kernel, or the first of the waiting ones was written.
   SteadyTime last_written() const { return last_written_; }
-  /// Bytes that have gone to the kernel since the connection's beginning.
+  /// Bytes passed to the kernel since the connection was opened.
   std::uint64_t sent() const { return unsent_.consumed(); }
 
  private:
@@ -148,42 +148,42 @@ class ResponseWriter {
   SteadyTime last_written_;
   bool is_blocked_ = false;
   bool keeps_connection_ = true;
-  bool has_body_ = true;      ///< false: to HEAD
+  bool has_body_ = true;      ///< false: the response to HEAD
   bool is_http_1_0_ = false;  ///< a stream has no chunks, and ends with the connection
 };
 
-/// Who answers a request that is not answered at once. The connection does not own it.
+/// Answers a request that is not answered at once. Not owned by the connection.
 class HttpResponder {
  public:
-  /// All that was written has gone to the kernel; more may be written.
+  /// All that was written has been passed to the kernel; more may be written.
   virtual void connection_drained() = 0;
-  /// The caller is gone. The connection must not be used from now on. `has_read_all`: all that was
-  /// written had reached it, as far as its kernel says.
+  /// The caller is gone. The connection must not be used further. `has_read_all`: all that was
+  /// written had reached it, as far as its kernel reports.
   virtual void connection_lost(bool has_read_all) = 0;
-  /// Whether a caller that sends nothing more is gone; else it is only done with sending.
+  /// Whether a caller that has closed its sending side counts as gone.
   virtual bool ends_with_input() const = 0;
 
  protected:
   ~HttpResponder() = default;
 };
 
-/// What is made of a request when its head is there.
+/// The decision about a request once its head is complete.
 struct Admission {
-  std::optional<HttpResponse> refusal{};  ///< answered now; the body is not read
-  /// The caller has shown that it may ask. Of others as little is held as can be.
+  std::optional<HttpResponse> refusal{};  ///< sent at once; the body is not read
+  /// The caller is authorized. For others as little as possible is buffered.
   bool is_trusted = false;
 };
 
-/// What is done with requests.
+/// Handles requests; implemented by the server's owner.
 class HttpRequests {
  public:
-  /// The head is there. A body is taken from a trusted caller only.
+  /// The head is complete. A body is accepted from a trusted caller only.
   virtual Admission request_begins(const RequestHead& head, bool has_body) = 0;
-  /// The answer to what the engine itself refuses.
+  /// The response for a request that the engine itself refuses.
   virtual HttpResponse refusal(int status, std::string_view reason) const = 0;
-  /// The answer to a body that is not read because too much is buffered.
+  /// The response for a body that is not read because too much is buffered.
   virtual HttpResponse refusal_while_overloaded() const = 0;
-  /// The whole request is there. Answers with respond(), begin_stream(), or sets a responder that
+  /// The request is complete. Answers with respond() or begin_stream(), or sets a responder that
   /// will.
   virtual void request(HttpConnection& connection, RequestHead head, ReceivedText body) = 0;
 
@@ -191,27 +191,27 @@ class HttpRequests {
   ~HttpRequests() = default;
 };
 
-/// What all connections of a server share. Outlives them.
+/// Shared by all connections of a server. Outlives them.
 struct HttpConnectionContext {
   EventLoop& loop;
   ByteBudget& budget;
   ByteCounts& counts;
   HttpRequests& requests;
-  Deferred& flush;  ///< what was written goes out then
+  Deferred& flush;  ///< sends what was written
   std::size_t max_body;
-  std::chrono::milliseconds stall;  ///< a peer that takes nothing for so long is given up
+  std::chrono::milliseconds stall;  ///< a peer that takes nothing for this long is dropped
   DateHeader date{};
   std::vector<HttpConnection*> dirty{};  ///< have something to do at the end of the turn
-  ReadBuffer<64u << 10> read_buffer{};   ///< one for all
+  ReadBuffer<64u << 10> read_buffer{};   ///< shared by all
 };
 
-/// One HTTP/1.1 connection: bytes to requests, one after the other, and answers to bytes.
+/// One HTTP/1.1 connection: reads requests, one after the other, and writes responses.
 ///
 /// Owned by HttpServer; the loop's thread only. A request has 10 s to send its head, 5 minutes for
-/// all of it, and 30 s between two bytes. Memory: one request of at most max_body, 64 KiB that came
-/// too early, and what its responder writes, which that one bounds by looking at unsent(). With
-/// answers unread no further request is taken. Of a caller that is not trusted: a head, 16 KiB that
-/// came too early, and one small answer.
+/// all of it, and 30 s between two bytes. Memory: one request of at most max_body, 64 KiB that
+/// arrived too early, and the responder's output, which the responder bounds by checking unsent().
+/// While responses are unread no further request is read. From an untrusted caller: a head, 16 KiB
+/// that arrived too early, and one small response.
 class HttpConnection {
  public:
   /// Takes ownership of `descriptor`, which must be non-blocking.
@@ -221,33 +221,33 @@ class HttpConnection {
   void start();
   /// Writes what is ready.
   void flush();
-  /// Asks for a flush() at the end of this turn.
+  /// Requests a flush() at the end of this turn.
   void mark();
   bool is_over() const { return phase_ == Phase::over; }
 
-  // For whoever answers the request under way.
+  // For the code that answers the request under way.
   void set_responder(HttpResponder* responder) { responder_ = responder; }
   void respond(HttpResponse response);
   void begin_stream(const HttpResponse& head);
   void write_stream(std::string_view bytes);
   void end_stream();
-  /// Resets it, without another word to the responder.
+  /// Resets the connection without telling the responder.
   void drop();
   std::size_t unsent() const { return writer_.unsent(); }
   /// The kernel takes no more for now.
   bool is_blocked() const { return writer_.is_blocked(); }
-  /// And took nothing for so long.
+  /// The same, and it has taken nothing for this long.
   bool is_blocked_for(std::chrono::milliseconds time) const {
     return is_blocked() && last_written() + time <= context_.loop.now();
   }
-  /// When the last byte went to the kernel, or the first of those that wait was written.
+  /// When the last byte went to the kernel, or the first of the waiting ones was written.
   SteadyTime last_written() const { return writer_.last_written(); }
-  /// `192.0.2.1`, `2001:db8::1`: where it comes from; empty if that is not known any more.
+  /// The peer's address: `192.0.2.1`, `2001:db8::1`; empty if no longer known.
   std::string remote_address() const;
   /// Whether all that was written has reached the peer's kernel.
   bool peer_has_all();
-  /// Bytes written since its beginning, and how many of them the peer's kernel has acknowledged (of
-  /// TLS: at least so many).
+  /// Bytes written since it was opened, and how many of them the peer's kernel has acknowledged
+  /// (with TLS: at least so many).
   std::uint64_t position() const { return writer_.sent() + writer_.unsent(); }
   std::uint64_t acknowledged() const;
 
@@ -255,10 +255,10 @@ class HttpConnection {
   bool can_be_saved() const {
     return phase_ == Phase::answering && peer_ != Peer::has_reset && writer_.is_empty();
   }
-  /// One in the clear, on which a request waits for its answer. The descriptor stays whose it is.
+  /// A plain connection whose request waits for its response. The descriptor keeps its owner.
   struct Saved {
     int descriptor = -1;
-    std::string early;  ///< came before the answer
+    std::string early;  ///< arrived before the response
     bool keeps_connection = true;
     bool is_http_1_0 = false;
 
@@ -267,24 +267,24 @@ class HttpConnection {
       archive(descriptor, early, keeps_connection, is_http_1_0);
     }
   };
-  /// REQUIRES: it can be, and nothing of the answer was written.
+  /// REQUIRES: can_be_saved(), and nothing of the response was written.
   Saved save() const;
   /// Instead of start().
   void restore(Saved saved);
 
-  /// Since when it could be closed for another one's sake: nothing is under way on it, or nothing
-  /// of a caller that is trusted.
+  /// Since when it could be closed in favour of another one: nothing is under way, or only an
+  /// untrusted caller's request.
   std::optional<SteadyTime> spare_since() const;
-  /// Since when a request has been under way that has not come to its end.
+  /// Since when an incomplete request has been under way.
   std::optional<SteadyTime> unfinished_since() const;
-  /// Answers that request 503, as far as that can be done at once. REQUIRES: unfinished_since().
+  /// Answers that request with 503, as far as possible at once. REQUIRES: unfinished_since().
   void turn_away();
 
  private:
   enum class Phase {
     reading,    ///< a request, or waiting for one
-    answering,  ///< one is being answered; what comes is kept for later
-    closing,    ///< the last answer is being written
+    answering,  ///< a request is being answered; further input is kept
+    closing,    ///< the last response is being written
     draining,   ///< it is written; the peer is still sending
     over,
   };
@@ -321,7 +321,7 @@ class HttpConnection {
   HttpResponder* responder_ = nullptr;
   DeadlineTimer timer_;
   ByteBudget::Share share_;
-  std::string early_;  ///< came before the request under way was answered
+  std::string early_;  ///< arrived before the request under way was answered
   ResponseWriter writer_;
   std::size_t drained_bytes_ = 0;
   SteadyTime since_;          ///< the phase, or the request's first byte
@@ -329,8 +329,8 @@ class HttpConnection {
   Phase phase_ = Phase::reading;
   Peer peer_ = Peer::sends;
   bool marked_ = false;
-  bool served_ = false;   ///< it has had an answer
-  bool trusted_ = false;  ///< a request of it was
+  bool served_ = false;   ///< it has sent a response
+  bool trusted_ = false;  ///< one of its requests was trusted
 };
 
 }  // namespace bridge

@@ -98,7 +98,7 @@ ListeningPort ListeningPort::open(const ListenAddress& address, std::string_view
 namespace {
 
 constexpr int accepts_per_turn = 64;
-/// A request that takes no longer to come to its end is not closed for another one's sake.
+/// An incomplete request is not closed in favour of another one before this time.
 constexpr std::chrono::seconds undisturbed{5};
 
 /// The connection that has been in a state for longest.
@@ -115,7 +115,7 @@ struct Oldest {
 
 void tune(int descriptor) {
   const int on = 1;
-  // A peer that has vanished without a word is noticed after about a minute and a half.
+  // A peer that has vanished silently is detected after about a minute and a half.
   const int idle = 30, interval = 15, probes = 4;
   setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   setsockopt(descriptor, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
@@ -240,7 +240,7 @@ bool HttpServer::shed_oldest() {
   return true;
 }
 
-// At once, and not at the end of the turn: another one needs its descriptor.
+// At once, not at the end of the turn: another connection needs the descriptor.
 void HttpServer::shed(HttpConnection& connection) {
   std::erase(context_.dirty, &connection);
   connections_.erase(&connection);

@@ -14,7 +14,7 @@
 
 namespace bridge {
 
-/// Where a server listens.
+/// The address at which a server listens.
 struct ListenAddress {
   std::string host;
   std::uint16_t port = 0;  ///< 0: a free one
@@ -23,52 +23,52 @@ struct ListenAddress {
   friend bool operator==(const ListenAddress&, const ListenAddress&) = default;
 };
 
-/// `HOST:PORT`, `[IPV6]:PORT`; `:PORT` and `PORT` are on 127.0.0.1. Nothing if it is none of them.
+/// `HOST:PORT`, `[IPV6]:PORT`; `:PORT` and `PORT` are on 127.0.0.1. nullopt for any other text.
 std::optional<ListenAddress> parse_listen_address(std::string_view text);
 
-/// A listening TCP socket, non-blocking, with the longest backlog the kernel allows; the port is
-/// its own alone (no SO_REUSEPORT). Throws StartError (73) if it cannot be had.
+/// A listening TCP socket, non-blocking, with the longest backlog that the kernel allows; it does
+/// not share its port (no SO_REUSEPORT). Errors: StartError (73).
 struct ListeningPort {
   int descriptor;
-  std::string authority;  ///< `127.0.0.1:8080`, with the port it really has
+  std::string authority;  ///< `127.0.0.1:8080`, with the actual port
 
   /// `option` is named in the error.
   static ListeningPort open(const ListenAddress& address, std::string_view option = "--http");
-  /// One that the previous process had.
+  /// The socket of the previous process.
   static ListeningPort kept(int descriptor);
 };
 
 /// Accepts HTTP connections and owns them. One event loop serves them all, so that an open stream
-/// costs a descriptor and its buffer, and nobody waits for it. At most `max_connections`: for one
-/// more the one is closed that was idle for longest; if all are in use it is answered 503 (closed,
+/// costs only a descriptor and its buffer. At most `max_connections`: for a further one the
+/// connection that was idle for longest is closed; if all are in use it is answered 503 (closed,
 /// with TLS). The loop's thread only.
 class HttpServer {
  public:
-  /// `tls` may be null: in the clear.
+  /// `tls` may be null: plain HTTP.
   HttpServer(HttpConnectionContext context, ListeningPort port, std::unique_ptr<TlsServer> tls,
              std::size_t max_connections, Log& log);
   ~HttpServer();
 
   void start();
-  /// For the connections from now on.
+  /// For connections accepted from now on.
   void set_tls(std::unique_ptr<TlsServer> tls) { tls_ = std::move(tls); }
   void stop_accepting();
-  /// Writes what is ready for each; those that are over are reaped.
+  /// Writes what is ready on each connection; ended ones are reaped.
   void flush();
   void close_all();
-  /// All but those that `is_kept`.
+  /// Closes all connections except those that `is_kept` accepts.
   void close_others(const std::function<bool(const HttpConnection&)>& is_kept);
-  /// One of the previous process, in an upgrade. REQUIRES: it was in the clear.
+  /// A connection of the previous process, in an upgrade. REQUIRES: it was plain.
   HttpConnection& restore(HttpConnection::Saved saved);
-  /// What it accepts from.
+  /// The listening descriptor.
   int listener() const { return listener_ ? listener_->descriptor() : port_.descriptor; }
   std::size_t connections() const { return connections_.size(); }
 
  private:
   void accept_ready();
   void admit(int descriptor);
-  /// Closes the connection that can be spared most: with nothing under way, else with a request
-  /// that has not come to its end for some time. False if there is none.
+  /// Closes the most expendable connection: one with nothing under way, else one whose request has
+  /// been incomplete for some time. False if there is none.
   bool shed_oldest();
   void shed(HttpConnection& connection);
 

@@ -99,14 +99,14 @@ constexpr std::size_t max_pem_file = 1u << 20;
 
 using Pem = std::unique_ptr<BIO, decltype(&BIO_free)>;
 
-/// OpenSSL would open the file itself, and wait if it is a FIFO. `content` must outlive the result.
+/// OpenSSL would open the file itself, and block on a FIFO. `content` must outlive the result.
 Pem open_pem(const std::string& option, const std::string& path, FileContent& content) {
   content = read_regular_file(path, max_pem_file);
   if (!content.fault.empty()) refuse_tls(option, path, content.fault);
   return {BIO_new_mem_buf(content.bytes.data(), static_cast<int>(content.bytes.size())), &BIO_free};
 }
 
-/// A key that needs a passphrase cannot be used: nobody is asked.
+/// A key that needs a passphrase cannot be used: there is no prompt.
 int no_passphrase(char*, int, int, void*) { return -1; }
 
 void use_certificate(SSL_CTX* ssl, const std::string& path) {
@@ -152,7 +152,7 @@ TlsServer::TlsServer(const std::string& certificate, const std::string& private_
   if (ssl == nullptr) throw StartError(exit_code::configuration, "TLS cannot be used");
   SSL_CTX_set_min_proto_version(ssl, TLS1_2_VERSION);
   SSL_CTX_set_options(ssl, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
-  // Partial writes from a buffer that may have moved: the rest of a queue is offered again as it
+  // Partial writes, from a buffer that may have moved: the rest of a queue is passed again as it
   // is.
   SSL_CTX_set_mode(ssl, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                             SSL_MODE_RELEASE_BUFFERS);

@@ -7,7 +7,7 @@
 
 namespace bridge {
 
-/// The face's certificate, and the TLS of its connections: TLS 1.2 and newer, HTTP/1.1 by ALPN.
+/// The frontend's certificate, and TLS for its connections: TLS 1.2 and newer, HTTP/1.1 by ALPN.
 /// Owned by the HttpServer; the loop's thread only.
 class TlsServer {
  public:
