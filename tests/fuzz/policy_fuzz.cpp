@@ -6,14 +6,15 @@
 
 #include "harness.hpp"
 #include "json/json_text.hpp"
+#include "policy/item_rule.hpp"
 #include "policy/policy.hpp"
 #include "policy/subject.hpp"
 #include "text/utf8.hpp"
 
-// The input is a file of --policy and, behind a NUL, the params of requests, and behind another one
-// a glob. The file is read or refused in time that grows with it alone; a peer has one rule of it;
-// what a request's params do not name clearly is denied where its kind is restricted; a glob
-// matches what a plain matcher says; what a peer is told is short and without control characters.
+// The input: a file of --policy, a NUL, the params of requests, a NUL, globs, one on each line. The
+// file is read or refused in linear time; each peer has one rule of it; a request whose params do
+// not name its subject clearly is denied where that kind is restricted; a list of globs allows what
+// a plain matcher says; what a peer is told is short and has no control characters.
 
 namespace bridge {
 
@@ -124,6 +125,26 @@ void check_file(std::string_view text, std::string_view params) {
   }
 }
 
+/// `lines`: a glob each. The last that matches decides, by a matcher that knows no forms of globs.
+void check_globs(std::string_view lines, std::string_view name) {
+  if (!is_utf8(lines) || !is_utf8(name)) return;
+  std::vector<std::string> globs;
+  bool allows_any = false;
+  bool is_allowed = false;
+  while (!lines.empty()) {
+    const auto end = std::min(lines.find('\n'), lines.size());
+    std::string_view glob = globs.emplace_back(lines.substr(0, end));
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+    const bool takes_away = glob.starts_with('!');
+    if (takes_away) glob.remove_prefix(1);
+    const bool matches = matches_plainly(glob, name);
+    MUST(matches_glob(glob, name) == matches);
+    allows_any = allows_any || !takes_away;
+    if (matches) is_allowed = !takes_away;
+  }
+  MUST(ItemRule::of_globs(globs).allows(name, false) == (allows_any && is_allowed));
+}
+
 /// Up to a NUL, which is taken as well.
 std::string_view take_part(std::string_view& rest) {
   const auto end = std::min(rest.find('\0'), rest.size());
@@ -141,10 +162,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto begin = Clock::now();
   // The params of a frame are JSON, whatever is in them.
   check_file(text, is_json(params) ? params : "{}");
-  const std::string_view pattern = rest.substr(0, 64);
-  const std::string_view name = params.substr(0, 256);
-  if (is_utf8(pattern) && is_utf8(name))
-    MUST(matches_glob(pattern, name) == matches_plainly(pattern, name));
+  check_globs(rest.substr(0, 64), params.substr(0, 256));
   MUST(Clock::now() - begin < std::chrono::seconds(10));
   return 0;
 }
