@@ -56,7 +56,7 @@ void Monitor::end() {
   for (const auto& [id, state] : std::exchange(watchers_, {})) {
     Client* const watcher = clients_.find(id);
     if (watcher == nullptr) continue;
-    watcher->channel.transport().send(
+    watcher->channel.send_unwatched(
         own_notification("notifications/bridge/monitor", R"({"ended":"upgrade"})"));
   }
 }
@@ -94,7 +94,7 @@ void Monitor::passed(Passage passage, ClientId client, std::string_view frame, b
     Watcher& state = at++->second;
     // What it says itself it knows.
     if (watcher->id() == client) continue;
-    const ClientChannel& channel = watcher->channel.transport();
+    const WatchedChannel& channel = watcher->channel;
     if (channel.congested() || channel.queued_bytes() > most_queued) {
       ++state.missed;
       continue;
@@ -107,8 +107,7 @@ void Monitor::passed(Passage passage, ClientId client, std::string_view frame, b
     if (const std::uint64_t missed = std::exchange(state.missed, 0); missed > 0)
       params.add("missed", missed);
     params.add_all(*what);
-    watcher->channel.transport().send(
-        own_notification("notifications/bridge/monitor", params.text()));
+    channel.send_unwatched(own_notification("notifications/bridge/monitor", params.text()));
   }
   if (watchers_.empty()) tap_.set_watcher(nullptr);
 }

@@ -118,8 +118,9 @@ void ToolLookup::ask_for_page() {
           cursor.empty() ? std::string() : fmt::format(R"(,"params":{{"cursor":{}}})", cursor)));
 }
 
-void ToolLookup::answer(std::string_view, std::string frame, AnswerOrder) {
-  response_ = std::move(frame);
+void ToolLookup::send(Delivery delivery) {
+  if (delivery.kind != Delivery::Kind::response) return;
+  response_ = std::move(delivery.frame);
   next_step_.schedule();
 }
 

@@ -54,16 +54,13 @@ class ToolLookup final : private ClientChannel {
   std::string reply_from(ClientId asker, std::string_view id,
                          const std::optional<std::string>& asked, const ToolList& list) const;
 
-  // ClientChannel: of all that comes only the answer counts.
-  void send(std::string) override {}
-  void send_ahead(std::string) override {}
-  void answer(std::string_view request_id, std::string frame, AnswerOrder order) override;
-  void send_about(std::string_view, std::string) override {}
-  bool can_be_asked(std::string_view) const override { return false; }
+  // ClientChannel: only responses count.
+  void send(Delivery delivery) override;
+  ChannelReach reach(std::string_view) const override { return {false, false}; }
   void set_feed(RingFeed) override {}
   void finish() override {}
-  std::size_t queued_bytes() const override { return 0; }
   bool congested() const override { return false; }
+  ChannelState state() const override { return {}; }
   const ClientIdentity& identity() const override { return identity_; }
   std::string command() const override { return "bridge/tool"; }
 

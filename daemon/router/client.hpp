@@ -120,46 +120,53 @@ class WatchedChannel {
   WatchedChannel(ClientChannel& channel, const MessageTap& tap, AnswerWatcher* watcher)
       : channel_(channel), tap_(tap), watcher_(watcher) {}
 
-  /// The transport's side; what is sent there is seen by nobody.
+  /// The channel itself, to be finished after its client is gone.
   ClientChannel& transport() const { return channel_; }
 
+  /// Not seen by the monitor: what the monitor itself sends.
+  void send_unwatched(std::string frame) const {
+    channel_.send({Delivery::Kind::message, std::move(frame)});
+  }
   void send(std::string frame) const {
     see(frame);
-    channel_.send(std::move(frame));
+    send_unwatched(std::move(frame));
   }
   void answer(std::string_view request_id, std::string frame, AnswerOrder order,
               bool confidential = false) const {
     see(frame, confidential);
     if (watcher_ != nullptr) watcher_->answered(identity().id, request_id, frame);
-    channel_.answer(request_id, std::move(frame), order);
+    channel_.send({Delivery::Kind::response, std::move(frame), request_id, order});
   }
   void send_about(std::string_view request_id, std::string frame) const {
     see(frame);
-    channel_.send_about(request_id, std::move(frame));
+    channel_.send({Delivery::Kind::about, std::move(frame), request_id});
   }
   void send_entry(std::string_view request_id, std::string frame, Sequence entry) const {
     see(frame);
-    channel_.send_entry(request_id, std::move(frame), entry);
+    channel_.send(
+        {Delivery::Kind::entry, std::move(frame), request_id, AnswerOrder::in_order, entry});
   }
 
   void no_answer(std::string_view request_id) const {
     if (watcher_ != nullptr) watcher_->not_answered(identity().id, request_id);
     channel_.no_answer(request_id);
   }
-  bool can_be_asked(std::string_view request_id) const { return channel_.can_be_asked(request_id); }
-  bool answers_unasked() const { return channel_.answers_unasked(); }
-  bool pause_input() const { return channel_.pause_input(); }
-  void release_input() const { channel_.release_input(); }
+  bool can_be_asked(std::string_view request_id) const {
+    return channel_.reach(request_id).can_be_asked;
+  }
+  bool answers_unasked() const { return channel_.state().answers_unasked; }
+  bool pause_input() const { return channel_.pause_input(true); }
+  void release_input() const { channel_.pause_input(false); }
   void set_feed(RingFeed feed) const { channel_.set_feed(feed); }
   void show_only(std::shared_ptr<const RingFilter> filter) const {
     channel_.show_only(std::move(filter));
   }
   void give_back_feed() const { channel_.give_back_feed(); }
-  std::size_t queued_bytes() const { return channel_.queued_bytes(); }
+  std::size_t queued_bytes() const { return channel_.state().queued_bytes; }
   bool congested() const { return channel_.congested(); }
-  bool idle() const { return channel_.idle(); }
+  bool idle() const { return channel_.state().is_idle; }
   bool survives_upgrade(std::string_view request_id) const {
-    return channel_.survives_upgrade(request_id);
+    return channel_.reach(request_id).survives_upgrade;
   }
   const ClientIdentity& identity() const { return channel_.identity(); }
   std::string command() const { return channel_.command(); }

@@ -80,81 +80,69 @@ enum class AnswerOrder {
   ahead,     ///< ahead of everything that is not on its way yet
 };
 
+/// A frame for a client.
+struct Delivery {
+  enum class Kind : std::uint8_t {
+    message,   ///< about none of the client's requests
+    about,     ///< about a request, ahead of its response: progress, a question of the upstream
+    entry,     ///< a ring entry for its `subscriptions/listen`; taken once the client has read it
+    response,  ///< the end of a request
+  };
+  Kind kind;
+  std::string frame{};            ///< without a newline
+  std::string_view request_id{};  ///< raw, as the client wrote it; empty for a `message`
+  AnswerOrder order = AnswerOrder::in_order;  ///< for a `response`
+  Sequence entry{};                           ///< for an `entry`
+};
+
+/// What can be said about one request of a client, or, with an empty id, about its connection.
+struct ChannelReach {
+  bool can_be_asked = true;       ///< a question of the upstream would reach the client now
+  bool survives_upgrade = false;  ///< the new process resumes it
+};
+
+/// The state of a client's channel.
+struct ChannelState {
+  std::size_t queued_bytes = 0;
+  bool is_idle = false;  ///< no connection is open, and nothing is pending
+  bool answers_unasked =
+      false;  ///< may answer a question that was shown to all (--http-fanout all)
+};
+
 /// The router's side of one client: implemented by each transport on the clients' side.
 ///
 /// Owned by the transport; valid from ClientEvents::client_connected until client_left or finish().
-/// Nothing here fails and nothing here writes at once: what was queued goes out at the end of the
-/// loop's turn; and nothing here calls client_left(), which would end the client under the router's
-/// feet. Frames carry no newline.
+/// Nothing here fails, writes at once (queued frames go out at the end of the loop's turn), or
+/// calls client_left(), which would end the client within the router's call.
 class ClientChannel {
  public:
-  /// Queues a frame behind everything that arrived before it, ring entries included.
-  virtual void send(std::string frame) = 0;
-  /// Queues a frame ahead of everything that is not on its way yet.
-  virtual void send_ahead(std::string frame) = 0;
-
-  // For a transport that answers a request where it was asked. `request_id` is the raw id as the
-  // client wrote it. Where all goes one way, it is like any other frame.
-
-  /// The answer to its request; nothing about that request follows.
-  virtual void answer(std::string_view request_id, std::string frame, AnswerOrder order) {
-    static_cast<void>(request_id);
-    if (order == AnswerOrder::ahead) {
-      send_ahead(std::move(frame));
-    } else {
-      send(std::move(frame));
-    }
-  }
-  /// What belongs to its request before the answer: progress, a question of the upstream.
-  virtual void send_about(std::string_view request_id, std::string frame) {
-    static_cast<void>(request_id);
-    send(std::move(frame));
-  }
-  /// A notification of the ring that its request `subscriptions/listen` is told of: counts as
-  /// taken once the client has read it.
-  virtual void send_entry(std::string_view request_id, std::string frame, Sequence entry) {
-    static_cast<void>(entry);
-    send_about(request_id, std::move(frame));
-  }
-  /// Its request was cancelled by itself: no answer comes.
+  /// Queues a frame behind everything that arrived before it, ring entries included, or, as its
+  /// order says, ahead of everything that is not being sent. A transport that answers each request
+  /// where it was asked uses the request's id.
+  virtual void send(Delivery delivery) = 0;
+  /// The client has cancelled its request: no response follows.
   virtual void no_answer(std::string_view request_id) { static_cast<void>(request_id); }
-  /// Whether a question of the upstream would reach it now; `request_id` is empty if the question
-  /// is about none of its requests.
-  virtual bool can_be_asked(std::string_view request_id) const {
-    static_cast<void>(request_id);
-    return true;
-  }
+  virtual ChannelReach reach(std::string_view request_id) const = 0;
 
-  /// Whether another image of the program goes on with this request of it. With an empty id:
-  /// whether the connection itself outlives the upgrade.
-  virtual bool survives_upgrade(std::string_view request_id) const {
-    static_cast<void>(request_id);
+  /// Stops taking frames from the client, except for those already read, or resumes it. False if
+  /// the transport cannot.
+  virtual bool pause_input(bool paused) {
+    static_cast<void>(paused);
     return false;
   }
-  /// Whether it may answer a request of the upstream that nobody was asked and that was shown to
-  /// all (--http-fanout all).
-  virtual bool answers_unasked() const { return false; }
-
-  /// Takes no further frames from the client until release_input(), but for those it has read
-  /// already. False if the transport cannot.
-  virtual bool pause_input() { return false; }
-  virtual void release_input() {}
 
   virtual void set_feed(RingFeed feed) = 0;
-  /// What of the ring is for it; null: all.
+  /// Which entries of the ring are for the client; null: all.
   virtual void show_only(std::shared_ptr<const RingFilter> filter) { filter.reset(); }
-  /// It is not fed any more, and what it was fed counts as not taken.
+  /// Stops feeding it; what it was fed counts as not taken.
   virtual void give_back_feed() { set_feed(RingFeed::none); }
   /// No more answers will come: closes as soon as all that is queued was written. The channel must
   /// not be used after this.
   virtual void finish() = 0;
 
-  /// Bytes queued for this client.
-  virtual std::size_t queued_bytes() const = 0;
-  /// Whether they are over --client-buffer.
+  /// Whether more than --client-buffer is queued.
   virtual bool congested() const = 0;
-  /// It is only kept in mind: no connection of it is there, and nothing waits for it.
-  virtual bool idle() const { return false; }
+  virtual ChannelState state() const = 0;
   virtual const ClientIdentity& identity() const = 0;
   /// What the process calls itself; informative only, read when asked for.
   virtual std::string command() const = 0;

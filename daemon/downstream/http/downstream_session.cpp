@@ -101,7 +101,18 @@ bool DownstreamSession::awaits(std::string_view raw_id) const {
   return later_.contains(raw_id) || post_for(raw_id) != nullptr;
 }
 
-void DownstreamSession::answer(std::string_view request_id, std::string frame, AnswerOrder order) {
+void DownstreamSession::send(Delivery delivery) {
+  switch (delivery.kind) {
+    case Delivery::Kind::message: return send_message(std::move(delivery.frame));
+    case Delivery::Kind::about:
+    case Delivery::Kind::entry: return send_about(delivery.request_id, std::move(delivery.frame));
+    case Delivery::Kind::response: return answer(std::move(delivery));
+  }
+}
+
+void DownstreamSession::answer(Delivery response) {
+  const std::string_view request_id = response.request_id;
+  std::string& frame = response.frame;
   Post* post = post_for(request_id);
   const bool is_late = post == nullptr && take_expected_later(request_id);
   context_.fan_out->publish_answer(frame, is_late && kind_ == Kind::streamable);
@@ -111,10 +122,10 @@ void DownstreamSession::answer(std::string_view request_id, std::string frame, A
     opening_id_.clear();
   }
   if (post != nullptr) {
-    post->answer(request_id, std::move(frame), order);
+    post->answer(request_id, std::move(frame));
     return;
   }
-  if (order == AnswerOrder::ahead) {
+  if (response.order == AnswerOrder::ahead) {
     stream_.push_ahead(std::move(frame), request_id);
   } else {
     stream_.push(std::move(frame), request_id);
@@ -150,7 +161,7 @@ bool DownstreamSession::take_expected_later(std::string_view request_id) {
   return true;
 }
 
-void DownstreamSession::send(std::string frame) {
+void DownstreamSession::send_message(std::string frame) {
   context_.fan_out->publish_about(frame, false);
   if (!stream_.is_open()) {
     // A question about none of its own requests: the stream of a POST can carry it too.
@@ -160,8 +171,6 @@ void DownstreamSession::send(std::string frame) {
   }
   stream_.push(std::move(frame));
 }
-
-void DownstreamSession::send_ahead(std::string frame) { stream_.push_ahead(std::move(frame)); }
 
 /// A stream without a connection may never be resumed: a question there may get no answer.
 bool DownstreamSession::can_be_asked(std::string_view request_id) const {
@@ -213,6 +222,11 @@ void DownstreamSession::stream_lost() {
   last_taken_ = last_used_;
   if (kind_ == Kind::old_sse) end();
   sweep_when_due();
+}
+
+ChannelState DownstreamSession::state() const {
+  const std::size_t queued = queued_bytes();
+  return {queued, is_unused() && queued == 0};
 }
 
 std::size_t DownstreamSession::queued_bytes() const {

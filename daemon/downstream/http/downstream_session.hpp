@@ -92,6 +92,8 @@ class DownstreamSession final : public ClientChannel {
   /// A session of the previous process, known to the router. REQUIRES: its kind was streamable.
   DownstreamSession(FaceContext& context, Saved saved, HttpServer& server);
   Saved save() const;
+  /// Whether the new process resumes the session, or this request of it.
+  bool survives_upgrade(std::string_view request_id) const;
 
   /// Sets the client's address. REQUIRES: start() was not called.
   void comes_from(std::string address) { identity_.remote = std::move(address); }
@@ -117,6 +119,8 @@ class DownstreamSession final : public ClientChannel {
   void opens_with(std::string raw_id) { opening_id_ = std::move(raw_id); }
   /// The response to this request goes to the session's stream.
   void expect_later(std::string raw_id) { later_.insert(std::move(raw_id)); }
+  /// Bytes queued for its stream and its POSTs.
+  std::size_t queued_bytes() const;
   /// Bytes queued for its stream only, while no connection carries it.
   std::size_t unfetched_bytes() const { return stream_.is_open() ? 0 : stream_.queued_bytes(); }
 
@@ -144,26 +148,27 @@ class DownstreamSession final : public ClientChannel {
   /// The POST was answered, or given up: to be reaped.
   void post_over(Post& post);
 
-  void send(std::string frame) override;
-  void send_ahead(std::string frame) override;
-  void answer(std::string_view request_id, std::string frame, AnswerOrder order) override;
-  void send_about(std::string_view request_id, std::string frame) override;
+  void send(Delivery delivery) override;
   void no_answer(std::string_view request_id) override;
-  bool can_be_asked(std::string_view request_id) const override;
-  bool survives_upgrade(std::string_view request_id) const override;
+  ChannelReach reach(std::string_view request_id) const override {
+    return {can_be_asked(request_id), survives_upgrade(request_id)};
+  }
   void set_feed(RingFeed feed) override { stream_.set_feed(feed); }
   void show_only(std::shared_ptr<const RingFilter> filter) override {
     stream_.show_only(std::move(filter));
   }
   void finish() override;
-  std::size_t queued_bytes() const override;
   bool congested() const override { return congested_; }
-  bool idle() const override { return is_unused() && queued_bytes() == 0; }
+  ChannelState state() const override;
   const ClientIdentity& identity() const override { return identity_; }
   std::string command() const override { return agent_; }
 
  private:
   Post* post_for(std::string_view raw_id) const;
+  void send_message(std::string frame);
+  void send_about(std::string_view request_id, std::string frame);
+  void answer(Delivery response);
+  bool can_be_asked(std::string_view request_id) const;
   bool take_expected_later(std::string_view request_id);
   void stream_lost();
   void sweep_when_due();

@@ -17,7 +17,7 @@ constexpr std::string_view words_at_upgrade = "the bridge is being upgraded";
 void HttpFace::pause() {
   for (auto& [name, session] : sessions_) {
     for (const auto& post : session->posts()) {
-      if (!post->survives_upgrade({})) post->become_stream();
+      if (!post->survives_upgrade()) post->become_stream();
     }
   }
 }
@@ -27,7 +27,7 @@ void HttpFace::close_for_upgrade() {
   fan_out_.close_all(words_at_upgrade);
   const HttpResponse refusal = error_response(503, json_rpc::bridge_error, words_at_upgrade);
   for (Post* post : posts()) {
-    if (!post->survives_upgrade({})) {
+    if (!post->survives_upgrade()) {
       post->close(words_at_upgrade, refusal);
     } else if (post->can_resume()) {
       post->detach(words_at_upgrade);
@@ -68,7 +68,7 @@ DownstreamSession::Saved DownstreamSession::save() const {
   Saved saved{name_,          agent_, identity_.id, identity_.connected, last_used_, store_.save(),
               stream_.save(), later_, {},           identity_.remote};
   for (const auto& post : posts_) {
-    if (post->survives_upgrade({})) saved.posts.push_back(post->save());
+    if (post->survives_upgrade()) saved.posts.push_back(post->save());
   }
   return saved;
 }
@@ -94,7 +94,7 @@ bool DownstreamSession::survives_upgrade(std::string_view request_id) const {
   if (kind_ != Kind::streamable || is_over_ || !opening_id_.empty()) return false;
   if (request_id.empty() || later_.contains(request_id)) return true;
   const Post* const post = post_for(request_id);
-  return post != nullptr && post->survives_upgrade({});
+  return post != nullptr && post->survives_upgrade();
 }
 
 SessionStream::Saved SessionStream::save() const { return {feed_, sent_from_ring_, queue_}; }
@@ -129,7 +129,7 @@ Post::Saved Post::save() const {
   return saved;
 }
 
-bool Post::survives_upgrade(std::string_view) const {
+bool Post::survives_upgrade() const {
   if (session_ == nullptr || !asked_.new_session.empty() || stage_ == Stage::over) return false;
   if (stage_ != Stage::waiting) return true;
   return context_.options.certificate.empty() && connection_->can_be_saved();

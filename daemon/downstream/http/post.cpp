@@ -65,7 +65,9 @@ bool Post::may_become_stream() const {
   return stage_ == Stage::waiting && asked_.form != AnswerForm::json && asked_.new_session.empty();
 }
 
-bool Post::answers_unasked() const { return !is_modern() && context_.options.fans_out_all; }
+ChannelState Post::state() const {
+  return {queued_bytes(), false, !is_modern() && context_.options.fans_out_all};
+}
 
 void Post::begin_stream() {
   stage_ = Stage::streaming;
@@ -87,7 +89,7 @@ void Post::read_opening_answer(const std::string& answer) {
   if (asked_.form == AnswerForm::stream && stage_ == Stage::waiting) begin_stream();
 }
 
-void Post::answer(std::string_view raw_id, std::string message, AnswerOrder) {
+void Post::answer(std::string_view raw_id, std::string message) {
   if (session_ == nullptr) context_.fan_out->publish_answer(message, stage_ == Stage::for_later);
   if (!asked_.ids.erase(raw_id)) return;
   if (!asked_.new_session.empty()) read_opening_answer(message);
@@ -109,15 +111,20 @@ void Post::no_answer(std::string_view raw_id) {
   if (asked_.ids.erase(raw_id)) end_if_answered();
 }
 
-void Post::send_about(std::string_view raw_id, std::string frame) {
-  context_.fan_out->publish_about(frame, stage_ == Stage::for_later);
-  if (awaits(raw_id)) send_before_answer(frame);
-}
-
-// Subscribers of the fan-out get it from the ring.
-void Post::send_entry(std::string_view raw_id, std::string frame, Sequence entry) {
-  if (!awaits(raw_id) || !send_before_answer(frame)) return;
-  if (connection_ != nullptr) client_->told.push_back({entry, connection_->position()});
+void Post::send(Delivery delivery) {
+  switch (delivery.kind) {
+    case Delivery::Kind::message: break;  // a POST carries only what is about its requests
+    case Delivery::Kind::about:
+      context_.fan_out->publish_about(delivery.frame, stage_ == Stage::for_later);
+      if (awaits(delivery.request_id)) send_before_answer(delivery.frame);
+      break;
+    case Delivery::Kind::entry:  // the fan-out's subscribers get it from the ring
+      if (!awaits(delivery.request_id) || !send_before_answer(delivery.frame)) return;
+      if (connection_ != nullptr)
+        client_->told.push_back({delivery.entry, connection_->position()});
+      break;
+    case Delivery::Kind::response: answer(delivery.request_id, std::move(delivery.frame)); break;
+  }
 }
 
 bool Post::send_before_answer(const std::string& message) {

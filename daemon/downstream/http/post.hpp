@@ -86,6 +86,7 @@ class Post final : public ClientChannel, public HttpResponder {
   bool can_ask() const { return stage_ == Stage::streaming || may_become_stream(); }
   bool listens() const { return asked_.listens && connection_ != nullptr; }
 
+  std::size_t queued_bytes() const { return stream_ ? stream_->connection().unsent() : 0; }
   /// It is a stream that another connection may resume.
   bool can_resume() const { return stage_ == Stage::streaming || stage_ == Stage::broken; }
   /// The caller is connected, or has received the head of its response.
@@ -112,32 +113,30 @@ class Post final : public ClientChannel, public HttpResponder {
   void close(std::string_view last_comment, const HttpResponse& refusal);
 
   // For an upgrade: http_face_upgrade.cpp.
+  bool survives_upgrade() const;
   /// Begins a stream if its caller accepts one.
   void become_stream();
   /// Its caller may come back for the rest.
   void detach(std::string_view last_comment);
   /// Whether its caller waits on this connection for a body, which the next process sends.
   bool moves_with(const HttpConnection& connection) const {
-    return connection_ == &connection && stage_ == Stage::waiting && survives_upgrade({});
+    return connection_ == &connection && stage_ == Stage::waiting && survives_upgrade();
   }
   Saved save() const;
 
   /// The number of its stream in event ids.
   std::uint64_t number() const { return number_; }
 
-  void send(std::string) override {}
-  void send_ahead(std::string) override {}
-  void answer(std::string_view raw_id, std::string frame, AnswerOrder order) override;
-  void send_about(std::string_view raw_id, std::string frame) override;
-  void send_entry(std::string_view raw_id, std::string frame, Sequence entry) override;
+  /// The response to one of its requests.
+  void answer(std::string_view raw_id, std::string message);
+
+  void send(Delivery delivery) override;
   void no_answer(std::string_view raw_id) override;
-  bool can_be_asked(std::string_view) const override { return false; }
-  bool answers_unasked() const override;
-  bool survives_upgrade(std::string_view) const override;
+  ChannelReach reach(std::string_view) const override { return {false, survives_upgrade()}; }
   void set_feed(RingFeed) override {}
   void finish() override;
-  std::size_t queued_bytes() const override { return stream_ ? stream_->connection().unsent() : 0; }
   bool congested() const override { return client_->congested; }
+  ChannelState state() const override;
   const ClientIdentity& identity() const override { return client_->identity; }
   std::string command() const override { return client_->agent; }
 

@@ -133,13 +133,9 @@ void Connection::resume_reading() {
   if (phase_ == Phase::open) wait_for_input();
 }
 
-bool Connection::pause_input() {
-  input_paused_ = true;
+bool Connection::pause_input(bool paused) {
+  if (std::exchange(input_paused_, paused) && !paused) resume_reading();
   return true;
-}
-
-void Connection::release_input() {
-  if (std::exchange(input_paused_, false)) resume_reading();
 }
 
 void Connection::read_ready() {
@@ -280,21 +276,13 @@ bool Connection::widen_socket() {
   return setsockopt(watch_.descriptor(), SOL_SOCKET, SO_SNDBUF, &large, sizeof large) == 0;
 }
 
-void Connection::send(std::string frame) { queue(std::move(frame), Sequence{}); }
-
-void Connection::send_entry(std::string_view, std::string frame, Sequence entry) {
-  queue(std::move(frame), entry);
-}
-
-void Connection::queue(std::string frame, Sequence entry) {
-  if (outbox_.bytes() == 0) last_progress_ = context_.loop.round_began();
-  outbox_.push(std::move(frame), entry);
-  update_load();
-  mark();
-}
-
-void Connection::send_ahead(std::string frame) {
-  outbox_.push_ahead(std::move(frame));
+void Connection::send(Delivery delivery) {
+  if (delivery.order == AnswerOrder::ahead) {
+    outbox_.push_ahead(std::move(delivery.frame));
+  } else {
+    if (outbox_.bytes() == 0) last_progress_ = context_.loop.round_began();
+    outbox_.push(std::move(delivery.frame), delivery.entry);
+  }
   update_load();
   mark();
 }

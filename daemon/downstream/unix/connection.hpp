@@ -110,20 +110,17 @@ class Connection final : public ClientChannel {
 
   bool is_over() const { return phase_ == Phase::over; }
 
-  void send(std::string frame) override;
-  void send_entry(std::string_view request_id, std::string frame, Sequence entry) override;
-  void send_ahead(std::string frame) override;
-  bool survives_upgrade(std::string_view) const override { return true; }
-  bool pause_input() override;
-  void release_input() override;
+  void send(Delivery delivery) override;
+  ChannelReach reach(std::string_view) const override { return {true, true}; }
+  bool pause_input(bool paused) override;
   void set_feed(RingFeed feed) override;
   void show_only(std::shared_ptr<const RingFilter> filter) override {
     outbox_.show_only(std::move(filter));
   }
   void give_back_feed() override;
   void finish() override;
-  std::size_t queued_bytes() const override { return outbox_.bytes(); }
   bool congested() const override { return congested_; }
+  ChannelState state() const override { return {outbox_.bytes()}; }
   const ClientIdentity& identity() const override { return identity_; }
   std::string command() const override { return command_of(identity_.pid); }
 
@@ -132,7 +129,6 @@ class Connection final : public ClientChannel {
   void on_oversized_line();
 
  private:
-  void queue(std::string frame, Sequence entry);
   void begin_feed();
   void on_ready(DescriptorWatch::Event event);
   void read_ready();

@@ -303,7 +303,7 @@ void UnixClients::end_largest_stalled() {
   for (auto& [id, connection] : connections_) {
     const auto since = connection->unread_since();
     if (!since || *since + context_.limits.stall > now) continue;
-    if (largest == nullptr || connection->queued_bytes() > largest->queued_bytes())
+    if (largest == nullptr || connection->state().queued_bytes > largest->state().queued_bytes)
       largest = connection.get();
   }
   if (largest != nullptr) largest->give_up();

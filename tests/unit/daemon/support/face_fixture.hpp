@@ -56,7 +56,7 @@ struct FaceFixture : LoopbackCallers {
   /// The router answers.
   void answer(int id, const std::string& message, std::size_t client = 0) {
     const EventLoop::Turn turn(loop);
-    events.channels[client]->answer(std::to_string(id), message, AnswerOrder::in_order);
+    events.channels[client]->send({Delivery::Kind::response, message, std::to_string(id)});
   }
   /// Opens a session; returns the header that names it.
   std::string open_session() {

@@ -23,7 +23,7 @@ class FakeClient final : public ClientChannel {
 
   // What it was told.
   std::vector<std::string> lines;         ///< all frames, in the order in which a reader sees them
-  std::vector<std::string> about;         ///< for each of send_about(), the id of the request
+  std::vector<std::string> about;         ///< for each frame about a request, the id of the request
   std::vector<std::string> answered;      ///< the ids of its requests that were answered
   std::vector<std::string> not_answered;  ///< and of those that it has cancelled
   RingFeed feed = RingFeed::takes;
@@ -50,24 +50,21 @@ class FakeClient final : public ClientChannel {
   }
 
   // ClientChannel.
-  void send(std::string frame) override { lines.push_back(std::move(frame)); }
-  void send_ahead(std::string frame) override { lines.insert(lines.begin(), std::move(frame)); }
-  void answer(std::string_view request_id, std::string frame, AnswerOrder order) override {
-    answered.emplace_back(request_id);
-    ClientChannel::answer(request_id, std::move(frame), order);
-  }
-  void send_about(std::string_view request_id, std::string frame) override {
-    about.emplace_back(request_id);
-    send(std::move(frame));
+  void send(Delivery delivery) override {
+    if (delivery.kind == Delivery::Kind::response) {
+      answered.emplace_back(delivery.request_id);
+    } else if (delivery.kind != Delivery::Kind::message) {
+      about.emplace_back(delivery.request_id);
+    }
+    lines.insert(delivery.order == AnswerOrder::ahead ? lines.begin() : lines.end(),
+                 std::move(delivery.frame));
   }
   void no_answer(std::string_view request_id) override { not_answered.emplace_back(request_id); }
-  bool can_be_asked(std::string_view) const override { return reachable; }
-  bool answers_unasked() const override { return takes_unasked; }
-  bool pause_input() override {
-    input_paused = input_paused || can_pause_input;
+  ChannelReach reach(std::string_view) const override { return {reachable, true}; }
+  bool pause_input(bool paused) override {
+    input_paused = paused && can_pause_input;
     return can_pause_input;
   }
-  void release_input() override { input_paused = false; }
   void set_feed(RingFeed set) override { feed = set; }
   void show_only(std::shared_ptr<const RingFilter> shown) override { filter = std::move(shown); }
   void give_back_feed() override {
@@ -75,11 +72,10 @@ class FakeClient final : public ClientChannel {
     ++gave_back;
   }
   void finish() override { finished = true; }
-  std::size_t queued_bytes() const override { return 0; }
   bool congested() const override { return is_congested; }
+  ChannelState state() const override { return {0, false, takes_unasked}; }
   const ClientIdentity& identity() const override { return identity_; }
   std::string command() const override { return "fake"; }
-  bool survives_upgrade(std::string_view) const override { return true; }
 
  private:
   ClientIdentity identity_;

@@ -34,7 +34,8 @@ TEST_CASE("a session that the router finishes in the middle of a call is there u
   {
     const EventLoop::Turn turn(http.loop);
     http.events.channels[0]->finish();
-    http.events.channels[0]->send(FaceFixture::result(1));  // it may not, but nothing breaks
+    http.events.channels[0]->send(
+        {Delivery::Kind::message, FaceFixture::result(1)});  // it may not, but nothing breaks
   }
   CHECK(http.answer_to(stream_peer, "", "0\r\n\r\n").find("session has ended") !=
         std::string::npos);
@@ -152,8 +153,8 @@ TEST_CASE("a POST without a session is a client until the router is done with it
   {
     const EventLoop::Turn turn(http.loop);
     ClientChannel& client = *http.events.channels[0];
-    client.answer("2", FaceFixture::result(2), AnswerOrder::in_order);
-    client.answer("1", FaceFixture::result(1), AnswerOrder::in_order);
+    client.send({Delivery::Kind::response, FaceFixture::result(2), "2"});
+    client.send({Delivery::Kind::response, FaceFixture::result(1), "1"});
     client.finish();
   }
   CHECK(http.answer_to(peer, "", "]")

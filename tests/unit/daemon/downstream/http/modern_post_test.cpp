@@ -37,7 +37,7 @@ struct ModernFixture : FaceFixture {
   }
   void answer_last(int id, const std::string& message) {
     tell([&](ClientChannel& channel) {
-      channel.answer(std::to_string(id), message, AnswerOrder::in_order);
+      channel.send({Delivery::Kind::response, message, std::to_string(id)});
       channel.finish();
     });
   }
@@ -45,7 +45,9 @@ struct ModernFixture : FaceFixture {
   FakePeer listen(int receive_buffer = 0) {
     FakePeer peer = connect(receive_buffer);
     ask(peer, modern(1, "subscriptions/listen"));
-    tell([](ClientChannel& channel) { channel.send_about("1", R"({"acknowledged":1})"); });
+    tell([](ClientChannel& channel) {
+      channel.send({Delivery::Kind::about, R"({"acknowledged":1})", "1"});
+    });
     CHECK(answer_to(peer, "", "\"acknowledged\"").find("200 OK") != std::string::npos);
     return peer;
   }
@@ -55,7 +57,8 @@ struct ModernFixture : FaceFixture {
       feed.publish(std::string(size, 'x'), "notifications/x");
       tell([&](ClientChannel& channel) {
         if (!channel.congested())
-          channel.send_entry("1", std::string(size, 'x'), feed.ring().newest());
+          channel.send({Delivery::Kind::entry, std::string(size, 'x'), "1", AnswerOrder::in_order,
+                        feed.ring().newest()});
       });
     }
   }
@@ -84,7 +87,7 @@ TEST_CASE("what comes before the answer makes its response a stream") {
   ModernFixture http;
   FakePeer peer = http.connect();
   http.ask(peer, http.modern(1, "tools/list"));
-  http.tell([](ClientChannel& channel) { channel.send_about("1", progress); });
+  http.tell([](ClientChannel& channel) { channel.send({Delivery::Kind::about, progress, "1"}); });
   const std::string head = http.answer_to(peer, "", "progress");
   CHECK(is_status(head, 200));
   CHECK(head.find("Content-Type: text/event-stream\r\n") != head.npos);
@@ -92,7 +95,7 @@ TEST_CASE("what comes before the answer makes its response a stream") {
   http.answer_last(1, R"({"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}})");
   CHECK(http.answer_to(peer, "", "0\r\n\r\n").find("-32601") != std::string::npos);
   http.ask(peer, http.modern(2, "tools/list", "application/json"));
-  http.tell([](ClientChannel& channel) { channel.send_about("2", progress); });
+  http.tell([](ClientChannel& channel) { channel.send({Delivery::Kind::about, progress, "2"}); });
   http.answer_last(2, FaceFixture::result(2));
   CHECK(http.answer_to(peer, "", "}}").find("progress") == std::string::npos);
 }
@@ -150,7 +153,7 @@ TEST_CASE("a listen that is not read is told nothing more, and goes in the end")
   FakePeer peer = http.listen(4096);
   http.tell_of(500, 16u << 10);
   CHECK(http.last().congested());
-  CHECK(http.last().queued_bytes() < (256u << 10));
+  CHECK(http.last().state().queued_bytes < (256u << 10));
   CHECK(http.feed.ring().untaken() > 0);
   http.advance(seconds(30));
   CHECK(http.comes_true([&] { return http.events.left.size() == 1; }));
@@ -168,21 +171,21 @@ TEST_CASE(
     peers.push_back(http.connect(4096));
     http.ask(peers.back(), http.modern(1, "events/stream"));
     for (int i = 0; i < parts; ++i)
-      http.tell([&](ClientChannel& channel) { channel.send_about("1", part); });
+      http.tell([&](ClientChannel& channel) { channel.send({Delivery::Kind::about, part, "1"}); });
   }
   const ClientId larger = http.last().identity().id;
   std::vector<std::size_t> unread;
   for (ClientChannel* const channel : http.events.channels)
-    unread.push_back(channel->queued_bytes());
+    unread.push_back(channel->state().queued_bytes);
   ByteBudget::Share others(http.budget);
   others.set(http.budget.limit() - (2u << 20));
   CHECK(http.budget.over());
-  http.tell([](ClientChannel& channel) { channel.send_about("1", progress); });
+  http.tell([](ClientChannel& channel) { channel.send({Delivery::Kind::about, progress, "1"}); });
   http.advance(seconds(20));
   for (std::size_t i = 0; i < peers.size(); ++i) {
     CHECK(http.comes_true([&] {  // it reads, but not enough
       peers[i].read();
-      return http.events.channels[i]->queued_bytes() < unread[i];
+      return http.events.channels[i]->state().queued_bytes < unread[i];
     }));
   }
   CHECK(http.budget.over());
