@@ -1,5 +1,5 @@
-// Only in the static program: takes the place of libstdc++'s handler of the same name, which brings
-// 50 KB to write the name of an exception that nobody caught.
+// Only in the static program: replaces libstdc++'s handler of the same name, which adds 50 KB to
+// print the name of an uncaught exception.
 
 #include <cstdlib>
 

@@ -181,13 +181,13 @@ void Daemon::begin_audit() {
   control_.set_audit(*audit_log_);
 }
 
-/// The subscribers of /mcp/stream are no clients of the router.
+/// The subscribers of /mcp/stream are not clients of the router.
 void Daemon::show_policy_to_face() {
   const PolicyRule* const rule = router_.permissions().rule_for_http();
   if (face_ && rule != nullptr) face_->show_only(ring_filter_of(*rule));
 }
 
-/// Those that are known, and that nobody is to be shown.
+/// All known values that must not be shown.
 std::vector<std::string> Daemon::secrets() const {
   std::vector<std::string> secrets = upstream_->secrets();
   secrets.insert(secrets.end(), options_.secrets.begin(), options_.secrets.end());
@@ -329,8 +329,7 @@ void Daemon::tell_state() {
   supervisor_.status(describe_state(*told_state_, upstream_->target(), session_.last_failure()));
 }
 
-// The end, in its order: no new clients; those who wait are told; requests in flight get their
-// grace; then the session is ended, and everybody is left.
+// Shutdown.
 
 namespace {
 
@@ -341,8 +340,8 @@ constexpr std::chrono::milliseconds end_timeout = 2 * delete_time;
 
 }  // namespace
 
-// The order: no new clients; those who wait are told; requests in flight get their grace; then the
-// session is ended, and everybody is left.
+// In this order: no new clients; waiting clients are told; requests in flight get their grace
+// period; the session is ended, and all clients are disconnected.
 void Daemon::begin_shutdown(const std::string& why) {
   ending_ = true;
   upgrade_.cancel();

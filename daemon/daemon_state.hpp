@@ -44,16 +44,16 @@ struct ReplayedState {
   std::map<std::uint64_t, AuditRecord> audited;  ///< without a line as yet, by their numbers
   bool ended_in_order = false;                   ///< the daemon that wrote last has shut down
 
-  /// False if it is no record of this format.
+  /// False if it is not a record of this format.
   bool take(std::uint32_t type, std::string_view payload);
 };
 
-/// What outlives the daemon (BEHAVIOUR, "State"): the ring, the session and the jobs, written into
-/// the log of the state as they change, and restored at the next start.
+/// The state that outlives the daemon (BEHAVIOUR, "State"): the ring, the session and the jobs,
+/// written to the state's log as they change, and restored at the next start.
 ///
 /// Owned by the daemon, if there is --state-dir; the loop's thread only. Memory: the records of one
-/// turn, and a step of a log that is written anew. Throws StartError (73) if the folder cannot be
-/// had; whatever else is wrong with what it finds there is a line in the log.
+/// turn, and a step of a log that is being rewritten. Throws StartError (73) if the folder cannot
+/// be used; any other fault of its content is logged.
 class DaemonState final : private StateSource {
  public:
   /// What is kept belongs to the upstream that `target` names. The parts outlive this.
@@ -75,7 +75,7 @@ class DaemonState final : private StateSource {
 
   /// Whatever has changed since is written. Called before any client is told of anything.
   void write();
-  /// At the end of each turn, likewise.
+  /// The same, at the end of each turn.
   void end_turn();
 
   /// The daemon is ending in order: what has no answer by now is for the next one to cancel.

@@ -19,8 +19,8 @@
 
 namespace {
 
-/// One thread allocates. What large frames have taken stays for the next one, until the HeapTrimmer
-/// gives it back: to have pages made and cleared anew costs as much as copying a frame.
+/// One thread allocates. Memory of large frames is kept for the next ones, until the HeapTrimmer
+/// returns it: having pages mapped and cleared again costs as much as copying a frame.
 void tune_memory() {
   mallopt(M_ARENA_MAX, 1);
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
@@ -101,7 +101,7 @@ int run(bridge::ProcessStart& start, std::optional<bridge::LeftSnapshot> left) {
 
 int main(int argc, char** argv) {
   bridge::ensure_standard_descriptors();
-  // Before anything is forked or read: what holds secrets is nobody else's from the first moment.
+  // Before anything is forked or read: secrets are protected from the first instant.
   bridge::let_be_inspected(false);
   bridge::ProcessStart start(argc, argv);
   start.redact_originals();

@@ -25,7 +25,7 @@ std::unique_ptr<Upstream> make_upstream(EventLoop& loop, const UpstreamOptions& 
 /// The same one, if it is a local server; else null.
 ChildUpstream* local_server_of(Upstream& upstream);
 
-/// Why nobody can log in at the upstream; empty if somebody can.
+/// Why a login at the upstream is impossible; empty if it is possible.
 std::string why_no_login(const UpstreamOptions& options);
 
 /// Says once, at the start, what of the way to the upstream is not safe.

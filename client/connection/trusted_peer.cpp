@@ -63,7 +63,7 @@ std::vector<std::string> folders_on_the_way(std::string path) {
   return folders;
 }
 
-/// Whoever owns the folder, and whatever other users are called here.
+/// Whether a peer is trusted in every folder.
 bool is_trusted_anywhere(uid_t peer, const TrustedPeer& trusted) {
   return trusted.anybody || peer == 0 || peer == trusted.user;
 }

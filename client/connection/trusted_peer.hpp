@@ -31,9 +31,9 @@ struct PeerFacts {
 /// Whether that peer may be talked to in a folder that others may write. Pure.
 bool is_trusted(const PeerFacts& facts, const TrustedPeer& trusted);
 
-/// Where anybody could have put a socket (a folder that group or others may write, or the abstract
-/// names, which have no permissions) the one who serves it is looked at. Nothing if it may be
-/// talked to, else why not, for a person. `connected` is a Unix socket, its path as it was given.
+/// Checks the server of a socket that any user could have created (in a folder that group or others
+/// may write, or with an abstract name, which has no permissions). nullopt if it is trusted, else
+/// why not, for a person. `connected` is a Unix socket, its path as it was given.
 std::optional<std::string> distrust(int connected, const std::string& path,
                                     const TrustedPeer& trusted);
 

@@ -22,9 +22,9 @@ class InputLines {
   std::string text_;
 };
 
-/// A line that is typed at the terminal on stdin, without its end; nothing at the end of the input
-/// or after an interrupt. `hidden`: what is typed is not shown, from before `prompt` is called on.
-/// REQUIRES: stdin is a terminal, and nobody else reads it.
+/// Reads a line typed at the terminal on stdin, without its end; nullopt at the end of the input or
+/// after an interrupt. `hidden`: the input is not echoed, from before `prompt` is called on.
+/// REQUIRES: stdin is a terminal, and nothing else reads it.
 std::optional<std::string> read_typed_line(bool hidden, const std::function<void()>& prompt);
 
 }  // namespace client

@@ -70,7 +70,7 @@ class ElicitationForm {
   /// Takes a typed line without its line break, and returns what to show next.
   std::string take(std::string_view line);
 
-  /// The whole question in words, for whoever cannot be asked here; with line breaks.
+  /// The whole question as text with line breaks, for a person who cannot be asked here.
   std::string describe() const;
   /// What is typed behind `mcp-nc answer JOB`, with a space before it: ` age=VALUE`, or ` '{}'`.
   std::string usage() const;

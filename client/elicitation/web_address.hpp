@@ -6,15 +6,14 @@
 
 namespace client {
 
-/// A host of an address as it is looked up (RFC 5890: its labels that are not ASCII as `xn--…`, RFC
-/// 3492), small letters of Latin, Greek and Cyrillic for large ones; a port stays. Other characters
-/// that a browser takes for one another are left as they are. Nothing if it is no UTF-8, or too
+/// The host of an address in its form for a lookup (RFC 5890: labels that are not ASCII as `xn--…`,
+/// RFC 3492), with capital letters of Latin, Greek and Cyrillic made small; a port stays. Other
+/// characters that a browser treats as equal stay as they are. nullopt if it is not UTF-8, or too
 /// long for a host. Pure.
 std::optional<std::string> punycode_host(std::string_view host);
 
-/// The host that a browser goes to with this address, and its port if one is named; "" if it is no
-/// http or https address. What stands before an `@` is no host, however much it looks like one.
-/// Pure.
+/// The host that a browser opens for this address, and its port if one is named; "" if it is not an
+/// http or https address. What stands before an `@` is not a host, even if it looks like one. Pure.
 std::string host_of(std::string_view address);
 
 /// The whole address and, apart from it, its host, each on a line of its own with line break:

@@ -32,8 +32,8 @@ ExitCode exit_code_of(const json::Value& data) {
 
 constexpr std::size_t longest_data = 500;
 
-/// What has become of the request. With a status the server has got something: the request, or only
-/// the bridge's own initialize before it.
+/// Whether the request was delivered. With a status the server has received something: the request,
+/// or only the bridge's own initialize before it.
 std::string_view fate_of_request(const json::Value& data) {
   const std::string_view delivered = data.string("delivered");
   if (delivered == "unknown") return "; the server may have acted on the request";

@@ -18,9 +18,8 @@ std::string render_prompts(const std::vector<std::string_view>& elements, std::s
 /// no limit.
 std::string render_skills(const std::vector<std::string_view>& elements, std::size_t width);
 
-/// Everything about one tool as people read it: its parameters with what is in them, what it
-/// answers, what it promises, and a call to copy, which begins with `program`. `tool` is its JSON;
-/// a `width` of 0 is no limit.
+/// All about one tool, for people: its parameters and their contents, its result, its annotations,
+/// and a call to copy, which begins with `program`. `tool` is its JSON; a `width` of 0: no limit.
 std::string render_tool(std::string_view tool, std::size_t width, std::string_view program);
 
 /// `line`, and the first line of what there is to say `about` it. No wider than `width`; 0: as wide
@@ -34,9 +33,9 @@ std::string render_signatures(const std::vector<std::string_view>& tools, std::s
 std::string argument_words(std::string_view tool);
 
 /// TypeScript declarations of tools, from their schemas: an interface `Tools` with a member for
-/// each, of its arguments and its structured result. An element is the JSON of a tool; what cannot
-/// be read is left out. What a schema says that is no type (ranges, patterns) is left out too; what
-/// refers to itself is `unknown` at some depth. Pure.
+/// each, of its arguments and its structured result. An element is the JSON of a tool; unreadable
+/// ones are left out, as are constraints other than types (ranges, patterns); recursive schemas
+/// become `unknown` at some depth. Pure.
 std::string render_typescript(const std::vector<std::string_view>& tools);
 
 }  // namespace client

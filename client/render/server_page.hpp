@@ -25,7 +25,7 @@ ServerPage read_server(std::string_view discovered, std::string_view status);
 /// `{name, title?, version, era, eras, protocolVersion, capabilities, instructions?}`, with line
 /// break.
 std::string server_json(const ServerPage& page);
-/// For people. A `width` of 0 is no limit.
+/// For people. A `width` of 0: no limit.
 std::string render_server(const ServerPage& page, std::size_t width);
 
 /// The names of the capabilities: `tools (listChanged), logging`.

@@ -127,7 +127,7 @@ void add_ring(std::vector<StyledLine>& lines, const Value& ring, const Look& loo
     fill.add(fmt::format(", sequence {} to {}", ring.count("oldest"), ring.count("newest")),
              Tone::faint);
   }
-  // Only what nobody has taken is lost when it is pushed out.
+  // Only undelivered entries are lost when they are pushed out.
   const bool at_risk = capacity > 0 && untaken * 10 >= capacity * 8;
   lines
       .emplace_back(

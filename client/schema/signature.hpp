@@ -14,8 +14,8 @@ std::string tool_operand(std::string_view tool);
 
 /// An argument to copy: `limit=3`.
 std::string example_argument(std::string_view name, const Schema& schema);
-/// A call to copy: `search query=text limit=3`, with what has to be given, each with a value that
-/// the schema takes, quoted for a shell.
+/// A call to copy: `search query=text limit=3`, with the required arguments, each with a value that
+/// the schema accepts, quoted for a shell.
 std::string example_call(std::string_view tool, const Schema& input);
 
 }  // namespace client

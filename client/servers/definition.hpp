@@ -29,8 +29,8 @@ struct NamedVariables {
 };
 
 /// The servers of a file in the forms that mcp-bridged --config reads (comments and trailing commas
-/// are no fault), in the order of the file; else why it cannot be read, for a person. Whether a
-/// definition makes sense is for the daemon to say. Pure.
+/// are allowed), in the order of the file; else why it cannot be read, for a person. The daemon
+/// judges the definitions. Pure.
 std::variant<std::vector<Definition>, std::string> read_definitions(std::string_view text);
 
 /// Those of another program's file, in which much else may stand: of the outermost object, or with

@@ -10,11 +10,11 @@ namespace client {
 /// A file that may name servers.
 struct ConfigFile {
   std::string path;
-  /// It comes from whoever wrote the folder: what it names runs only once it was approved.
+  /// Written by the folder's author: it runs only after an approval.
   bool needs_approval = false;
   /// It was named by the user, so it has to be there.
   bool is_named = false;
-  /// Another program's (foreign_files()): what is wrong with it is no reason to stop.
+  /// Belongs to another program (foreign_files()): its faults are ignored.
   bool is_foreign = false;
   std::string folder{};   ///< where its servers run; "" = that of the file
   std::string project{};  ///< of a file with several projects: only this one's; "" = none's
@@ -55,11 +55,11 @@ std::variant<NamedServer, std::string> find_server(std::string_view name,
                                                    std::vector<ConfigFile> files,
                                                    const MoreFiles& more = {});
 
-/// The JSON files in which other programs name servers, in the order in which they are looked
-/// through: in the user's home those of Claude Code (first what it keeps for this folder), Claude
-/// Desktop, Cursor, Windsurf and VS Code, then in this folder those of Cursor and VS Code, which
-/// come from whoever wrote the folder. What one in the home names needs no approval if only its
-/// user can have written it. `folder`: the current one, "" if it is not known. Pure but for `read`.
+/// The JSON files in which other programs name servers, in the order of reading: in the user's home
+/// those of Claude Code (first its entry for this folder), Claude Desktop, Cursor, Windsurf and VS
+/// Code, then in this folder those of Cursor and VS Code, which the folder's author wrote. Servers
+/// from the home need no approval if only its user can have written the file. `folder`: the current
+/// one, "" if it is not known. Pure except for `read`.
 std::vector<ConfigFile> foreign_files(ReadVariable read, const std::string& folder);
 
 /// Why a server cannot be talked to by its name.

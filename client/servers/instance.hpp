@@ -44,7 +44,7 @@ Instance instance_for(const NamedServer& server, std::string id);
 
 /// The record's content. Pure.
 std::string record_of(const Instance& instance);
-/// Nothing if it is no record. Pure.
+/// nullopt if it is not a record. Pure.
 std::optional<Instance> read_record(std::string_view id, std::string_view text);
 
 /// All that have a record, by name.

@@ -5,11 +5,11 @@
 
 namespace client {
 
-/// SHA-256 (FIPS 180-4) as 64 hexadecimal digits. Our own, because mcp-nc loads no library but
-/// libc; what it names is no secret. Pure.
+/// SHA-256 (FIPS 180-4) as 64 hexadecimal digits. Our own, because mcp-nc loads no library except
+/// libc, and it hashes no secrets. Pure.
 std::string sha256_hex(std::string_view bytes);
 
-/// The folders of the daemons that mcp-nc starts. They belong to the user, and nobody else may
+/// The folders of the daemons that mcp-nc starts. They belong to the user, and no other user may
 /// enter them.
 struct Places {
   std::string runtime;  ///< $XDG_RUNTIME_DIR/mcp-bridged, else /tmp/mcp-bridged-UID

@@ -104,7 +104,7 @@ FileDescriptor above_the_handed(FileDescriptor low) {
   return FileDescriptor(::fcntl(low.get(), F_DUPFD_CLOEXEC, lowest_own_number));
 }
 
-/// A file that is nowhere, with this content, which nobody can change.
+/// An unnamed file with this content, which cannot be changed.
 FileDescriptor sealed_file(const char* name, const std::string& content) {
   FileDescriptor file =
       above_the_handed(FileDescriptor(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING)));
@@ -115,7 +115,7 @@ FileDescriptor sealed_file(const char* name, const std::string& content) {
   return file;
 }
 
-/// Nothing is waited for: whoever has its socket is there already.
+/// Does not wait: a running daemon has its socket already.
 std::optional<Connected> try_to_connect(const std::string& socket) {
   const Milliseconds at_once(0);
   auto connected = connect_to_daemon({socket}, {}, at_once, Deadline::never());
@@ -197,11 +197,11 @@ std::string find_daemon_program() {
 }
 
 /// Starts a daemon for the server and connects to it: detached, in the server's folder, with its
-/// output in the log. The definition goes to it on a descriptor, and so do the values of inputs
-/// that were asked for, so neither stands in a file or on a command line. Else why there is none,
-/// for a person: what the daemon itself has said if it ended.
+/// output in the log. The definition and the values of prompted inputs go to it on a descriptor, so
+/// that neither is in a file or on a command line. Else why it did not start, for a person: the
+/// daemon's own message if it ended.
 ///
-/// REQUIRES: lock_starting() is held, and nobody listens at the socket.
+/// REQUIRES: lock_starting() is held, and nothing listens on the socket.
 std::variant<Connected, std::string> start_daemon(const NamedServer& server,
                                                   const std::map<std::string, std::string>& inputs,
                                                   const InstancePaths& paths, Deadline deadline) {

@@ -21,7 +21,7 @@ constexpr int definition_number = 5;
 /// The last line of a daemon's log, safe for a terminal.
 struct LastWords {
   std::string text;
-  /// It says why the daemon could not start: it has served nobody.
+  /// The daemon's reason why it could not start: it has served no client.
   bool is_refusal = false;
 };
 

@@ -96,7 +96,7 @@ void Console::clear_transient() {
 }
 
 void Console::write_error(std::string_view text) {
-  // Nobody can be told that stderr is gone.
+  // A broken stderr cannot be reported.
   static_cast<void>(error_.write_all(text, interrupt_));
 }
 

@@ -22,7 +22,7 @@ class Console {
   /// Whether a person can be asked.
   bool can_ask() const { return input_is_terminal_ && error_is_terminal_; }
 
-  /// Columns for text on stdout; 0 = no limit, for what is no terminal.
+  /// Columns for text on stdout; 0 = no limit, if it is not a terminal.
   std::size_t output_width() const;
   std::size_t output_height() const;
   /// Columns of the terminal on stderr.
@@ -50,7 +50,7 @@ class Console {
   /// Text on stderr that the cursor stays behind (a question). Made visible like all else.
   void prompt(std::string_view text);
 
-  /// The one line on stderr that is drawn over by the next; nothing if it is no terminal.
+  /// The one line on stderr that the next one overwrites; nothing is drawn if it is not a terminal.
   /// REQUIRES: safe for a terminal, no wider than it.
   void draw_transient(std::string_view line);
   void clear_transient();

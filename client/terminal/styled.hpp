@@ -19,8 +19,8 @@ struct Look {
   std::size_t height = 0;  ///< rows; 0: no limit
 };
 
-/// The look of stdout: plain if it is no terminal; no colours with NO_COLOR or a dumb one; ASCII
-/// unless the locale's variables say UTF-8. `variable` reads the environment.
+/// The look of stdout: plain if it is not a terminal; no colours with NO_COLOR or a dumb terminal;
+/// ASCII unless the locale's variables say UTF-8. `variable` reads the environment.
 Look choose_look(bool is_terminal, std::size_t width, std::size_t height,
                  const char* (*variable)(const char*));
 

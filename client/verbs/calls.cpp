@@ -100,7 +100,7 @@ ExitCode present_answer(Dialogue& dialogue, const Options& options, const std::s
   return present_result(result, read_parts, options, dialogue.console(), "", dialogue.hint());
 }
 
-/// What is no task is shown as it came.
+/// Anything but a task is shown as it came.
 ExitCode print_state(const std::string& task, const Options& options, Console& console) {
   const auto value = json::parse(task);
   const bool is_task = value && !value->string("status").empty();

@@ -47,8 +47,8 @@ void Dialogue::announce(std::string_view method, bool is_request) {
     if (!is_for_us)
       conversation_.queue(bridge::own_request(peeked_id, "bridge/notifications", R"({"limit":1})"));
   }
-  // Only who says so is asked what the server wants to know. A request to the bridge alone needs
-  // nobody, and whoever makes it only looks on.
+  // A client is asked the server's questions only after it has declared so. A request to the bridge
+  // alone needs no answers, and its client remains an observer.
   if (!is_request || is_for_us || std::exchange(has_announced_, true)) return;
   json::JsonArray methods;
   if (can_ask()) methods.add("elicitation/create");

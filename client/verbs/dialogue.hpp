@@ -7,7 +7,7 @@
 
 namespace client {
 
-/// JSON-RPC 2.0, section 5.1: the answer to a question that nobody here answers.
+/// JSON-RPC 2.0, section 5.1: the response to a question that this client does not answer.
 constexpr int method_not_found = -32601;
 /// How long the last message may take to be sent, before the end.
 constexpr Milliseconds farewell{500};
@@ -70,16 +70,16 @@ class Dialogue {
   /// Queues a request whose answer await() gives. Gives its id.
   std::string send(std::string_view method, std::string_view params);
 
-  /// The first answer to one of these requests or questions (their ids). Ended by the moment or by
-  /// a signal, nobody is told. It is woken when `also` becomes readable, a descriptor or -1.
+  /// The first response to one of these requests or questions (their ids). At the deadline or after
+  /// a signal the server is not told. Woken when `also` becomes readable, a descriptor or -1.
   Answer await(const std::vector<std::string>& ids, Deadline until, int also = -1);
 
   bool can_ask() const { return console_.input_is_terminal() && console_.error_is_terminal(); }
 
-  /// Asks a question at the terminal that came in an answer (the params of an elicitation/create):
-  /// what is typed is given by await() under `id`, as the result of the elicitation, or woken if
-  /// it was left for later. False if it has no form. REQUIRES: can_ask(); `id` is no valid JSON,
-  /// which tells it from the ids of the server's questions.
+  /// Asks a question that came in a response (the params of an elicitation/create) at the terminal:
+  /// await() returns the input under `id` as the result of the elicitation, or `woken` if it was
+  /// postponed. False if it has no form. REQUIRES: can_ask(); `id` is not valid JSON, which tells
+  /// it from the ids of the server's questions.
   bool ask_here(std::string id, std::string_view params);
 
   /// From now on a wait of more than a second is looked into.
@@ -111,8 +111,8 @@ class Dialogue {
   /// The same until a moment. It is woken when `also` becomes readable, a descriptor or -1.
   Answer::Outcome pass_time(Deadline end, int also = -1);
 
-  /// Takes what the daemon still has to say after we have finished, so that no notification is
-  /// lost with the connection. Gives the first error that is no answer to a request.
+  /// Reads what the daemon still sends after we have finished, so that no notification is lost with
+  /// the connection. Returns the first error that is not a response to a request.
   std::optional<std::string> leave();
 
   /// After the daemon has hung up: connects to the one that takes its place, for as long as the
@@ -130,8 +130,8 @@ class Dialogue {
   Failure failure_of(const Answer& answer, const std::string& about = {});
   /// Whether what was reported last would not have been with a login.
   bool wants_login() const { return wants_login_; }
-  /// What else to do about a failure, as about a question that nobody here could answer; "" if
-  /// nothing is known.
+  /// Advice about a failure, such as a question that could not be answered here; "" if there is
+  /// none.
   std::string_view hint() const { return hint_; }
   /// REQUIRES: it outlives this.
   void advise(std::string_view hint) { hint_ = hint; }
@@ -163,8 +163,8 @@ class Dialogue {
   std::string why_waiting_;  // what the request that timed out was waiting for, "" = not known
   Milliseconds farewell_;    // 0 with --names: a shell's completion must not wait
   Deadline deadline_;
-  // Until the daemon has read bridge/peek it gives us its ring, as to anybody who connects. All of
-  // that stays in the ring, so showing it would only be noise.
+  // Until the daemon has read bridge/peek it sends us its ring, as to any new client. All of that
+  // stays in the ring, so it is not shown.
   enum class Ring {
     taken,       // or left, and the daemon knows
     to_be_left,  // not said yet

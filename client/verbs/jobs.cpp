@@ -10,8 +10,8 @@
 namespace client {
 namespace {
 
-/// How much longer than it was asked to wait the daemon may take to say that nothing came. A result
-/// that comes at the last moment must not be given to nobody.
+/// How much longer than the requested wait the daemon may take to say that nothing came. A result
+/// that comes at the last moment must not be lost.
 constexpr Milliseconds grace{5000};
 
 /// What a wait for jobs came to.
@@ -122,7 +122,7 @@ class JobWaits {
                                                 .text());
         return std::nullopt;
       case Step::answering:
-        // Somebody else was quicker, or the server has stopped asking: what is it now?
+        // Another client was quicker, or the server has stopped asking: read the present state.
         if (answer.outcome == Answer::Outcome::error) {
           dialogue_.console().note("the answer was refused: " +
                                    read_daemon_error(answer.payload).shown);
@@ -244,7 +244,7 @@ ExitCode present_end(Dialogue& dialogue, const Options& options, const JobEvent&
   return present_result(job.result, read_any_result, options, console, about);
 }
 
-/// The daemon lets nobody wait longer in one request.
+/// The longest wait that the daemon accepts in one request.
 constexpr Milliseconds longest_wait{3600 * 1000};
 
 /// What was ended before it was detached is cancelled, as any call is.
@@ -340,7 +340,7 @@ std::optional<json::JsonObject> choose_answer(Console& console, const Options& o
   return answer.add("result", json::RawJson{std::get<std::string>(filled)});
 }
 
-/// One question after the other, until the job asks nothing any more.
+/// One question after the other, until the job asks nothing.
 ExitCode answer_here(Dialogue& dialogue, const Options& options) {
   const std::string& job = options.operands[0];
   JobWaits waits(dialogue, {std::nullopt, true, false, true});

@@ -12,7 +12,7 @@
 namespace client {
 namespace {
 
-/// Nothing if it is no number.
+/// nullopt if it is not a number.
 std::optional<std::uint64_t> read_sequence(std::string_view object, std::string_view name) {
   const auto found = json::member(object, name);
   return found ? bridge::to_unsigned(*found) : std::nullopt;

@@ -31,7 +31,7 @@ struct Heard {
 /// live ones are no longer consecutive and the numbers given from then on are too low.
 class ListenJoin {
  public:
-  /// After `since`; or, without it, those that nobody has taken yet.
+  /// After `since`; or, without it, all undelivered ones.
   explicit ListenJoin(std::optional<std::uint64_t> since)
       : only_untaken_(!since), since_(since.value_or(0)) {}
 

@@ -77,7 +77,7 @@ ExitCode report_end(Dialogue& dialogue, const Options& options, const Answer& an
           "the login continues; wait for it with: {0} login; end it with: {0} login --cancel",
           typed_program(options)));
       return code;
-    // Whatever the cause is, nobody is logged in.
+    // Whatever the cause, there is no login.
     case Answer::Outcome::error:
       return code == ExitCode::upstream ? ExitCode::answered_error : code;
     default: return code;

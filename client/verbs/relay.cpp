@@ -153,7 +153,8 @@ class Relay {
 
 constexpr std::string_view status_id = "1";
 
-/// A line for a person, if the terminal takes it now: the relay waits for nobody who reads stderr.
+/// A line for a person, if the terminal takes it now: the relay does not wait for a reader of
+/// stderr.
 void say_if_possible(Console& console, std::string_view line) {
   pollfd error = {STDERR_FILENO, POLLOUT, 0};
   if (::poll(&error, 1, 0) == 1 && error.revents == POLLOUT) console.note(line);

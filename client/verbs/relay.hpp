@@ -84,10 +84,9 @@ class UnansweredRequests {
 };
 
 /// Tells a person at the relay what is being waited for, as a verb does (waiting_hint.hpp). A
-/// request that is not answered within `timeout` is looked into once, over a connection of its
-/// own: what the relay carries stays as it is, and no notification is taken from the daemon. One
-/// line at most is said until nothing is unanswered any more; until then nothing more is looked
-/// into either.
+/// request without a response after `timeout` is examined once, over a separate connection: the
+/// relayed data stay as they are, and no notification is taken from the daemon. It prints one line
+/// at most until no request is unanswered; until then it examines nothing further.
 class WaitingWatch final : public RelayObserver {
  public:
   /// A new connection to the daemon; nothing if there is none to be had at once.

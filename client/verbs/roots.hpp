@@ -9,7 +9,7 @@ namespace client {
 std::string file_uri(std::string_view path);
 
 /// The result of a `roots/list` (MCP 2025-11-25, "Roots"): each folder by its real path, named as
-/// its last part. "" if there are none. Else which is no folder.
+/// its last part. "" if there are none. Else which one is not a folder.
 std::variant<std::string, UsageError> read_roots(const std::vector<std::string>& folders);
 
 /// What the server is told before the verb's own request, and what it has said of itself then, if

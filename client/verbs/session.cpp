@@ -70,7 +70,7 @@ bool pass_interval(Dialogue& dialogue, TerminalSignals& signals, FullScreen& scr
   }
 }
 
-/// ^C is the way to end it; SIGTERM comes from somebody who wants to know that it was obeyed.
+/// ^C is the way to end it; the sender of a SIGTERM wants to know that it was obeyed.
 ExitCode end_watching(Dialogue& dialogue) {
   const ExitCode code = dialogue.report({Answer::Outcome::interrupted, ""});
   return code == ExitCode::interrupted ? ExitCode::ok : code;

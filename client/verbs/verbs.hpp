@@ -27,7 +27,7 @@ ExitCode print_skill(const Options& options, Console& console);
 /// place.
 ExitCode grep_all(const Options& options, Console& console, Interrupt& interrupt);
 
-/// Asks at the terminal whether to, and logs in. False if nobody is logged in then.
+/// Offers a login at the terminal, and logs in. False if there is no login afterwards.
 bool log_in_if_wanted(Dialogue& dialogue, const Options& options);
 
 }  // namespace client

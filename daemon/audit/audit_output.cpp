@@ -67,7 +67,7 @@ AuditOutput::Reopened AuditFile::open() {
   if (file_ >= 0 && fstat(file_, &before) == 0 && before.st_dev == status.st_dev &&
       before.st_ino == status.st_ino)
     return Reopened::same;
-  // What was cut off in the middle of a line stays, and is no part of the next one.
+  // A line that was cut off stays, and the next line begins on its own.
   char last = '\n';
   if (status.st_size > 0 && pread(file.get(), &last, 1, status.st_size - 1) == 1 && last != '\n' &&
       ::write(file.get(), "\n", 1) != 1)

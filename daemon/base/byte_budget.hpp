@@ -30,7 +30,7 @@ class ByteBudget {
   void on_used_up(std::function<void()> used_up) { used_up_ = std::move(used_up); }
 
   bool over() const { return used_ > limit_; }
-  /// So far over that not even small things are taken in any more.
+  /// So far over the limit that even small things are refused.
   bool far_over() const { return used_ > limit_ + limit_ / 4; }
   std::size_t used() const { return used_; }
   std::size_t limit() const { return limit_; }
@@ -38,7 +38,7 @@ class ByteBudget {
   std::size_t peak() const { return peak_; }
   /// Returns it; from now on it is what is held now or later.
   std::size_t take_peak() { return std::exchange(peak_, used_); }
-  /// So many bytes that nobody counts here were freed.
+  /// This many bytes, not counted here, were freed.
   void note_freed(std::size_t bytes) { peak_ = std::max(peak_, used_ + bytes); }
 
   /// One holder's part of the budget: says how much it holds now, gives it back when it goes.

@@ -22,8 +22,8 @@ constexpr SteadyTime steady_time_of(std::uint64_t ticks) {
   return SteadyTime(SteadyTime::duration(static_cast<SteadyTime::rep>(ticks)));
 }
 
-/// Where the time comes from: the machine's clock in the daemon, one that a test advances in a
-/// test. Owned by whoever makes the EventLoop, and outlives it.
+/// Source of the time: the machine's clock in the daemon, a clock that the test advances in a test.
+/// Owned by the owner of the EventLoop, and outlives it.
 class Clock {
  public:
   virtual ~Clock() = default;
@@ -41,9 +41,9 @@ class SystemClock final : public Clock {
 /// As RFC 3339 has it, in UTC, with milliseconds.
 std::string timestamp(WallTime time);
 
-/// Delays between tries: 500 ms while somebody waits, doubling from there to 30 s while nobody
-/// does; each with up to a quarter taken off at random so that many bridges do not come back in
-/// step. Pure but for its generator.
+/// Delays between retries: 500 ms while a client waits, doubling from there to 30 s while none
+/// does; each reduced by up to a quarter at random, so that many bridges do not come back in step.
+/// Pure except for its generator.
 class Backoff {
  public:
   static constexpr std::chrono::milliseconds first{500};
@@ -51,14 +51,14 @@ class Backoff {
 
   explicit Backoff(std::uint32_t seed = std::random_device{}()) : random_(seed) {}
 
-  /// The delay before the next try for which nobody waits.
+  /// The delay before the next retry while no client waits.
   std::chrono::milliseconds next() {
     const auto delay = std::min(longest, first * (std::int64_t{1} << std::min(tries_, 10)));
     ++tries_;
     has_begun_ = true;
     return jittered(delay);
   }
-  /// The delay before the next try for which somebody waits. It does not count for the others.
+  /// The delay before the next retry while a client waits. Does not count for next().
   std::chrono::milliseconds soon() {
     has_begun_ = true;
     return jittered(first);

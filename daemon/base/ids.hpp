@@ -8,14 +8,14 @@ namespace bridge {
 enum class ClientId : std::uint64_t {};
 
 /// One message sent upstream. For a request it is also its JSON-RPC id and its progress token;
-/// notifications and answers take one too, so that the transport can name what it reports on.
-/// 0 is no message.
+/// notifications and answers get one too, so that the transport can name what it reports on. 0:
+/// none.
 enum class UpstreamId : std::uint64_t {};
 
 /// The place of a notification in the ring; 1 is the first one of the daemon's life.
 enum class Sequence : std::uint64_t {};
 
-/// The place of a job in the order of submission; never reused. 0 is no job.
+/// The position of a job in the order of submission; never reused. 0: none.
 enum class JobNumber : std::uint64_t {};
 
 constexpr std::uint64_t value_of(ClientId id) { return static_cast<std::uint64_t>(id); }

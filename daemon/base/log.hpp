@@ -37,16 +37,16 @@ struct LogFields {
   std::optional<std::chrono::microseconds> duration{};
 };
 
-/// The daemon's log: one line an event on stderr. Never bodies (but with --log-bodies), tokens or
-/// session ids.
+/// The daemon's log: one line per event on stderr. Never bodies (except with --log-bodies), tokens
+/// or session ids.
 ///
 /// As text: time, level, message, fields; as JSON: an object with `time`, `level`, `event`,
 /// `message` and the fields. If stderr is the journal each line begins with its priority,
 /// sd-daemon(3), and the text has neither time nor level, which the journal knows.
 ///
-/// Owned by main; the loop's thread only. What a peer can cause is logged through peer(), which
-/// lets through a few lines of a kind in a while and counts the rest. If stderr is a pipe that
-/// nobody reads, lines are lost and counted instead of holding up the daemon (StderrWriter).
+/// Owned by main; the loop's thread only. Events that a peer can cause are logged through peer(),
+/// which passes a few lines of a kind per interval and counts the rest. If stderr is a pipe without
+/// a reader, lines are lost and counted instead of blocking the daemon (StderrWriter).
 class Log {
  public:
   /// `clock` is what bounds a kind of line in a while; null: the machine's.

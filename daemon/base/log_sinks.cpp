@@ -90,7 +90,7 @@ bool StderrWriter::has_room(std::chrono::milliseconds timeout) const {
   return poll(&watched, 1, static_cast<int>(timeout.count())) > 0;
 }
 
-/// False if nothing can be written any more.
+/// False if no more can be written.
 bool StderrWriter::write_some(std::string_view& rest) const {
   const std::size_t size = is_pipe_ ? std::min<std::size_t>(rest.size(), PIPE_BUF) : rest.size();
   const ssize_t written = ::write(descriptor_, rest.data(), size);
@@ -108,7 +108,7 @@ double milliseconds(std::chrono::microseconds duration) {
   return static_cast<double>(duration.count()) / 1000;
 }
 
-/// A JSON string in which nothing is hidden from whoever reads the raw line.
+/// A JSON string in which nothing is hidden from a reader of the raw line.
 std::string visible_quote(std::string_view text) {
   std::string quoted;
   append_visible(quoted, quote(text));

@@ -22,11 +22,12 @@ bool stderr_is_journal();
 /// `<N>`, the priority that the journal takes off the line: sd-daemon(3).
 std::string_view journal_prefix(LogLevel level);
 
-/// Writes whole lines to a descriptor that is not ours alone: its flags are left as they are.
+/// Writes whole lines to a descriptor that is shared with other processes: its flags stay as they
+/// are.
 ///
-/// A pipe may be full, and whoever was to read it may never do so. A line waits for room for at
-/// most `timeout`; then it is lost and counted, and no further one waits until there is room
-/// again. To anything that is no pipe is written as to a file.
+/// A pipe may be full, and its reader may have stopped reading. A line waits for room for at most
+/// `timeout`; then it is lost and counted, and further lines are not waited for until there is room
+/// again. Anything but a pipe is written to as a file.
 class StderrWriter {
  public:
   explicit StderrWriter(int descriptor, std::chrono::milliseconds timeout);

@@ -11,8 +11,8 @@ namespace bridge {
 /// Where a message is seen on its way.
 enum class Passage : std::uint8_t { from_client, to_server, from_server, to_client };
 
-/// Where messages can be watched. While nobody watches, a message costs one test.
-/// Shared by the session and the router; the loop's thread only.
+/// Where messages can be watched. Without a watcher a message costs one test. Shared by the session
+/// and the router; the loop's thread only.
 class MessageTap {
  public:
   /// Called from the middle of the router's and the session's work: it must not call back into
@@ -21,7 +21,7 @@ class MessageTap {
   using Watcher = std::function<void(Passage passage, ClientId client, std::string_view frame,
                                      bool confidential)>;
 
-  /// Null: nobody watches. `watcher` is good until it is replaced.
+  /// Null: no watcher. `watcher` is used until it is replaced.
   void set_watcher(const Watcher* watcher) { watcher_ = watcher; }
 
   bool is_watched() const { return watcher_ != nullptr; }

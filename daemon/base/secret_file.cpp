@@ -63,7 +63,7 @@ FileContent read_regular_file(const std::string& path, std::size_t most) {
     return failed(fmt::format("is not a regular file but {}", kind_of(content.status.st_mode)));
   };
   if (!S_ISREG(content.status.st_mode)) return refuse_kind();
-  // Without O_NONBLOCK a FIFO would be waited for until somebody writes to it.
+  // Without O_NONBLOCK opening a FIFO would block until it has a writer.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (!file || fstat(file.get(), &content.status) != 0) return failed(std::strerror(errno));
   if (!S_ISREG(content.status.st_mode)) return refuse_kind();

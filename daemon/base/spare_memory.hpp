@@ -48,8 +48,9 @@ inline void drop_spare_room(std::string& text) {
   if (text.capacity() > text.size() + text.size() / 8 + 32) text.shrink_to_fit();
 }
 
-/// Where what a descriptor has is read to before anybody looks at it. One for many descriptors: it
-/// is empty between two reads. Of its `Size` bytes only what was ever read to becomes memory.
+/// The buffer that descriptors are read into, before their data are handled. One for many
+/// descriptors: it is empty between two reads. Of its `Size` bytes only those ever read into become
+/// memory.
 template <std::size_t Size>
 class ReadBuffer {
  public:

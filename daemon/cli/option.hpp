@@ -9,8 +9,7 @@
 /// The command line of both programs: the rows of options, words taken apart by them, values, help.
 namespace cli {
 
-/// One option of a program, a row of its table. The texts are views; whoever makes the row keeps
-/// them.
+/// One option of a program, a row of its table. The texts are views, owned by the maker of the row.
 struct Option {
   /// `form_`: as help shows it, `-s, --socket PATH`, `--control, --no-control`, `-- COMMAND`.
   constexpr explicit Option(std::string_view form_, std::string_view text_,

@@ -27,7 +27,7 @@ namespace bridge {
 /// The loop's thread only; owned by ControlMethods.
 class LoginMethods {
  public:
-  /// `login` is null if nobody can log in; `why_not` says why.
+  /// `login` is null if a login is impossible; `why_not` says why.
   void set_login(Login* login, std::string why_not) {
     login_ = login;
     why_not_ = std::move(why_not);
@@ -35,7 +35,7 @@ class LoginMethods {
 
   void log_in(const Frame& request, Control::Reply reply);
   void log_out(const Frame& request, Control::Reply reply);
-  /// Nothing if nobody can log in.
+  /// nullopt if a login is impossible.
   std::optional<JsonObject> status(const Session& session) const;
 
  private:
@@ -66,7 +66,7 @@ class ControlMethods final : public Control {
   /// What is told of the state; without it there is none.
   void set_state_report(std::function<StateReport()> report) { state_report_ = std::move(report); }
 
-  /// Who answers bridge/login: null if nobody can log in, and then why.
+  /// Answers bridge/login: null if a login is impossible, with the reason.
   void set_login(Login* login, std::string why_not) {
     logins_.set_login(login, std::move(why_not));
   }

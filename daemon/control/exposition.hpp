@@ -26,7 +26,7 @@ class Exposition {
 
   /// Begins a family. The name carries its unit; that of a counter ends in `_total`.
   void family(MetricKind kind, std::string name, std::string help);
-  /// A sample of the family begun last, which is no histogram.
+  /// A sample of the current family, which must not be a histogram.
   void sample(double value, const Labels& labels = {});
   /// A histogram: `cumulative` are (upper bound, count of what is at or below), in increasing
   /// order; `count` is of all.

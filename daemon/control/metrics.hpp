@@ -18,10 +18,10 @@ namespace bridge {
 
 class Exposition;
 
-/// Collects what all parts have counted into the Prometheus text (BEHAVIOUR, "Logs and metrics").
-/// Nothing is kept here, and nothing is paid for until somebody asks.
+/// Collects the counters of all parts into the Prometheus text (BEHAVIOUR, "Logs and metrics").
+/// Keeps nothing, and costs nothing until it is asked.
 ///
-/// Owned by the daemon, after what it reads from; the loop's thread only. Every sample has the
+/// Owned by the daemon, after the parts it reads; the loop's thread only. Every sample has the
 /// label `socket`, so that the files of several daemons can stand side by side.
 class Metrics {
  public:
@@ -75,11 +75,11 @@ class Metrics {
 /// Returns what went wrong; empty: nothing.
 std::string replace_file(const std::string& path, const std::string& text);
 
-/// --metrics-file: the metrics for a textfile collector, at once and then every 15 s. At an orderly
-/// end the file is removed, so that nobody takes the last figures for today's.
+/// --metrics-file: writes the metrics for a textfile collector, at once and then every 15 s. At an
+/// orderly end the file is removed, so that its last figures are not taken for current ones.
 ///
-/// Owned by the daemon, only if the option is set; the loop's thread only. A write that fails is
-/// logged and tried again with the next.
+/// Owned by the daemon, only if the option is set; the loop's thread only. A failed write is logged
+/// and retried with the next one.
 class MetricsFile {
  public:
   static constexpr std::chrono::seconds interval{15};

@@ -20,18 +20,18 @@ struct MetricsListenerOptions {
   std::optional<int> inherited_listener;  ///< of the process before an upgrade; `address` is its
 };
 
-/// --metrics-listen: /metrics, /healthz and /readyz over HTTP in the clear, to everybody who can
-/// reach the address, and nothing else.
+/// --metrics-listen: /metrics, /healthz and /readyz over plain HTTP, for every peer that can reach
+/// the address, and nothing else.
 ///
 /// Owned by the daemon, only if the option is set; the loop's thread only. Bounds: max_connections,
-/// of which the one that was idle for longest gives way; no body is read; the engine's times for a
-/// head, and `stall` for a peer that does not read.
+/// of which the longest idle one is closed for a new one; no body is read; the engine's timeouts
+/// for a head, and `stall` for a peer that does not read.
 class MetricsListener final : private HttpRequests {
  public:
   static constexpr std::size_t max_connections = 16;
   static constexpr std::chrono::seconds stall{10};
 
-  /// What it tells, asked for when somebody asks.
+  /// Its reports, made on request.
   struct Reports {
     std::function<std::string()> metrics;  ///< Prometheus exposition
     std::function<bool()> is_ready;
@@ -44,7 +44,7 @@ class MetricsListener final : private HttpRequests {
   void start();
   void stop_accepting() { server_.stop_accepting(); }
   void close_all() { server_.close_all(); }
-  /// What it accepts from, for another image of the program.
+  /// The listening descriptor, for the new process.
   int listener() const { return server_.listener(); }
   /// `http://127.0.0.1:9464`, as it is bound.
   const std::string& url() const { return url_; }

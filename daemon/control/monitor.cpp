@@ -26,7 +26,7 @@ std::string_view name_of(Passage passage) {
   return "from_client";
 }
 
-/// What may be seen of a message whose content is nobody's: that it was there. Of an error all.
+/// What may be shown of a confidential message: that it was there. Errors are shown whole.
 std::string envelope_of(const Frame& frame) {
   JsonObject envelope;
   envelope.add("jsonrpc", "2.0");

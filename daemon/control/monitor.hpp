@@ -15,12 +15,12 @@
 
 namespace bridge {
 
-/// `bridge/monitor`: shows clients of the Unix socket that are the daemon's user or root every
-/// message as it passes, with what is secret in it blotted out (BEHAVIOUR, "Control methods:
+/// `bridge/monitor`: shows every message as it passes, with its secrets blotted out, to clients of
+/// the Unix socket that are the daemon's user or root (BEHAVIOUR, "Control methods:
 /// bridge/monitor").
 ///
-/// Nobody waits for who watches: with more than `most_queued` bytes unread it misses messages, and
-/// is told how many. While nobody watches, the tap is empty.
+/// Watchers slow nothing down: one with more than `most_queued` bytes unread misses messages, and
+/// is told how many. Without watchers the tap is empty.
 ///
 /// Owned by the daemon, after the router; the loop's thread only.
 class Monitor {
@@ -30,7 +30,8 @@ class Monitor {
   static constexpr std::size_t most_queued = 1u << 20;  ///< of one watcher, in bytes
   static constexpr std::size_t longest = 64u << 10;     ///< a longer message is shown in part
 
-  /// `secrets` is asked while somebody watches: whatever is not to be shown, as of now.
+  /// `secrets` is called while there are watchers: all values that must not be shown at that
+  /// moment.
   Monitor(const EventLoop& loop, const Clients& clients, MessageTap& tap, Secrets secrets)
       : loop_(loop), clients_(clients), tap_(tap), secrets_(std::move(secrets)) {}
   Monitor(const Monitor&) = delete;
@@ -40,8 +41,7 @@ class Monitor {
   /// Answers the request of one who may watch; from then on `asker` is shown what passes, and is
   /// fed nothing else.
   std::string answer(const Frame& request, Client& asker);
-  /// Another image of the program is to go on, which knows nobody who watches: they are told, and
-  /// may ask again.
+  /// The new process does not know the watchers: they are told, and may ask again.
   void end();
 
  private:

@@ -56,14 +56,13 @@ class DescriptorWatch {
   std::unique_ptr<State, Drop> state_;
 };
 
-/// Signals as events of the loop (signalfd). From its making on they wait, whatever was done about
-/// them before, and they are told once begin() was called; none is lost in between, nor when
-/// another image of the program takes the place of this one. Of one kind the kernel keeps one until
-/// it is told.
+/// Signals as events of the loop (signalfd). They are held back from construction on, whatever
+/// their disposition was, and delivered once begin() was called; none is lost in between, nor when
+/// the new process takes over. The kernel holds one pending signal of each kind.
 ///
-/// They are blocked for the thread that makes it, and for all that it begins afterwards: what is
-/// executed has to be given an empty mask. Destruction drops those that were not told, and unblocks
-/// what was not blocked before.
+/// They are blocked for the thread that constructs it, and for all that it starts later: a child
+/// needs an empty mask before it executes. Destruction drops undelivered ones, and unblocks what
+/// was not blocked before.
 class SignalWatch {
  public:
   /// Throws std::system_error. REQUIRES: no other thread runs that has not blocked them.
@@ -73,7 +72,7 @@ class SignalWatch {
   SignalWatch& operator=(const SignalWatch&) = delete;
 
   void begin();
-  /// All other signals come as usual, also those that were blocked when this image of the program
+  /// All other signals are delivered as usual, also those that were blocked when this process
   /// began.
   void let_others_come();
 

@@ -200,7 +200,7 @@ void reactor_event(asio::execution_context& context, std::uintmax_t, unsigned) {
   static_cast<EventLoop::Kernel&>(context).event_came();
 }
 
-/// Somebody has deferred something outside of any turn, at the start for example.
+/// A callback was deferred outside of any turn, at the start for example.
 void EventLoop::begin_turn_soon() { turn_is_posted_ = true; }
 
 void EventLoop::run_deferred() {

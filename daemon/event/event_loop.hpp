@@ -29,7 +29,7 @@ class QueuedTimer {
   QueuedTimer() = default;
   virtual ~QueuedTimer() = default;
 
-  /// Its time has come; it is not queued any more.
+  /// Its time has come; it is no longer queued.
   virtual void expired() = 0;
 
  private:
@@ -96,22 +96,22 @@ class Deferred {
   Deferred* next_ = nullptr;
 };
 
-/// The daemon's one event loop: descriptors, timers, the clock they go by, and the turn.
+/// The daemon's one event loop: descriptors, timers, their clock, and the turn.
 ///
-/// A turn is what one event from outside leads to. Each way in from the kernel (a readable socket,
-/// a timer, a signal) opens a Turn; when the outermost one ends
-///   1. what was deferred is done (Deferred),
-///   2. what is over is destroyed (reap()), which is the one place where that happens,
-///   3. the after_turn() is called.
-/// So nobody is destroyed by what it has called, and nothing is written twice.
+/// A turn is all that one event from outside leads to. Each way in from the kernel (a readable
+/// socket, a timer, a signal) opens a Turn; when the outermost one ends
+///   1. deferred callbacks run (Deferred),
+///   2. ended objects are destroyed (reap()), the one place where that happens,
+///   3. after_turn() is called.
+/// So no object is destroyed by what it has called, and nothing is written twice.
 ///
-/// A round is what one wait for the kernel has brought: an event or many, each of them a turn. When
-/// it ends, what was deferred until then is done, in a turn of its own: one step of many requests
-/// after the other, rather than all steps of each. A processor's cache for instructions holds one
-/// step, and not all of them: with 32 clients half of a call's misses were in this program.
+/// A round is all that one wait for the kernel has brought: one or more events, each of them a
+/// turn. When it ends, callbacks deferred until then run, in a turn of their own: one step of many
+/// requests after the other, rather than all steps of each. A processor's instruction cache holds
+/// one step, but not all of them: with 32 clients half of a call's misses were in this program.
 ///
-/// One per daemon, and one thread. With a clock of a test's own it runs no timer by itself: the
-/// test advances the clock and calls run_due().
+/// One per daemon, and one thread. With a test's clock it runs no timers itself: the test advances
+/// the clock and calls run_due().
 class EventLoop {
  public:
   /// Throws std::system_error.
@@ -129,17 +129,17 @@ class EventLoop {
   WallTime wall_time() const { return clock_->wall_time(); }
   const Clock& clock() const { return *clock_; }
 
-  /// Runs until stop(), or until nothing can happen any more.
+  /// Runs until stop(), or until nothing can happen.
   void run();
-  /// What the kernel has said and nobody was told of yet is told when it runs again.
+  /// Events that were not delivered yet are delivered when it runs again.
   void stop();
-  /// After stop(): does what the kernel has said already, but no more than so much of it, since
-  /// somebody may go on talking; then run() may go on. Not from the loop.
+  /// After stop(): delivers the events already there, but a limited number, since a peer may keep
+  /// sending; then run() may be called again. Not from the loop.
   void settle();
   /// Waits for something to happen, and does it; for no longer than this. Returns how much that
   /// was. Not from the loop.
   std::size_t run_once(std::chrono::nanoseconds time);
-  /// Whether somebody waits for a descriptor or a time, or has deferred something.
+  /// Whether a descriptor or a time is waited for, or a callback is deferred.
   bool can_happen() const;
 
   struct Kernel;  ///< Asio's part, private to event/

@@ -15,8 +15,8 @@ namespace bridge {
 /// changes. The loop's thread only.
 class PathWatch {
  public:
-  /// `name`: of what has changed in a watched folder; empty: the watched path itself. May begin()
-  /// anew.
+  /// `name`: the entry that changed in a watched folder; empty: the watched path itself. May call
+  /// begin() again.
   using Changed = std::function<void(std::string_view name)>;
 
   PathWatch(EventLoop& loop, Changed changed);
@@ -35,12 +35,12 @@ class PathWatch {
   std::unique_ptr<DescriptorWatch> watch_;
 };
 
-/// Says when a path may lead elsewhere than it did: when a folder or a symbolic link that it leads
-/// through is moved or removed, those that the links lead through included (path_resolution(7)).
+/// Reports when a path may lead elsewhere: when a folder or a symbolic link on its way is moved or
+/// removed, those of the links' targets included (path_resolution(7)).
 ///
-/// Each is watched itself, so what else happens in the folders around it wakes nobody. Only for one
-/// that the daemon may not read (inotify_add_watch(2)) the folder around it is watched. What is
-/// mounted over a folder goes unnoticed. At most 256 parts of a route are followed. The loop's
+/// Each part is watched itself, so other changes in the folders around it cause no wake-up. Only
+/// for a part that the daemon may not read (inotify_add_watch(2)) the folder around it is watched.
+/// A mount over a folder goes unnoticed. At most 256 parts of a route are followed. The loop's
 /// thread only.
 class RouteWatch {
  public:

@@ -116,7 +116,7 @@ std::vector<JobWaiter> Collectors::waiters_for(JobNumber number) const {
   return waiters;
 }
 
-/// What it is asked is asked of somebody else, or the job waits for an answer.
+/// Another client is asked its question, or the job waits for an answer.
 void Collectors::ask_no_more(All::iterator at) {
   at->second.may_be_asked = false;
   runner_.waiter_gone(at->first, at->second.client, at->second.request_id);

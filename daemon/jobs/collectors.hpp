@@ -15,8 +15,8 @@ namespace bridge {
 
 /// What a `bridge/collect` asks for, that waits.
 struct Collect {
-  /// It is no collect, but the request itself, whose client was told that its answer comes later:
-  /// that is what it gets, whenever the job ends.
+  /// The request itself rather than a collect: its client was promised the response later, and gets
+  /// it when the job ends.
   bool delivers = false;
   bool keep = true;      ///< else a job whose end was collected is forgotten
   bool answers = false;  ///< questions about the job
@@ -66,7 +66,7 @@ class Collectors final : public JobWatcher {
   void client_half_closed(const Client& client);
   void client_drained(const Client& client);
   void client_left(const Client& client);
-  /// The daemon is ending: whoever waits is told how its job stands.
+  /// The daemon is ending: tells the waiting clients the state of their jobs.
   void tell_all();
 
   void job_settled(const Job& job) override;

@@ -98,9 +98,9 @@ struct JobWay {
   }
 };
 
-/// A durable request that belongs to a user (BEHAVIOUR, "Jobs"). How it stands at the upstream is
-/// changed by the JobRunner, all else by the JobStore alone, which counts its bytes. A value: all
-/// that another process needs to go on with it.
+/// A durable request that belongs to a user (BEHAVIOUR, "Jobs"). The JobRunner changes its state at
+/// the upstream; everything else changes only in the JobStore, which counts its bytes. A value: all
+/// that another process needs to resume it.
 struct Job : JobOutcome {
   // As it was submitted.
   std::string id;  ///< cannot be guessed

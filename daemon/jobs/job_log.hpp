@@ -52,7 +52,7 @@ class OrphanLog {
   void note(const std::vector<UpstreamId>& unanswered);
   /// Where the answers' streams stand. At the end of a turn: all that came was dealt with.
   void note_streams();
-  /// For a log that is written anew.
+  /// For a log that is being rewritten.
   void say_all(LogWriter& out) const;
 
  private:
@@ -131,7 +131,7 @@ class JobLog final : public JobKeeper {
   bool write_changes() override;
   void note_question(Job& job) override { note_event(job, upstream_.event_before(job.way.id)); }
 
-  // For a log that is written anew.
+  // For a log that is being rewritten.
   void begin_snapshot();
   /// Appends about so many bytes more; false when all were said.
   bool continue_snapshot(LogWriter& out, std::size_t bytes);

@@ -20,7 +20,7 @@ std::string invalid(std::string_view id, std::string_view reason) {
   return error_reply(id, json_rpc::invalid_params, reason);
 }
 
-/// `otherwise` if there is no such member; nothing if it is no boolean.
+/// `otherwise` if the member is absent; nullopt if it is not a boolean.
 std::optional<bool> flag(std::string_view params, std::string_view name, bool otherwise) {
   const auto raw = find_member(params, name);
   if (!raw) return otherwise;
@@ -34,7 +34,7 @@ std::optional<std::uint64_t> number(std::string_view params, std::string_view na
   return raw ? to_unsigned(*raw) : std::optional(otherwise);
 }
 
-/// Which states are asked for: all if none are named; nothing if they are no list of states.
+/// The requested states: all if none are named; nullopt if the member is not a list of states.
 std::optional<std::array<bool, job_states>> states_in(std::string_view params) {
   std::array<bool, job_states> wanted{};
   const auto raw = find_member(params, "states");

@@ -9,8 +9,9 @@
 
 namespace bridge {
 
-/// Answers the control methods of jobs (BEHAVIOUR, "Jobs"). Each user sees its own jobs, root all,
-/// and with --jobs-shared everybody. Owned by the daemon; the loop's thread only.
+/// Answers the control methods of jobs (BEHAVIOUR, "Jobs"). Each user sees its own jobs, root all
+/// of them, and with --jobs-shared every user all of them. Owned by the daemon; the loop's thread
+/// only.
 class JobMethods {
  public:
   JobMethods(const EventLoop& loop, JobRunner& runner, Collectors& collectors)

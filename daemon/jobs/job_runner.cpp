@@ -246,7 +246,7 @@ void JobRunner::request_ended(Job& job, Running& running, End&& end) {
   if (failure == nullptr) {
     this->end(job, JobState::cancelled, {}, true);
   } else if (leaves_unfinished_ && !is_upstreams) {
-    // The next daemon goes on with it.
+    // The next daemon resumes it.
   } else if (running.task != nullptr && !is_upstreams) {
     running.task->asked = Task::Asked::nothing;
     running.pause = std::min(running.pause * 2, longest_poll);
@@ -459,7 +459,7 @@ void JobRunner::job_questions_changed(JobNumber number) {
   later([this, number] { look_at_questions(number); });
 }
 
-/// The first question about it is asked of a client that waits, or kept until somebody does.
+/// Asks a waiting client the job's first question, or keeps the question until a client waits.
 void JobRunner::look_at_questions(JobNumber number) {
   const auto found = running_.find(number);
   if (found == running_.end()) {

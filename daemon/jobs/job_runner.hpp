@@ -37,13 +37,13 @@ class JobWatcher {
   ~JobWatcher() = default;
 };
 
-/// The jobs that have not ended: their requests at the router, what the upstream asks about them,
-/// and how long they may take (BEHAVIOUR, "Jobs").
+/// Jobs that have not ended: their requests at the router, the upstream's questions about them, and
+/// their deadlines (BEHAVIOUR, "Jobs").
 ///
-/// Owned by the daemon, after the router; the loop's thread only. What it is told and what it is
-/// asked for is done at the end of the turn, so that neither the router nor a caller is called from
-/// within a call. Bounds: those of the JobStore; the questions, those of QuestionTable. Each job
-/// ends: after --request-max of work, or a question that nobody answers for --job-ttl.
+/// Owned by the daemon, after the router; the loop's thread only. Events and requests are handled
+/// at the end of the turn, so that neither the router nor a caller is called from within a call.
+/// Bounds: those of the JobStore; the questions, those of QuestionTable. Each job ends: after
+/// --request-max of work, or when a question stays unanswered for --job-ttl.
 class JobRunner final : private JobCalls {
  public:
   /// What the server has made of a job's request; which task that is says JobWay.
@@ -137,11 +137,11 @@ class JobRunner final : private JobCalls {
   void end_unfinished();
   /// All that do.
   Saved save();
-  /// Goes on with a job that had not ended: its task is asked about, its answer's stream is resumed
-  /// in its session, what was asked about it is asked again, and what was never sent, or only
-  /// reads, is sent; while the upstream is away it waits, up to --request-max. What may have been
-  /// carried out and cannot be found again fails `closed`, `unknown`; so does all if it is not
-  /// `may_act`. Before any client, and before the requests of jobs that are submitted.
+  /// Resumes a job that had not ended: polls its task, resumes its response's stream in its
+  /// session, asks its questions again, and sends what was never sent or only reads; while the
+  /// upstream is away it waits, up to --request-max. A request that may have been carried out and
+  /// cannot be found again fails `closed`, `unknown`, as does every one without `may_act`. Before
+  /// any client, and before the requests of submitted jobs.
   void take_over(Job left, bool may_act = true);
   /// A job to be, with a name of its own. `number`: of JobStore::next_number().
   Job new_job(std::string method, const User& user, pid_t pid, std::string command,
@@ -150,7 +150,7 @@ class JobRunner final : private JobCalls {
   void restored();
   /// The daemon is ending, and the next one takes over what has not ended.
   void leave_unfinished() { leaves_unfinished_ = true; }
-  /// Whether something is asked about it that nobody has answered.
+  /// Whether it has an unanswered question.
   bool is_asked(JobNumber number) const { return router_.questions().first_of(number) != nullptr; }
   /// Those that have not ended and whose requests were sent.
   template <class Visit>

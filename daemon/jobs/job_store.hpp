@@ -187,7 +187,7 @@ class JobStore {
       if (!visit(at->second)) return;
     }
   }
-  /// In the order of submission, those after this one; otherwise likewise.
+  /// The same for those after this one, in the order of submission; `visit` as above.
   template <class Visit>
   void each_after(JobNumber number, Visit&& visit) const {
     for (auto at = jobs_.upper_bound(number); at != jobs_.end(); ++at) {
@@ -220,7 +220,7 @@ class JobStore {
   std::size_t bytes() const { return bytes_; }
   /// How many there are in this state.
   std::size_t in_state(JobState state) const { return states_[static_cast<std::size_t>(state)]; }
-  /// How many have ended with a response that nobody was told.
+  /// How many have ended with an undelivered response.
   std::size_t uncollected() const { return uncollected_; }
   const Counts& counts() const { return counts_; }
   const JobLimits& limits() const { return limits_; }

@@ -50,7 +50,7 @@ std::variant<Frame, std::string> as_job(Frame request, JobNumber number) {
   return parsed(edits.made_in(request.bytes));
 }
 
-/// Shortened; empty if it is no call.
+/// Shortened; empty if it is not a call.
 std::string tool_called(const Frame& request) {
   if (request.method != "tools/call") return {};
   return shortened(find_string(request.text(request.params), "name").value_or(""));

@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
   std::vector<documents::DocumentedOption> options;
   for (const cli::Option& one : table.rows()) options.push_back({one});
   const std::string described = documents::groff_options(options);
-  // What nobody needs to have completed.
+  // Names without completion.
   std::erase_if(options, [](const auto& one) { return one.name().empty(); });
   return documents::fill_template(
       argv[1], argv[2],

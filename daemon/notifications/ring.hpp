@@ -59,14 +59,14 @@ class PushedOut {
   std::uint64_t count_ = 0;
 };
 
-/// Who writes down what becomes of the ring's entries, so that another daemon can go on with them.
-/// What is pushed out leaves at the old end, and is not told. Called from within the ring's calls:
-/// it changes nothing there. Implemented by RingLog.
+/// Records changes of the ring's entries, so that the next daemon can restore them. Entries pushed
+/// out leave at the old end and are not recorded. Called from within the ring's calls, and must not
+/// change the ring. Implemented by RingLog.
 class RingJournal {
  public:
   virtual void pushed(const RingEntry& entry) = 0;
   virtual void taken(Sequence sequence) = 0;
-  /// It was taken, and is not any more.
+  /// An entry that was taken counts as not taken again.
   virtual void given_back(Sequence sequence) = 0;
   /// A newer one has made it superfluous.
   virtual void superseded(Sequence sequence) = 0;
@@ -139,18 +139,19 @@ struct RingReader {
   }
 };
 
-/// The one store of session notifications (BEHAVIOUR, "Ring"). Pure: no sockets, no clocks of its
-/// own; the loop's thread only.
+/// The one store of session notifications (BEHAVIOUR, "Ring"). Pure: no sockets, and the time is an
+/// argument; the loop's thread only.
 ///
 /// Bounded by entries and by bytes, oldest out first. An entry stays until it is pushed out, taken
-/// or not; one that leaves untaken counts as dropped. Sequence numbers only grow. Age is judged
-/// when the ring is used: push(), join() and expire() drop what is too old first.
+/// or not; one that is pushed out without having been taken counts as dropped. Sequence numbers
+/// only grow. Age is judged when the ring is used: push(), join() and expire() drop expired entries
+/// first.
 class Ring {
  public:
   explicit Ring(RingLimits limits) : limits_(std::move(limits)) {}
 
-  /// Called whenever entries have left untaken, whoever made them leave, with dropped(). It must
-  /// not change the ring.
+  /// Called with dropped() whenever entries were dropped, for any reason. It must not change the
+  /// ring.
   void on_dropped(std::function<void(std::uint64_t)> told) { on_dropped_ = std::move(told); }
 
   /// What it holds, oldest first, and has counted.
@@ -167,18 +168,18 @@ class Ring {
   /// Continues with what another ring held; what is too much by these limits leaves it as ever.
   /// REQUIRES: it is new.
   void restore(Saved saved, WallTime now);
-  /// Who is told of every change from now on; null: nobody.
+  /// Records every change from now on; null: none is recorded.
   void set_journal(RingJournal* journal) { journal_ = journal; }
 
   /// Adds a notification (one line, without `\n`). False if it is excluded or larger than the ring.
   /// `coalesce_key` names what a newer one of the same key makes superfluous; empty: nothing.
   bool push(std::string message, std::string_view method, std::string coalesce_key, WallTime now);
 
-  /// Whether a push of so many bytes may cost an entry nobody has taken, for want of room or by its
-  /// age: then it is worth asking the readers' sockets first.
+  /// Whether a push of this size may drop an entry that was not taken, for lack of room or by age:
+  /// then the readers' sockets should be checked first.
   bool about_to_drop(std::size_t message_bytes, WallTime now) const;
 
-  /// A reader that begins with all that nobody has taken.
+  /// A reader that begins with all entries that were not taken.
   RingReader join(WallTime now);
   /// A reader of the ring whose entries were restored here goes on where it was.
   RingReader rejoin(RingReader reader) {
@@ -196,9 +197,9 @@ class Ring {
 
   /// Marks what the reader was given, and has read, as taken.
   void take(const RingReader& reader);
-  /// The reader did not want what it was given: nobody has taken it.
+  /// The reader did not want its entries: they count as not taken.
   void give_back(const RingReader& reader);
-  /// Marks one entry, which a client has read that is no reader of the ring.
+  /// Marks one entry as taken by a client that is not a reader of the ring.
   void take(Sequence sequence);
 
   /// The entries from `since` on (exclusive), oldest first, for reading without taking.

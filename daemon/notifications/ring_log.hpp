@@ -64,7 +64,7 @@ class RingLog final : private RingJournal {
   void note_changes();
   void note_position();
 
-  // For a log that is written anew.
+  // For a log that is being rewritten.
   void begin_snapshot();
   /// Appends the position, before all entries.
   void snapshot_position(LogWriter& out);

@@ -54,7 +54,7 @@ struct AccountNames {
 /// Who may do what: the rules of a policy's file (BEHAVIOUR, "Policy"). Pure; a value.
 class Policy {
  public:
-  /// Nobody may do anything.
+  /// Allows nothing to any peer.
   Policy() = default;
 
   /// `text`: JSON with comments. Or what is wrong with it, with the line.

@@ -253,7 +253,7 @@ void CommandRun::readable(std::unique_ptr<DescriptorWatch>& from, std::string& i
   }
 }
 
-/// What is in the pipe, and not what somebody goes on writing to it.
+/// Reads what is in the pipe, but not what is written to it meanwhile.
 void CommandRun::drain(std::unique_ptr<DescriptorWatch>& from, std::string& into,
                        std::size_t limit) {
   for (int i = 0; from && i < 32; ++i) {

@@ -62,11 +62,12 @@ struct CommandOutput {
   std::string fault;  ///< empty: it ended with exit code 0
 };
 
-/// One run of `/bin/sh -c COMMAND` in a process group of its own, with nothing of ours open in it.
+/// One run of `/bin/sh -c COMMAND` in its own process group, with none of our descriptors open in
+/// it.
 ///
-/// The loop's thread only; nothing blocks. It is over when the shell ends, whoever else may still
-/// hold its stdout. `done` comes once, from the loop, and may destroy the run. Destruction kills
-/// the group, if the shell still runs, and leaves its reaping to the loop.
+/// The loop's thread only; nothing blocks. It ends with the shell, even if other processes still
+/// hold its stdout. `done` is called once, from the loop, and may destroy the run. Destruction
+/// kills the group, if the shell still runs, and leaves its reaping to the loop.
 class CommandRun {
  public:
   using Done = std::function<void(const CommandOutput&)>;

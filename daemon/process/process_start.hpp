@@ -20,8 +20,8 @@ inline std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return pointers;
 }
 
-/// No signal comes while this lives; what is sent meanwhile comes afterwards, or to the image of
-/// the program that has taken the place of this one by then.
+/// Holds signals back during its lifetime; they are delivered afterwards, possibly to the new
+/// process.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -37,12 +37,11 @@ class SignalsBlocked {
   sigset_t before_;
 };
 
-/// What the process was started with: its arguments and its environment, taken to where only this
-/// process can read them. The one value from which the options can be taken again (SIGHUP), by this
-/// image of the program or by another one that takes its place.
+/// The process's arguments and environment, moved to where only this process can read them. The one
+/// value from which the options can be parsed again (SIGHUP), by this process or by the new one.
 ///
-/// `environ` lies in it: getenv(3), setenv(3) and what is forked go on as before. Made once, before
-/// any other thread; must outlive all that reads the environment.
+/// `environ` points into it: getenv(3), setenv(3) and forked children work as before. Made once,
+/// before any other thread; must outlive every reader of the environment.
 class ProcessStart {
  public:
   ProcessStart(int argc, char** argv);
@@ -50,7 +49,7 @@ class ProcessStart {
   ProcessStart(const ProcessStart&) = delete;
   ProcessStart& operator=(const ProcessStart&) = delete;
 
-  /// The start of an earlier image of the program in this process takes the place of its own.
+  /// Replaces its own start by that of the previous process.
   void continue_from(std::vector<std::string> arguments, std::vector<std::string> environment);
   const std::vector<std::string>& arguments() const { return arguments_; }
 
@@ -58,10 +57,9 @@ class ProcessStart {
   /// Ends with a null pointer, as main's.
   char** argv() { return argument_pointers_.data(); }
 
-  /// Redacts, where the kernel shows them to others (/proc/PID/environ and cmdline, proc(5)), the
-  /// values of all variables, and of the arguments those that may be secret: of --header and
-  /// --input, and userinfo and query of --url. Names stay, for whoever wonders how this was
-  /// started.
+  /// Redacts, where the kernel shows them to other users (/proc/PID/environ and cmdline, proc(5)),
+  /// the values of all variables, and those arguments that may be secret: of --header and --input,
+  /// and userinfo and query of --url. Names stay, to show how the process was started.
   void redact_originals();
 
  private:

@@ -45,11 +45,10 @@ struct ProcessUsage {
 
 ProcessUsage process_usage();
 
-/// When a daemon that nobody uses ends by itself: --idle-exit and --idle-keep.
+/// When an unused daemon ends: --idle-exit and --idle-keep.
 struct IdleOptions {
   std::chrono::milliseconds exit{0};  ///< 0: never
-  /// For so long notifications that nobody has taken, and jobs that have ended and that nobody has
-  /// collected, count as under way.
+  /// For this long undelivered notifications and uncollected jobs count as work.
   std::chrono::milliseconds keep{std::chrono::hours(24)};
 };
 

@@ -59,8 +59,8 @@ class DeclaredAnswers {
   bool names(std::string_view method) const;
   /// Whether it declares capabilities to answer questions by.
   bool has_capabilities() const { return capabilities_ != AskedFor::anything; }
-  /// Whether it has said what it answers, be it nothing. Who has only named its roots has not said
-  /// that it asks nobody.
+  /// Whether the client has declared which requests it answers, possibly none. Naming only roots
+  /// does not say that it answers no others.
   bool has_declared() const;
 
   template <class A>

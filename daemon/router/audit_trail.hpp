@@ -76,7 +76,7 @@ class AuditTrail final : public AnswerWatcher {
   void client_left(ClientId client);
   /// A job has ended, if its request had come; without a response it was cancelled.
   void job_ended(std::string_view job, std::string_view response);
-  /// The daemon ends: what has not ended is unknown, but for jobs that another one goes on with.
+  /// The daemon ends: open requests end as unknown, except for jobs that the next daemon resumes.
   void end_all(bool jobs_go_on);
   /// The lines that follow go to another file: it gets the first lines of what has not ended.
   void begin_again();

@@ -44,8 +44,8 @@ struct ModernRequest {
   DeclaredAnswers declared;  ///< which questions its client answers
   std::string log_level;     ///< empty: no log messages
   std::uint64_t digest = 0;  ///< request_digest(), of one that can be asked something
-  /// The capabilities, as JSON, for want of which the upstream was refused what it asked about it;
-  /// empty: it was not.
+  /// The capabilities, as JSON, without which a request of the upstream about this call was
+  /// refused; empty: none was.
   std::string undeclared;
   /// It did not say about which of those in flight.
   bool undeclared_by_one_of_several = false;
@@ -105,7 +105,7 @@ struct Suspension {
 struct JobRequest {
   JobNumber number{};
   bool about_task = false;  ///< it asks about the task that the job has become
-  /// A client waits for what comes of it, with the times of any request, and is told what else is
+  /// A client waits for the result, with the times of any request, and gets the other messages
   /// about it.
   bool for_client = false;
   // Who has submitted it.
@@ -149,7 +149,7 @@ class JobCalls {
   virtual void job_request_ended(const JobRequest& request, End end) = 0;
   /// Progress, or another notification about it.
   virtual void job_told(JobNumber number, Frame notification) = 0;
-  /// What it is asked is something else, or asked of somebody else: Router::question_of_job().
+  /// The job asks something else, or another user: Router::question_of_job().
   virtual void job_questions_changed(JobNumber number) = 0;
   /// One that stood in a result has this answer, as JSON; empty: an error.
   virtual void job_question_answered(JobNumber number, const Question& question,
@@ -213,7 +213,7 @@ struct Call {
            (stage == Stage::in_flight || (stage == Stage::input_required && !job));
   }
 
-  // What has come of it ends with the process.
+  // The results are not saved.
   template <class A>
   void each_field(A& archive) {
     archive(kind, stage, client, job, user, client_request_id, progress_token, method, subject,

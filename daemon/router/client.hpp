@@ -335,7 +335,7 @@ class Clients {
     return std::move(clients_.extract(client.id()).mapped());
   }
 
-  /// Null if it is not connected any more.
+  /// Null if it is no longer connected.
   Client* find(ClientId id) const {
     const auto found = clients_.find(id);
     return found == clients_.end() ? nullptr : found->second.get();
@@ -358,7 +358,7 @@ class Clients {
   std::unique_ptr<JobRequest> adopt(const Client& former, UpstreamId id, const Call& call) const {
     return job_calls_ != nullptr ? job_calls_->adopt(former, id, call) : nullptr;
   }
-  /// Who waits for it; null: nobody.
+  /// The waiting caller; null: none.
   Caller* caller_of(const Call& call) const {
     if (call.job == nullptr) return find(call.client);
     const auto found = jobs_.find(call.user);

@@ -160,8 +160,8 @@ class ClientEvents {
   virtual void client_line(ClientId client, ReceivedText line) = 0;
   /// One message that the transport has parsed already. Its id is not null.
   virtual void client_message(ClientId client, Frame message) = 0;
-  /// One request that nobody waits for at the moment: what comes of it is kept as well, if it can
-  /// be. Returns the name under which it is; empty: it is a request like any other.
+  /// A request whose client does not wait at the moment: the result is kept too, if possible.
+  /// Returns the name under which it is kept; empty: it is an ordinary request.
   virtual std::string client_request_for_later(ClientId client, Frame request) {
     client_message(client, std::move(request));
     return {};
@@ -185,11 +185,11 @@ class ClientEvents {
   ~ClientEvents() = default;
 };
 
-/// Who sees the upstream's requests beside the client that is asked, and may answer what nobody was
-/// asked (ClientChannel::answers_unasked). Called by the router, on the loop's thread.
+/// Sees the upstream's requests beside the client that is asked, and may answer those that no
+/// client was asked (ChannelState::answers_unasked). Called by the router, on the loop's thread.
 class RequestOnlookers {
  public:
-  /// Somebody would see one that is shown now.
+  /// Whether a request shown now would be seen.
   virtual bool somebody_looks_on() const = 0;
   /// `line` has the id under which an answer is taken.
   virtual void show_request(const std::string& line) = 0;

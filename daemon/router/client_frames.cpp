@@ -556,8 +556,8 @@ void ClientFrames::refuse(Caller& caller, const Frame& refused, const Failure& f
   }
 }
 
-// What clients' frames do while there is no session: what opens one, how long they wait for it, and
-// what becomes of them.
+// Clients' frames while there is no session: which of them open one, how long they wait for it, and
+// how they end.
 
 using namespace std::string_view_literals;
 

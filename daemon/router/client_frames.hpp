@@ -43,8 +43,8 @@ class ServedClient {
     if (!served_ && !client.is_bridge) served_ = client.id();
     if (!is_served(client)) client.channel.set_feed(RingFeed::none);
   }
-  /// Chooses again, if the one that was served is not to be any more. Returns who is served now and
-  /// was not before; null if that is nobody.
+  /// Chooses again if the served client lost its turn. Returns a client that is served now and was
+  /// not before; null if there is none.
   Client* choose() {
     if (!one_at_a_time_) return nullptr;
     const Client* const served = clients_.find(served_);
@@ -65,8 +65,8 @@ class ServedClient {
   std::optional<ClientId> served_;
 };
 
-/// Who gets one of the --max-inflight slots for requests at the upstream: whoever asks while one
-/// is free and nobody waits, else in the order of asking, one slot each. Pure.
+/// Assigns the --max-inflight slots for requests at the upstream: to a caller that asks while one
+/// is free and no other waits, else in the order of asking, one slot each. Pure.
 class SlotQueue {
  public:
   /// `waits`: the mark of a caller that is in it.
@@ -75,8 +75,8 @@ class SlotQueue {
 
   void set_slots(std::size_t slots) { slots_ = slots; }
 
-  /// Whether `caller` may take a slot now, while `used` of them are taken; else it is in the queue.
-  /// One that is in it may, too, if a slot is free: whoever frees one serves the queue at once, so
+  /// Whether `caller` may take a slot now, while `used` are taken; else it is queued. A queued
+  /// caller may take one too if a slot is free: the queue is served as soon as a slot is freed, so
   /// those before it have had theirs.
   bool admits(Caller& caller, std::size_t used) {
     if (used < slots_ && (queue_.empty() || caller.*waits_)) return true;
@@ -169,12 +169,12 @@ class ClientFrames {
   /// Starts nothing until resume(): what comes waits.
   void pause() { paused_ = true; }
   void resume();
-  /// A client of an earlier image of the program, with what of it had not been started.
+  /// A client of the previous process, with its frames that were not started yet.
   void client_continued(Client& client, std::vector<std::string> waiting);
 
   /// The one that was served has left, or may have shown that it only looks on.
   void choose_served();
-  /// The clients' rules are others now.
+  /// The clients' rules have changed.
   void policy_changed();
 
   /// A request or a notification that the upstream is to get.
@@ -184,7 +184,7 @@ class ClientFrames {
   void request_ended(const Call& call);
   /// A request of this caller has given its slot back.
   void slot_freed(Caller& caller);
-  /// Nothing more comes for this message, which is no request.
+  /// A message that is not a request is complete: nothing follows.
   void message_ended(UpstreamId id) { notifications_.ended(id); }
 
   // Of the session.

@@ -24,7 +24,7 @@ class ControlRequests {
   /// What comes of the client's request is kept, and it is answered as well. Returns the name under
   /// which it is kept; empty: it is not.
   std::string keep_for_later(Client& client, const Frame& request);
-  /// It waited for this answer at another image of the program, and does so on.
+  /// A request that waited for this answer in the previous process, and still waits.
   Control::Reply reply_continued(Client& client, std::string_view raw_id);
   /// Its queue has room again, or it was restored after an upgrade.
   void answer_waiting(Client& client);

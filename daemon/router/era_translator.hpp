@@ -73,20 +73,20 @@ class EraTranslator {
   /// Whether the upstream has no such notification.
   bool swallows(const Frame& notification, Era client) const;
 
-  /// What of the request has to be kept for what comes of it. REQUIRES: before make_for_upstream();
-  /// its era and its side are set.
+  /// Notes what translating the response will need. REQUIRES: before make_for_upstream(); its era
+  /// and its side are set.
   void note(const Frame& request, Call& call) const;
-  /// The request as this side of the upstream is to get it, under this id, with the headers that
-  /// mirror it: what the message says of both is set. Returns why it cannot be sent; empty: it can.
-  /// `caller`: whose it is; null: the bridge's, or nobody's by now.
+  /// The request as this side of the upstream expects it, under this id, with the headers that
+  /// mirror it; sets what the message says of both. Returns why it cannot be sent; empty: it can.
+  /// `caller`: its owner; null: the bridge, or a caller that has left.
   std::string make_for_upstream(Frame&& request, const Caller* caller, Era side,
                                 Outgoing& message) const;
   /// A call of a job, as it is sent to the server of now: a task of it if it can be one.
   Frame as_task(Frame call) const;
-  /// Sets the headers anew, by what is known of the server's tools now.
+  /// Sets the headers again, by the present list of tools.
   void mirror_again(Outgoing& message) const;
-  /// Makes of the response what the client is to get, but for its id, which stays where it was or
-  /// is in `response.id` of a frame made anew.
+  /// Turns the response into the client's form, except for its id, which stays in place or, in a
+  /// frame that was made from scratch, is in `response.id`.
   void translate_for_client(Frame& response, const Call& call);
   /// Whether the client is to see this notification about its request.
   bool is_for_client(const Frame& notification, const Call& call) const;

@@ -20,13 +20,13 @@ namespace bridge {
 /// Calls of legacy clients and of jobs whose stage is input_required: a modern upstream has
 /// answered them with questions (MCP 2026-07-28, "Multi Round-Trip Requests"; BEHAVIOUR, "Eras:
 /// questions to a legacy client"). The questions become Questions, and the request is sent again
-/// with the answers. An elicitation that nobody answers is answered as cancelled by the user; of
-/// anything else the request ends.
+/// with the answers. An elicitation without an answer is answered as cancelled by the user; without
+/// any other answer the request ends.
 ///
-/// What it knows of a call is in Call::rounds. Owned by the router; the loop's thread only. Bounds:
-/// at most `max_rounds` of each call; their bytes count against --max-buffered. A round waits for
-/// its answers for --input-wait, and for a session for --connect-wait; of a job, which has a time
-/// of its own, as long as that lasts.
+/// Its data of a call is Call::rounds. Owned by the router; the loop's thread only. Bounds: at most
+/// `max_rounds` of each call; their bytes count against --max-buffered. A round waits for its
+/// answers for --input-wait, and for a session for --connect-wait; that of a job, which has its own
+/// deadline, as long as the job lasts.
 class InputRounds {
  public:
   static constexpr unsigned max_rounds = 16;
@@ -45,7 +45,7 @@ class InputRounds {
   void question_answered(const Question& question, const Frame* response);
 
   void session_open();
-  /// Whoever waits for one asks for it again.
+  /// Requests that wait for a session ask for one again.
   void session_closed();
   /// Ends those that wait for the session.
   void fail_waiting(const Failure& failure);

@@ -19,12 +19,13 @@
 namespace bridge {
 namespace {
 
-/// Whoever has not answered for so long is asked no further one while another could.
+/// A client that has not answered for this long gets no further question while another client could
+/// answer.
 constexpr std::chrono::seconds answer_timeout{30};
 
 constexpr std::string_view nobody_answers = "Method not found: no client of the bridge answers it";
 
-/// Empty: this client's, or nobody's.
+/// Empty: this client, or no caller in particular.
 std::string_view caller_of(const Question& question, ClientId asked) {
   if (question.origin) return question.owner == asked ? "" : "another";
   switch (question.caller.kind) {
@@ -166,7 +167,7 @@ bool has_declined(const Question& question, ClientId client) {
   return std::find(declined.begin(), declined.end(), client) != declined.end();
 }
 
-/// Who only looks on, or cannot be reached, is nobody to the upstream.
+/// Observers and clients that cannot be reached do not count for the upstream.
 bool Questions::somebody_is_connected() const {
   const Clients& clients = context_.clients;
   return std::any_of(clients.begin(), clients.end(), [](const auto& entry) {
@@ -274,7 +275,7 @@ void Questions::refuse(std::string_view raw_id, int code, std::string_view messa
   context_.upstream.respond(error_reply(raw_id, code, message));
 }
 
-/// To whoever asks.
+/// Refuses the request of its asker.
 void Questions::refuse(const Question& question, int code, std::string_view message) {
   if (question.is_request()) {
     refuse(question.upstream_request_id, code, message);
@@ -410,7 +411,7 @@ void Questions::answer(Client& client, Frame response) {
   const bool was_told =
       question != nullptr && question->asked == client.id() &&
       (question->told_as.empty() || question->told_as == response.text(response.id));
-  // What was shown is anybody's to answer while no client is asked; a job's is its user's.
+  // While no client is asked, any client may answer what was shown; a job's question is its user's.
   const bool is_open = question != nullptr && question->shown && client.channel.answers_unasked() &&
                        (question->is_parked() || (question->answerer == Question::Answerer::job &&
                                                   question->user == client.user));
@@ -553,7 +554,7 @@ bool Questions::answer(JobNumber job, std::string_view result, std::string_view 
   return true;
 }
 
-/// Whoever was asked for the job need not answer: another one may.
+/// The client that was asked for the job need not answer: another one may.
 void Questions::release(Question& question) {
   question.asked.reset();
   question.told_as.clear();
@@ -625,7 +626,7 @@ void Questions::cancel(Frame notification) {
   remove(*question);
 }
 
-/// Nobody waits for its answer any more: whoever was asked is told, and need not go on.
+/// No answer is needed any longer: tells the client that was asked.
 void Questions::withdraw(Question& question, std::string_view reason) {
   const Client* const client = context_.clients.find(question.asked);
   if (client != nullptr && client->channel.can_be_asked({})) tell_withdrawn(question, reason);

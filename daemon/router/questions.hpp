@@ -24,8 +24,8 @@ namespace bridge {
 /// What the user says who answers no elicitation.
 constexpr std::string_view cancelled_by_user = R"({"action":"cancel"})";
 
-/// Whose request a question of the upstream may be about that says of none that it is: whoever had
-/// requests in flight when it came about which something may be asked.
+/// A client whose request a question may be about that names no request: it had requests in flight
+/// when the question came, about which this may be asked.
 struct LikelyCaller {
   enum class Kind { nobody, one, several };
   friend constexpr Kind last_of(Kind) { return Kind::several; }
@@ -90,8 +90,9 @@ struct Question {
   }
 };
 
-/// The notification that tells a client whose call it is asked about; empty if it is its own, or
-/// nobody's in particular, or if it has not named such requests by `bridge/answers`.
+/// The notification that tells a client whose call its question is about; empty if it is its own,
+/// or no one's in particular, or if the client has not asked for such questions by
+/// `bridge/answers`.
 std::string notice_of_caller(const Question& question, const Client& asked);
 
 /// The questions that are not answered yet. Pure. Bounded: `max_parked` of them and
@@ -118,7 +119,7 @@ class QuestionTable {
   void move_to_end(const Question& question);
 
   Question* find(std::uint64_t id);
-  /// By the id as whoever was asked was told it, raw JSON.
+  /// By the id under which the client was asked, raw JSON.
   Question* find_told(std::string_view raw_id);
   Question* find_by_upstream_id(std::string_view raw_id);
   /// Which this job is asked now; null: nothing.
@@ -153,33 +154,33 @@ struct Askable {
   std::optional<UpstreamId> call{};  ///< in a result of this call, which a modern client has sent
 };
 
-/// Who is asked, of those who can be, in the order of their connecting: whose request it is about;
-/// else the only one with requests in flight; else the one connected longest. A job only while
-/// nobody connected has requests in flight. Somebody silent only if all are. Null if there are
-/// none. Pure.
+/// Chooses the client to ask, in the order of connecting: the one whose request it is about; else
+/// the only one with requests in flight; else the one connected longest. A job's waiter only while
+/// no connected client has requests in flight. A silent client only if all are silent. Null if
+/// there is none. Pure.
 const Askable* who_is_asked(const std::vector<Askable>& able);
 
 /// Whether this client has answered that it does not know such requests.
 bool has_declined(const Question& question, ClientId client);
 
-/// Who is told what becomes of questions.
+/// Called with the results of questions.
 struct QuestionEvents {
-  /// One that stood in the result of a call. `response` is the client's; null: nobody answers it.
-  /// It may only take note.
+  /// A question in the result of a call was answered. `response` is the client's; null: there is no
+  /// answer. The callee may only take note.
   std::function<void(const Question& question, const Frame* response)> answered;
-  /// The upstream has asked this about a request, and was refused: nobody has declared it.
+  /// The upstream's request about a call was refused, because no client has declared it.
   std::function<void(std::optional<UpstreamId> call, std::string_view method, AskedFor asked)>
       nobody_declares;
   /// A question is to be asked in a result of this call; false: it cannot be.
   std::function<bool(UpstreamId call)> ask_in_result;
 };
 
-/// What the upstream asks (sampling, elicitation, roots, any other): who is asked, to whom one is
-/// passed on, how long one is parked when nobody can be asked, and what an answer is the answer to
-/// (BEHAVIOUR, "Server requests", "Jobs: questions", "Eras").
+/// Requests of the upstream (sampling, elicitation, roots, any other): which client is asked, to
+/// which one a question is passed on, how long it is parked while no client can be asked, and which
+/// question an answer belongs to (BEHAVIOUR, "Server requests", "Jobs: questions", "Eras").
 ///
-/// Owned by the router; the loop's thread only. Bounds: those of QuestionTable; a question over
-/// them is answered with an error. One that is parked is answered so after --park-requests.
+/// Owned by the router; the loop's thread only. Bounds: those of QuestionTable; a question beyond
+/// them is answered with an error, as is a parked one after --park-requests.
 class Questions {
  public:
   Questions(const RouterContext& context, RequestsInFlight& in_flight, QuestionEvents events);
@@ -192,17 +193,17 @@ class Questions {
   void add(UpstreamId origin, std::size_t place, const InputRequest& question);
   /// And of one of the task that this job has become.
   void add(JobNumber job, const InputRequest& question);
-  /// It is answered so, and asked of nobody.
+  /// Answers it with this error; no client is asked.
   void refuse(std::string_view raw_id, int code, std::string_view message);
   void cancel(Frame notification);
   /// The call that some belong to is in flight no more.
   void call_ending(UpstreamId origin);
-  /// The session was lost. The next one counts its ids anew.
+  /// The session was lost. The next one counts its ids from the beginning.
   void session_replaced();
 
   // From the clients.
   void answer(Client& client, Frame response);
-  /// Somebody can be asked now, or has declared more: the parked ones are offered again.
+  /// A client can be asked now, or has declared more: offers the parked questions again.
   void offer_parked();
   /// It has half-closed, and will answer nothing more.
   void client_half_closed(const Client& client) { ask_others(client, false); }
@@ -281,8 +282,8 @@ class Questions {
   std::uint64_t last_told_ = 0;  ///< of the ids of clients that wait for jobs
 };
 
-/// A request of the upstream was refused, since nobody has declared it. The client whose request it
-/// surely is about, and that has never said what it answers, is told what its request may fail for:
+/// A request of the upstream was refused because no client has declared it. The client whose call
+/// it is surely about, and that has never declared what it answers, is told why its call may fail:
 /// `notifications/bridge/question_refused` (BEHAVIOUR, "Server requests"). The loop's thread only.
 void tell_of_refusal(const Question& question, const RequestsInFlight& in_flight,
                      const Clients& clients);

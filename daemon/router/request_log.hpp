@@ -43,8 +43,8 @@ inline constexpr std::array<std::int64_t, 16> total_bounds = {
 inline constexpr std::array<std::int64_t, 13> added_bounds = {
     25, 50, 100, 250, 500, 1'000, 2'500, 5'000, 10'000, 25'000, 100'000, 1'000'000, 10'000'000};
 
-/// What the router counts, for the status and the metrics: plain numbers of the loop's thread, read
-/// when somebody asks.
+/// Counters of the router for the status and the metrics: plain numbers of the loop's thread, read
+/// on request.
 struct Statistics {
   std::uint64_t requests = 0;            ///< of clients, without `bridge/*`
   std::uint64_t errors = 0;              ///< answered with an error, the upstream's or the bridge's

@@ -79,17 +79,16 @@ class RequestEvents {
   ~RequestEvents() = default;
 };
 
-/// The requests of clients at the upstream: under which id and token they went, whose answer and
-/// progress it is that comes, and how each of them ends (BEHAVIOUR, "Ids and tokens" and
-/// "Cancellation and leaving").
+/// The requests of clients at the upstream: the id and token of each, the owner of each response
+/// and progress, and how each ends (BEHAVIOUR, "Ids and tokens" and "Cancellation and leaving").
 ///
-/// The table is the only place that knows to whom a request belongs; a request whose client has
-/// left stays in it without one (--orphans finish), or becomes a job's (JobCalls::adopt).
+/// Only this table knows the owner of a request; one whose client has left stays without an owner
+/// (--orphans finish), or becomes a job (JobCalls::adopt).
 ///
 /// Owned by the router; the loop's thread only. Bounds: --max-inflight requests, one `initialize`,
-/// and those of jobs, which wait for an answer (--jobs); they hold their ids and tokens, their
-/// bodies are the session's. The transport ends each of them in time, but for those of a job, which
-/// sees to that itself.
+/// and those of jobs that wait for an answer (--jobs); they hold their ids and tokens, the session
+/// holds their bodies. The transport ends each in time, except for those of a job, which has its
+/// own deadline.
 class RequestsInFlight {
  public:
   RequestsInFlight(const RouterContext& context, RestorableState& restorable,
@@ -101,8 +100,8 @@ class RequestsInFlight {
   /// Opens the first session. REQUIRES: Session::wants_initialize().
   void open_session(Client& client, WaitingFrame initialize);
 
-  /// A request of the router's own, whose answer is nobody's but this table's: no client waits for
-  /// it, and it takes no place.
+  /// A request of the router's own, whose response only this table reads: no client waits for it,
+  /// and it takes no slot.
   void start_own(std::string_view method, std::string_view params, Era side);
   /// It is sent again on this side, as that wants it, and perhaps under another id.
   void remake(Outgoing& message, Era side, bool under_new_id);
@@ -117,26 +116,26 @@ class RequestsInFlight {
   /// `client` waits for it with another request. REQUIRES: it is suspended, and the client has a
   /// place.
   void resume(UpstreamId id, Client& client, const WaitingFrame& request);
-  /// Ends it at the upstream; nobody is told. REQUIRES: it is suspended.
+  /// Ends it at the upstream; no client is told. REQUIRES: it is suspended.
   void drop_suspended(UpstreamId id, std::string_view reason);
 
   // From the upstream: requests_in_flight_from_upstream.cpp.
   /// Returns the request that it answers, if that was in flight.
   std::optional<UpstreamId> answer(std::optional<UpstreamId> origin, Frame&& response);
   void progress(Frame notification);
-  /// Gives it to the client whose request's stream this is or was; false if there is none any more.
+  /// Gives it to the client whose request's stream this is or was; false if that client is gone.
   bool pass_on(UpstreamId origin, Frame& notification);
   /// A log message that came on the stream of no request: it is about any of the requests of this
   /// side that have asked for messages of its level, and about those that are suspended. False if
   /// no client has it now.
   bool pass_log_message_on(const Frame& message, Era side);
-  /// The upstream has asked this in vain. `id`: the request that it is about; none: it does not
-  /// say. Then it is about one of those whose clients have not declared it, and the first of them
-  /// that fails is taken to be the one.
+  /// The upstream's request was refused. `id`: the call that it is about; nullopt: it names none,
+  /// and is about one of those whose clients have not declared it; the first of them that fails is
+  /// taken to be the one.
   void note_undeclared(std::optional<UpstreamId> id, std::string_view method, AskedFor asked);
-  /// What came on this request's stream is no message.
+  /// A message on this request's stream was malformed.
   void note_malformed(UpstreamId origin, std::string_view reason);
-  /// Nothing more comes for this message; false if it is no request.
+  /// Nothing follows for this message; false if it is not a request.
   bool end(UpstreamId id, Ending& ending);
   void end(UpstreamId id, Suspension::End end);
 
@@ -150,7 +149,7 @@ class RequestsInFlight {
   /// Whether its job is asked something about it: then it takes no slot. False if it is not in
   /// flight, or nothing changes.
   bool set_asked(const JobsOfUser& caller, std::string_view raw_id, bool is_asked);
-  /// What becomes of its requests is what --orphans says. REQUIRES: it was taken out of Clients.
+  /// --orphans decides about its requests. REQUIRES: it was taken out of Clients.
   void client_left(Client& client);
 
   /// Ends every initialize that has waited for the first session for --connect-wait. Returns when

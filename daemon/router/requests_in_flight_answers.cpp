@@ -112,7 +112,7 @@ void RequestsInFlight::progress(Frame notification) {
   tell(*call, std::move(notification));
 }
 
-/// Tells whoever waits for it, if that is somebody.
+/// Tells the waiting client, if there is one.
 void RequestsInFlight::tell(const Call& call, Frame&& notification) {
   if (call.job != nullptr) {
     context_.clients.jobs_of(call.user).jobs.job_told(call.job->number, std::move(notification));
@@ -181,7 +181,7 @@ void RequestsInFlight::note_undeclared(std::optional<UpstreamId> id, std::string
   }
 }
 
-/// One of several requests that it could have been about has failed for want of it.
+/// One of several requests that the refused one could have been about has failed without an answer.
 void RequestsInFlight::found_undeclared(const ModernRequest& failed) {
   if (!failed.undeclared_by_one_of_several) return;
   for (auto& [id, request] : table_) {
@@ -306,7 +306,7 @@ void RequestsInFlight::client_left(Client& client) {
   }
 }
 
-/// Its job sees to its deadline.
+/// The deadline is the job's.
 bool RequestsInFlight::keep_orphan(UpstreamId id, Call& call, const Client& former) {
   auto job = context_.clients.adopt(former, id, call);
   if (job == nullptr) return false;

@@ -343,7 +343,7 @@ void Router::listen_resumed(const SubscriptionFilter& filter) {
                   {filter.resources.begin(), filter.resources.end()});
 }
 
-/// What may have changed while nobody could tell.
+/// Announces what may have changed while there was no session.
 void Router::publish_changes(const std::vector<std::string>& lists,
                              const std::vector<std::string>& uris) {
   for (const std::string& method : lists) feed_.publish(own_notification(method), method, method);

@@ -44,7 +44,7 @@ class Router final : public ClientEvents, public SessionEvents, private RequestE
 
   /// --handshake eager.
   void start();
-  /// SIGHUP: takes the times and what becomes of orphans.
+  /// SIGHUP: takes the times and the policy for orphans.
   void reconfigure(const RouterOptions& options);
   /// What the clients may do from now on, and what of the lists is for them; null: everything.
   /// `tells`: they are told that the lists have changed.
@@ -61,8 +61,8 @@ class Router final : public ClientEvents, public SessionEvents, private RequestE
   }
   /// The daemon is ending: waiting frames are answered, requests in flight go on.
   void begin_shutdown();
-  /// The grace is over: requests in flight are answered too. `keeps_jobs`: those of jobs are not
-  /// cancelled at the upstream, since the next daemon goes on with them.
+  /// The grace period is over: answers requests in flight too. `keeps_jobs`: those of jobs are not
+  /// cancelled at the upstream, because the next daemon resumes them.
   void end_shutdown(bool keeps_jobs = false);
   bool has_requests_in_flight() const { return in_flight_.size() > 0; }
 
@@ -156,8 +156,8 @@ class Router final : public ClientEvents, public SessionEvents, private RequestE
   /// not among them, which is never cancelled.
   std::vector<UpstreamId> unanswered() const;
   bool keeps_orphans() const { return options_.orphans == Orphans::keep; }
-  /// Those of them that somebody else would go on with if their clients left now: `visit` gets the
-  /// id, the client and the method.
+  /// Requests that would become jobs if their clients left now: `visit` gets the id, the client and
+  /// the method.
   template <class Visit>
   void each_orphan_to_be(Visit&& visit) const {
     in_flight_.each([&](UpstreamId id, const Call& call) {

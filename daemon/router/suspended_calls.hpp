@@ -17,16 +17,16 @@ namespace bridge {
 
 /// Modern clients' calls in which a legacy upstream asks something (MCP 2026-07-28, "Multi
 /// Round-Trip Requests"; BEHAVIOUR, "Eras: questions to a modern client"): the client is answered
-/// with an `input_required` result, and the call stays open upstream, with nobody who waits for it,
+/// with an `input_required` result, and the call stays open upstream, without a waiting client,
 /// until a request of the same user brings the answers and takes it over. Questions that come
 /// within gathering_time of the first are asked in one result.
 ///
-/// What names such a call is a state that cannot be guessed, that counts once, and that is bound to
-/// the user and to the request (request_digest). What is known of it is in Call::suspension.
+/// A suspended call is named by a state that cannot be guessed, is valid once, and is bound to the
+/// user and to the request (request_digest). Its data is Call::suspension.
 ///
 /// Owned by the router; the loop's thread only. Bounds: --client-inflight suspended calls of a
-/// user, --max-inflight in all; of each max_rounds, max_questions that wait and max_messages; what
-/// is kept of them counts against --max-buffered. Each ends after --input-wait.
+/// user, --max-inflight in all; of each max_rounds, max_questions that wait and max_messages; their
+/// data count against --max-buffered. Each ends after --input-wait.
 class SuspendedCalls {
  public:
   static constexpr unsigned max_rounds = 16;

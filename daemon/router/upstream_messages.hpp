@@ -13,8 +13,8 @@
 
 namespace bridge {
 
-/// Sends to the upstream what is no request: it takes no place, and its end is told only by
-/// SessionEvents::session_ended. Owned by the router; the loop's thread only.
+/// Sends messages other than requests to the upstream: they take no slot, and only
+/// SessionEvents::session_ended tells of their end. Owned by the router; the loop's thread only.
 class UpstreamMessages {
  public:
   UpstreamMessages(UpstreamIdSource& ids, Session& session) : ids_(ids), session_(session) {}

@@ -40,7 +40,7 @@ class Notes {
   std::unordered_set<std::string> known_;
 };
 
-/// What an error names; it is a line that somebody reads.
+/// How much of a name an error message shows.
 constexpr std::size_t most_named = 100;
 
 class Resolver {

@@ -29,18 +29,18 @@ struct EraRefusal {
   Failure failure;  ///< what is told if the server speaks neither
 };
 
-/// The session with the upstream in one era: opened, kept and opened again (MCP 2025-11-25,
-/// "Lifecycle", and MCP 2026-07-28, "Discovery"; BEHAVIOUR, "Session"). A modern one is what
-/// `server/discover` has told; there is no session at the server.
+/// The session with the upstream in one era: opened, kept and reopened (MCP 2025-11-25,
+/// "Lifecycle", and MCP 2026-07-28, "Discovery"; BEHAVIOUR, "Session"). A modern one is the result
+/// of `server/discover`; the server itself has no session.
 ///
-/// It decides whether there is a session; it knows no client and no HTTP. Owned by Session, which
-/// has one of each era; the loop's thread only. A message given to send() ends with session_ended,
+/// It decides whether there is a session, and knows no client and no HTTP. Owned by Session, which
+/// has one for each era; the loop's thread only. A message given to send() ends with session_ended,
 /// or with a message that answers it; messages that may be sent again (decide_retry) are held here
 /// until then.
 ///
-/// Its parts: Opening (step by step), UpstreamListen and EventStreams (what a modern one says by
-/// itself), HealthCheck (is it there), decide_retry() (what becomes of a message that failed),
-/// Retries (what is held until when, and when the next try comes).
+/// Its parts: Opening (the steps), UpstreamListen and EventStreams (the server's notifications in
+/// the modern era), HealthCheck (whether the server still answers), decide_retry() (retry or
+/// failure), Retries (held messages and the time of the next retry).
 class EraSession final : private Opening::Events,
                          private UpstreamListen::Events,
                          private Retries::Events {

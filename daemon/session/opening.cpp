@@ -90,8 +90,8 @@ namespace {
 constexpr std::chrono::seconds server_stream_timeout{1};
 /// What is restored is worth less than the session: it does not keep it shut.
 constexpr std::chrono::seconds restoring_timeout{5};
-/// So many times --connect-wait, doubled so often: a server may be slow to start, but the
-/// connection may also be dead without anybody saying so.
+/// This many times --connect-wait, doubled as often: a server may be slow to start, but the
+/// connection may also be dead without a sign of it.
 constexpr int initialize_timeout = 6;
 constexpr int max_doublings = 4;
 

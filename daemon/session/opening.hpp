@@ -66,7 +66,7 @@ class Opening {
   /// Implemented by the session.
   class Events {
    public:
-    /// `initialize` was given up: nothing has come of it, not even an end.
+    /// `initialize` timed out: there was no response and no end.
     virtual void initialize_unanswered() = 0;
     /// What has to be set again in the new session.
     virtual SessionSettings settings_to_restore() const = 0;
@@ -76,8 +76,8 @@ class Opening {
     virtual void probe_found_modern(std::string discover_result) = 0;
     /// It is legacy; `for_good`: and is known to be from now on. `refusal`: what it answered.
     virtual void probe_found_legacy(bool for_good, Failure refusal) = 0;
-    /// It does not tell: it could not be reached, or turns everybody away, or speaks no version
-    /// that the bridge speaks.
+    /// The probe gave no result: the server could not be reached, refuses every request, or speaks
+    /// no version that the bridge speaks.
     virtual void probe_failed(Failure failure) = 0;
 
    protected:

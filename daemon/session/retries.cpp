@@ -7,7 +7,8 @@
 namespace bridge {
 namespace {
 
-/// After so many refusals for want of a session a message is answered, not sent again.
+/// After this many refusals because of a missing session a message fails instead of being sent
+/// again.
 constexpr std::uint8_t max_rejections = 3;
 /// How many times a message that only reads is sent again after its connection broke.
 constexpr std::uint8_t max_repeats = 2;

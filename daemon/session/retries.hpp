@@ -87,7 +87,7 @@ struct RetrySituation {
   std::chrono::milliseconds login_wait{0};
 };
 
-/// What becomes of a message that failed before its answer began (BEHAVIOUR, "Session: retried
+/// Whether a message that failed before its response began is retried (BEHAVIOUR, "Session: retried
 /// requests").
 struct RetryDecision {
   enum class Action : std::uint8_t {

@@ -19,14 +19,14 @@ namespace bridge {
 /// The session with the upstream, as clients of both eras see it: a legacy one, a modern one, or
 /// both side by side (BEHAVIOUR, "Eras: What a server speaks").
 ///
-/// What the server speaks is found out by what the first client of each era needs: the opening of
-/// that era's own session. If the server refuses it as one does that speaks the other era, that
-/// session is opened in its place, and clients of both are served by it. A local server is one
-/// process and speaks one era: that of its first client, if it can.
+/// The server's era is probed by what the first client of each era needs: opening the session of
+/// that era. If the server refuses it the way a server of the other era does, the other session is
+/// opened instead, and serves the clients of both. A local server is one process and speaks one
+/// era: that of its first client, if it can.
 ///
-/// It has no state of its own but what the server speaks; whether a side is open, and what becomes
-/// of its messages, is its EraSession's affair. "Side" is the era in which a message goes to the
-/// server; the era of a client is the one it speaks. Owned by the daemon; the loop's thread only.
+/// Its only state is what the server speaks; whether a side is open, and how its messages end, is
+/// up to the EraSession. "Side" is the era in which a message goes to the server; the era of a
+/// client is the one that the client speaks. Owned by the daemon; the loop's thread only.
 class Session final : public UpstreamEvents {
  public:
   using State = EraSession::State;

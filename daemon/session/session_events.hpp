@@ -35,8 +35,8 @@ class SessionEvents {
   virtual void session_awaits_login() {}
   /// The upstream refuses: everything that waits for this side is answered with this.
   virtual void session_refused(Era side, const Failure& failure) = 0;
-  /// One message that is not the session's own affair. Returns the request that it answers; none:
-  /// it is no answer, or to nothing that is awaited.
+  /// A message that does not concern the session itself. Returns the request that it answers;
+  /// nullopt: it is not a response, or to an unknown request.
   virtual std::optional<UpstreamId> session_message(Era side, std::optional<UpstreamId> origin,
                                                     Frame&& frame) = 0;
   /// A notification on the bridge's own `subscriptions/listen`.

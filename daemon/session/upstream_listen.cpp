@@ -240,7 +240,7 @@ std::optional<std::string> EventStreams::take(UpstreamId id, const Frame& notifi
               "the upstream has not kept all events {} since the last one that came",
               printable(stream.event.name, 80));
   }
-  // That the stream is open is no news, unless it tells of a gap.
+  // An opened stream is worth a notification only after a gap.
   if (notification.method == "notifications/events/active" && !has_gap) return std::nullopt;
   return without_subscription_id(notification);
 }

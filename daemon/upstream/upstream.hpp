@@ -72,7 +72,7 @@ struct RetryNotes {
 enum class OutgoingKind : std::uint8_t { request, notification, response };
 constexpr OutgoingKind last_of(OutgoingKind) { return OutgoingKind::response; }
 
-/// Which part sent a message, and awaits what comes of it.
+/// The part that sent a message, and gets its result.
 enum class MessageOwner : std::uint8_t {
   router,
   opening,  ///< of the session, like all that follow
@@ -94,8 +94,8 @@ struct Outgoing {
   /// something has come on it.
   bool stays_open = false;
   std::string body;  ///< one line, without `\n`
-  /// Header lines for a transport that has headers (MCP 2026-07-28, "Request Metadata"). Whoever
-  /// makes them has checked that they can stand in a head.
+  /// Header lines for a transport that has headers (MCP 2026-07-28, "Request Metadata"), checked by
+  /// their maker to be valid in a head.
   std::vector<std::string> headers{};
   /// It was sent by another daemon: its answer's stream goes on behind this event, without a body.
   /// Empty: it is sent.
@@ -296,7 +296,7 @@ class Upstream {
   virtual bool survives_upgrade(std::optional<UpstreamId> id) const = 0;
   /// All messages of which that is so.
   virtual std::vector<SavedMessage> save_messages() const = 0;
-  /// Awaits what comes of it; false if nothing can come. REQUIRES: the session was resumed.
+  /// Awaits its result; false if none can come. REQUIRES: the session was resumed.
   virtual bool restore(SavedMessage&& message) = 0;
 
   /// The daemon is ending: requests that wait here for something before they can be sent end with

@@ -7,12 +7,12 @@
 #include "servers/server_config.hpp"
 #include "servers/variables.hpp"
 
-// A file of servers is read or refused, in time that grows with the file alone, and what is made of
-// it is bounded; a text with variables likewise. Run with -max_len=1048576: so long a file may be.
+// A file of servers is read or refused in linear time, and the result is bounded; a text with
+// variables also. Run with -max_len=1048576, the longest file.
 
 namespace bridge {
 
-// Nobody is asked here.
+// There are no prompts here.
 std::optional<std::string> ask_for_input(const InputDefinition&) { return std::nullopt; }
 bool has_terminal() { return false; }
 

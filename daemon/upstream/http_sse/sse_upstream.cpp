@@ -231,7 +231,7 @@ void SseUpstream::opening_failed(Failure failure) {
   const UpstreamId id = message.id;
   Ending ending;
   if (mode_ == Mode::trying) {
-    // It is no old server either: what it said first counts.
+    // Not an old server either: its first answer counts.
     set_mode(Mode::unknown);
     ending = *std::exchange(first_ending_, std::nullopt);
     // Unless it is one, but what it says cannot be used.

@@ -193,7 +193,7 @@ class ChildProcess {
   void write(std::vector<QueuedFrame>& written);
   void close_input();
   /// The position in the stream of frames up to which the child has read. Once it is dead, no frame
-  /// behind it was read by anybody.
+  /// behind it was read.
   std::uint64_t first_unread() const;
 
   /// Reads what is still in the pipes after its end; then nothing more comes.

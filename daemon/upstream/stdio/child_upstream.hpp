@@ -215,17 +215,17 @@ class ChildRequests {
 /// "Transports", stdio; BEHAVIOUR, "Local server").
 ///
 /// A run of the child is one session. When a run ends the session is lost, and the next
-/// `initialize` starts another run, if the child was not started again before; but after a
-/// short run never sooner than the back-off's first delay, for which it waits here. The end of a
-/// message is told when it was written (a notification, an answer) or when the child can answer it
-/// no more.
+/// `initialize` starts another run, unless the child was already started again; after a short run
+/// never sooner than the back-off's first delay, for which it waits here. The end of a message is
+/// reported when it was written (a notification, an answer) or when the child can no longer answer
+/// it.
 ///
-/// The loop's thread only; owned by the daemon. No bound of time is suspended by anything; times
-/// are those of ChildOptions, in milliseconds. Whatever becomes of a message is a value, an Ending.
+/// The loop's thread only; owned by the daemon. No time limit is ever suspended; times are those of
+/// ChildOptions, in milliseconds. Every result of a message is a value, an Ending.
 ///
-/// Memory: the frames that the child has not taken yet, at most max_queued (a frame is admitted to
-/// an empty queue whatever its size; over it messages end as `overloaded`); requests until they are
-/// answered; one line from the child.
+/// Memory: frames that the child has not taken yet, at most max_queued (a frame of any size is
+/// admitted to an empty queue; over the limit messages end as `overloaded`); requests until they
+/// are answered; one line from the child.
 class ChildUpstream final : public Upstream {
  public:
   static constexpr std::size_t max_queued = 16u << 20;

@@ -263,7 +263,7 @@ class WatcherProcess {
     }
   }
 
-  /// Whoever of the child's tree has left its group is our child by now, or becomes it when its own
+  /// A descendant that has left the child's group is our child by now, or becomes it when its own
   /// parent dies; then this is called again.
   void kill_descendants() {
     const int list = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);

@@ -15,7 +15,7 @@ namespace {
 
 /// How long an answer's stream may go on after the answer.
 constexpr std::chrono::seconds drain_time{1};
-/// Of an answer that is no success only this much is kept.
+/// How much of an error response is kept.
 constexpr std::size_t max_error_body = 256u << 10;
 /// A message of more is worth a handle of its own.
 constexpr std::size_t large_body = 128u << 10;
@@ -419,9 +419,9 @@ bool Exchange::follow_redirection() {
   return true;
 }
 
-/// Whether its owner gets the message again, and decides what becomes of it: always before anything
-/// of an answer came. A request that was accepted (202) only if it merely reads: its answer may be
-/// on its way. So one whose answer has begun, where that cannot be continued.
+/// Whether its owner gets the message back to decide about a retry: always before any part of a
+/// response came. After 202 only if the request merely reads, since its response may be on its way;
+/// the same for one whose response has begun and cannot be continued.
 bool Exchange::is_given_back() const {
   if (phase_ == Phase::posting) return true;
   const bool is_lost = phase_ == Phase::answering && !is_stateful();

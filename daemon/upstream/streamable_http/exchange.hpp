@@ -83,14 +83,14 @@ class Continuation {
   std::unordered_set<std::string> seen_;
 };
 
-/// One message on its way: a POST, its answer, and if the answer's stream breaks and can be
+/// One message under way: a POST, its response, and if the response's stream breaks and can be
 /// resumed, the GETs that continue it (MCP 2025-11-25, "Resumability and Redelivery"; BEHAVIOUR,
 /// "Streamable HTTP: streams that break").
 ///
-/// Owned by the ExchangeTable; the loop's thread only. Memory: the message until its answer's first
-/// message is there (then nobody can want to send it again), or while the buffers are full only
-/// until the answer begins; a JSON body or an SSE event of at most --max-frame; the messages of one
-/// turn. Ends by itself or by close(), which closes the answer stream at once.
+/// Owned by the ExchangeTable; the loop's thread only. Memory: the message until the first message
+/// of its response (then it is never sent again), or while the buffers are full only until the
+/// response begins; a JSON body or an SSE event of at most --max-frame; the messages of one turn.
+/// Ends on its own, or by close(), which closes the response stream at once.
 class Exchange final : private TransferReceiver, private SseSink {
  public:
   /// Messages came (next_message()), or it ended (has_ended()): told on the loop's thread, outside
@@ -124,8 +124,8 @@ class Exchange final : private TransferReceiver, private SseSink {
   }
   /// The answer has come.
   void settle();
-  /// Its session is over: what waits to be continued, or for its answer on another stream, waits in
-  /// vain. check_time() ends it.
+  /// Its session is over: a stream to be continued, or a response on another stream, will not come.
+  /// check_time() ends it.
   void session_over() { session_is_over_ = true; }
   /// Nothing more is to be heard of it.
   void close();
@@ -189,8 +189,8 @@ class Exchange final : private TransferReceiver, private SseSink {
     ReceivedText text;
     std::string event_before;  ///< the id of the event before its own
   };
-  /// Of messages that are there: more is read once they are told, and whoever they are for has had
-  /// a chance to pause.
+  /// Bytes of undelivered messages: more is read after their delivery, when their receivers have
+  /// had a chance to pause.
   static constexpr std::size_t most_untold = 256 << 10;
 
   enum class Phase : std::uint8_t {

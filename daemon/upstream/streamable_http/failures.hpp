@@ -62,8 +62,8 @@ TransferProgress::Reached reached_by(CURL* handle, bool connected, bool sent);
 Failure failure_of_transfer(const HttpContext& context, int curl_result,
                             const TransferProgress& progress);
 
-/// An answer that is no success (BEHAVIOUR, "Errors: what errors say"); `body` as it came. Nothing
-/// secret in what comes of it.
+/// A response with an error status (BEHAVIOUR, "Errors: what errors say"); `body` as it came.
+/// Nothing secret in the failure.
 Failure failure_of_status(const HttpContext& context, const ResponseHead& head,
                           const std::string& body);
 

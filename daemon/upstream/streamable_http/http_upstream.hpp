@@ -12,8 +12,8 @@
 
 namespace bridge {
 
-/// The DELETE that ends the session (MCP 2025-11-25, "Session Management"). Whatever comes of it is
-/// fine, and it takes 2 s at most. The loop's thread only; `context` outlives it.
+/// The DELETE that ends the session (MCP 2025-11-25, "Session Management"). Its result is ignored,
+/// and it takes 2 s at most. The loop's thread only; `context` outlives it.
 class SessionDelete final : private TransferReceiver {
  public:
   /// Begins at once; `done` is called once, from the loop, unless this is destroyed before.
@@ -33,12 +33,12 @@ class SessionDelete final : private TransferReceiver {
 };
 
 /// The upstream over Streamable HTTP (MCP 2025-11-25, "Transports"; BEHAVIOUR, "Streamable HTTP"):
-/// a POST for each message, and a GET for what the server says by itself.
+/// a POST for each message, and a GET for the server's own messages.
 ///
 /// The loop's thread only; owned by the daemon, or by the SseUpstream before it. Memory: what an
 /// Exchange holds of each message under way, and what waits (UnsentMessages). Times are those of
-/// HttpOptions, in milliseconds; who ends what waits: ExchangeTable, UpstreamGetStream, the token's
-/// source. Whatever becomes of a message is a value, an Ending.
+/// HttpOptions, in milliseconds; ExchangeTable, UpstreamGetStream and the token's source enforce
+/// the deadlines. Every result of a message is a value, an Ending.
 class HttpUpstream final : public Upstream {
  public:
   HttpUpstream(EventLoop& loop, HttpOptions options, const AuthOptions& auth, ByteBudget& budget,

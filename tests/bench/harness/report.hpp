@@ -14,7 +14,7 @@ class Report {
   /// A figure without a limit.
   void note(const std::string& what, double figure, const std::string& unit);
 
-  /// What cannot be measured here; that is no failure.
+  /// A figure that cannot be measured here; not a failure.
   void left_out(const std::string& what);
 
   bool all_ok() const { return all_ok_; }

@@ -37,7 +37,7 @@ struct Reached {
   double peak_mib = 0;  ///< RssAnon
 };
 
-/// Nobody is connected but the probe, which takes nothing.
+/// Only the probe is connected, which takes nothing.
 Reached through_daemon(const Upstream& upstream, const Relay& daemon, const Volley& volley) {
   StatusProbe probe(daemon);
   wait_until("the server stream is open",

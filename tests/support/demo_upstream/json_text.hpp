@@ -38,7 +38,7 @@ std::int64_t integer(std::string_view value, std::int64_t fallback);
 std::optional<double> number(std::string_view value);
 bool is_true(std::string_view value);
 
-/// As a JSON string. What is no UTF-8 becomes U+FFFD.
+/// As a JSON string. Invalid UTF-8 becomes U+FFFD.
 std::string quoted(std::string_view plain);
 
 /// Replaces every `name` in `text`.

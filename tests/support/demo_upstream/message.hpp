@@ -21,7 +21,8 @@ struct Message {
   std::string_view progress_token() const;
 };
 
-/// What `method` selects where somebody names one: empty anything, "-" what has none, an answer.
+/// Whether the named method selects this one: empty selects any, "-" a message without a method, a
+/// response.
 inline bool is_wanted_method(std::string_view wanted, std::string_view method) {
   return wanted.empty() || (wanted == "-" ? method.empty() : wanted == method);
 }

@@ -5,7 +5,7 @@
 namespace demo {
 namespace {
 
-/// Clients leave without telling anybody, so the state is looked at again and again.
+/// Clients leave without notice, so the state is polled.
 constexpr std::chrono::milliseconds kLookAgain(2);
 
 UpstreamState look(Upstream& upstream, Endpoint& endpoint) {

@@ -37,9 +37,10 @@ class Socket {
 std::optional<sockaddr_in> parse_address(std::string_view text);
 std::string to_text(const sockaddr_in& address);
 
-/// Nobody else gets the port, and who connects to it is refused. Not open if it cannot be had.
+/// Reserves the port: no other process gets it, and connections to it are refused. Not open if the
+/// port is taken.
 Socket reserve(const sockaddr_in& address);
-/// From now on it takes connections; false if somebody else does there.
+/// Begins to accept connections; false if another process listens there.
 bool listen(const Socket& reserved);
 /// Not open if it cannot be had. `address` gets the port that was chosen.
 Socket listen_on(sockaddr_in& address);

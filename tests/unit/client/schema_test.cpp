@@ -15,7 +15,7 @@ json::Value parsed(std::string_view text) {
   return std::move(*value);
 }
 
-/// What becomes of the text; "refused".
+/// The converted text; "refused".
 std::string converted(std::string_view text, std::string_view schema) {
   const json::Value document = parsed(schema);
   return convert_text(text, Schema(document)).value_or("refused");

@@ -97,7 +97,7 @@ TEST_CASE("what is kept is bounded") {
     CHECK(requests.take_sent(request(std::to_string(id))));
   }
   CHECK_FALSE(requests.take_sent(request("999999")));
-  // The end of a line that nobody has looked at may have been any of the answers.
+  // The end of a line that was not scanned may have been any of the responses.
   const std::string piece(std::size_t{1} << 20, ' ');
   for (std::size_t size = 0; size <= UnansweredRequests::longest_line; size += piece.size()) {
     requests.take_received(piece);

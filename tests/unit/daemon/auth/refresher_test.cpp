@@ -153,13 +153,13 @@ TEST_SUITE("refresher") {
         f.server.mood = static_cast<Mood>((random >> 16) % 3);
         if ((random >> 20) % 5 == 0) f.server.mood = Mood::losing, ++lost_answers;
       }
-      // Every twelfth hour nobody uses the session.
+      // Every twelfth hour the session is unused.
       const bool is_used = minute / 60 % 12 != 0;
       f.advance(std::chrono::minutes(1));
       if (!is_used) continue;
       ++asked;
       if (!f.is_served()) {
-        // The token has expired while nobody used it, or in a bad mood: the request waits.
+        // The token has expired while the session was unused, or on a bad day: the request waits.
         for (int tries = 0; tries < 600 && !f.refresher.has_good_token(); ++tries) {
           if (f.fetched()) f.advance(std::chrono::seconds(1));
           if (tries == 500) f.server.mood = Mood::well;

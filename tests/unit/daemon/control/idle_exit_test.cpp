@@ -1,4 +1,4 @@
-// A daemon that nobody uses ends by itself.
+// An unused daemon ends.
 #include "control/supervisor.hpp"
 
 #include <doctest/doctest.h>

@@ -37,7 +37,7 @@ struct Pair {
   int peer;
 };
 
-/// What the loop does until nothing more comes; many times in a row is what nobody may cause.
+/// Runs the loop until nothing more comes; many wake-ups in a row must not be possible.
 std::size_t wake_ups(EventLoop& loop) {
   std::size_t count = 0;
   while (count < 100 && loop.run_once(std::chrono::nanoseconds(0)) > 0) ++count;

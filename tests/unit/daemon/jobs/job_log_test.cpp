@@ -1,5 +1,4 @@
-// Jobs in the log of the state: what a daemon would read of them, also while the log is written
-// anew.
+// Jobs in the state's log: what the next daemon would read, also while the log is being rewritten.
 #include "jobs/job_log.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// Which files a policy is read from: it says who may do what, so nobody else may write it.
+// Which files a policy is read from: it decides about permissions, so only its owner may write it.
 #include "policy/policy_file.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// A call that a modern server refuses for want of the headers of its tool.
+// A call that a modern server refuses because the headers of its tool are missing.
 #include <doctest/doctest.h>
 
 #include "router_fixture.hpp"

@@ -232,7 +232,7 @@ TEST_CASE("a result without a question is followed by the next try after a pause
     CHECK_FALSE(contains(t.params_of_call("t"), "inputResponses"));
     CHECK(contains(t.params_of_call("t"), R"("requestState":"s")"));
   }
-  // A question in between begins anew.
+  // A question in between begins again.
   t.answer_call("t", asks(sampling));
   t.respond(t.client, asked(t.client));
   t.answer_call("t", asks(""));

@@ -277,7 +277,7 @@ TEST_CASE("a client whose queue is full has its answer streams paused, later one
   t.in_turn([&] { t.router.client_congestion(t.client.identity().id, false); });
   CHECK_FALSE(t.upstream.paused[a]);
   CHECK_FALSE(t.upstream.paused[b]);
-  // What nobody reads any more is paused for nobody.
+  // Nothing is paused for a client that does not read.
   t.in_turn([&] { t.router.client_congestion(t.client.identity().id, true); });
   t.leave(t.client);
   CHECK_FALSE(t.upstream.paused[a]);

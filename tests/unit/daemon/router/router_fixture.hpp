@@ -81,7 +81,7 @@ struct RouterFixture {
     call_and_answer(client);
     return client;
   }
-  /// So that it is no onlooker.
+  /// Makes it more than an observer.
   void call_and_answer(FakeClient& client) {
     call(client, "0", "hello");
     answer_call("hello");
@@ -186,7 +186,7 @@ struct RouterFixture {
     return bodies;
   }
 
-  /// What it asked last was answered at once: nobody answers that.
+  /// The last question was answered at once, and no answer to it is taken.
   bool is_refused() {
     const Lines told = responses();
     return told.size() == 1 && told.front().find(R"("code":-32601)") != std::string::npos;

@@ -30,7 +30,7 @@ TEST_CASE("it is still wanted while another connected client has asked for it") 
   CHECK_FALSE(subscriptions.still_wanted_without("other", ClientId{1}));
   subscriptions.accepted("a", ClientId{2});
   CHECK(subscriptions.still_wanted_without("a", ClientId{1}));
-  // The first one is no subscriber any more: the second one is the last.
+  // The first one has unsubscribed: the second one is the last.
   CHECK_FALSE(subscriptions.still_wanted_without("a", ClientId{2}));
 }
 

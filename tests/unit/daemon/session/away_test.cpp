@@ -20,7 +20,7 @@ struct Open : SessionFixture {
     options.keepalive = 0s;
     return options;
   }
-  /// A call that finds nobody there.
+  /// A call while the server is away.
   UpstreamId go_away() {
     const UpstreamId call = send();
     upstream.fail(call, unreachable());
@@ -101,7 +101,7 @@ TEST_CASE(
   std::vector<UpstreamId> calls;
   for (int call = 0; call < 64; ++call) calls.push_back(t.send());
   for (const UpstreamId call : calls) t.upstream.fail(call, t.unreachable());
-  // Each try is in vain.
+  // Each retry fails.
   for (int tries = 0; tries < 2; ++tries) {
     t.until_next_try();
     for (const UpstreamId call : calls)

@@ -74,7 +74,7 @@ TEST_CASE("a ping that is not answered says nothing: the refusals stand after --
     CHECK(t.events.end_of(call) != nullptr);
     CHECK_FALSE(t.upstream.is_under_way(t.upstream.id_of("ping")));
     CHECK(t.session.is_open());
-    // The next doubt asks anew.
+    // The next doubt asks again.
     t.doubt();
     CHECK(t.upstream.count("ping") == 2);
   }

@@ -8,7 +8,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Somebody's frame waits, and the first try has failed.
+/// A frame waits, and the first attempt has failed.
 struct Failed : SessionFixture {
   explicit Failed(SessionOptions options = {}) : SessionFixture(std::move(options)) {
     events.frames = true;
@@ -205,7 +205,7 @@ TEST_CASE("a client's initialize waits for the next try, until it is withdrawn")
   t.advance(60s);
   CHECK(t.upstream.count("initialize") == 2);
   CHECK(t.session.wants_initialize());
-  // Who comes then is no heir of it.
+  // A later client does not inherit it.
   t.require();
   CHECK(t.upstream.last("initialize").body.find("mcp-session-bridge") != std::string::npos);
 }

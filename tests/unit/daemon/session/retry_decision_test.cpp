@@ -168,7 +168,7 @@ TEST_CASE("with --login-wait a message waits for a login until its own time is o
   CHECK(at(now + 5min, 10min).delay == 60s);
   CHECK(at(now + 5min, 10min).login_until == now + 10min);
   CHECK(at(now + 10min, 10min).action == Action::give_up);
-  // A scope that is wanted as well is no such thing.
+  // A missing scope is not waited for as a login is.
   ending.failure->status = 403;
   ending.unanswered->notes.login_until.reset();
   CHECK(at(now, 10min).action == Action::give_up);

@@ -1,5 +1,5 @@
-// The log of the state in its folder: appended to, written anew, and what becomes of it when it
-// cannot be written.
+// The state's log in its folder: appended to, rewritten, and its behaviour when it cannot be
+// written.
 #include "state/state_log.hpp"
 
 #include <doctest/doctest.h>
@@ -117,7 +117,8 @@ TEST_CASE("a log that has grown is written anew, in steps, with what changes mea
     t.set(1 + round * 7 % 40, std::string(50'000, static_cast<char>('b' + round % 20)));
     t.log.write();
     largest = std::max<std::size_t>(largest, std::filesystem::file_size(t.file("state")));
-    // Each reading looks at megabytes; 9 and the 40 texts, and the steps of a rewriting, meet anew.
+    // Each reading looks at megabytes; 9 and the 40 texts, and the steps of a rewriting, meet in
+    // new combinations.
     if (round % 9 == 0) REQUIRE(t.read() == t.texts.kept);
   }
   CHECK(t.read() == t.texts.kept);

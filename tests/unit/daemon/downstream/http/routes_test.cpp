@@ -99,7 +99,7 @@ TEST_CASE("what anybody may ask is only told whether the daemon lives") {
   CHECK(open == std::set<std::string>{"/healthz", "/readyz"});
   CHECK(door.status(head_of("GET /status", "\r\nAuthorization: Bearer secret")) == 0);
   CHECK(door.admit(head_of("GET /status", "\r\nAuthorization: Bearer secret")).is_trusted);
-  // Whoever shows no token sends no body.
+  // A peer without a token sends no body.
   CHECK(door.status(head_of("GET /healthz"), true) == 413);
   CHECK(door.status(head_of("OPTIONS /mcp"), true) == 413);
   CHECK(door.status(head_of("POST /mcp"), true) == 401);

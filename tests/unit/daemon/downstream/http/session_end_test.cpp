@@ -99,7 +99,7 @@ struct Walk {
       if (use.has_stream && !reads && passed >= session.stall) use.has_stream = false;
       const auto due = end_of_session(use, session);
       if (due && due->time <= now) {
-        // With its client gone nothing holds the request back any more.
+        // With its client gone nothing holds the request back.
         if (!use.is_asked) return passed;
         if (!on_child) clock.go_on(now);
         const SteadyTime deadline = on_child ? start + request.in_all : clock.deadline(request);

@@ -18,7 +18,7 @@ using namespace bridge;
 
 namespace {
 
-/// Somebody listens on 127.0.0.1, and says whether anybody has connected.
+/// Listens on 127.0.0.1, and tells whether a peer has connected.
 struct Listener {
   Listener() : socket(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)) {
     sockaddr_in address{};

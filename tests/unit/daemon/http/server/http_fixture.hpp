@@ -106,7 +106,7 @@ struct HttpFixture {
     loop.run_due();
     run();
   }
-  /// As when somebody answers later.
+  /// As for a late answer.
   template <class Action>
   void in_turn(Action&& action) {
     {

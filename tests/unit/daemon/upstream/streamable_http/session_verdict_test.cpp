@@ -81,7 +81,7 @@ TEST_CASE("an error that is about no request may have no id at all") {
   TestContext test;
   CHECK(failure_of_status(test.context, head_with(400), body).error_object.find("-32000") !=
         std::string::npos);
-  // What is no JSON-RPC stays none.
+  // What is not JSON-RPC stays so.
   for (const char* other :
        {R"({"error":{"message":"no session"}})", R"({"jsonrpc":"2.0","error":"session"})",
         R"({"jsonrpc":"2.0","error":{"message":"session"})"}) {
