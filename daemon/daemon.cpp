@@ -27,7 +27,7 @@ void warn_about_log(const LogOptions& options, Log& log) {
   if (!options.bodies) return;
   log.event(
       LogLevel::warning, "log bodies",
-      "--log-bodies: what clients and the upstream say is logged{}: with whatever is secret in it",
+      "--log-bodies: messages of clients and the upstream are logged{}, including their secrets",
       options.level == LogLevel::debug ? "" : " at --log-level debug, which is not set");
 }
 
@@ -53,7 +53,7 @@ std::unique_ptr<DaemonState> state_of(const Beginning& beginning, const std::str
     return make();
   } catch (const StartError& error) {
     if (!beginning.earlier) throw;
-    log.event(LogLevel::error, "state", "nothing is kept any more: {}", error.what());
+    log.event(LogLevel::error, "state", "state no longer saved: {}", error.what());
     return nullptr;
   }
 }
@@ -107,7 +107,7 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
                    }),
       idle_exit_(
           loop_, options_.idle, [this] { return activity(); },
-          [this] { begin_shutdown("after nobody has used it for so long (--idle-exit)"); }),
+          [this] { begin_shutdown("because it was unused (--idle-exit)"); }),
       answers_(std::move(parsed.answers)) {
   take_policy(options_.policy, false);
   if (!options_.audit.target.empty()) begin_audit();
@@ -226,7 +226,7 @@ int Daemon::run() {
   if (face_) face_->start();
   if (metrics_listener_) metrics_listener_->start();
   log_.event(LogLevel::info, goes_on ? "upgraded" : "started", "mcp-bridged {} {} {} on {}",
-             MCP_BRIDGE_VERSION, goes_on ? "goes on serving" : "serves", upstream_->target(),
+             MCP_BRIDGE_VERSION, goes_on ? "continues serving" : "serves", upstream_->target(),
              clients_.socket_name());
   // With --state-dir the state tells what became of what the previous daemon had.
   if (!state_ && clients_.replaces_stale_socket()) {
@@ -387,8 +387,8 @@ void Daemon::leave() {
                "{} notifications were not taken by any client and are lost", untaken);
   }
   if (const std::size_t lost = jobs_.store().uncollected(); lost > 0 && !is_kept()) {
-    log_.event(LogLevel::warning, "jobs lost",
-               "{} jobs have ended that nobody has collected, and are lost", lost);
+    log_.event(LogLevel::warning, "jobs lost", "{} ended jobs were not collected and are lost",
+               lost);
   }
   if (audit_) audit_->end_all(is_kept());
   if (state_) state_->end();

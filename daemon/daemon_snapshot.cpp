@@ -62,7 +62,7 @@ std::variant<DaemonSnapshot, std::string> read_snapshot(std::string_view bytes) 
   if (reading.verdict == LogVerdict::later_format) return "the state has a later format";
   if (reading.verdict == LogVerdict::earlier_format) return "the state has an earlier format";
   if (reading.verdict != LogVerdict::good || reading.records != 1)
-    return "the state cannot be read: it is of another version, or not whole";
+    return "the state cannot be read: another version, or incomplete";
   if (snapshot.run && snapshot.run->watcher != SavedRun::none &&
       snapshot.run->watcher_version != watcher_version)
     return fmt::format("the watcher of the local server has version {}, and {} is known",

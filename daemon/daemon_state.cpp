@@ -123,11 +123,11 @@ bool DaemonState::read_file(const std::string& name, bool may_go_on) {
   if (!is_readable || reading.header.target != target_) {
     replayed_ = ReplayedState(state_log_.now());
     if (reading.verdict == LogVerdict::later_format) {
-      move_aside(name, "other", "it is of a newer mcp-bridged");
+      move_aside(name, "other", "a newer mcp-bridged wrote it");
     } else if (reading.verdict == LogVerdict::earlier_format) {
-      move_aside(name, "other", "it is of an older mcp-bridged");
+      move_aside(name, "other", "an older mcp-bridged wrote it");
     } else if (is_readable) {
-      move_aside(name, "other", "it is of another upstream");
+      move_aside(name, "other", "it belongs to another upstream");
     } else {
       move_aside(name, "damaged", "it is damaged");
     }
@@ -153,9 +153,8 @@ void DaemonState::move_aside(const std::string& name, const char* kind, const ch
       fmt::format("state.{}-{:%Y%m%dT%H%M%SZ}", kind, fmt::gmtime(std::time(nullptr)));
   const bool is_moved = folder_.rename(name, aside);
   log_.event(LogLevel::warning, "state not used",
-             "the state {}/{} is not gone on with: {}; {}. What it kept is not delivered",
-             folder_.path(), name, why,
-             is_moved ? "it is now " + aside : "and it cannot be renamed");
+             "the state {}/{} is not used: {}; {}. Its contents are not delivered", folder_.path(),
+             name, why, is_moved ? "it is now " + aside : "and it cannot be renamed");
 }
 
 void DaemonState::restore_ring() {
@@ -166,7 +165,7 @@ void DaemonState::restore_ring() {
   replayed_.session.session.ids = UpstreamIdSource(static_cast<UpstreamId>(replayed_.next_id));
   if (ring.size() > 0) {
     log_.event(LogLevel::info, "state read",
-               "{} notifications of the state in {} are kept, {} of them nobody has taken",
+               "{} notifications restored from the state in {}, {} of them undelivered",
                ring.size(), folder_.path(), ring.untaken());
   }
 }

@@ -118,10 +118,10 @@ void Daemon::save_messages(DaemonSnapshot& snapshot) {
 }
 
 void Daemon::pause() {
-  log_.event(LogLevel::info, "upgrade",
-             "upgrading: {} requests in flight, {} of which do not go along and have {} ms; "
-             "nothing else is begun",
-             router_.in_flight(), router_upgrade_.left_behind(), options_.grace.count());
+  log_.event(
+      LogLevel::info, "upgrade",
+      "upgrading: {} requests in flight; {} of them cannot be passed on and have {} ms to end; no others are started",
+      router_.in_flight(), router_upgrade_.left_behind(), options_.grace.count());
   clients_.pause();
   if (face_) face_->pause();
   router_upgrade_.pause();

@@ -68,12 +68,13 @@ void warn_about_upstream(const UpstreamOptions& options, Log& log) {
   if (http.insecure) {
     log.event(
         LogLevel::warning, "insecure",
-        "--insecure: the upstream's certificate is not verified; anybody on the way can read and change everything");
+        "--insecure: the upstream's certificate is not verified; anyone on the network path can read and change everything");
   }
   if (has_token && http.url.starts_with("http://") && !is_local(http)) {
-    log.event(LogLevel::warning, "insecure",
-              "the token goes to {} over plain http: anybody on the way can read it; use https",
-              http.target);
+    log.event(
+        LogLevel::warning, "insecure",
+        "the token is sent to {} over plain http, where anyone on the network path can read it; use https",
+        http.target);
   }
 }
 

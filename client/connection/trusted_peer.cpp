@@ -120,7 +120,7 @@ std::optional<std::string> distrust(int connected, const std::string& path,
   PeerFacts facts{peer.uid, ::geteuid(), std::nullopt, nameless_user()};
   if (path.front() == '@') {
     if (is_trusted(facts, trusted)) return std::nullopt;
-    return refusal(facts, path, "its name, which anybody may take");
+    return refusal(facts, path, "its name, which any user may take");
   }
   // A link can stand in one place and lead to another: none of them may be a stranger's.
   for (const std::string& folder : folders_on_the_way(path)) {

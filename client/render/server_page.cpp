@@ -192,7 +192,7 @@ AgentSkill agent_skill(const std::string& program, const std::string& server) {
                            json::quote(description));
   skill.text += "\nOne session with an MCP server, kept by a daemon; every call uses it.\n";
   if (typed != "mcp-nc")
-    skill.text += fmt::format("Wherever mcp-nc stands below, type: {}\n", typed);
+    skill.text += fmt::format("Where mcp-nc is written below, type: {}\n", typed);
   skill.text += fmt::format(skill_text, typed, server.empty() ? "" : "servers, mcp-nc ");
   skill.text += "\n```text";
   skill.text += verbs_text;
@@ -205,7 +205,7 @@ std::string agent_help(const AgentHelp& about) {
   std::string text =
       "mcp-nc: one session with an MCP server, kept by a daemon; every call uses it.\n";
   if (about.program != "mcp-nc")
-    text += fmt::format("Wherever mcp-nc stands below, type: {}\n", one_line(about.program));
+    text += fmt::format("Where mcp-nc is written below, type: {}\n", one_line(about.program));
   text += connected(about);
   text += tools(about);
   text += verbs_text;

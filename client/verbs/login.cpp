@@ -105,7 +105,7 @@ ExitCode wait_for_end(Dialogue& dialogue, const Options& options) {
     if (is_of_paste) {
       std::erase(ids, answer.id);
       if (answer.outcome == Answer::Outcome::error &&
-          answer.payload.find("it goes on") != std::string::npos)
+          answer.payload.find("is still pending") != std::string::npos)
         dialogue.console().note(json::string_member(answer.payload, "message"));
       continue;  // the end itself is told to who waits for it
     }

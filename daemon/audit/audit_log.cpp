@@ -52,12 +52,11 @@ void AuditLog::try_to_write() {
   if (!waiting_.empty()) {
     retry_.set_after(retry_time);
     if (std::exchange(is_failing_, true)) return;
-    log_.event(LogLevel::error, "audit", "the audit cannot be written: {}; trying again every {} s",
+    log_.event(LogLevel::error, "audit", "cannot write the audit: {}; retrying every {} s",
                output_->fault(), retry_time.count());
   } else if (std::exchange(is_failing_, false)) {
     retry_.clear();
-    log_.event(LogLevel::info, "audit", "the audit is written again; {} lines were lost so far",
-               counts_.lost);
+    log_.event(LogLevel::info, "audit", "audit resumed; {} lines lost so far", counts_.lost);
   }
 }
 
@@ -65,7 +64,7 @@ bool AuditLog::reopen() {
   write();
   const AuditOutput::Reopened reopened = output_->reopen();
   if (reopened == AuditOutput::Reopened::failed) {
-    log_.event(LogLevel::error, "audit", "the audit cannot be opened again: {}", output_->fault());
+    log_.event(LogLevel::error, "audit", "cannot reopen the audit: {}", output_->fault());
     return false;
   }
   // A line whose beginning is in the file before stands whole in this one.

@@ -50,19 +50,19 @@ AuditOutput::Reopened AuditFile::open() {
   };
   const std::string folder_name = folder_of(path_);
   if (mkdir(folder_name.c_str(), 0700) != 0 && errno != EEXIST)
-    return fail(fmt::format("its folder cannot be made: {}", why()));
+    return fail(fmt::format("cannot create its folder: {}", why()));
   const Descriptor folder(
       ::open(folder_name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!folder) return fail(fmt::format("its folder cannot be opened: {}", why()));
+  if (!folder) return fail(fmt::format("cannot open its folder: {}", why()));
   struct stat status {};
   if (fstat(folder.get(), &status) != 0 || !is_of_owner_alone(status))
-    return fail("others can write its folder: chmod go-w it, or name another");
+    return fail("other users can write to its folder; chmod go-w it, or name another");
   const std::string name = path_.substr(path_.find_last_of('/') + 1);
   Descriptor file(
       openat(folder.get(), name.c_str(), O_RDWR | O_APPEND | O_CREAT | file_flags, 0600));
   if (!file) return fail(fmt::format("cannot be opened: {}", why()));
   if (fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) || !is_of_owner_alone(status))
-    return fail("is not a file that only this user can write");
+    return fail("other users can write to it, or it is not a regular file");
   struct stat before {};
   if (file_ >= 0 && fstat(file_, &before) == 0 && before.st_dev == status.st_dev &&
       before.st_ino == status.st_ino)
@@ -174,7 +174,7 @@ std::size_t AuditJournal::write(std::string_view lines) {
         close(socket_);
         socket_ = -1;
       }
-      fault_ = fmt::format("the journal does not take it: {}", std::strerror(error));
+      fault_ = fmt::format("the journal rejects the entry: {}", std::strerror(error));
       return done;
     }
     done = std::min(end + 1, lines.size());

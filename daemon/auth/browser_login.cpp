@@ -113,7 +113,7 @@ void RedirectListener::open(const RedirectPlace& place, std::uint16_t port) {
     } catch (const StartError&) {
       // A machine without IPv6, where no browser comes that way; or the port is in use, and a
       // browser that ends there reveals nothing: the code is of no use without the code verifier.
-      log_.event(LogLevel::debug, "redirect", "[::1]:{} cannot be had for the redirect", port);
+      log_.event(LogLevel::debug, "redirect", "cannot listen on [::1]:{} for the redirect", port);
     }
   } else {
     listen(place.host);
@@ -138,7 +138,7 @@ HttpResponse RedirectListener::refusal(int status, std::string_view reason) cons
 }
 
 HttpResponse RedirectListener::refusal_while_overloaded() const {
-  return text_response(503, "Too much at a time\n");
+  return text_response(503, "Too many requests\n");
 }
 
 void RedirectListener::request(HttpConnection& connection, RequestHead head, ReceivedText) {
@@ -276,7 +276,7 @@ std::string BrowserLogin::listen() {
         [this](const std::string& query) { return take(query); });
     return {};
   } catch (const StartError&) {
-    return fmt::format("the redirect address {} (--oauth-redirect) cannot be had: it is taken",
+    return fmt::format("cannot listen on the redirect address {} (--oauth-redirect): it is in use",
                        printable(parts_.options.redirect));
   }
 }
@@ -286,7 +286,7 @@ void BrowserLogin::start(const AccessRequest& request) {
   const auto verifier = unguessable_text();
   const auto state = unguessable_text();
   if (!verifier || !state) {
-    owner_.method_failed(ErrorKind::auth, "there is no randomness");
+    owner_.method_failed(ErrorKind::auth, "no random numbers available");
     return;
   }
   verifier_ = *verifier;
@@ -313,14 +313,12 @@ bool BrowserLogin::take(const std::string& query) {
   expected_.state.clear();  // valid once
   switch (verdict) {
     case RedirectVerdict::wrong_issuer:
-      owner_.method_failed(
-          ErrorKind::auth,
-          "the answer does not come from the server that was asked: nothing of it is used");
+      owner_.method_failed(ErrorKind::auth,
+                           "the redirect does not come from the expected server; ignored");
       break;
     case RedirectVerdict::granted: exchange(answer.code); break;
     default: {
-      const std::string why =
-          answer.error.empty() ? "there is no code in its answer" : answer.error;
+      const std::string why = answer.error.empty() ? "the redirect has no code" : answer.error;
       owner_.method_failed(
           ErrorKind::auth,
           fmt::format("the server has not granted the login: {}{}{}", server_words(why, sent),

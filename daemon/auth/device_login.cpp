@@ -38,7 +38,7 @@ std::variant<DeviceCode, std::string> read_device_code(int status, const std::st
   if (device.code.empty() || !fits_header(device.user_code, longest_user_code, Blanks::inside) ||
       !url || url->has_user || !is_trustworthy(*url))
     return std::string(
-        "there is no device_code, user_code or https verification_uri in the answer");
+        "the response lacks a device_code, a user_code or an https verification_uri");
   device.expires_in = seconds_of(body, "expires_in", 600, 1, 1800);
   device.interval = seconds_of(body, "interval", 5, 1, 60);
   return device;
@@ -124,7 +124,7 @@ void DeviceLogin::polled(const SmallAnswer& answer) {
     case DevicePoll::slow_down: device_->interval += std::chrono::seconds(5); break;
     case DevicePoll::denied: owner_.method_failed(ErrorKind::auth, "the login was denied"); return;
     case DevicePoll::expired:
-      owner_.method_failed(ErrorKind::timeout, "nobody has completed the login in time");
+      owner_.method_failed(ErrorKind::timeout, "the login was not completed in time");
       return;
     case DevicePoll::refused:
       owner_.method_failed(ErrorKind::auth, fmt::format("no token from {}: {}",

@@ -356,7 +356,7 @@ void Discovery::answered(const Place& place, const SmallAnswer& answer) {
 bool Discovery::take_resource(const Place& place, const std::string& body) {
   const auto metadata = read_resource_metadata(body);
   if (!metadata) {
-    note(place.url, "no JSON object", true);
+    note(place.url, "not a JSON object", true);
     return false;
   }
   if (!covers_resource(metadata->resource, found_.resource)) {
@@ -379,14 +379,14 @@ bool Discovery::take_resource(const Place& place, const std::string& body) {
       places_.push_back({std::move(url), issuer});
     if (places_.size() >= 3 * max_authorization_servers) break;
   }
-  if (places_.empty()) note(place.url, "what it names as authorization server cannot be one", true);
+  if (places_.empty()) note(place.url, "its authorization server is not a valid issuer", true);
   return false;
 }
 
 bool Discovery::take_server(const Place& place, const std::string& body) {
   const auto metadata = read_server_metadata(body);
   if (!metadata) {
-    note(place.url, "no JSON object", true);
+    note(place.url, "not a JSON object", true);
     return false;
   }
   // No document names the origin as issuer, and servers differ about its trailing slash.

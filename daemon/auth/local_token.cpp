@@ -120,9 +120,9 @@ void TokenCommand::ended(const CommandOutput& output) {
   if (!output.fault.empty()) {
     shared_.finish(no_token(fmt::format("--token-command {}", output.fault)));
   } else if (!is_token(token)) {
-    shared_.finish(no_token(token.empty() ? "--token-command printed nothing"
-                                          : "--token-command printed something else than one "
-                                            "line of visible ASCII characters"));
+    shared_.finish(no_token(
+        token.empty() ? "--token-command printed nothing"
+                      : "--token-command printed more than one line of visible ASCII characters"));
   } else {
     token_ = token;
     if (ttl_) expires_ = loop_.now() + *ttl_;

@@ -24,7 +24,7 @@ LoginFlow::LoginFlow(LoginParts parts, Wish wish, std::function<void()> offered,
       identity_(parts_,
                 [this](const std::variant<OAuthClient, std::string>& found) { identified(found); }),
       deadline_(parts_.loop,
-                [this] { fail(ErrorKind::timeout, "nobody has completed the login in time"); }),
+                [this] { fail(ErrorKind::timeout, "the login was not completed in time"); }),
       tell_(parts_.loop, [this] {
         if (!end_) {
           offered_();
@@ -178,7 +178,8 @@ LoginWaiters::LoginWaiters(EventLoop& loop, std::function<LoginAnswer()> answer)
 void LoginWaiters::add(For what, std::chrono::milliseconds time, Login::Done done) {
   if (all_.size() >= most) {
     LoginAnswer full = answer_();
-    full.failure = failure_of(ErrorKind::overloaded, Delivered::no, "too many wait for the login");
+    full.failure =
+        failure_of(ErrorKind::overloaded, Delivered::no, "too many requests wait for the login");
     done(full);
     return;
   }
@@ -336,7 +337,7 @@ void LoginDesk::complete_login(const std::string& address, Login::Done done) {
   LoginAnswer refusal = answer();
   refusal.failure =
       failure_of(ErrorKind::auth, Delivered::no,
-                 flow_ ? "that is not the address at which this login ends; it goes on"
+                 flow_ ? "not the redirect address of this login, which is still pending"
                        : "no login is pending");
   done(refusal);
 }
@@ -386,7 +387,7 @@ void LoginDesk::take(const StoredLogin& login) {
 }
 
 void LoginDesk::log_out(LogoutDone done) {
-  if (flow_) flow_->cancel("somebody has logged out");
+  if (flow_) flow_->cancel("another client has logged out");
   is_needed_ = false;
   parts_.demand.forget_step_up();
   parts_.refresher.look_into_store();

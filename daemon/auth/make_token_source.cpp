@@ -80,7 +80,7 @@ std::string fault_of(const AuthOptions& options) {
   if (options.asks_for_login() || options.static_token.empty())
     return fault_of_login(options.oauth);
   if (!options.static_token.empty() && !is_token(options.static_token)) {
-    return "MCP_SERVER_TOKEN has a character in it that no token has (a space or a line end?)";
+    return "MCP_SERVER_TOKEN has a character that is not valid in a token (a space or a line end?)";
   }
   return {};
 }
@@ -105,7 +105,7 @@ std::unique_ptr<TokenSource> make_token_source(EventLoop& loop, CurlLoop& curl,
 
 std::string why_no_login(const AuthOptions& options) {
   const auto names = [](std::string_view source) {
-    return fmt::format("the token comes from {}: without that the daemon can log in", source);
+    return fmt::format("the token comes from {}; a login needs a daemon without it", source);
   };
   if (!options.token_command.empty()) return names("--token-command");
   if (!options.token_file.empty()) return names("--token-file");

@@ -57,10 +57,10 @@ std::variant<OAuthClient, std::string> read_registration(int status, const std::
   identity.id = json::string_member(body, "client_id");
   identity.secret = json::string_member(body, "client_secret");
   if (!fits_header(identity.id, longest_credential, Blanks::inside))
-    return std::string("there is no client_id in the answer that could be sent");
+    return std::string("the response has no valid client_id");
   if (!identity.secret.empty()) {
     if (!fits_header(identity.secret, longest_credential, Blanks::inside))
-      return std::string("there is a client_secret in the answer that cannot be sent");
+      return std::string("the response has an invalid client_secret");
     const auto method = find_string(body, "token_endpoint_auth_method");
     identity.place = method == "client_secret_post" ? SecretPlace::body
                      : method == "none"             ? SecretPlace::none

@@ -149,8 +149,7 @@ void Refresher::lock() {
     if (parts_.loop.now() < lock_until_) {
       lock_again_.set_after(between_locks);
     } else {
-      finish(no_token(
-          "another daemon that shares the token store does not come to an end with its refresh"));
+      finish(no_token("another daemon that shares the token store does not finish its refresh"));
     }
     return;
   }

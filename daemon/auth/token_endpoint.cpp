@@ -106,13 +106,13 @@ TokenRefusal read_refusal(int status, const std::string& body) {
 
 std::variant<TokenGrant, TokenRefusal> read_token_response(int status, const std::string& body) {
   if (status != 200) return read_refusal(status, body);
-  if (!is_json_object(body)) return TokenRefusal{"the answer is no JSON object"};
+  if (!is_json_object(body)) return TokenRefusal{"the response is not a JSON object"};
   if (find_member(body, "error")) return read_refusal(status, body);
   TokenGrant grant{json::string_member(body, "access_token"), seconds_of(body),
                    json::string_member(body, "refresh_token"), json::string_member(body, "scope")};
-  if (grant.token.empty()) return TokenRefusal{"there is no access_token in the answer"};
+  if (grant.token.empty()) return TokenRefusal{"the response has no access_token"};
   if (!is_token(grant.token)) {
-    return TokenRefusal{"the access_token cannot stand in a header"};
+    return TokenRefusal{"the access_token is not valid in a header"};
   }
   if (!grant.refresh_token.empty() && !is_token(grant.refresh_token)) grant.refresh_token.clear();
   if (!fits_header(grant.scope, header_limit::scope, Blanks::inside)) grant.scope.clear();

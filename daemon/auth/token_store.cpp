@@ -153,12 +153,11 @@ std::string fault_of_token_store(const std::string& path) {
       return fmt::format("--token-store: {}: {}", printable(path), std::strerror(errno));
     const std::string folder = path.substr(0, path.rfind('/') + 1);
     if (stat(folder.empty() ? "." : folder.c_str(), &status) == 0) return {};
-    return fmt::format("--token-store: {}: its folder is not there", printable(path));
+    return fmt::format("--token-store: {}: its folder does not exist", printable(path));
   }
   const FileContent file = read_regular_file(path, largest_store);
   std::string fault = file.fault.empty() ? fault_of_status(file.status) : file.fault;
-  if (fault.empty() && !file.bytes.empty() && !read_logins(file.bytes))
-    fault = "it is no token store";
+  if (fault.empty() && !file.bytes.empty() && !read_logins(file.bytes)) fault = "not a token store";
   return fault.empty() ? fault : fmt::format("--token-store: {}: {}", printable(path), fault);
 }
 
@@ -175,7 +174,7 @@ std::optional<std::vector<StoredLogin>> TokenStore::read() {
   auto logins = fault.empty() ? read_logins(file.bytes) : std::nullopt;
   if (!logins) {
     log_.peer(LogLevel::error, "token store", "the token store {} cannot be used: {}",
-              printable(path_), fault.empty() ? "it is none, or of a later version" : fault);
+              printable(path_), fault.empty() ? "not a token store, or of a later version" : fault);
     return std::nullopt;
   }
   seen_ = identity;

@@ -77,7 +77,7 @@ void Log::write(LogLevel level, std::string_view kind, const LogFields& fields,
                 std::string_view message) {
   if (const std::uint64_t lost = sink_->writer.take_lost()) {
     write_line(LogLevel::warning, "lost lines", {},
-               fmt::format("{} log lines were lost: nobody read stderr", lost));
+               fmt::format("{} log lines were lost: stderr was not read", lost));
   }
   write_line(level, kind, fields, message);
 }

@@ -43,7 +43,7 @@ class LoginMethods {
   bool can_log_in(const Frame& request, const Control::Reply& reply) const;
 
   Login* login_ = nullptr;
-  std::string why_not_ = "the upstream is no HTTP server";
+  std::string why_not_ = "the upstream is not an HTTP server";
 };
 
 /// Answers `bridge/…` requests (BEHAVIOUR, "Control methods"). Owned by the daemon, after what it

@@ -221,13 +221,13 @@ void Metrics::add_state(Exposition& out) const {
   if (!state_report_) return;
   const StateReport state = state_report_();
   out.gauge("mcp_bridge_state_durable",
-            "1 while what happens is written into the state (--state-dir), 0 while it cannot be.",
+            "1 while changes are saved in the state (--state-dir), 0 while they cannot be.",
             state.durable ? 1 : 0);
   out.gauge("mcp_bridge_state_bytes", "Bytes of the state's log.",
             static_cast<double>(state.bytes));
-  out.counter("mcp_bridge_state_failures_total",
-              "How often the state could not be written any more.", state.failures);
-  out.counter("mcp_bridge_state_rewrites_total", "How often its log was written anew.",
+  out.counter("mcp_bridge_state_failures_total", "How often writing the state failed.",
+              state.failures);
+  out.counter("mcp_bridge_state_rewrites_total", "How often its log was rewritten.",
               state.rewrites);
 }
 
@@ -260,14 +260,14 @@ void Metrics::add_jobs(Exposition& out) const {
 
 void Metrics::add_anomalies(Exposition& out) const {
   const Statistics& statistics = router_.statistics();
-  out.counter("mcp_bridge_invalid_frames_total", "Lines of clients that are no JSON-RPC message.",
-              statistics.invalid_frames);
-  out.counter("mcp_bridge_malformed_messages_total", "Messages of the upstream that are none.",
-              statistics.malformed_messages);
-  out.counter("mcp_bridge_unknown_answers_total", "Answers, of either side, that nobody waits for.",
+  out.counter("mcp_bridge_invalid_frames_total",
+              "Lines of clients that are not a JSON-RPC message.", statistics.invalid_frames);
+  out.counter("mcp_bridge_malformed_messages_total",
+              "Messages of the upstream that are not JSON-RPC.", statistics.malformed_messages);
+  out.counter("mcp_bridge_unknown_answers_total", "Answers, of either side, to unknown requests.",
               statistics.unknown_answers);
   out.counter("mcp_bridge_discarded_notifications_total",
-              "Notifications, of either side, that had nobody to go to and are not for the ring.",
+              "Notifications, of either side, without a receiver that are not for the ring.",
               statistics.dropped_notifications);
   out.counter("mcp_bridge_log_lines_suppressed_total", "Log lines that were only counted.",
               log_.suppressed());
@@ -306,7 +306,7 @@ void Metrics::add_login(Exposition& out) const {
        {LoginState::none, LoginState::needed, LoginState::pending, LoginState::ok})
     out.sample(status.state == state ? 1 : 0, {{"state", std::string(name_of(state))}});
   out.gauge("mcp_bridge_login_expires_seconds",
-            "How long the login's token is still good; 0 if there is none or nothing is said.",
+            "Remaining life of the login's token; 0 if there is none or it is not known.",
             status.expires_in ? std::chrono::duration<double>(*status.expires_in).count() : 0);
   out.family(MetricKind::counter, "mcp_bridge_logins_total", "Logins that have ended.");
   out.sample(static_cast<double>(counts.logins), {{"outcome", "ok"}});

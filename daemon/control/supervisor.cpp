@@ -128,10 +128,9 @@ Supervisor::Supervisor(EventLoop& loop, Supervision supervision, Log& log)
   if (auto socket = NotifySocket::open(supervision.notify_socket)) {
     socket_.emplace(std::move(*socket));
   } else {
-    log_.event(
-        LogLevel::warning, "notify socket",
-        "NOTIFY_SOCKET: '{}' is no socket that can be written to; the service manager is told nothing",
-        printable(supervision.notify_socket));
+    log_.event(LogLevel::warning, "notify socket",
+               "NOTIFY_SOCKET: '{}' is not a writable socket; the service manager is not notified",
+               printable(supervision.notify_socket));
     return;
   }
   if (supervision.watchdog) {
@@ -183,7 +182,7 @@ void Supervisor::send() {
     case NotifySocket::Sent::yes: break;
     case NotifySocket::Sent::later: send_again_.set_after(pause_while_full); return;
     case NotifySocket::Sent::failed:
-      log_.peer(LogLevel::warning, "service manager", "the service manager cannot be told: {}",
+      log_.peer(LogLevel::warning, "service manager", "cannot notify the service manager: {}",
                 std::strerror(errno));
       break;
   }

@@ -43,8 +43,7 @@ std::string_view related_task(const Question& question) {
 
 Failure lost_with_its_daemon() {
   return failure_of(ErrorKind::closed, Delivered::unknown,
-                    "the bridge was restarted before the job had ended, and its answer cannot be "
-                    "had any more");
+                    "the bridge was restarted before the job ended, and its answer was lost");
 }
 
 /// For the router to know it by: nothing of it is sent.
@@ -426,7 +425,7 @@ void JobRunner::check_time() {
     fail_and_cancel(*store_.find(number),
                     failure_of(ErrorKind::timeout, Delivered::unknown,
                                running_.at(number).stage == Stage::asked
-                                   ? "what the upstream asks was not answered within --job-ttl"
+                                   ? "the upstream's question was not answered within --job-ttl"
                                    : "the job has worked for longer than --request-max"));
   }
 }
@@ -504,7 +503,7 @@ void JobRunner::set_asked(const Job& job, Running& running, bool is_asked) {
 void JobRunner::keep_question(Job& job, const Question& question) {
   if (!store_.ask(job, {question.method, std::string(question.params())})) {
     fail_and_cancel(job, failure_of(ErrorKind::too_large, Delivered::unknown,
-                                    "what the upstream asks does not fit into --jobs-bytes"));
+                                    "the upstream's question does not fit into --jobs-bytes"));
     return;
   }
   watch(running_.at(job.number));
@@ -517,12 +516,12 @@ std::string JobRunner::answer(const Job& job, std::string_view result, std::stri
                               std::string_view answered) {
   const Question* const question = router_.questions().first_of(job.number);
   if (question == nullptr || !running_.contains(job.number))
-    return "Invalid params: nothing is asked about this job now";
+    return "Invalid params: this job has no open question";
   if (!answered.empty() &&
       answered != question_id({question->method, std::string(question->params())}))
-    return "Invalid params: this question is not asked any more: another one is";
+    return "Invalid params: this question is closed; another one is open";
   if (!router_.questions().answer(job.number, result, error))
-    return "Invalid params: the answer is no valid result or error";
+    return "Invalid params: the answer is not a valid result or error";
   look_at_questions(job.number);
   return {};
 }
@@ -544,7 +543,7 @@ void JobRunner::job_question_answered(JobNumber number, const Question& question
       Job* const its = store_.find(number);
       if (!has_ended(its))
         fail_and_cancel(*its, failure_of(ErrorKind::no_client, Delivered::unknown,
-                                         "what the server asks was answered with an error"));
+                                         "the server's question was answered with an error"));
     });
   }
 }

@@ -15,7 +15,7 @@ constexpr std::size_t most_questions = 1024;
 
 Failure unreadable() {
   return failure_of(ErrorKind::malformed, Delivered::unknown,
-                    "what the server says of the task of this job cannot be understood");
+                    "the server's response about the task of this job is malformed");
 }
 
 }  // namespace

@@ -81,10 +81,10 @@ JsonObject listed_job(const Job& job, WallTime now) {
 }
 
 std::string unknown_job_reply(std::string_view raw_id) {
-  return error_reply(raw_id, json_rpc::invalid_params,
-                     "Invalid params: there is no such job: it was never submitted by this user, "
-                     "or is forgotten",
-                     R"({"source":"bridge","kind":"job"})");
+  return error_reply(
+      raw_id, json_rpc::invalid_params,
+      "Invalid params: there is no such job: this user has not submitted it, or it was removed",
+      R"({"source":"bridge","kind":"job"})");
 }
 
 }  // namespace bridge

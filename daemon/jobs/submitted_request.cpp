@@ -34,7 +34,7 @@ bool is_replaced(std::string_view raw_key) {
 std::variant<Frame, std::string> parsed(std::string bytes) {
   auto frame = parse_frame(std::move(bytes));
   if (const auto* fault = std::get_if<FrameFault>(&frame))
-    return fmt::format("Invalid params: what is submitted is no valid request: {}", fault->reason);
+    return fmt::format("Invalid params: not a valid request: {}", fault->reason);
   return std::move(std::get<Frame>(frame));
 }
 

@@ -313,19 +313,19 @@ void FrameWalk::keep_if_it_names(Slice& slice) const {
 }
 
 const char* FrameWalk::finish() {
-  if (top_twice_) return "Invalid Request: a member stands twice";
+  if (top_twice_) return "Invalid Request: duplicate member";
   return method_.present() ? finish_call() : finish_response();
 }
 
 const char* FrameWalk::finish_call() {
   const std::string_view method = frame_.text(method_);
-  if (!is_string(method)) return "Invalid Request: method is no string";
+  if (!is_string(method)) return "Invalid Request: method is not a string";
   if (frame_.result.present() || frame_.error.present()) {
     return "Invalid Request: both method and result or error";
   }
   if (frame_.id.present() && !is_string_or_number(frame_.text(frame_.id)))
-    return "Invalid Request: id is no string and no number";
-  if (meta_twice_) return "Invalid Request: a member of _meta stands twice";
+    return "Invalid Request: id is not a string or a number";
+  if (meta_twice_) return "Invalid Request: duplicate member in _meta";
   frame_.kind = frame_.id.present() ? FrameKind::request : FrameKind::notification;
   frame_.method = unescape(method.substr(1, method.size() - 2));
   if (!is_string(frame_.text(frame_.protocol_version))) frame_.protocol_version = {};
@@ -337,7 +337,7 @@ const char* FrameWalk::finish_call() {
   keep_if_it_names(frame_.subscription_id);
   frame_.progress_token = {};
   if (frame_.method == "notifications/progress"sv) {
-    if (progress_token_twice_) return "Invalid Request: progressToken stands twice";
+    if (progress_token_twice_) return "Invalid Request: duplicate progressToken";
     frame_.progress_token = params_progress_token_;
     keep_if_it_names(frame_.progress_token);
   }
@@ -345,7 +345,7 @@ const char* FrameWalk::finish_call() {
     frame_.request_id = {};
     return nullptr;
   }
-  if (request_id_twice_) return "Invalid Request: requestId stands twice";
+  if (request_id_twice_) return "Invalid Request: duplicate requestId";
   keep_if_it_names(frame_.request_id);
   return nullptr;
 }
@@ -356,7 +356,7 @@ const char* FrameWalk::finish_response() {
     return "Invalid Request: not exactly one of method, result and error";
   }
   frame_.kind = FrameKind::response;
-  if (result_type_twice_) return "Invalid Request: resultType stands twice";
+  if (result_type_twice_) return "Invalid Request: duplicate resultType";
   if (frame_.params.present()) {
     frame_.meta = frame_.progress_token = frame_.request_id = {};
     frame_.protocol_version = frame_.subscription_id = {};
@@ -366,7 +366,7 @@ const char* FrameWalk::finish_response() {
   const std::string_view id = frame_.text(frame_.id);
   if (is_string_or_number(id)) return nullptr;
   frame_.id_is_null = id == "null" && frame_.error.present();
-  return frame_.id_is_null ? nullptr : "Invalid Request: id is no string and no number";
+  return frame_.id_is_null ? nullptr : "Invalid Request: id is not a string or a number";
 }
 
 }  // namespace bridge

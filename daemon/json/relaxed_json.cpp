@@ -103,7 +103,7 @@ DocumentReader::Members DocumentReader::members(std::string_view object,
   const bool is_object = each_member(object, [&](std::string_view key, std::string_view value) {
     std::string name = unescape(key);
     if (!names.insert(name).second)
-      fail(value, fmt::format("'{}' stands twice", cut_off(make_visible_line(name), 80)));
+      fail(value, fmt::format("duplicate member '{}'", cut_off(make_visible_line(name), 80)));
     all.emplace_back(std::move(name), value);
     return true;
   });

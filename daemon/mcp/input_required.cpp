@@ -61,7 +61,7 @@ const char* read_map(std::string_view map, std::vector<Entry>& entries, Read&& r
     Entry entry;
     entry.key = quoted(key);
     if (entries.size() == max_input_requests) reason = "more than 64 entries in it";
-    if (reason == nullptr && has_key(entries, entry.key)) reason = "a key stands twice in it";
+    if (reason == nullptr && has_key(entries, entry.key)) reason = "duplicate key in it";
     if (reason == nullptr) reason = read(value, entry);
     if (reason != nullptr) return false;
     entries.push_back(std::move(entry));
@@ -72,9 +72,9 @@ const char* read_map(std::string_view map, std::vector<Entry>& entries, Read&& r
 
 const char* read_question(std::string_view value, InputRequest& request) {
   request.method = find_string(value, "method").value_or("");
-  if (!is_question(request.method)) return "a request in it is none that a server may make";
+  if (!is_question(request.method)) return "a request in it is not one that a server may make";
   const std::string_view params = find_member(value, "params").value_or("");
-  if (!params.empty() && !is_object(params)) return "the params of a request are no object";
+  if (!params.empty() && !is_object(params)) return "the params of a request are not an object";
   request.params = params;
   return nullptr;
 }
@@ -83,15 +83,15 @@ const char* read_question(std::string_view value, InputRequest& request) {
 
 std::variant<InputRequired, std::string_view> read_input_required(std::string_view result) {
   const Round round = find_round(result, whole_value(result), "inputRequests");
-  if (round.twice) return "inputRequests or requestState stands twice in the result";
+  if (round.twice) return "duplicate inputRequests or requestState in the result";
   InputRequired required;
   if (round.state.present()) {
     required.request_state = round.state.of(result);
-    if (!is_string(required.request_state)) return "its requestState is no string";
+    if (!is_string(required.request_state)) return "its requestState is not a string";
   }
   if (round.map.present()) {
     const std::string_view map = round.map.of(result);
-    if (!is_object(map)) return "its inputRequests is no object";
+    if (!is_object(map)) return "its inputRequests is not an object";
     if (const char* reason = read_map(map, required.requests, read_question)) return reason;
   }
   if (!round.map.present() && !round.state.present()) {
@@ -146,25 +146,24 @@ std::string input_required_result(const std::vector<InputRequest>& requests,
 
 std::variant<InputAnswers, std::string_view> read_input_answers(const Frame& request) {
   const Round round = find_round(request.bytes, request.params, "inputResponses");
-  if (round.twice) return "Invalid params: inputResponses or requestState stands twice";
+  if (round.twice) return "Invalid params: duplicate inputResponses or requestState";
   InputAnswers answers;
   if (round.state.present()) {
     const std::string_view raw = request.text(round.state);
-    if (!is_string(raw)) return "Invalid params: requestState is no string";
+    if (!is_string(raw)) return "Invalid params: requestState is not a string";
     answers.request_state = unescape(raw.substr(1, raw.size() - 2));
     answers.has_state = true;
   }
   if (!round.map.present()) return answers;
   const std::string_view map = request.text(round.map);
-  if (!is_object(map)) return "Invalid params: inputResponses is no object";
+  if (!is_object(map)) return "Invalid params: inputResponses is not an object";
   const auto take = [](std::string_view value, InputResponse& response) -> const char* {
-    if (!is_object(value)) return "a response in it is no object";
+    if (!is_object(value)) return "a response in it is not an object";
     response.result = value;
     return nullptr;
   };
   if (read_map(map, answers.responses, take) != nullptr) {
-    return "Invalid params: inputResponses is no map of at most 64 results, each under a key of its "
-           "own";
+    return "Invalid params: inputResponses is not an object of at most 64 results with distinct keys";
   }
   return answers;
 }

@@ -225,7 +225,7 @@ std::optional<std::string> check(std::span<const HeaderField> headers, const Mir
     return mismatch(mirrored.header, "is missing, but the body has its value");
   }
   const auto text = decode_header_value(*given.value);
-  if (!text) return mismatch(mirrored.header, "has invalid characters or is no Base64");
+  if (!text) return mismatch(mirrored.header, "has invalid characters or is not Base64");
   if (!mirrored.text)
     return mismatch(mirrored.header, "is given, but the body has no value for it");
   if (*text == *mirrored.text) return std::nullopt;
@@ -293,7 +293,7 @@ std::optional<std::string> check_mirrored(std::span<const HeaderField> headers,
   BodyWalk body(request, known);
   body.read(true);
   if (!body.ambiguous().empty()) {
-    return mismatch(body.ambiguous(), "cannot be compared: the body has its value twice");
+    return mismatch(body.ambiguous(), "cannot be compared: its value is duplicate in the body");
   }
   for (const Mirrored& mirrored : body.found()) {
     const bool required = mirrored.header != "Mcp-Name" || may_require_input(request.method);

@@ -22,7 +22,7 @@ class FilterReader {
  public:
   /// Returns the error, or null.
   const char* read(std::string_view notifications) {
-    if (!is_object(notifications)) return "Invalid params: notifications is no object";
+    if (!is_object(notifications)) return "Invalid params: notifications is not an object";
     for_each_member(notifications, whole_value(notifications),
                     [&](std::string_view key, Slice, Slice value) {
                       if (reason_ == nullptr) member(key, value.of(notifications));
@@ -50,7 +50,7 @@ class FilterReader {
   void flag(unsigned which, bool& flag, std::string_view value) {
     met(which);
     if (value != "true" && value != "false") {
-      reason_ = "Invalid params: a member of notifications is no boolean";
+      reason_ = "Invalid params: a member of notifications is not a boolean";
     }
     flag = value == "true";
   }
@@ -68,7 +68,7 @@ class FilterReader {
       return true;
     });
     if (!walked && reason_ == nullptr) {
-      reason_ = "Invalid params: a member of notifications is no list of strings";
+      reason_ = "Invalid params: a member of notifications is not a list of strings";
     }
   }
 
@@ -76,7 +76,7 @@ class FilterReader {
     if ((met_ >> which & 1u) != 0) twice();
     met_ |= 1u << which;
   }
-  void twice() { reason_ = "Invalid params: a member of notifications stands twice"; }
+  void twice() { reason_ = "Invalid params: duplicate member in notifications"; }
 
   void count(std::size_t bytes) {
     bytes_ += bytes;
@@ -99,7 +99,7 @@ std::variant<SubscriptionFilter, std::string_view> read_notifications(const Fram
     notifications = value;
   });
   if (!notifications.present()) return "Invalid params: notifications is missing";
-  if (twice) return "Invalid params: notifications stands twice";
+  if (twice) return "Invalid params: duplicate notifications";
   FilterReader reader;
   if (const char* reason = reader.read(frame.text(notifications))) return reason;
   return std::move(reader.filter());

@@ -101,7 +101,7 @@ class SchemaWalk {
       const bool is_header = key_is(key, annotation);
       Slice* const noted = is_header ? &header : key_is(key, "type") ? &type : nullptr;
       if (noted == nullptr) return schema(Place::elsewhere);
-      if (noted->present()) fault("a keyword stands twice beside an x-mcp-header");
+      if (noted->present()) fault("duplicate keyword beside an x-mcp-header");
       return scanner_.value(*noted);
     });
     if (walked && header.present()) note(place, header.of(text_), type.of(text_));
@@ -140,15 +140,15 @@ class SchemaWalk {
 
   void note(Place place, std::string_view header, std::string_view type) {
     if (place != Place::parameter) {
-      return fault("an x-mcp-header stands where not properties alone lead to");
+      return fault("an x-mcp-header is not reached through properties alone");
     }
     ToolHeader noted;
     if (!is_string(header) || header.size() > 6 * tool_header_limit::name) {
-      return fault("an x-mcp-header is no string, or too long");
+      return fault("an x-mcp-header is not a string, or too long");
     }
     noted.name = text_of(header);
     if (!is_token(noted.name) || noted.name.size() > tool_header_limit::name) {
-      return fault("an x-mcp-header is no name of a header, or too long");
+      return fault("an x-mcp-header is not a header name, or too long");
     }
     if (!names_.insert(ascii_lower(noted.name)).second) {
       return fault("two parameters have the same x-mcp-header");
@@ -159,7 +159,7 @@ class SchemaWalk {
     } else if (type_name == "boolean") {
       noted.type = ParameterType::boolean;
     } else if (type_name != "string") {
-      return fault("an x-mcp-header stands at a parameter that is no string, integer or boolean");
+      return fault("an x-mcp-header is at a parameter that is not a string, integer or boolean");
     }
     std::size_t bytes = 0;
     for (const Slice& key : path_) bytes += key.size();

@@ -106,10 +106,10 @@ void add_client_options(OptionTable& table, Options& options, RawOptions& raw) {
   table.count<std::size_t>("--max-inflight", options.router.max_inflight,
                            "Requests of all clients at a time", 1, "256");
   table.size("--max-buffered", options.max_buffered, "Bytes in all queues together");
-  table.choice("--orphans", options.router.orphans,
-               {{"cancel", Orphans::cancel}, {"finish", Orphans::finish}, {"keep", Orphans::keep}},
-               "What becomes of the requests of a client that has left: told to the server as "
-               "cancelled, carried out, or kept as jobs");
+  table.choice(
+      "--orphans", options.router.orphans,
+      {{"cancel", Orphans::cancel}, {"finish", Orphans::finish}, {"keep", Orphans::keep}},
+      "Requests of a client that has left: cancelled at the server, completed, or kept as jobs");
   table.duration("--park-requests", options.router.park_requests,
                  "How long a request of the server waits for a client");
   table.duration("--input-wait", options.router.input_wait,
@@ -131,7 +131,7 @@ void add_ring_options(OptionTable& table, Options& options) {
       "--ring-exclude", "METHOD", "Keep notifications of this method out of the ring",
       [&options](const std::string& given) { options.ring.excluded_methods.push_back(given); });
   table.flag("ring-coalesce", options.ring.coalesce,
-             "A newer list_changed or resources/updated replaces an untaken older one");
+             "A newer list_changed or resources/updated replaces an undelivered older one");
 }
 
 void resolve_client_options(Options& options, const RawOptions& raw) {
@@ -155,7 +155,7 @@ void resolve_client_options(Options& options, const RawOptions& raw) {
   options.router.sequential = options.max_clients == 1;
   if (options.router.orphans == Orphans::keep && !options.router.control) {
     throw StartError(exit_code::usage,
-                     "--orphans keep: nobody could collect what is kept with --no-control");
+                     "--orphans keep needs bridge/collect, which --no-control turns off");
   }
 }
 
@@ -177,7 +177,7 @@ void add_http_face_options(OptionTable& table, Options& options) {
              "Allow an address that is not loopback without TLS or without a token");
   table.list("--http-allow-origin", "ORIGIN", "Web pages of this origin may call (CORS); *: of any",
              [&face](const std::string& given) { face.allow_origins.push_back(given); });
-  table.list("--http-allow-host", "HOST", "A name by which the face may be called; *: any",
+  table.list("--http-allow-host", "HOST", "A host name under which callers reach it; *: any",
              [&face](const std::string& given) { face.allow_hosts.push_back(given); });
   table.flag("http-async", face.answers_later,
              "Answer every request 202 at once and send the answer on the session's stream");
@@ -190,16 +190,13 @@ void add_http_face_options(OptionTable& table, Options& options) {
                            "Sessions at a time; the one unused for longest makes room", 1, "1000");
   table.count<std::size_t>("--http-max-streams", face.max_streams,
                            "Streams opened by GET at a time", 1, "256");
-  table.duration("--http-session-idle", face.session_idle,
-                 "A session that is not used for so long ends");
-  table.size(
-      "--http-stream-buffer", face.stream_buffer,
-      "Bytes that may wait for a stream that takes nothing, and kept of a session for resumption");
+  table.duration("--http-session-idle", face.session_idle, "How long an unused session is kept");
+  table.size("--http-stream-buffer", face.stream_buffer,
+             "Bytes queued for a stream that is not read, and kept of a session for resumption");
   table.duration("--sse-keepalive", face.keepalive, "Between comments on a quiet stream");
-  table.duration(
-      "--sse-idle", "off",
-      "End a stream opened by GET that has said nothing but comments for so long; 0: off",
-      [&face](std::chrono::milliseconds given) { face.sse_idle = given; });
+  table.duration("--sse-idle", "off",
+                 "End a stream opened by GET after only comments for this long; 0: off",
+                 [&face](std::chrono::milliseconds given) { face.sse_idle = given; });
 }
 
 void resolve_http_face_options(Options& options) {

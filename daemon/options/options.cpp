@@ -93,7 +93,7 @@ ParsedOptions parse_options(int all_argc, char** argv, const ParsedOptions* earl
       resolve_http_face_options(options);
       resolve_session_options(options, raw);
       if (argc < all_argc && raw.command.empty())
-        throw StartError(exit_code::usage, "there is no command behind --");
+        throw StartError(exit_code::usage, "no command after --");
       resolve_upstream_options(options, raw, result.given);
       resolve_job_options(options);
       resolve_running_options(options);

@@ -55,14 +55,12 @@ void add_session_options(OptionTable& table, Options& options, RawOptions& raw) 
   table.duration("--connect-wait", options.session.connect_wait,
                  "How long a frame waits for the session");
   table.duration("--keepalive", options.session.keepalive,
-                 "Ping the upstream after so long without a message; 0: never");
-  table.duration("--grace", options.grace, "For requests in flight when the daemon is told to end");
+                 "Ping the upstream after this long without a message; 0: never");
+  table.duration("--grace", options.grace, "How long requests in flight may take at shutdown");
   table.duration("--idle-exit", options.idle.exit,
-                 "End once for so long no client was connected and nothing under way; 0: never");
-  table.duration(
-      "--idle-keep", options.idle.keep,
-      "With it: how long notifications that nobody has taken, and ended jobs that nobody "
-      "has collected, count as under way");
+                 "End after this long without clients and work; 0: never");
+  table.duration("--idle-keep", options.idle.keep,
+                 "With it: how long undelivered notifications and uncollected jobs count as work");
 }
 
 void resolve_session_options(Options& options, const RawOptions& raw) {
@@ -106,7 +104,7 @@ void add_running_options(OptionTable& table, Options& options, RawOptions& raw) 
                {{"text", LogFormat::text}, {"json", LogFormat::json}},
                "How: a line, or an object a line");
   table.flag("log-bodies", options.log.bodies,
-             "At debug level log the messages too, with whatever is secret in them");
+             "At debug level log messages too, including their secrets");
   table.flag(
       "debuggable", options.debuggable,
       "Let debuggers and other processes of the same user look into this one (core dumps too)");
@@ -126,7 +124,7 @@ void add_running_options(OptionTable& table, Options& options, RawOptions& raw) 
   table.text("--metrics-file", options.metrics_file, "FILE",
              "Write the Prometheus metrics there every 15 s, for a textfile collector");
   table.parsed("--metrics-listen", "[HOST]:PORT", "off",
-               "Serve /metrics, /healthz and /readyz here, in the clear and without a token",
+               "Serve /metrics, /healthz and /readyz here, over plain HTTP without a token",
                [&options](const std::string& given) {
                  auto& address = options.metrics_listener.address;
                  address = parse_listen_address(given);

@@ -74,10 +74,12 @@ void add_upstream_options(OptionTable& table, Options& options, RawOptions& raw)
   table.list("--header", "'NAME: VALUE'",
              "A header for every request; 'Name: @FILE' reads the value from a file",
              [&http](const std::string& given) { http.headers.push_back(header_of(given)); });
-  table.duration("--connect-timeout", http.connect_timeout, "For one connection to the upstream");
+  table.duration("--connect-timeout", http.connect_timeout,
+                 "How long connecting to the upstream may take");
   table.duration("--request-timeout", http.request_timeout,
-                 "Without a byte of a request's answer; 0: none");
-  table.duration("--request-max", http.request_max, "For a request's whole answer; 0: none");
+                 "How long a request waits for the next byte of its answer; 0: no limit");
+  table.duration("--request-max", http.request_max,
+                 "How long a request may take in all; 0: no limit");
   table.flag("server-stream", http.server_stream,
              "Keep the GET stream open for the server's notifications");
   table.count("--stream-retries", http.stream_retries,
@@ -96,7 +98,7 @@ void add_trust_options(OptionTable& table, Options& options) {
   table.text("--token-file", auth.token_file, "FILE",
              "A file with the bearer token; read again when it changes");
   table.text("--oauth-client-id", auth.oauth.client_id, "ID",
-             "OAuth 2.1: the client; for a login else it is registered");
+             "OAuth 2.1: the client id; without it a login registers a client");
   table.text("--oauth-client-secret-file", auth.oauth.client_secret_file, "FILE", "Its secret");
   table.text("--oauth-private-key", auth.oauth.private_key_file, "FILE",
              "Or its private key (PEM, P-256 or RSA), for private_key_jwt");
@@ -117,9 +119,9 @@ void add_trust_options(OptionTable& table, Options& options) {
   table.flag("oauth-allow-private", auth.oauth.allow_private,
              "Let a public server name authorization servers at private addresses");
   table.text("--token-store", auth.oauth.token_store, "FILE",
-             "Keeps logins; else tokens.json in --state-dir, else they are in memory");
+             "Where logins are saved; else tokens.json in --state-dir, else memory");
   table.duration("--oauth-idle-refresh", auth.oauth.idle_refresh,
-                 "How often a login that nobody uses is refreshed; 0: never");
+                 "How often an unused login is refreshed; 0: never");
   table.duration("--login-wait", options.session.login_wait,
                  "How long requests wait for a person who has to log in");
   table.text("--ca-file", http.ca_file, "FILE",
@@ -128,7 +130,7 @@ void add_trust_options(OptionTable& table, Options& options) {
   table.text("--client-key", http.client_key, "FILE", "Its private key (PEM)");
   table.flag(
       "insecure", http.insecure,
-      "Do not verify the upstream's certificate; anybody can then read and change everything");
+      "Do not verify the upstream's certificate: anyone on the network path can read and change everything");
   table.flag("http2", http.http2, "Use HTTP/2 if a TLS upstream offers it");
 }
 
@@ -141,9 +143,9 @@ void resolve_upstream_options(Options& options, RawOptions& raw,
   if (!auth.static_token.empty() && !is_token(auth.static_token))
     throw StartError(
         exit_code::configuration,
-        "MCP_SERVER_TOKEN has a character in it that no token has (a space or a line end?)");
+        "MCP_SERVER_TOKEN has a character that is not valid in a token (a space or a line end?)");
   if (!raw.command.empty() && raw.url_on_command_line) {
-    throw StartError(exit_code::usage, "two upstreams: --url and a command behind --");
+    throw StartError(exit_code::usage, "two upstreams: --url and a command after --");
   }
   const bool url_counts = raw.url_on_command_line || !raw.config_on_command_line;
   options.unused_upstream = unused_upstream(raw, url_counts);
@@ -159,7 +161,7 @@ void resolve_upstream_options(Options& options, RawOptions& raw,
   } else {
     throw StartError(
         exit_code::usage,
-        "no upstream: set MCP_SERVER_URL or --url to the MCP server's address, or name a command behind --");
+        "no upstream: set MCP_SERVER_URL or --url to the MCP server's address, or name a command after --");
   }
   const bool has_token = !auth.token_command.empty() || !auth.token_file.empty() ||
                          auth.uses_oauth() || auth.asks_for_login() || !auth.static_token.empty();

@@ -127,7 +127,7 @@ class PolicyReader final : DocumentReader {
   }
 
   Rate rate(std::string_view value) const {
-    const std::string expected = "rate is \"N/TIME\", as \"60/1m\": so many requests in that time";
+    const std::string expected = "rate is \"N/TIME\", as \"60/1m\": N requests per TIME";
     const std::string given = text(value, expected);
     const auto slash = given.find('/');
     if (slash == given.npos) fail(value, expected);

@@ -20,7 +20,7 @@ std::variant<PolicyFile, std::string> read_policy_file(const std::string& path,
                        name, content.status.st_uid);
   }
   if ((content.status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    return fmt::format("{}: others can write it (mode {:04o}): chmod go-w it", name,
+    return fmt::format("{}: other users can write to it (mode {:04o}); chmod go-w it", name,
                        content.status.st_mode & 07777);
   }
   auto policy = Policy::read(content.bytes, names);

@@ -363,10 +363,11 @@ bool ClientFrames::refuse_unrecorded(Caller& caller, const Frame& request, const
                             ? context_.audit->may_send(*job)
                             : context_.audit->may_send(caller.id(), request.text(request.id));
   if (may_send) return false;
-  refuse(caller, request,
-         failure_of(ErrorKind::audit, Delivered::no,
-                    "the audit cannot be written, and without it nothing is sent "
-                    "(--audit-required); make room for it, then send the request again"));
+  refuse(
+      caller, request,
+      failure_of(
+          ErrorKind::audit, Delivered::no,
+          "the audit cannot be written, and --audit-required refuses requests without it; make room for it, then send the request again"));
   return true;
 }
 

@@ -95,8 +95,7 @@ std::optional<EraTranslator::OwnAnswer> EraTranslator::own_answer(const Frame& r
     return OwnAnswer{{}, error_object(code, why)};
   };
   if (request.has_ambiguous_params && (request.is_modern() || session.mirrors_headers(side))) {
-    return refused(json_rpc::invalid_request,
-                   "Invalid Request: a member of params that says what is asked stands twice");
+    return refused(json_rpc::invalid_request, "Invalid Request: duplicate member in params");
   }
   if (side == era) return std::nullopt;
   if (request.method.starts_with("tasks/")) {
@@ -110,13 +109,14 @@ std::optional<EraTranslator::OwnAnswer> EraTranslator::own_answer(const Frame& r
   if (!is_own) return std::nullopt;
   const std::string_view params = request.text(request.params);
   if (request.method == "logging/setLevel" && level_of(params).empty())
-    return refused(json_rpc::invalid_params, "Invalid params: level is none of the eight");
+    return refused(json_rpc::invalid_params,
+                   "Invalid params: level is not one of the eight log levels");
   if (request.method.starts_with("resources/")) {
     if (!find_string(params, "uri"))
       return refused(json_rpc::invalid_params, "Invalid params: uri is missing");
     if (!session.server_for(era)->declares("resources", "subscribe")) {
       return refused(json_rpc::method_not_found,
-                     "Method not found: the server does not tell of changes of its resources");
+                     "Method not found: the server does not report changes of its resources");
     }
   }
   return OwnAnswer{"{}", {}};

@@ -10,9 +10,8 @@ namespace bridge {
 namespace {
 
 Failure wrong_result(std::string_view reason) {
-  return failure_of(
-      ErrorKind::malformed, Delivered::unknown,
-      fmt::format("the upstream asks in a way that cannot be understood: {}", reason));
+  return failure_of(ErrorKind::malformed, Delivered::unknown,
+                    fmt::format("the upstream's question is malformed: {}", reason));
 }
 
 Failure unanswered(std::string_view method, bool somebody_was_asked) {
@@ -167,9 +166,9 @@ void InputRounds::expire() {
     } else if (round.waits == InputRound::Waits::for_answers) {
       in_flight_.give_up(
           id, failure_of(ErrorKind::timeout, Delivered::unknown,
-                         fmt::format("what the upstream asks was not answered within {} ms "
-                                     "(--input-wait)",
-                                     context_.options.input_wait.count())));
+                         fmt::format(
+                             "the upstream's question was not answered within {} ms (--input-wait)",
+                             context_.options.input_wait.count())));
     } else {
       in_flight_.give_up(
           id, failure_of(ErrorKind::timeout, Delivered::unknown,

@@ -364,7 +364,7 @@ void Questions::take_in(Question question) {
   }
   if (!whom && !table_.can_park(question.line.size())) {
     refuse(question, json_rpc::bridge_error,
-           "overloaded: nobody is connected and too many requests wait");
+           "overloaded: no client is connected and too many requests wait");
     return;
   }
   Question& added = table_.add(std::move(question));
@@ -418,7 +418,7 @@ void Questions::answer(Client& client, Frame response) {
   if (!was_told && !is_open) {
     ++context_.statistics.unknown_answers;
     context_.log.peer(LogLevel::info, "unknown answer of a client", {.client = client.id()},
-                      "a client's answer to nothing it was asked was dropped");
+                      "unsolicited response of a client dropped");
     return;
   }
   if (was_told && is_method_not_found(response) && pass_on(*question)) return;
@@ -639,8 +639,8 @@ void Questions::tell_withdrawn(const Question& question, std::string_view reason
   if (question.told_as.empty()) {
     client->channel.send(cancelled(std::to_string(question.id), reason));
   } else {
-    client->channel.send_about(
-        question.told_about, cancelled(question.told_as, "it need not be answered here any more"));
+    client->channel.send_about(question.told_about,
+                               cancelled(question.told_as, "no answer is needed here any longer"));
   }
 }
 

@@ -232,10 +232,9 @@ void RequestsInFlight::start(Caller& caller, WaitingFrame&& waiting) {
 void RequestsInFlight::take_up(Caller& caller, WaitingFrame&& waiting) {
   const ResumePoint place = *waiting.job->place;
   if (place.session != context_.session.number() || table_.find(place.id) != nullptr) {
-    context_.request_log.answer_with(
-        caller, waiting.frame.method, waiting.job->id(),
-        failure_of(ErrorKind::closed, Delivered::unknown,
-                   "the session in which it was sent is over: its answer cannot be had any more"));
+    context_.request_log.answer_with(caller, waiting.frame.method, waiting.job->id(),
+                                     failure_of(ErrorKind::closed, Delivered::unknown,
+                                                "its session has ended, and the answer was lost"));
     return;
   }
   Call& call = take_in(caller, waiting, place.id, Call::Kind::forwarded);
@@ -332,11 +331,13 @@ std::string RequestsInFlight::send(UpstreamId id, const Call& call, Frame&& fram
 /// A header cannot say what stands in the request.
 void RequestsInFlight::refuse_unsendable(UpstreamId id, std::string_view header) {
   const auto ended = take(id);
-  fail(id, *ended,
-       failure_of(ErrorKind::too_large, Delivered::no,
-                  fmt::format("the request cannot be sent: its header {} would be too long, or "
-                              "stands for what the request has twice",
-                              printable(header, 140))));
+  fail(
+      id, *ended,
+      failure_of(
+          ErrorKind::too_large, Delivered::no,
+          fmt::format(
+              "the request cannot be sent: its header {} would be too long, or mirrors a duplicate member",
+              printable(header, 140))));
   events_.request_ended(*ended);
 }
 

@@ -28,7 +28,7 @@ Failure failure_of_end(Ending& ending, std::string_view malformed) {
   return failure_of(ErrorKind::malformed, Delivered::unknown,
                     malformed.empty()
                         ? "the upstream's answer stream ended without the answer"
-                        : fmt::format("what the upstream answered is no message: {}", malformed));
+                        : fmt::format("malformed answer from the upstream: {}", malformed));
 }
 
 /// What has come of one that is suspended, as the next process is to know it.
@@ -38,7 +38,7 @@ std::string response_of(UpstreamId id, const Suspension::End& end) {
   return error_reply(std::to_string(value_of(id)),
                      failure ? *failure
                              : failure_of(ErrorKind::closed, Delivered::unknown,
-                                          "the stream of the answer has ended without it"));
+                                          "the stream of the answer ended without it"));
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ std::optional<UpstreamId> RequestsInFlight::answer(std::optional<UpstreamId> ori
     ++context_.statistics.unknown_answers;
     context_.log.peer(LogLevel::warning, "unknown answer",
                       {.upstream = id != UpstreamId{} ? std::optional(id) : origin},
-                      "the upstream answered what nobody waits for; dropped");
+                      "response of the upstream to an unknown request dropped");
     return std::nullopt;
   }
   if (call->rounds && is_input_required(response)) {
@@ -411,7 +411,7 @@ void RequestsInFlight::restore(UpstreamId id, Call restored, bool is_awaited) {
   table_.add(id, std::move(restored));
   if (!is_awaited) {
     give_up(id, failure_of(ErrorKind::closed, Delivered::unknown,
-                           "the bridge was upgraded, and the answer can come no more"));
+                           "the bridge was upgraded, and the answer was lost"));
   } else if (caller != nullptr && caller->congested()) {
     context_.session.pause(id, true);
   }

@@ -115,9 +115,9 @@ void SuspendedCalls::keep(UpstreamId id, Call& call, Suspension::End end) {
   hold(suspension);
   if (!budget_.over()) return;
   Ending overloaded;
-  overloaded.failure = failure_of(ErrorKind::overloaded, Delivered::unknown,
-                                  "the answer came while nobody waited for it, and too much is "
-                                  "buffered (--max-buffered)");
+  overloaded.failure = failure_of(
+      ErrorKind::overloaded, Delivered::unknown,
+      "the answer came while no request waited for it, and too much is buffered (--max-buffered)");
   suspension.end = std::move(overloaded);
   hold(suspension);
 }
@@ -209,7 +209,7 @@ void SuspendedCalls::expire() {
     if (call->suspension->due > now) {
       timer_.set_at_latest(call->suspension->due);
     } else if (call->is_suspended()) {
-      give_up(id, "what it asked was not answered in time");
+      give_up(id, "its question was not answered in time");
     } else {
       ask(id);
     }

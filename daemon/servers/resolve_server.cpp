@@ -138,9 +138,9 @@ ServerEntry expand_entry(const ServerEntry& entry, Resolver& resolver, const std
     switch (expansion.fault) {
       case Expansion::Fault::none: break;
       case Expansion::Fault::too_deep:
-        fail(source, entry,
-             fmt::format("has variables more than {} deep in one another in {}", max_variable_depth,
-                         place));
+        fail(
+            source, entry,
+            fmt::format("has variables nested more than {} deep in {}", max_variable_depth, place));
       case Expansion::Fault::too_long:
         fail(source, entry,
              fmt::format("is over {} MiB with its variables replaced, at {}", max_expanded >> 20,

@@ -225,8 +225,7 @@ void EraSession::resumed() {
   record_.last_failure.reset();
   retries_.clear_try();
   retries_.forget_failures();
-  log_.peer(LogLevel::info, "session taken up", "the session with {} is still there: taken up",
-            upstream_.target());
+  log_.peer(LogLevel::info, "session taken up", "resumed the session with {}", upstream_.target());
   health_.watch();
   for (const UpstreamId id : std::exchange(saved_.unanswered, {})) {
     sender_.notify(
@@ -392,7 +391,7 @@ void EraSession::ping_answered(const Frame& frame) {
   if (clears_up && is_modern() && frame.error.present()) {
     owner_.era_contradicted(era());
     resolve_doubts(true);
-    lose("it is of another era now");
+    lose("the server speaks another era now");
     return;
   }
   note_answer();

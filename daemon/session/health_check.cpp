@@ -93,8 +93,7 @@ void HealthCheck::expired() {
     timer_.set(sent_ + ping_timeout);
   } else if (is_pinging()) {
     log_.peer(LogLevel::warning, "ping unanswered",
-              "the upstream has not answered a ping for {} s: connections are made anew",
-              ping_timeout.count());
+              "the upstream has not answered a ping for {} s: reconnecting", ping_timeout.count());
     cancel();
     upstream_.refresh_connections();
     timer_.set(now + options_.keepalive);

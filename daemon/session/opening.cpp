@@ -21,8 +21,7 @@ void tell_of_newer_revision(Failure& failure) {
   failure.delivered = Delivered::no;
   failure.definitive = true;
   failure.message = fmt::format(
-      "this server speaks only MCP {}, or nothing that the bridge could tell (see --era)",
-      newest_version);
+      "this server speaks only MCP {}, or an unknown protocol (see --era)", newest_version);
   failure.summary.clear();
   failure.upstream_error = std::exchange(failure.error_object, std::string());
 }
@@ -57,13 +56,13 @@ Failure failure_of_initialize_ending(Ending ending, std::string_view malformed) 
   failure.message =
       malformed.empty()
           ? "the upstream's answer to initialize has no result in it"
-          : fmt::format("the upstream's answer to initialize is no message: {}", malformed);
+          : fmt::format("the upstream's answer to initialize is malformed: {}", malformed);
   return failure;
 }
 
 Failure failure_of_version(std::string_view version) {
-  Failure failure =
-      definitive_failure_of(ErrorKind::malformed, "the upstream's protocolVersion is none");
+  Failure failure = definitive_failure_of(ErrorKind::malformed,
+                                          "the upstream's protocolVersion is not a version");
   failure.summary = failure.message;
   failure.message += fmt::format(": '{}'", printable(version, 40));
   return failure;
@@ -262,9 +261,9 @@ constexpr std::string_view unknown_server =
 
 /// Of a server whose answer is not one of 2026-07-28.
 Failure failure_of_discovery(const Frame& response) {
-  Failure failure = definitive_failure_of(ErrorKind::session,
-                                          "the upstream does not answer server/discover as MCP "
-                                          "2026-07-28 has it");
+  Failure failure = definitive_failure_of(
+      ErrorKind::session,
+      "the upstream does not answer server/discover as MCP 2026-07-28 requires");
   failure.upstream_error = std::string(response.text(response.error));
   return failure;
 }

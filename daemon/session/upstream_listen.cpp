@@ -148,7 +148,7 @@ void UpstreamListen::acknowledged(UpstreamId stream, const Frame& acknowledgemen
 void UpstreamListen::over(UpstreamId stream, bool refused, std::string_view why) {
   if (refused) {
     log_.peer(LogLevel::warning, "listen refused",
-              "the upstream refuses to be listened to{}: its notifications do not come", why);
+              "the upstream refuses subscriptions/listen{}: no notifications from it", why);
   }
   for (UpstreamId* const one : {&old_, &now_, &next_}) {
     if (*one == stream) *one = UpstreamId{};
@@ -237,7 +237,7 @@ std::optional<std::string> EventStreams::take(UpstreamId id, const Frame& notifi
   const bool has_gap = find_member(params, "truncated") == "true";
   if (has_gap) {
     log_.peer(LogLevel::warning, "events lost",
-              "the upstream has not kept all events {} since the last one that came",
+              "the upstream has lost events {} since the last one received",
               printable(stream.event.name, 80));
   }
   // An opened stream is worth a notification only after a gap.

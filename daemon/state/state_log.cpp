@@ -46,19 +46,21 @@ std::string holder(int lock) {
 
 StateFolder::StateFolder(std::string path) : path_(without_slashes(std::move(path))) {
   if (mkdir(path_.c_str(), 0700) != 0 && errno != EEXIST)
-    refuse(path_, fmt::format("cannot be made: {}; name another folder", why()));
+    refuse(path_, fmt::format("cannot be created: {}; name another folder", why()));
   folder_ = Descriptor(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!folder_) {
     refuse(path_, errno == ENOTDIR || errno == ELOOP
-                      ? "is not a folder (a symbolic link to one will not do); name another"
+                      ? "is not a folder (symbolic links are not followed); name another"
                       : fmt::format("cannot be opened: {}; name another folder", why()));
   }
   struct stat status {};
   if (fstat(folder_.get(), &status) != 0) refuse(path_, why());
   if (!is_of_owner_alone(status)) {
-    refuse(path_, fmt::format("others can write it (it belongs to uid {}, mode {:04o}): chmod 0700 "
-                              "it, or name another folder",
-                              status.st_uid, status.st_mode & 07777));
+    refuse(
+        path_,
+        fmt::format(
+            "other users can write to it (uid {}, mode {:04o}); chmod 0700 it, or name another folder",
+            status.st_uid, status.st_mode & 07777));
   }
   lock();
 }
@@ -86,8 +88,8 @@ StateFolder::Opened StateFolder::open(const std::string& name) const {
     opened = {Descriptor(openat(folder_.get(), name.c_str(), O_RDONLY | file_flags)), false};
   if (!opened.file) {
     if (errno == ENOENT) return {};
-    refuse(path_, fmt::format("cannot open {}/{}: {}; have it removed, or name another folder",
-                              path_, name, why()));
+    refuse(path_, fmt::format("cannot open {}/{}: {}; remove it, or name another folder", path_,
+                              name, why()));
   }
   struct stat status {};
   if (fstat(opened.file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
@@ -257,13 +259,13 @@ void StateLog::fail() {
   if (next_) folder_.remove("state.new");
   next_.reset();
   has_failed_ = true;
-  log_.event(LogLevel::error, "state not written",
-             "state not saved: {} in {}; what happens from now on is lost if the daemon ends. {}; "
-             "a new one is tried every {} s",
-             error_, folder_.path(),
-             is_marked ? "What was saved before is kept in state.stale"
-                       : "What was saved before could not be renamed to state.stale",
-             next_try.count());
+  log_.event(
+      LogLevel::error, "state not written",
+      "state not saved: {} in {}; changes from now on are lost if the daemon ends. {}; retrying with a new one every {} s",
+      error_, folder_.path(),
+      is_marked ? "What was saved before is kept in state.stale"
+                : "What was saved before could not be renamed to state.stale",
+      next_try.count());
   timer_.set_after(next_try);
 }
 
@@ -276,10 +278,10 @@ void StateLog::give_up_new_one() {
     error_ = std::strerror(error);
     if (!std::exchange(has_failed_, true)) {
       ++failures_;
-      log_.event(LogLevel::error, "state not written",
-                 "state not saved: {} in {}; what happens is lost if the daemon ends; it is tried "
-                 "again every {} s",
-                 error_, folder_.path(), next_try.count());
+      log_.event(
+          LogLevel::error, "state not written",
+          "state not saved: {} in {}; changes are lost if the daemon ends; retrying every {} s",
+          error_, folder_.path(), next_try.count());
     }
   }
   timer_.set_after(next_try);

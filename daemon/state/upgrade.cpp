@@ -235,7 +235,8 @@ void Upgrade::begin() {
     return;
   }
   phase_ = Phase::checking;
-  log_.event(LogLevel::info, "upgrade", "SIGUSR2: can {} go on with what is here?", order.program);
+  log_.event(LogLevel::info, "upgrade", "SIGUSR2: checking whether {} can take over",
+             order.program);
   arguments.insert(arguments.begin() + 1, {std::string(check_option), "3"});
   check_ =
       std::make_unique<ProgramCheck>(loop_, program_, file, std::move(order.proof),
@@ -281,8 +282,8 @@ void Upgrade::cancel() {
 
 void Upgrade::fail(std::string_view why) {
   const std::string reason = printable(why, 600);
-  log_.event(LogLevel::error, "upgrade", "SIGUSR2: not upgraded, all goes on as before: {}",
-             reason);
+  log_.event(LogLevel::error, "upgrade",
+             "SIGUSR2: upgrade failed; continuing with the old version: {}", reason);
   cancel();
   daemon_.upgrade_failed(reason);
 }

@@ -98,7 +98,7 @@ def main():
             pauses.append(longest(selector, BETWEEN)[0] * 1000)
         pauses.sort()
         with open(os.path.join(folder, "log"), encoding="utf-8") as log:
-            done = log.read().count("goes on serving")
+            done = log.read().count("continues serving")
         wrong = sum((caller.wrong for caller in callers), [])
         print(f"{done} of {upgrades} upgrades: longest pause {pauses[-1]:.1f} ms, median {pauses[len(pauses) // 2]:.1f} ms, "
               f"{len(wrong)} calls failed{': ' + json.dumps(wrong[0]) if wrong else ''}")

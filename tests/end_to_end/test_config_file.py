@@ -100,7 +100,7 @@ class ConfigFile(Config):
         self.config(INPUTS.replace("${NOT_SET:-x}", "${A:-" * depth + "}" * depth))
         daemon.signal(signal.SIGHUP)
         daemon.logged("nothing was changed: --config")
-        self.assertIn("32 deep in one another in env.WAYWARD_X", daemon.stderr())
+        self.assertIn("32 deep in env.WAYWARD_X", daemon.stderr())
         self.assert_child("o", "safe", "p")
 
     def test_the_command_line_wins_over_it(self):

@@ -266,7 +266,7 @@ class WhatIsRefused(LoginCase):
         self.server.iss = self.server.issuer + "/"
         self.server.error = {"error": "haha", "error_description": "give me your password"}
         self.serve()
-        error = self.fails("does not come from the server")
+        error = self.fails("does not come from the expected server")
         self.assertNotIn("haha", repr(error))
         self.assertNotIn("password", repr(error) + self.default_daemon.stderr())
         self.assertEqual(self.server.requests, [])
@@ -274,14 +274,14 @@ class WhatIsRefused(LoginCase):
     def test_an_answer_without_the_issuer_that_was_promised(self):
         self.server.iss = None
         self.serve()
-        self.fails("does not come from the server")
+        self.fails("does not come from the expected server")
         self.assertEqual(self.server.requests, [])
 
     def test_an_issuer_that_was_not_promised_counts_as_well(self):
         self.server.offer(authorization_response_iss_parameter_supported=None)
         self.server.iss = "https://evil.example"
         self.serve()
-        self.fails("does not come from the server")
+        self.fails("does not come from the expected server")
 
     def test_no_issuer_and_none_promised_is_good(self):
         self.server.offer(authorization_response_iss_parameter_supported=None)
@@ -296,7 +296,7 @@ class WhatIsRefused(LoginCase):
         status, _, page = get(signed_in(url))
         self.assertEqual(status, 400)
         self.assertNotIn("guessed", page)
-        self.assertIn("it goes on", self.ask({"callback": signed_in(url)})["error"]["message"])
+        self.assertIn("is still pending", self.ask({"callback": signed_in(url)})["error"]["message"])
         self.assertEqual(self.login()["state"], "pending")
         self.server.state = None
         get(signed_in(url))
@@ -429,7 +429,7 @@ class TheVerb(LoginCase):
         verb, url = self.start_verb(stdin=subprocess.PIPE)
         verb.stdin.write(b"\nhttp://127.0.0.1:1/callback?code=x&state=y\n")
         verb.stdin.flush()
-        eventually(lambda: "it goes on" in verb.stderr(), "the wrong one is refused")
+        eventually(lambda: "is still pending" in verb.stderr(), "the wrong one is refused")
         verb.stdin.write((signed_in(url) + "\n").encode())
         verb.stdin.flush()
         self.assertEqual(verb.wait(), 0)
@@ -507,7 +507,7 @@ class AtAnUpgrade(LoginCase):
         verb = self.nc("login")
         eventually(lambda: b"\n" in verb.stdout(), "the address is shown")
         daemon.signal(signal.SIGUSR2)
-        daemon.logged("goes on serving", 1)
+        daemon.logged("continues serving", 1)
         self.assertEqual(verb.wait(), 1)
         self.assertIn("log in again", verb.stderr())
         self.log_in()

@@ -114,7 +114,7 @@ class TheStore(LoginCase):
         daemon = self.serve()
         self.log_in()
         daemon.signal(signal.SIGUSR2)
-        daemon.logged("goes on serving", 1)
+        daemon.logged("continues serving", 1)
         self.echoed()
         self.assertEqual(self.login()["state"], "ok")
         self.server.revoke_all()
@@ -127,7 +127,7 @@ class TheStore(LoginCase):
 
     def test_a_file_that_is_none_is_refused_and_left_as_it_is(self):
         path = self.write("tokens.json", "my diary")
-        self.assertIn("no token store", self.start_of(path))
+        self.assertIn("not a token store", self.start_of(path))
         with open(path, encoding="utf-8") as file:
             self.assertEqual(file.read(), "my diary")
 

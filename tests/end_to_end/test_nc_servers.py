@@ -135,8 +135,8 @@ class Started(ByName):
         def has_gone_on(times):
             with open(log, encoding="utf-8") as file:
                 text = file.read()
-            self.assertNotIn("not upgraded", text)
-            return text.count("goes on serving") == times
+            self.assertNotIn("upgrade failed", text)
+            return text.count("continues serving") == times
         for times in (1, 2):
             os.kill(pid, signal.SIGUSR2)
             eventually(lambda: has_gone_on(times), "the upgrade")

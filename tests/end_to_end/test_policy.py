@@ -146,7 +146,7 @@ class Rates(Policies):
         denied(self, error, "rate_limited")
         self.assertGreater(error["data"]["retryAfterMs"], 1_700_000)
         daemon.signal(signal.SIGUSR2)
-        daemon.logged("goes on serving")
+        daemon.logged("continues serving")
         denied(self, second.call("echo", {"message": "x"})[0], "rate_limited")
         denied(self, self.as_user(AGENT, "legacy").call("echo", {"message": "x"})[0], "rate_limited")
         self.assertEqual(self.plain(0).call("echo", {"message": "x"})["id"], 1)
@@ -234,7 +234,7 @@ class Jobs(Policies):
 
     def test_it_goes_along_in_an_upgrade(self):
         self.daemon.signal(signal.SIGUSR2)
-        self.daemon.logged("goes on serving")  # the call that had the slot is given up with its stream
+        self.daemon.logged("continues serving")  # the call that had the slot is given up with its stream
         self.assert_it_is_done()
 
 
@@ -318,7 +318,7 @@ class Files(Policies):
         path = self.policy({"uid": 0})
         for mode in (0o620, 0o602):
             os.chmod(path, mode)
-            self.refused(path, "others can write it")
+            self.refused(path, "other users can write to it")
 
     def test_a_file_of_another_user_is_refused(self):
         path = self.policy({"uid": 0})

@@ -166,7 +166,7 @@ class OutOfOrder(ManagedCase):
         manager = self.manager()
         self.supervised(manager, WATCHDOG_USEC="20000")
         manager.close()
-        self.default_daemon.logged("the service manager cannot be told")
+        self.default_daemon.logged("cannot notify the service manager")
         self.assertIn("result", self.client().call("echo", {"message": "hello"}))
 
     def test_an_address_of_another_kind_is_named_and_ignored(self):

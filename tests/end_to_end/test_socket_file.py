@@ -294,19 +294,19 @@ class Lost(Case):
             os.unlink(self.path("s"))
             self.reached(self.path("s"), inode)
             self.assertEqual(stat.S_IMODE(os.stat(self.path("s")).st_mode), 0o660)
-            daemon.logged("nobody can connect to it", times)
+            daemon.logged("clients cannot connect", times)
         os.chmod(self.path("s"), 0o600)
         self.assertEqual(before.call("echo", {"message": "x"})["id"], 1)
         self.assertEqual(daemon.terminate(), 0)
         self.assertEqual([name for name in os.listdir(self.folder) if name.startswith("s")], [])
-        self.assertEqual(daemon.stderr().count("nobody can connect"), 2)
+        self.assertEqual(daemon.stderr().count("clients cannot connect"), 2)
 
     def test_it_is_published_again_when_its_folder_is_there_again(self):
         daemon = self.in_folder("a/b/s")
         before = self.client()
         for times in (1, 2):
             shutil.rmtree(self.path("a"))
-            daemon.logged("nobody can connect", times)
+            daemon.logged("clients cannot connect", times)
             os.mkdir(self.path("a"))
             os.mkdir(self.path("a/b"))
             self.reached(self.path("a/b/s"))
@@ -394,7 +394,7 @@ class Elsewhere(Case):
         daemon = self.in_folder("a/b/c/s")
         for times in (1, 2):
             os.rename(self.path("a"), self.path(f"moved-{times}"))
-            daemon.logged("nobody can connect", times)
+            daemon.logged("clients cannot connect", times)
             os.makedirs(self.path("a/b/c"))
             self.reached(self.path("a/b/c/s"))
             daemon.logged("is published again", times)
@@ -433,7 +433,7 @@ class Elsewhere(Case):
         self.switch("outer", "links/inner/x")
         self.reached(self.path("two/x/s"))
         daemon.logged("is published again")
-        self.assertEqual(daemon.stderr().count("nobody can connect"), 1)
+        self.assertEqual(daemon.stderr().count("clients cannot connect"), 1)
         inode = os.stat(self.path("one/x/s")).st_ino
         self.switch("links/inner", "../one")
         self.reached(self.path("one/x/s"), inode)
@@ -450,7 +450,7 @@ class Elsewhere(Case):
         eventually(lambda: self.link_is_watched(daemon, "current"), "the new link watched")
         self.switch("current", "two")
         self.reached(self.path("two/s"))
-        self.assertEqual(daemon.stderr().count("nobody can connect"), 1)
+        self.assertEqual(daemon.stderr().count("clients cannot connect"), 1)
 
     def link_is_watched(self, daemon, name):
         sought = f"ino:{os.lstat(self.path(name)).st_ino:x} "
@@ -503,7 +503,7 @@ class Elsewhere(Case):
         daemon = self.start_daemon(self.upstream(), socket=self.path("unread/a/s"), before_exec=become_nobody,
                                    program=for_others(self, binary("MCP_BRIDGED")))
         os.rename(self.path("unread"), self.path("moved"))
-        daemon.logged("nobody can connect")
+        daemon.logged("clients cannot connect")
         make()
         self.assertNotIn("cannot be watched", daemon.stderr())
 

@@ -284,7 +284,7 @@ class Folder(WithState):
         os.chmod(self.folder_of_state, 0o770)
         code, said = self.fails(server)
         self.assertEqual(code, 73)
-        self.assertIn("others can write it", said)
+        self.assertIn("other users can write to it", said)
         os.rmdir(self.folder_of_state)
         os.mkdir(self.path("real"), 0o700)
         os.symlink(self.path("real"), self.folder_of_state)
@@ -295,7 +295,7 @@ class Folder(WithState):
         self.folder_of_state = self.path("no/such/state")
         code, said = self.fails(server)
         self.assertEqual(code, 73)
-        self.assertIn("cannot be made", said)
+        self.assertIn("cannot be created", said)
 
     def test_a_second_daemon_is_refused_by_name(self):
         server, daemon = self.begin()
@@ -350,7 +350,7 @@ class Folder(WithState):
         daemon = self.start(self.upstream())
         self.assertEqual(self.ring()["entries"], 0)
         self.assertEqual(len(self.aside("other")), 1)
-        self.assertIn("it is of another upstream", daemon.stderr())
+        self.assertIn("it belongs to another upstream", daemon.stderr())
         self.crash(daemon)
         os.remove(os.path.join(self.folder_of_state, self.aside("other")[0]))
         with open(self.log_file(), "r+b") as file:
@@ -358,7 +358,7 @@ class Folder(WithState):
             file.write(b"\3")
         daemon = self.start(server)
         self.assertEqual(len(self.aside("other")), 1)
-        self.assertIn("it is of a newer mcp-bridged", daemon.stderr())
+        self.assertIn("a newer mcp-bridged wrote it", daemon.stderr())
 
     def test_the_state_of_an_older_daemon_is_moved_aside(self):
         server, daemon = self.begin()
@@ -368,7 +368,7 @@ class Folder(WithState):
             file.write(b"\1")
         daemon = self.start(server)
         self.assertEqual(len(self.aside("other")), 1)
-        self.assertIn("it is of an older mcp-bridged", daemon.stderr())
+        self.assertIn("an older mcp-bridged wrote it", daemon.stderr())
 
     def test_a_file_that_may_not_grow_costs_a_line_and_is_written_again_when_it_may(self):
         server, daemon = self.begin()

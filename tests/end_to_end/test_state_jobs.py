@@ -197,7 +197,7 @@ class Resumed(DurableJobs):
             eventually(lambda: "progress" in self.collect(job, wait=0), "the first progress")
             self.daemon = self.again(self.server, self.daemon)
             self.daemon.signal(signal.SIGUSR2)
-            self.daemon.logged("goes on serving")
+            self.daemon.logged("continues serving")
         self.assertEqual(text_of(self.collect(job)["response"]), "done after 60 steps")
         self.assertEqual(len(self.calls(self.server)), 1)
 

@@ -145,20 +145,20 @@ class Symptoms(Case):
         self.daemon_says("is used by process …", *words, self.path("state"), code=73)
         os.mkdir(self.path("open"))
         os.chmod(self.path("open"), 0o777)
-        self.daemon_says("others can write it", *words, self.path("open"), code=73)
+        self.daemon_says("other users can write to it", *words, self.path("open"), code=73)
         os.symlink(self.path("state"), self.path("link"))
-        self.daemon_says("is not a folder (a symbolic link to one will not do)", *words, self.path("link"), code=73)
+        self.daemon_says("is not a folder (symbolic links are not followed)", *words, self.path("link"), code=73)
 
     def test_a_state_that_is_not_gone_on_with(self):
         log = os.path.join(self.path("state"), "state")
         daemon = self.start_daemon(self.upstream(), "--state-dir", self.path("state"), socket="1")
         daemon.stop()
         daemon = self.start_daemon(self.upstream(), "--state-dir", self.path("state"), socket="2")
-        self.shows("is not gone on with: it is of another upstream", daemon.stderr())
+        self.shows("is not used: it belongs to another upstream", daemon.stderr())
         for number, (at, byte, symptom) in enumerate(
-                [(30, b"\xee", "is not gone on with: it is damaged"),
-                 (8, b"\xee", "is not gone on with: it is of a newer mcp-bridged"),
-                 (8, b"\x01", "is not gone on with: it is of an older mcp-bridged")]):
+                [(30, b"\xee", "is not used: it is damaged"),
+                 (8, b"\xee", "is not used: a newer mcp-bridged wrote it"),
+                 (8, b"\x01", "is not used: an older mcp-bridged wrote it")]):
             daemon.stop()
             with open(log, "r+b") as file:
                 file.seek(at)
@@ -174,7 +174,7 @@ class Symptoms(Case):
         resource.prlimit(daemon.popen.pid, resource.RLIMIT_FSIZE, (64 << 10, resource.RLIM_INFINITY))
         server.emit(message % "y")
         daemon.status_when(lambda status: not status["state"]["durable"], "a state that is not written")
-        self.shows("state not saved: …; what happens from now on is lost", daemon.stderr())
+        self.shows("state not saved: …; changes from now on are lost", daemon.stderr())
 
 
 if __name__ == "__main__":

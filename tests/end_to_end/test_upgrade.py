@@ -14,7 +14,7 @@ from harness.jobs import Jobs
 from harness.local_server import LocalServer
 from harness.upgrading import Upgrading
 
-REFUSED = "not upgraded, all goes on as before"
+REFUSED = "upgrade failed; continuing with the old version"
 
 
 class Loop(threading.Thread):
@@ -232,7 +232,7 @@ class OtherClients(Upgrading):
         client.send(request("tools/call", {"name": "slow", "arguments": {"steps": 2, "delayMs": 300}}, 1))
         self.in_flight(1)
         self.default_daemon.signal(signal.SIGUSR2)
-        self.default_daemon.logged("nothing else is begun")
+        self.default_daemon.logged("no others are started")
         self.assert_still_serves(self.client())
         self.assertEqual(text_of(client.answer(1)), "done after 2 steps")
 
@@ -342,7 +342,7 @@ class Refused(Upgrading):
         client = self.client()
         for _ in range(3):
             daemon.signal(signal.SIGUSR2)
-        daemon.logged("goes on serving")
+        daemon.logged("continues serving")
         self.assert_still_serves(client)
         self.assertEqual(daemon.status()["pid"], daemon.pid)
 
@@ -352,7 +352,7 @@ class Refused(Upgrading):
         client.send(request("tools/call", {"name": "slow", "arguments": {"steps": 3, "delayMs": 300}}, 1))
         self.in_flight(1)
         daemon.signal(signal.SIGUSR2)
-        daemon.logged("nothing else is begun")
+        daemon.logged("no others are started")
         self.assertEqual(daemon.terminate(), 0)
         self.assertEqual(text_of(client.answer(1)), "done after 3 steps")
 

@@ -124,7 +124,7 @@ class Activated(Upgrading):
         self.assert_still_serves(client)
         for upgrades in (1, 2):
             process.signal(signal.SIGUSR2)
-            process.logged("goes on serving", upgrades)
+            process.logged("continues serving", upgrades)
         self.assert_still_serves(client)
         another = Client(self.path("s"))
         self.assert_still_serves(another)

@@ -96,7 +96,7 @@ class WhatGoesIntoHeaders(Scripted):
         self.assertEqual(text_of(self.client().call("echo", {"message": "x"})), "done")
         eventually(lambda: len(server.requests(http_method="GET")) > 1, "another opening")
         self.assertNotIn(b"last-event-id", server.all_bytes().lower())
-        self.default_daemon.logged("cannot stand in a header")
+        self.default_daemon.logged("not valid in a header")
 
     def test_an_event_id_that_is_too_long_takes_the_one_before_it_back(self):
         events = f"id: 1\ndata: \n\nid: {'x' * 5000}\ndata: \n\n"
@@ -115,7 +115,7 @@ class WhatGoesIntoHeaders(Scripted):
         self.assertIn("event id is too long", error["message"])
         eventually(lambda: len(server.requests(http_method="GET")) > 1, "another opening")
         self.assertNotIn(b"last-event-id", server.all_bytes().lower())
-        self.default_daemon.logged("the server stream cannot be resumed, since its event id is too long")
+        self.default_daemon.logged("the server stream cannot be resumed: its event id is too long")
 
     def test_a_redirection_goes_to_a_url(self):
         server = self.serve(lambda asked: response(307, [("Location", b"/m\xc3\xa4p")]))

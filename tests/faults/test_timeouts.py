@@ -169,7 +169,7 @@ class Slowly(FaultCase):
         self.collect(client, 5)
         proxy.command("hang-all")
         began = time.monotonic()
-        daemon.logged("has not answered a ping for 15 s: connections are made anew")
+        daemon.logged("has not answered a ping for 15 s: reconnecting")
         self.assertGreater(time.monotonic() - began, 14)
         client.send(*[request("tools/list", None, id) for id in range(5)])
         for answer in self.collect(client, 5).values():

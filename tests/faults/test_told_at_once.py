@@ -64,7 +64,7 @@ class Openings(Told):
                        socket=f"n{number}")
             told = self.error_of_a_call()
             self.assertEqual(told["data"]["kind"], "session", told)
-            self.assertIn("this server speaks only MCP 2026-07-28, or nothing that the bridge could tell (see --era)",
+            self.assertIn("this server speaks only MCP 2026-07-28, or an unknown protocol (see --era)",
                           told["message"])
             self.assertEqual(told["data"]["upstream"], error)
             client = self.client()
@@ -91,7 +91,7 @@ class Openings(Told):
         server = ScriptedServer(lambda asked: json_response("<html>hello</html>"))
         self.addCleanup(server.close)
         self.start_daemon(server, "--connect-wait", "1s")
-        self.assert_told(self.error_of_a_call(), "malformed", "is no message", "JSON")
+        self.assert_told(self.error_of_a_call(), "malformed", "malformed", "JSON")
 
     def test_the_url_of_a_name_that_is_not_found_is_the_one_that_was_given(self):
         url = "http://no-such-host.invalid/mcp"
@@ -182,12 +182,12 @@ class Answers(Told):
         for number, body in enumerate(["<html>", '{"jsonrpc":"2.0","id":', '{"a":1}', "[]"]):
             self.serve(lambda asked, body=body: json_response(body) if asked.method == "tools/call" else good(asked),
                        socket=f"j{number}")
-            self.assert_told(self.error_of_a_call(), "malformed", "is no message", delivered="unknown")
+            self.assert_told(self.error_of_a_call(), "malformed", "malformed", delivered="unknown")
 
     def test_so_is_an_event(self):
         self.serve(lambda asked: response(200, [("Content-Type", "text/event-stream")], "data: <html>\n\n")
                    if asked.method == "tools/call" else good(asked))
-        self.assert_told(self.error_of_a_call(), "malformed", "is no message", delivered="unknown")
+        self.assert_told(self.error_of_a_call(), "malformed", "malformed", delivered="unknown")
 
     def test_202_to_a_request_where_there_is_no_server_stream_is_malformed_after_5_seconds(self):
         self.serve(lambda asked: response(202) if asked.method in ("tools/call", "tools/list") else good(asked))

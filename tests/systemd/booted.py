@@ -332,7 +332,7 @@ class Upgrade(Booted):
                 self.assertEqual(self.pid(unit), pids[name])
                 self.becomes("StatusText", f"In session with {self.server.url}", unit)
         self.assertEqual(self.server.state()["initializes"], 2)
-        self.assertTrue(any("goes on serving" in line for line in self.journal()), self.journal())
+        self.assertTrue(any("continues serving" in line for line in self.journal()), self.journal())
 
     def test_one_that_refuses_is_restarted(self):
         self.listen()

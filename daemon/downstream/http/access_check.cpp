@@ -20,8 +20,7 @@ void BearerToken::read() {
   fault_ = std::move(file.fault);
   if (fault_.empty() && !is_token(file.content)) {
     fault_ =
-        "--http-token-file: there is a character in it that no token has (a space or a second "
-        "line?)";
+        "--http-token-file: it has a character that is not valid in a token (a space or a second line?)";
   }
   token_ = fault_.empty() ? std::move(file.content) : std::string();
   identity_.reset();

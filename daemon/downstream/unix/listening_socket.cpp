@@ -330,9 +330,8 @@ constexpr int most_clients = 512;
 
 std::string reason(int exit_code) {
   const std::string unit = own_unit();
-  return fmt::format(
-      "mcp-bridged cannot start (exit status {}): what is wrong stands in its log: journalctl -u {}",
-      exit_code, unit.empty() ? "'mcp-bridged*'" : unit);
+  return fmt::format("mcp-bridged cannot start (exit status {}): see its log: journalctl -u {}",
+                     exit_code, unit.empty() ? "'mcp-bridged*'" : unit);
 }
 
 /// Collects the answers to the requests among a client's lines.

@@ -47,8 +47,7 @@ void SocketKeeper::watch_published() {
   }
   if (unwatched != unwatched_ && !unwatched.empty()) {
     log_.event(LogLevel::warning, "socket not watched",
-               "nobody will notice if socket {} cannot be reached any more: a part of its path "
-               "cannot be watched: {}",
+               "a removal of socket {} will not be noticed: part of its path cannot be watched: {}",
                socket_.name(), printable(unwatched));
   }
   unwatched_ = unwatched;
@@ -66,8 +65,7 @@ void SocketKeeper::changed() {
   lost_ = true;
   log_.peer(
       LogLevel::error, "socket gone",
-      "socket {} was removed or replaced by somebody: nobody can connect to it; publishing it "
-      "again as soon as that can be",
+      "socket {} was removed or replaced by another process; clients cannot connect until it is published again",
       socket_.name());
   next_try_.set_after(first_pause);
 }

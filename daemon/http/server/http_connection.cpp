@@ -207,8 +207,8 @@ std::optional<SteadyTime> HttpConnection::unfinished_since() const {
 }
 
 void HttpConnection::turn_away() {
-  HttpResponse response = context_.requests.refusal(
-      503, "all connections are in use, and this request has not come to its end");
+  HttpResponse response =
+      context_.requests.refusal(503, "all connections are in use, and this request is incomplete");
   response.headers.emplace_back("Retry-After", "1");
   refuse(std::move(response));
   flush();

@@ -232,8 +232,7 @@ bool HttpServer::shed_oldest() {
     return false;
   log_.peer(
       LogLevel::warning, "http uploads shed",
-      "over {} HTTP connections, none of them idle: the one whose request has not come to its "
-      "end for longest was closed",
+      "over {} HTTP connections, none of them idle: the one with the oldest incomplete request was closed",
       connections_.size());
   unfinished.connection->turn_away();
   shed(*unfinished.connection);

@@ -110,7 +110,7 @@ void SseStream::take_endpoint(const std::string& named) {
   if (!fits_header(named, header_limit::url)) {
     end(definitive_failure_of(
         ErrorKind::malformed,
-        "the upstream names an endpoint that is no URL: not all of it is visible ASCII"));
+        "the upstream names an endpoint that is not a URL: it is not visible ASCII"));
     return;
   }
   const std::string url =

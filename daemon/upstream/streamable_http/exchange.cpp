@@ -156,8 +156,7 @@ void Exchange::body_begins() {
   if (is_unusable_session()) {
     fail_in_callback(definitive_failure_of(
         ErrorKind::malformed,
-        "the upstream's Mcp-Session-Id cannot stand in a header: not all of it is visible ASCII, or "
-        "it is over 1024 bytes"));
+        "the upstream's Mcp-Session-Id is not valid in a header: it is not visible ASCII, or over 1024 bytes"));
   } else if (head().is_event_stream()) {
     if (!parser_) parser_ = std::make_unique<SseParser>(context_.options().max_frame);
   } else if (head().content_length) {
@@ -256,7 +255,7 @@ constexpr std::chrono::seconds notification_time{30};
 /// An answer that is to come on another stream may come on any, but most likely it is the server's.
 constexpr std::chrono::seconds no_stream_timeout{5};
 constexpr std::string_view unusable_event_id =
-    "it cannot be resumed, since its event id is too long or cannot stand in a header";
+    "it cannot be resumed: its event id is too long or not valid in a header";
 
 }  // namespace
 
@@ -521,9 +520,9 @@ void Exchange::time_out(SteadyTime now) {
   failure.message =
       !is_request()                           ? "the upstream did not accept the message in time"
       : clock_.took_too_long(now, timeouts()) ? "the answer took longer than --request-max"
-      : clock_.is_paused() ? "the answer was not read for longer than --request-timeout and "
-                             "--client-stall: its client takes nothing"
-                           : "the upstream sent nothing for longer than --request-timeout";
+      : clock_.is_paused()
+          ? "the answer was not read for longer than --request-timeout and --client-stall: its client does not read"
+          : "the upstream sent nothing for longer than --request-timeout";
   end(std::move(failure), is_given_back() && !(phase_ == Phase::posting && reached_));
 }
 

@@ -83,9 +83,9 @@ void UpstreamGetStream::begin_get() {
   token_generation_ = context_.token().generation();
   if (!last_event_id.empty() &&
       !fits_header(last_event_id, header_limit::event_id, Blanks::inside)) {
-    context_.log().peer(LogLevel::warning, "unusable event id",
-                        "the server stream cannot be resumed, since its event id is too long or "
-                        "cannot stand in a header: what came meanwhile may be lost");
+    context_.log().peer(
+        LogLevel::warning, "unusable event id",
+        "the server stream cannot be resumed: its event id is too long or not valid in a header; notifications may be lost");
   }
   // The handle is not given back: its keep-alive settings are its own.
   CURL* const h =

@@ -204,7 +204,7 @@ void HttpUpstream::learn_from(const Exchange& exchange) {
       context_.set_session_id(head.session_id);
     } else {
       context_.log().peer(LogLevel::warning, "unusable session id",
-                          "the upstream's Mcp-Session-Id cannot stand in a header: not used");
+                          "the upstream's Mcp-Session-Id is not valid in a header: ignored");
     }
   }
   if (head.status != 0 && !head.keep_alive_timeout) {

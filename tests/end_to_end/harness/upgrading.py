@@ -32,7 +32,7 @@ class Upgrading(Gathering):
         for _ in range(times):
             self.upgrades += 1
             daemon.signal(signal.SIGUSR2)
-            daemon.logged("goes on serving", self.upgrades)
+            daemon.logged("continues serving", self.upgrades)
         return daemon
 
     def assert_still_serves(self, client):

@@ -171,7 +171,7 @@ TEST_CASE_FIXTURE(OAuthFixture,
     server.answer("/.well-known/oauth-protected-resource/mcp", 200, "<html>");
     OAuthToken asked = source();
     challenge(asked);
-    CHECK(contains(failure_of(asked), "no JSON object"));
+    CHECK(contains(failure_of(asked), "not a JSON object"));
   }
   SUBCASE("another issuer at the origin of a resource without metadata") {
     server.answer("/.well-known/oauth-protected-resource/mcp", 404, "");

@@ -293,7 +293,7 @@ TEST_SUITE("refresher with a store") {
     std::filesystem::permissions(file, std::filesystem::perms(0600));
     CHECK(fault_of_token_store(file).empty());
     write("tokens.json", "something else");
-    CHECK(contains(fault_of_token_store(file), "no token store"));
+    CHECK(contains(fault_of_token_store(file), "not a token store"));
     CHECK(fault_of_token_store(path("new.json")).empty());
     CHECK(contains(fault_of_token_store(path("no/new.json")), "folder"));
   }

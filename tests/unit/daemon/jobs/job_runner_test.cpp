@@ -406,7 +406,7 @@ TEST_CASE("an answer to a question that was taken back is no answer to the next 
   const std::string second = shown();
   CHECK(first.size() == 16);
   CHECK(second != first);
-  CHECK(contains(answer(first), "this question is not asked any more"));
+  CHECK(contains(answer(first), "this question is closed"));
   CHECK(t.state_of(job) == "input_required");
   CHECK(contains(answer(second), R"("result":{})"));
   CHECK(t.state_of(job) == "working");

@@ -60,7 +60,7 @@ TEST_CASE("a policy's file is kept with its text, and what its rules say") {
 TEST_CASE("a file that group or others can write is refused, and one that they can read is not") {
   const PolicyFolder folder;
   for (const mode_t mode : {0620, 0602, 0666})
-    CHECK(fault_of(folder.put("{\"rules\":[]}", mode)).find("others can write it") !=
+    CHECK(fault_of(folder.put("{\"rules\":[]}", mode)).find("other users can write to it") !=
           std::string::npos);
   for (const mode_t mode : {0600, 0644, 0755})
     CHECK(fault_of(folder.put("{\"rules\":[]}", mode)).empty());

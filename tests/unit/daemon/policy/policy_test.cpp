@@ -170,5 +170,5 @@ TEST_CASE("values of another form are refused") {
     CHECK(fault_of("{\"rules\":[" + std::string(rule) + "]}") != "");
   }
   CHECK(fault_of(R"({"rules":{}})") == "line 1: rules is a list");
-  CHECK(fault_of(R"({"rules":[],"rules":[]})") == "line 1: 'rules' stands twice");
+  CHECK(fault_of(R"({"rules":[],"rules":[]})") == "line 1: duplicate member 'rules'");
 }

@@ -240,7 +240,7 @@ TEST_CASE("a stream that ends without the answer says what came instead") {
     const char* kind;
   };
   for (const Case& one :
-       {Case{"", R"("kind":"closed")"}, Case{"oops", "is no message"},
+       {Case{"", R"("kind":"closed")"}, Case{"oops", "malformed answer"},
         Case{R"({"jsonrpc":"2.0","method":"x/y"})", "ended without the answer"}}) {
     CAPTURE(one.kind);
     OneClient t;

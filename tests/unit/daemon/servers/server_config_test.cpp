@@ -99,7 +99,7 @@ TEST_CASE("a file that is wrong is refused in one line, with the place and witho
       {R"({"servers":{"a":{"env":{"X=":"s3cret"}}}})", "name"},
       {R"({"servers":{"a":{"command":"s3cret\u0000"}}})", "zero byte"},
       {R"({"servers":{"a":1}})", "server 'a' is not an object"},
-      {R"({"servers":{"a":{},"a":{}}})", "twice"},
+      {R"({"servers":{"a":{},"a":{}}})", "duplicate"},
       {R"({"servers":{"a":{}},"mcpServers":{"a":{}}})", "two servers 'a'"},
       {R"({"tools":[{"command":"x"}]})", "no id"},
       {R"({"inputs":[{"description":"x"}]})", "no id"},
@@ -189,5 +189,5 @@ TEST_CASE("defaults that stand too deep in one another are refused, and where th
   const Fault fault =
       fault_of_call([&] { resolve_server(config.servers.front(), config, sources, "file"); });
   CHECK(fault.code == exit_code::configuration);
-  CHECK(fault.line == "file: server 'a' has variables more than 32 deep in one another in env.E");
+  CHECK(fault.line == "file: server 'a' has variables nested more than 32 deep in env.E");
 }

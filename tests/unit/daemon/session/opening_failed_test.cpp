@@ -293,7 +293,7 @@ TEST_CASE("an answer to initialize that is none says so, and is asked for again"
   t.upstream.finish(id, true);
   CHECK(t.session.state() == Session::State::waiting);
   CHECK(t.events.failures.at(0).kind == ErrorKind::malformed);
-  CHECK(t.events.failures.at(0).message.find("is no message: ") != std::string::npos);
+  CHECK(t.events.failures.at(0).message.find("is malformed: ") != std::string::npos);
 
   SessionFixture empty;
   empty.require();

@@ -119,7 +119,7 @@ TEST_CASE("bodies that never end keep nobody out, once they have had five second
   http.advance(milliseconds(4970));
   FakePeer caller = http.connect();
   CHECK(http.is_served(caller));
-  CHECK(http.logged.has("the one whose request has not come to its end for longest was closed"));
+  CHECK(http.logged.has("the one with the oldest incomplete request was closed"));
   const std::string told = http.answer_to(uploads[0], "");
   CHECK(is_status(told, 503));
   CHECK(told.find("Retry-After: 1\r\n") != told.npos);
