@@ -77,8 +77,8 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
       router_(loop_, ids_, session_, feed_, budget_, log_, options_.router),
       router_upgrade_(router_),
       jobs_(loop_, router_, log_, options_.jobs),
-      collectors_(loop_, jobs_, router_.clients()),
-      control_(loop_, router_, session_, *upstream_, feed_, jobs_, collectors_),
+      job_waiters_(loop_, jobs_, router_.clients()),
+      control_(loop_, router_, session_, *upstream_, feed_, jobs_, job_waiters_),
       tools_(loop_, client_ids_, router_, session_),
       monitor_(loop_, router_.clients(), session_.tap(), [this] { return secrets(); }),
       state_(state_of(beginning_, options_.state.folder, log_,
@@ -120,16 +120,16 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
   control_.set_monitor(monitor_);
   feed_.add_readers(clients_);
   if (options_.face.address) {
-    FaceReports reports;
+    FrontendReports reports;
     reports.status = [this] { return control_.status_for_http().text(); };
     reports.metrics = [this] { return metrics_.text(); };
     reports.is_ready = [this] { return bridge::is_ready(session_, *upstream_); };
-    face_ = std::make_unique<HttpFace>(loop_, flush_, client_ids_, feed_, budget_, router_, log_,
-                                       options_.face, std::move(reports));
-    feed_.add_readers(*face_);
-    show_policy_to_face();
-    router_.set_onlookers(face_->onlookers());
-    metrics_.add_clients("http", face_->counts());
+    frontend_ = std::make_unique<HttpFrontend>(loop_, flush_, client_ids_, feed_, budget_, router_,
+                                               log_, options_.face, std::move(reports));
+    feed_.add_readers(*frontend_);
+    show_policy_to_frontend();
+    router_.set_onlookers(frontend_->onlookers());
+    metrics_.add_clients("http", frontend_->counts());
   }
   metrics_.add_clients("unix", clients_.counts());
   control_.set_metrics([this] { return metrics_.text(); });
@@ -159,7 +159,7 @@ void Daemon::take_policy(std::shared_ptr<const PolicyFile> policy, bool tells) {
   options_.policy = std::move(policy);
   clients_.learn_groups();
   router_.take_policy(options_.policy, tells);
-  show_policy_to_face();
+  show_policy_to_frontend();
 }
 
 /// Throws StartError (73) if it cannot be written.
@@ -182,9 +182,9 @@ void Daemon::begin_audit() {
 }
 
 /// The subscribers of /mcp/stream are not clients of the router.
-void Daemon::show_policy_to_face() {
+void Daemon::show_policy_to_frontend() {
   const PolicyRule* const rule = router_.permissions().rule_for_http();
-  if (face_ && rule != nullptr) face_->show_only(ring_filter_of(*rule));
+  if (frontend_ && rule != nullptr) frontend_->show_only(ring_filter_of(*rule));
 }
 
 /// All known values that must not be shown.
@@ -215,18 +215,18 @@ void Daemon::end_turn() {
 }
 
 int Daemon::run() {
-  const bool goes_on = beginning_.earlier.has_value();
-  if (goes_on) {
+  const bool continues = beginning_.earlier.has_value();
+  if (continues) {
     restore();
   } else {
     if (ChildUpstream* const child = local_server_of(*upstream_)) child->start();
   }
   signals_.begin();
   clients_.start();
-  if (face_) face_->start();
+  if (frontend_) frontend_->start();
   if (metrics_listener_) metrics_listener_->start();
-  log_.event(LogLevel::info, goes_on ? "upgraded" : "started", "mcp-bridged {} {} {} on {}",
-             MCP_BRIDGE_VERSION, goes_on ? "continues serving" : "serves", upstream_->target(),
+  log_.event(LogLevel::info, continues ? "upgraded" : "started", "mcp-bridged {} {} {} on {}",
+             MCP_BRIDGE_VERSION, continues ? "continues serving" : "serves", upstream_->target(),
              clients_.socket_name());
   // With --state-dir the state tells what became of what the previous daemon had.
   if (!state_ && clients_.replaces_stale_socket()) {
@@ -241,13 +241,13 @@ int Daemon::run() {
   warn_about_log(options_.log, log_);
   {
     const EventLoop::Turn turn(loop_);
-    if (state_ && !goes_on) state_->take_up_session();
+    if (state_ && !continues) state_->take_up_session();
     if (audit_) audit_->end_begun(std::exchange(unended_, {}));
     router_.start();
     if (metrics_file_) metrics_file_->start();
     supervisor_.ready();
   }
-  if (goes_on) signals_.let_others_come();
+  if (continues) signals_.let_others_come();
   for (loop_.run(); upgrade_.is_ready() && !is_over_; loop_.run()) {
     replace();
     if (is_over_) break;
@@ -258,7 +258,7 @@ int Daemon::run() {
 void Daemon::flush() {
   if (state_) state_->write();  // nobody is told of anything before it is kept
   clients_.flush();
-  if (face_) face_->flush();
+  if (frontend_) frontend_->flush();
 }
 
 void Daemon::signal_came(int signal) {
@@ -299,7 +299,7 @@ void Daemon::take_options_again() {
   session_.reconfigure(parsed.options.session);
   router_.reconfigure(parsed.options.router);
   jobs_.reconfigure(parsed.options.jobs);
-  if (face_) face_->reload();
+  if (frontend_) frontend_->reload();
   if (audit_log_ && audit_log_->reopen()) audit_->begin_again();
   log_.reconfigure(parsed.options.log);
   warn_about_log(parsed.options.log, log_);
@@ -324,9 +324,10 @@ Activity Daemon::activity() const {
 
 /// After each turn: the upstream's state, when it is another one. An upgrade has its own.
 void Daemon::tell_state() {
-  if (ending_ || upgrade_.has_begun() || told_state_ == session_.state()) return;
-  told_state_ = session_.state();
-  supervisor_.status(describe_state(*told_state_, upstream_->target(), session_.last_failure()));
+  if (ending_ || upgrade_.has_begun() || reported_state_ == session_.state()) return;
+  reported_state_ = session_.state();
+  supervisor_.status(
+      describe_state(*reported_state_, upstream_->target(), session_.last_failure()));
 }
 
 // Shutdown.
@@ -350,7 +351,7 @@ void Daemon::begin_shutdown(const std::string& why) {
   supervisor_.stopping(options_.grace + end_timeout);
   supervisor_.status(fmt::format("Ending, {} requests are in flight", router_.in_flight()));
   clients_.stop_accepting();
-  if (face_) face_->stop_accepting();
+  if (frontend_) frontend_->stop_accepting();
   if (metrics_listener_) metrics_listener_->stop_accepting();
   if (is_kept()) jobs_.leave_unfinished();
   router_.begin_shutdown();
@@ -366,7 +367,7 @@ void Daemon::end_shutdown() {
   if (state_) state_->begin_end();
   router_.end_shutdown(is_kept());
   jobs_.settle();
-  collectors_.tell_all();
+  job_waiters_.tell_all();
   tools_.settle();
   last_moment_.set_after(delete_time);
   if (state_ && state_->keeps_session()) upstream_->keep_session();
@@ -376,7 +377,7 @@ void Daemon::end_shutdown() {
 void Daemon::leave() {
   clients_.flush();
   clients_.close_all();
-  if (face_) face_->close_all();
+  if (frontend_) frontend_->close_all();
   if (metrics_listener_) metrics_listener_->close_all();
   if (const std::size_t untaken = feed_.ring().untaken(); untaken > 0 && is_kept()) {
     log_.event(LogLevel::info, "notifications kept",

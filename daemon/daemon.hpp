@@ -17,12 +17,12 @@
 #include "control/tool_lookup.hpp"
 #include "daemon_snapshot.hpp"
 #include "daemon_state.hpp"
-#include "downstream/http/http_face.hpp"
+#include "downstream/http/http_frontend.hpp"
 #include "downstream/unix/unix_clients.hpp"
 #include "event/descriptor_watch.hpp"
 #include "event/event_loop.hpp"
-#include "jobs/collectors.hpp"
 #include "jobs/job_runner.hpp"
+#include "jobs/job_waiters.hpp"
 #include "notifications/notification_feed.hpp"
 #include "options/options.hpp"
 #include "process/process_start.hpp"
@@ -61,7 +61,7 @@ class Daemon final : private Upgradable {
   void reload();
   void take_options_again();
   void take_policy(std::shared_ptr<const PolicyFile> policy, bool tells);
-  void show_policy_to_face();
+  void show_policy_to_frontend();
   void begin_audit();
   void flush();
   std::vector<std::string> secrets() const;
@@ -109,7 +109,7 @@ class Daemon final : private Upgradable {
   Router router_;
   RouterUpgrade router_upgrade_;
   JobRunner jobs_;
-  Collectors collectors_;
+  JobWaiters job_waiters_;
   ControlMethods control_;
   ToolLookup tools_;
   Monitor monitor_;
@@ -119,14 +119,14 @@ class Daemon final : private Upgradable {
   std::unique_ptr<DaemonState> state_;   ///< null without --state-dir
   SignalWatch signals_;  ///< before the socket appears: who sees that may send a signal
   UnixClients clients_;
-  std::unique_ptr<HttpFace> face_;  ///< null without --http
+  std::unique_ptr<HttpFrontend> frontend_;  ///< null without --http
   Metrics metrics_;
   std::unique_ptr<MetricsFile> metrics_file_;          ///< --metrics-file
   std::unique_ptr<MetricsListener> metrics_listener_;  ///< --metrics-listen
   Supervisor supervisor_;
   HeapTrimmer heap_;
   Upgrade upgrade_;
-  std::optional<Session::State> told_state_;  ///< to the service manager
+  std::optional<Session::State> reported_state_;  ///< to the service manager
   DeadlineTimer grace_;
   DeadlineTimer last_moment_;
   IdleExit idle_exit_;

@@ -29,7 +29,7 @@ std::vector<int> DaemonSnapshot::descriptors() const {
     if (descriptor != SavedRun::none) all.push_back(static_cast<int>(descriptor));
   };
   for (const int one :
-       {socket.descriptor, socket.lock, process.face_listener, process.metrics_listener}) {
+       {socket.descriptor, socket.lock, process.frontend_listener, process.metrics_listener}) {
     if (one >= 0) all.push_back(one);
   }
   for (const DownstreamSession::Saved& one : face.sessions) {
@@ -72,7 +72,7 @@ std::variant<DaemonSnapshot, std::string> read_snapshot(std::string_view bytes) 
   return snapshot;
 }
 
-std::optional<LeftSnapshot> left_snapshot(int argc, char** argv) {
+std::optional<PassedSnapshot> passed_snapshot(int argc, char** argv) {
   if (argc < 3) return std::nullopt;
   const std::string_view option = argv[1];
   if (option != check_option && option != take_over_option) return std::nullopt;
@@ -86,7 +86,7 @@ std::optional<LeftSnapshot> left_snapshot(int argc, char** argv) {
   const Descriptor until_the_end(descriptor);
   auto read = read_snapshot(*bytes);
   if (const auto* reason = std::get_if<std::string>(&read)) throw refuse(*reason);
-  LeftSnapshot left{option == check_option, std::move(std::get<DaemonSnapshot>(read))};
+  PassedSnapshot left{option == check_option, std::move(std::get<DaemonSnapshot>(read))};
   if (!left.only_check) {
     for (const int one : left.snapshot.descriptors()) fcntl(one, F_SETFD, FD_CLOEXEC);
   }

@@ -8,11 +8,11 @@
 #include <variant>
 #include <vector>
 
-#include "downstream/http/http_face.hpp"
+#include "downstream/http/http_frontend.hpp"
 #include "downstream/unix/connection.hpp"
 #include "downstream/unix/listening_socket.hpp"
-#include "jobs/collectors.hpp"
 #include "jobs/job_runner.hpp"
+#include "jobs/job_waiters.hpp"
 #include "notifications/ring.hpp"
 #include "router/audit_trail.hpp"
 #include "router/router_upgrade.hpp"
@@ -37,8 +37,8 @@ struct ProcessSnapshot {
   std::uint64_t hard_descriptors = 0;
   std::string instance;
   ClientId last_client{};
-  bool in_session = false;  ///< the session is there, and this process can go on in it
-  int face_listener = -1;   ///< of the HTTP face
+  bool in_session = false;     ///< the session is there, and this process can go on in it
+  int frontend_listener = -1;  ///< of the HTTP face
   int metrics_listener = -1;
   std::string login;  ///< of a person: Login::save_login()
 
@@ -46,7 +46,7 @@ struct ProcessSnapshot {
   void each_field(A& archive) {
     archive(proof, version, program, arguments, environment, given, answers, notify_socket,
             watchdog, soft_descriptors, hard_descriptors, instance, last_client, in_session,
-            face_listener, metrics_listener, login);
+            frontend_listener, metrics_listener, login);
   }
 };
 
@@ -61,13 +61,13 @@ struct DaemonSnapshot {
   SavedStreams streams;       ///< of a modern upstream
   ListeningSocket::Saved socket;
   std::vector<Connection::Saved> connections;
-  HttpFace::Saved face;
+  HttpFrontend::Saved face;
   RouterSnapshot router;
   std::vector<SavedMessage> messages;  ///< at the upstream
   std::optional<SavedToken> token;     ///< if it would have to be fetched again
   std::optional<SavedRun> run;         ///< of a local server
   JobRunner::Saved jobs;
-  std::vector<Collectors::Delivery> deliveries;  ///< of jobs
+  std::vector<JobWaiters::Delivery> deliveries;  ///< of jobs
   std::vector<AuditTrail::Saved> audit;          ///< requests that have not ended
 
   /// The descriptors that go along.
@@ -87,13 +87,13 @@ std::string write_snapshot(const DaemonSnapshot& snapshot);
 std::variant<DaemonSnapshot, std::string> read_snapshot(std::string_view bytes);
 
 /// What the previous process has left to this one.
-struct LeftSnapshot {
+struct PassedSnapshot {
   bool only_check = false;  ///< it asks whether it could be restored
   DaemonSnapshot snapshot;
 };
 
 /// Reads it, if the arguments say so. All descriptors that come with it are closed by exec from now
 /// on. Throws StartError if it cannot be restored.
-std::optional<LeftSnapshot> left_snapshot(int argc, char** argv);
+std::optional<PassedSnapshot> passed_snapshot(int argc, char** argv);
 
 }  // namespace bridge

@@ -52,7 +52,7 @@ bool ReplayedState::take(std::uint32_t type, std::string_view payload) {
     case record::server_stream: return read_payload(payload, stream);
     case record::unanswered: return read_payload(payload, unanswered);
     case record::job: return jobs.job(payload);
-    case record::job_way: return jobs.way(payload);
+    case record::job_position: return jobs.way(payload);
     case record::job_changed: return jobs.changed(payload);
     case record::job_forgotten: return jobs.forgotten(payload);
     case record::used_key: return jobs.key(payload);
@@ -104,7 +104,7 @@ void DaemonState::read() {
 }
 
 /// Whether something was read of it.
-bool DaemonState::read_file(const std::string& name, bool may_go_on) {
+bool DaemonState::read_file(const std::string& name, bool may_proceed) {
   StateFolder::Opened opened = folder_.open(name);
   if (!opened.file) return false;
   LogReading reading;
@@ -133,18 +133,18 @@ bool DaemonState::read_file(const std::string& name, bool may_go_on) {
     }
     return false;
   }
-  if (may_go_on && opened.is_writable &&
-      state_log_.go_on(std::move(opened.file), reading.header, reading.end)) {
+  if (may_proceed && opened.is_writable &&
+      state_log_.proceed(std::move(opened.file), reading.header, reading.end)) {
     state_log_.append(record::opened, std::time(nullptr));
     state_log_.write_now();  // written anew it would be without what is not restored yet
   }
-  if (!may_go_on) {
+  if (!may_proceed) {
     previous_ = Previous::could_not_save;
   } else if (!replayed_.ended_in_order) {
     previous_ = Previous::killed;
   }
-  goes_on_ = state_log_.is_durable();
-  if (goes_on_) instance_ = replayed_.instance.empty() ? instance_ : replayed_.instance;
+  continues_ = state_log_.is_durable();
+  if (continues_) instance_ = replayed_.instance.empty() ? instance_ : replayed_.instance;
   return true;
 }
 
@@ -190,7 +190,7 @@ void DaemonState::report_previous(const RestoredJobs& jobs) {
   }
 }
 
-void DaemonState::session_goes_on(const std::string& instance) {
+void DaemonState::session_continues(const std::string& instance) {
   ring_.begin();
   reserved_ids_ = replayed_.next_id;
   instance_ = instance;
@@ -198,7 +198,7 @@ void DaemonState::session_goes_on(const std::string& instance) {
 }
 
 void DaemonState::parts_restored() {
-  if (!goes_on_) state_log_.begin();
+  if (!continues_) state_log_.begin();
 }
 
 void DaemonState::take_up_session() {
@@ -212,7 +212,7 @@ void DaemonState::take_up_session() {
   LoggedOrphans orphans = std::move(replayed_.orphans);
   std::erase_if(orphans, [&](const auto& entry) {
     const auto& ids = kept.unanswered;
-    return !router_.keeps_orphans() || !goes_on_ ||
+    return !router_.keeps_orphans() || !continues_ ||
            std::find(ids.begin(), ids.end(), entry.first) == ids.end();
   });
   for (const auto& [id, orphan] : orphans) {
@@ -228,13 +228,13 @@ void DaemonState::take_up_session() {
   const std::string event_id =
       replayed_.stream.session == kept.number ? replayed_.stream.event_id : std::string();
   replayed_ = ReplayedState(state_log_.now());
-  if (!had_one || !goes_on_ || !record.id) {
+  if (!had_one || !continues_ || !record.id) {
     session_.restore(std::move(kept));
-    if (had_one && goes_on_) session_.reopen();
+    if (had_one && continues_) session_.reopen();
   } else {
     session_.resume(std::move(kept), {*record.id, event_id});
   }
-  const RestoredJobs restored = jobs_.restore(std::move(jobs), goes_on_);
+  const RestoredJobs restored = jobs_.restore(std::move(jobs), continues_);
   report_previous(restored);
   if (audit_ != nullptr) {
     audit_->give_up_jobs([this](std::string_view job) {
@@ -243,7 +243,7 @@ void DaemonState::take_up_session() {
     });
   }
   for (auto& [id, orphan] : orphans) jobs_.adopt(id, std::move(orphan));
-  if (!goes_on_) state_log_.begin();
+  if (!continues_) state_log_.begin();
 }
 
 void DaemonState::write() {

@@ -69,7 +69,7 @@ class DaemonState final : private StateSource {
   void take_up_session();
   /// Instead, in an upgrade: the previous process has handed all of it over, which may be newer
   /// than the log. Once, before any client. REQUIRES: the ring is restored.
-  void session_goes_on(const std::string& instance);
+  void session_continues(const std::string& instance);
   /// Then, when all other parts are restored.
   void parts_restored();
 
@@ -105,7 +105,7 @@ class DaemonState final : private StateSource {
   };
 
   void read();
-  bool read_file(const std::string& name, bool may_go_on);
+  bool read_file(const std::string& name, bool may_proceed);
   void move_aside(const std::string& name, const char* kind, const char* why);
   void restore_ring();
   void report_previous(const RestoredJobs& jobs);
@@ -142,7 +142,7 @@ class DaemonState final : private StateSource {
   std::string instance_;
   ReplayedState replayed_;  ///< until it is restored
   Previous previous_ = Previous::ended;
-  bool goes_on_ = false;  ///< with a log that could be written: what is in it may be acted on
+  bool continues_ = false;  ///< with a log that could be written: what is in it may be acted on
 
   SessionMark session_mark_;
   std::size_t session_bytes_ = 0;

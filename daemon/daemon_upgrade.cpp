@@ -51,9 +51,9 @@ DaemonSnapshot Daemon::snapshot() {
   all.ring = feed_.ring().save();
   all.socket = clients_.save_socket();
   all.connections = clients_.save();
-  if (face_) all.face = face_->save();
+  if (frontend_) all.face = frontend_->save();
   all.jobs = jobs_.save();
-  all.deliveries = collectors_.save();
+  all.deliveries = job_waiters_.save();
   if (audit_log_) audit_log_->write();
   if (audit_) all.audit = audit_->save();
   save_session(all);
@@ -84,7 +84,7 @@ ProcessSnapshot Daemon::process_snapshot() const {
   start.instance = control_.instance();
   if (const Login* const login = upstream_->login()) start.login = login->save_login();
   start.last_client = client_ids_.last();
-  if (face_) start.face_listener = face_->listener();
+  if (frontend_) start.frontend_listener = frontend_->listener();
   if (metrics_listener_) start.metrics_listener = metrics_listener_->listener();
   return start;
 }
@@ -123,9 +123,9 @@ void Daemon::pause() {
       "upgrading: {} requests in flight; {} of them cannot be passed on and have {} ms to end; no others are started",
       router_.in_flight(), router_upgrade_.left_behind(), options_.grace.count());
   clients_.pause();
-  if (face_) face_->pause();
+  if (frontend_) frontend_->pause();
   router_upgrade_.pause();
-  collectors_.tell_all();
+  job_waiters_.tell_all();
   monitor_.end();
 }
 
@@ -166,7 +166,7 @@ void Daemon::replace() {
   }
   clients_.acknowledge_read();
   flush();
-  if (face_) face_->close_for_upgrade();
+  if (frontend_) frontend_->close_for_upgrade();
   if (metrics_listener_) metrics_listener_->close_all();
   upgrade_.replace();
 }
@@ -182,7 +182,7 @@ void Daemon::restore() {
     child->restore_run(*snapshot.run);
   if (AccessToken* const token = upstream_->token(); token != nullptr && snapshot.token)
     token->restore(*snapshot.token);
-  if (state_) state_->session_goes_on(snapshot.process.instance);
+  if (state_) state_->session_continues(snapshot.process.instance);
   if (snapshot.process.in_session) {
     session_.resume_at_once(std::move(snapshot.session),
                             {snapshot.session_id, snapshot.last_event_id}, snapshot.streams);
@@ -195,10 +195,10 @@ void Daemon::restore() {
   jobs_.restore_running(std::move(snapshot.jobs.running));
   restore_clients(snapshot);
   router_upgrade_.restore_questions(snapshot.router);
-  for (Collectors::Delivery& delivery : snapshot.deliveries) {
+  for (JobWaiters::Delivery& delivery : snapshot.deliveries) {
     if (router_.clients().find(delivery.client) == nullptr) continue;
     Control::Reply reply = router_upgrade_.continued_reply(delivery.client, delivery.request_id);
-    collectors_.restore(std::move(delivery), std::move(reply));
+    job_waiters_.restore(std::move(delivery), std::move(reply));
   }
   if (state_) state_->parts_restored();
   router_upgrade_.resume();
@@ -210,8 +210,8 @@ void Daemon::restore_clients(DaemonSnapshot& snapshot) {
     ClientChannel& channel = clients_.add(saved);
     if (saved.is_known()) channels[saved.identity.id] = &channel;
   }
-  if (face_) {
-    for (ClientChannel* const client : face_->restore(std::move(snapshot.face)))
+  if (frontend_) {
+    for (ClientChannel* const client : frontend_->restore(std::move(snapshot.face)))
       channels[client->identity().id] = client;
   }
   router_upgrade_.restore_clients(snapshot.router, channels);

@@ -45,7 +45,7 @@ int answer_check(const bridge::DaemonSnapshot& snapshot, const bridge::ParsedOpt
   bridge::EventLoop loop;
   bridge::ByteBudget budget(parsed.options.max_buffered);
   bridge::make_upstream(loop, parsed.options.upstream, budget, log);
-  if (parsed.options.face.address) bridge::HttpFace::check_files(parsed.options.face);
+  if (parsed.options.face.address) bridge::HttpFrontend::check_files(parsed.options.face);
   std::puts(snapshot.process.proof.c_str());
   return 0;
 }
@@ -61,7 +61,7 @@ bridge::ParsedOptions parse_again(bridge::ProcessStart& start,
   return parsed;
 }
 
-int run(bridge::ProcessStart& start, std::optional<bridge::LeftSnapshot> left) {
+int run(bridge::ProcessStart& start, std::optional<bridge::PassedSnapshot> left) {
   bridge::ParsedOptions parsed = left ? parse_again(start, left->snapshot.process)
                                       : bridge::parse_options(start.argc(), start.argv());
   if (left && left->only_check) return answer_check(left->snapshot, parsed);
@@ -80,8 +80,8 @@ int run(bridge::ProcessStart& start, std::optional<bridge::LeftSnapshot> left) {
     const bridge::ProcessSnapshot& earlier = left->snapshot.process;
     beginning.program = earlier.program;
     bridge::name_process(earlier.program);
-    if (parsed.options.face.address && earlier.face_listener >= 0)
-      parsed.options.face.inherited_listener = earlier.face_listener;
+    if (parsed.options.face.address && earlier.frontend_listener >= 0)
+      parsed.options.face.inherited_listener = earlier.frontend_listener;
     if (parsed.options.metrics_listener.address && earlier.metrics_listener >= 0)
       parsed.options.metrics_listener.inherited_listener = earlier.metrics_listener;
     bridge::limit_descriptors({earlier.soft_descriptors, earlier.hard_descriptors});
@@ -105,9 +105,9 @@ int main(int argc, char** argv) {
   bridge::let_be_inspected(false);
   bridge::ProcessStart start(argc, argv);
   start.redact_originals();
-  std::optional<bridge::LeftSnapshot> left;
+  std::optional<bridge::PassedSnapshot> left;
   try {
-    left = bridge::left_snapshot(argc, argv);
+    left = bridge::passed_snapshot(argc, argv);
   } catch (const bridge::StartError& error) {
     complain("", error.what());
     return error.code();

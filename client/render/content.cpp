@@ -173,7 +173,7 @@ bool present(const std::vector<ContentPart>& parts, const std::string& save_fold
   return all_well;
 }
 
-Failure told_failure(const std::string& result, std::string_view hint) {
+Failure reported_failure(const std::string& result, std::string_view hint) {
   Failure error = error_of_tool(result);
   if (error.hint.empty()) error.hint = hint_for_capability(error.message);
   if (error.hint.empty()) error.hint = hint;
@@ -320,7 +320,7 @@ ExitCode present_result(const std::string& result, ReadParts read_parts, const O
   const bool has_failed = is_tool_error(result);
   if (!options.field.empty() && !has_failed) return print_field(result, options, console);
   if (options.json) {
-    console.print_line(has_failed ? error_object(told_failure(result, hint)).text() : result);
+    console.print_line(has_failed ? error_object(reported_failure(result, hint)).text() : result);
   } else if (!present(read_parts(result), options.save, console)) {
     return ExitCode::answered_error;
   }

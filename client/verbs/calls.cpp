@@ -27,10 +27,10 @@ using Made = std::variant<std::string, WrongArguments>;
 ExitCode refuse_arguments(Console& console, const Options& options, const WrongArguments& wrong,
                           const std::optional<Schema>& schema) {
   const std::string& name = options.operands.front();
-  constexpr std::size_t most_told = 10;
+  constexpr std::size_t most_reported = 10;
   std::string text = fmt::format("wrong arguments for {}: ", name);
   for (std::size_t index = 0; index < wrong.problems.size(); ++index) {
-    if (index == most_told) {
+    if (index == most_reported) {
       text += fmt::format("; and {} more", wrong.problems.size() - index);
       break;
     }

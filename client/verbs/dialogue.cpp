@@ -301,8 +301,8 @@ void Dialogue::take_notification(const json::Message& message) {
   if (ring_ != Ring::taken) return;
   // A server may say many times in a row that a list has changed: a person is told once.
   const bool is_change = message.method.ends_with("/list_changed") && console_.error_is_terminal();
-  if (is_change && std::exchange(told_change_, message.method) == message.method) return;
-  if (!is_change) told_change_.clear();
+  if (is_change && std::exchange(reported_change_, message.method) == message.method) return;
+  if (!is_change) reported_change_.clear();
   tell_notification(console_, conversation_.line());
   const std::string command = hint_ == hint_of_job ? detached_call(options_) : std::string();
   if (!command.empty())

@@ -182,7 +182,7 @@ class Dialogue {
   unsigned long last_id_ = 0;
   std::vector<std::string> asked_of_daemon_;  // ids of what it answers itself
   std::string_view hint_;
-  std::string told_change_;  // the method of the notification told last, if that was of a list
+  std::string reported_change_;  // the method of the notification told last, if that was of a list
   // The question, by its id, of which we were told last that it may be about another's call.
   std::string foreign_;
   ElicitationForm::Caller foreign_caller_ = ElicitationForm::Caller::own;

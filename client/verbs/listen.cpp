@@ -85,9 +85,9 @@ ExitCode listen(Dialogue& dialogue, const Options& options) {
   std::optional<ListenJoin> join;  // only with --since or --seq
   if (options.since || options.sequence) join.emplace(options.since);
   std::uint64_t printed = 0;
-  const auto print = [&](const Heard& heard) {
+  const auto print = [&](const Received& heard) {
     if (printed != options.count) {
-      console.print(render_heard(heard, options.sequence));
+      console.print(render_received(heard, options.sequence));
       return ++printed == options.count || console.output_state() != Sink::Result::ok;
     }
     // What is only looked at is still in the daemon.
@@ -110,7 +110,7 @@ ExitCode listen(Dialogue& dialogue, const Options& options) {
                           {"daemon", "cannot read the daemon's response to bridge/notifications",
                            ExitCode::answered_error});
     if (!page->warning.empty()) console.note(page->warning);
-    for (const Heard& heard : page->heard) print(heard);
+    for (const Received& heard : page->heard) print(heard);
   }
   ExitCode code = ExitCode::ok;
   if (printed != options.count && !(join && only_now)) {
@@ -202,12 +202,12 @@ std::optional<ListenJoin::Page> ListenJoin::take_page(std::string_view result) {
   return page;
 }
 
-std::optional<Heard> ListenJoin::take_live(std::string_view line) {
+std::optional<Received> ListenJoin::take_live(std::string_view line) {
   if (!joined_) return std::nullopt;
-  return Heard{++newest_, std::string(line)};
+  return Received{++newest_, std::string(line)};
 }
 
-std::string render_heard(const Heard& heard, bool with_sequence) {
+std::string render_received(const Received& heard, bool with_sequence) {
   if (!with_sequence) return heard.message + "\n";
   json::JsonObject object;
   if (heard.sequence) object.add("seq", *heard.sequence);

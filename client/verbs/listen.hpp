@@ -12,7 +12,7 @@ namespace client {
 ExitCode listen(Dialogue& dialogue, const Options& options);
 
 /// A notification to print; its sequence number where it is known.
-struct Heard {
+struct Received {
   std::optional<std::uint64_t> sequence;
   std::string message;  ///< JSON, as it came
 };
@@ -36,7 +36,7 @@ class ListenJoin {
       : only_untaken_(!since), since_(since.value_or(0)) {}
 
   struct Page {
-    std::vector<Heard> heard;
+    std::vector<Received> heard;
     std::string warning;  ///< about a gap, for a person; empty if there is none
     bool ask_again = false;
   };
@@ -51,7 +51,7 @@ class ListenJoin {
   bool joined() const { return joined_; }
 
   /// Takes a notification that arrived; nothing if it is part of the pages.
-  std::optional<Heard> take_live(std::string_view line);
+  std::optional<Received> take_live(std::string_view line);
 
  private:
   bool only_untaken_;
@@ -62,7 +62,7 @@ class ListenJoin {
 };
 
 /// What listen prints for it, with line break.
-std::string render_heard(const Heard& heard, bool with_sequence);
+std::string render_received(const Received& heard, bool with_sequence);
 
 /// Prints every message that passes through the daemon from now on (bridge/monitor), until --for or
 /// --count ends it, or an interrupt. It takes nothing and is asked nothing. With `record` they

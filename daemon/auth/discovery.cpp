@@ -302,7 +302,7 @@ Discovery::Discovery(CurlLoop& curl, const HttpOptions& upstream, std::string re
 }
 
 void Discovery::next() {
-  while (!places_.empty() || go_on_at_origin()) {
+  while (!places_.empty() || continue_at_origin()) {
     const Place place = std::move(places_.front());
     places_.pop_front();
     if (!endpoint_url(place.url)) {
@@ -318,7 +318,7 @@ void Discovery::next() {
 }
 
 // Returns whether there are places left to try.
-bool Discovery::go_on_at_origin() {
+bool Discovery::continue_at_origin() {
   if (!has_no_metadata_ || !endpoint_url(origin_)) return false;
   if (!is_at_origin_) {
     is_at_origin_ = true;

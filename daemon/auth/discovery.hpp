@@ -218,7 +218,7 @@ class Discovery {
   };
 
   void next();
-  bool go_on_at_origin();
+  bool continue_at_origin();
   void answered(const Place& place, const SmallAnswer& answer);
   bool take_resource(const Place& place, const std::string& body);
   bool take_server(const Place& place, const std::string& body);

@@ -304,7 +304,7 @@ LoginFlow::Wish LoginDesk::wish(LoginMode mode) const {
     wish.last_uri = login->client.redirect_uri;
   }
   wish.registration = [this](const std::string& issuer) {
-    return registration_is_doubtful_ ? std::nullopt : parts_.refresher.registration(issuer);
+    return registration_is_suspect_ ? std::nullopt : parts_.refresher.registration(issuer);
   };
   wish.granted = joined_scopes(wish.granted, demand.step_up());
   return wish;
@@ -362,7 +362,7 @@ void LoginDesk::cancel_login(Login::Done done) {
 
 void LoginDesk::flow_ended(const LoginFlow::End& end) {
   parts_.loop.reap(std::move(flow_));
-  registration_is_doubtful_ = std::holds_alternative<Failure>(end);
+  registration_is_suspect_ = std::holds_alternative<Failure>(end);
   if (const auto* failure = std::get_if<Failure>(&end)) {
     ++counts_.failed_logins;
     last_failure_ = *failure;

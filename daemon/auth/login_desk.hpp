@@ -191,7 +191,7 @@ class LoginDesk final : public Login {
   std::string resource_;
   std::function<void()> on_login_;
   bool is_needed_ = false;
-  bool registration_is_doubtful_ = false;
+  bool registration_is_suspect_ = false;
   std::unique_ptr<LoginFlow> flow_;
   std::optional<Failure> last_failure_;  ///< of the last login; none: it succeeded, or none yet
   LoginWaiters waiters_;

@@ -12,11 +12,11 @@ namespace bridge {
 /// Owned by the daemon; the loop's thread only.
 ///
 /// It only counts. While it is over the limit, in this order: nothing more is read from clients
-/// (Connection::may_read, HttpConnection, HttpFace for bodies) nor, far over it, from a local
-/// server (ChildProcess); what is kept for resumption goes (HttpFace::drop_kept_events); after
+/// (Connection::may_read, HttpConnection, HttpFrontend for bodies) nor, far over it, from a local
+/// server (ChildProcess); what is kept for resumption goes (HttpFrontend::drop_kept_events); after
 /// --client-stall the largest accumulating answer (ExchangeTable::note_buffers), the largest
 /// Unix client that does not read (UnixClients::end_largest_stalled) and the largest heap of
-/// messages of the HTTP face (HttpFace::sweep) end, one after the other.
+/// messages of the HTTP face (HttpFrontend::sweep) end, one after the other.
 class ByteBudget {
  public:
   explicit ByteBudget(std::size_t limit) : limit_(limit) {}

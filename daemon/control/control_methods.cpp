@@ -179,14 +179,14 @@ std::optional<JsonObject> last_reopening(const SessionRecord& record) {
 
 ControlMethods::ControlMethods(const EventLoop& loop, const Router& router, const Session& session,
                                const Upstream& upstream, NotificationFeed& feed, JobRunner& jobs,
-                               Collectors& collectors)
+                               JobWaiters& collectors)
     : loop_(loop),
       router_(router),
       session_(session),
       upstream_(upstream),
       feed_(feed),
       jobs_(jobs.store()),
-      collectors_(collectors),
+      job_waiters_(collectors),
       job_methods_(loop, jobs, collectors),
       instance_(random_name()),
       started_(loop_.now()) {}

@@ -52,7 +52,7 @@ class ControlMethods final : public Control {
  public:
   ControlMethods(const EventLoop& loop, const Router& router, const Session& session,
                  const Upstream& upstream, NotificationFeed& feed, JobRunner& jobs,
-                 Collectors& collectors);
+                 JobWaiters& collectors);
 
   /// What answers bridge/metrics.
   void set_metrics(std::function<std::string()> metrics) { metrics_ = std::move(metrics); }
@@ -81,14 +81,16 @@ class ControlMethods final : public Control {
     return job_methods_.keep_for_later(request, asker, reply);
   }
   bool cancel(const Client& asker, std::string_view raw_id) override {
-    return collectors_.cancel(asker, raw_id);
+    return job_waiters_.cancel(asker, raw_id);
   }
   void client_can_be_asked(const Client& client) override {
-    collectors_.client_can_be_asked(client);
+    job_waiters_.client_can_be_asked(client);
   }
-  void client_half_closed(const Client& client) override { collectors_.client_half_closed(client); }
-  void client_drained(Client& client) override { collectors_.client_drained(client); }
-  void client_left(const Client& client) override { collectors_.client_left(client); }
+  void client_half_closed(const Client& client) override {
+    job_waiters_.client_half_closed(client);
+  }
+  void client_drained(Client& client) override { job_waiters_.client_drained(client); }
+  void client_left(const Client& client) override { job_waiters_.client_left(client); }
   /// The rows of the table in BEHAVIOUR, "Control methods".
   static std::string documented();
   /// What a caller of the HTTP face is told of the state.
@@ -123,7 +125,7 @@ class ControlMethods final : public Control {
   const Upstream& upstream_;
   NotificationFeed& feed_;
   const JobStore& jobs_;
-  Collectors& collectors_;
+  JobWaiters& job_waiters_;
   JobMethods job_methods_;
   std::function<std::string()> metrics_;
   ToolLookup* tools_ = nullptr;

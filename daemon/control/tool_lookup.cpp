@@ -23,7 +23,7 @@ ToolLookup::ToolLookup(EventLoop& loop, ClientIdSource& ids, Router& router, con
       ids_(ids),
       router_(router),
       session_(session),
-      next_step_(loop, [this] { go_on(); }),
+      next_step_(loop, [this] { proceed(); }),
       limit_(loop, [this] {
         fail_all(failure_of(ErrorKind::timeout, Delivered::unknown,
                             "the server took too long to list its tools"));
@@ -88,11 +88,11 @@ void ToolLookup::answer(const Frame& request, const Client& asker, Control::Repl
 void ToolLookup::settle() {
   while (next_step_.is_scheduled()) {
     next_step_.cancel();
-    go_on();
+    proceed();
   }
 }
 
-void ToolLookup::go_on() {
+void ToolLookup::proceed() {
   if (!listing_) {
     if (!waiting_.empty()) begin();
   } else if (!response_.empty()) {

@@ -45,7 +45,7 @@ class ToolLookup final : private ClientChannel {
     Control::Reply reply;
   };
 
-  void go_on();
+  void proceed();
   void begin();
   void ask_for_page();
   void page_came();

@@ -77,7 +77,7 @@ struct JobTime {
 };
 
 /// How the request of a job that has not ended stands at the upstream.
-struct JobWay {
+struct JobPosition {
   /// It may have reached the upstream.
   bool started = false;
   UpstreamId id{};            ///< under which it was sent last; 0: not known
@@ -120,7 +120,7 @@ struct Job : JobOutcome {
 
   // Until it has ended.
   std::string request;  ///< as the router takes it; empty: it is not to be sent, or not again
-  JobWay way;
+  JobPosition way;
   std::optional<Peer> peer{};  ///< its submitter; none: not known
 
   template <class A>

@@ -46,7 +46,7 @@ bool JobReplay::job(std::string_view payload) {
 
 bool JobReplay::way(std::string_view payload) {
   JobNumber number{};
-  JobWay way;
+  JobPosition way;
   if (!read(payload, number, way)) return false;
   if (Job* const replayed = find(number)) replayed->way = std::move(way);
   return true;
@@ -139,7 +139,7 @@ void JobLog::note_changes() {
     if (includes(bits, JobChange::all)) {
       state_log_.append(record::job, *job);
     } else {
-      if (includes(bits, JobChange::way)) state_log_.append(record::job_way, number, job->way);
+      if (includes(bits, JobChange::way)) state_log_.append(record::job_position, number, job->way);
       if (includes(bits, JobChange::outcome))
         state_log_.append(record::job_changed, number, outcome_of(*job));
     }

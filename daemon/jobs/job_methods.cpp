@@ -114,16 +114,16 @@ void JobMethods::collect(const Frame& request, const Client& asker, Control::Rep
     reply(unknown_job_reply(id));
     return;
   }
-  if (request.id.size() + request.progress_token.size() > Collectors::longest_names) {
+  if (request.id.size() + request.progress_token.size() > JobWaiters::longest_names) {
     reply(invalid(id, fmt::format("Invalid params: the id and the progress token of a collect have "
                                   "at most {} bytes",
-                                  Collectors::longest_names)));
+                                  JobWaiters::longest_names)));
     return;
   }
-  if (!collectors_.has_room_for(asker)) {
+  if (!job_waiters_.has_room_for(asker)) {
     reply(error_reply(id, failure_of(ErrorKind::overloaded, Delivered::no,
                                      fmt::format("this connection waits for {} jobs already",
-                                                 Collectors::max_of_client))));
+                                                 JobWaiters::max_of_client))));
     return;
   }
   constexpr std::chrono::milliseconds longest = longest_wait;
@@ -134,7 +134,7 @@ void JobMethods::collect(const Frame& request, const Client& asker, Control::Rep
                      ? longest
                      : std::chrono::milliseconds(*wait);
   if (asker.user.remote) collect.wait = std::min(collect.wait, runner_.options().longest_http_wait);
-  collectors_.add(asker, request, *job, collect, std::move(reply));
+  job_waiters_.add(asker, request, *job, collect, std::move(reply));
 }
 
 std::string JobMethods::keep_for_later(const Frame& request, const Client& asker,
@@ -147,7 +147,7 @@ std::string JobMethods::keep_for_later(const Frame& request, const Client& asker
   if (job == nullptr) return {};
   Collect collect;
   collect.delivers = true;
-  collectors_.add(asker, request, *job, collect, std::move(reply));
+  job_waiters_.add(asker, request, *job, collect, std::move(reply));
   return job->id;
 }
 

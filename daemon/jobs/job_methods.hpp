@@ -3,8 +3,8 @@
 #include <string>
 #include <string_view>
 
-#include "jobs/collectors.hpp"
 #include "jobs/job_runner.hpp"
+#include "jobs/job_waiters.hpp"
 #include "router/control.hpp"
 
 namespace bridge {
@@ -14,8 +14,8 @@ namespace bridge {
 /// only.
 class JobMethods {
  public:
-  JobMethods(const EventLoop& loop, JobRunner& runner, Collectors& collectors)
-      : loop_(loop), runner_(runner), collectors_(collectors) {}
+  JobMethods(const EventLoop& loop, JobRunner& runner, JobWaiters& collectors)
+      : loop_(loop), runner_(runner), job_waiters_(collectors) {}
 
   // The response to a request of `bridge/submit`, `bridge/jobs` and so on.
   std::string submit(const Frame& request, const Client& asker);
@@ -37,7 +37,7 @@ class JobMethods {
 
   const EventLoop& loop_;
   JobRunner& runner_;
-  Collectors& collectors_;
+  JobWaiters& job_waiters_;
 };
 
 }  // namespace bridge

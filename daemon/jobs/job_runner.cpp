@@ -169,7 +169,7 @@ void JobRunner::send(Job& job, Running& running) {
     if (has_ended(sent)) return;
     Running& its = running_.at(number);
     JobRequest request = request_of(*sent, its);
-    const JobWay& way = sent->way;
+    const JobPosition& way = sent->way;
     if (sent->request.empty()) request.place = ResumePoint{way.id, way.session, way.event_id};
     auto parsed = parse_frame(sent->request.empty() ? awaited_request(*sent) : sent->request);
     auto* const frame = std::get_if<Frame>(&parsed);
@@ -200,7 +200,7 @@ void JobRunner::job_starting(JobNumber number, UpstreamId id, Era side) {
     if (!running.was_left) running.since = loop_.now();
     running.stage = Stage::working;
   }
-  JobWay& way = job.way;
+  JobPosition& way = job.way;
   way.started = true;
   way.id = id;
   way.round.clear();
@@ -284,7 +284,7 @@ void JobRunner::end_with(Job& job, Frame response) {
   end(job, is_error ? JobState::failed : JobState::completed, std::move(response.bytes), delivered);
 }
 
-void JobRunner::job_told(JobNumber number, Frame notification) {
+void JobRunner::job_notified(JobNumber number, Frame notification) {
   later([this, number, frame = std::move(notification)] {
     Job* const job = store_.find(number);
     if (!has_ended(job)) told(*job, frame);
@@ -293,7 +293,7 @@ void JobRunner::job_told(JobNumber number, Frame notification) {
 
 void JobRunner::told(Job& job, const Frame& notification) {
   if (notification.method != "notifications/progress") {
-    watcher_->job_told(job, notification);
+    watcher_->job_notified(job, notification);
     return;
   }
   const std::string params =
@@ -372,7 +372,7 @@ WallTime JobRunner::on_calendar(SteadyTime time) const {
 }
 
 /// Of one that another daemon has left. The calendar may have been set meanwhile.
-void JobRunner::take_over_time(Running& running, const JobWay& way) const {
+void JobRunner::take_over_time(Running& running, const JobPosition& way) const {
   constexpr WallTime::duration longest = std::chrono::hours(24 * 366 * 100);
   running.worked = way.time.worked;
   running.since = loop_.now();
@@ -471,18 +471,18 @@ void JobRunner::look_at_questions(JobNumber number) {
   if (first == nullptr) {
     running.notes_questions = true;
     if (std::exchange(running.question, 0) == 0) return;
-    store_.go_on(job);
+    store_.proceed(job);
     set_asked(job, running, false);
     begin_time(job, running);
   } else {
     if (running.question == 0) set_asked(job, running, true);
     if (running.question != first->id) {
-      store_.go_on(job);
+      store_.proceed(job);
       stop_time(job, running);
     }
     running.question = first->id;
     if (router_.questions().offer(number)) {
-      store_.go_on(job);
+      store_.proceed(job);
     } else if (job.state != JobState::input_required) {
       keep_question(job, *first);
       return;
@@ -565,14 +565,14 @@ void JobRunner::take_over(Job left, bool may_act) {
   take_over_time(running, job.way);
   end_of_turn_.schedule();
   if (may_act) {
-    go_on_with_left(job, running);
+    resume_left(job, running);
   } else {
     fail(job, lost_with_its_daemon());
   }
 }
 
-void JobRunner::go_on_with_left(Job& job, Running& running) {
-  JobWay& way = job.way;
+void JobRunner::resume_left(Job& job, Running& running) {
+  JobPosition& way = job.way;
   const bool has_round = std::holds_alternative<InputRequired>(read_input_required(way.round));
   const bool may_be_sent = way.round.empty() && (!way.started || only_reads(job.method));
   if (!way.task.empty()) {

@@ -22,7 +22,7 @@
 namespace bridge {
 
 /// Who waits for what comes of jobs. Told at the end of a turn; the job is one of the store.
-/// Implemented by Collectors.
+/// Implemented by JobWaiters.
 class JobWatcher {
  public:
   /// It has ended, or is input_required.
@@ -30,7 +30,7 @@ class JobWatcher {
   /// `params` of a `notifications/progress`, without the token.
   virtual void job_progress(const Job& job, std::string_view params) = 0;
   /// Another notification about its request.
-  virtual void job_told(const Job& job, const Frame& notification) = 0;
+  virtual void job_notified(const Job& job, const Frame& notification) = 0;
   virtual std::vector<JobWaiter> waiters_for(JobNumber number) const = 0;
 
  protected:
@@ -46,7 +46,7 @@ class JobWatcher {
 /// --request-max of work, or when a question stays unanswered for --job-ttl.
 class JobRunner final : private JobCalls {
  public:
-  /// What the server has made of a job's request; which task that is says JobWay.
+  /// What the server has made of a job's request; which task that is says JobPosition.
   struct Task {
     enum class Asked { nothing, state, answers, result };
 
@@ -59,7 +59,7 @@ class JobRunner final : private JobCalls {
       archive(archive.not_saved(asked), answers, answered);
     }
   };
-  /// What there is of a job only until its end, beside its JobWay.
+  /// What there is of a job only until its end, beside its JobPosition.
   struct Running {
     enum class Stage : std::uint8_t {
       waiting,  ///< its request waits at the router
@@ -172,7 +172,7 @@ class JobRunner final : private JobCalls {
   void job_starting(JobNumber number, UpstreamId id, Era side) override;
   void job_input_required(JobNumber number, std::string_view result) override;
   void job_request_ended(const JobRequest& request, End end) override;
-  void job_told(JobNumber number, Frame notification) override;
+  void job_notified(JobNumber number, Frame notification) override;
   void job_questions_changed(JobNumber number) override;
   void job_question_answered(JobNumber number, const Question& question,
                              std::string_view result) override;
@@ -202,13 +202,13 @@ class JobRunner final : private JobCalls {
   void stop_time(Job& job, Running& running);
   void note_time(Job& job, const Running& running);
   WallTime on_calendar(SteadyTime time) const;
-  void take_over_time(Running& running, const JobWay& way) const;
+  void take_over_time(Running& running, const JobPosition& way) const;
   SteadyTime due(const Running& running) const;
   void watch(const Running& running);
   void pause(Running& running, SteadyTime::duration time);
   void check_time();
 
-  void go_on_with_left(Job& job, Running& running);
+  void resume_left(Job& job, Running& running);
   bool stays(const Job& job, const Running& running) const;
   // Tasks of the server: job_runner_tasks.cpp.
   bool begins_task(Job& job, Running& running, const Frame& response);

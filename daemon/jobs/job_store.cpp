@@ -204,7 +204,7 @@ bool JobStore::ask(Job& job, JobQuestion question) {
   return true;
 }
 
-void JobStore::go_on(Job& job) {
+void JobStore::proceed(Job& job) {
   if (job.state != JobState::input_required) return;
   shrink(job, job.question->method.size() + job.question->params.size());
   job.question.reset();
@@ -220,7 +220,7 @@ void JobStore::set_state(Job& job, JobState state) {
 
 bool JobStore::end(Job& job, JobState state, std::string response, bool delivered, SteadyTime now) {
   latest_ = now;
-  go_on(job);
+  proceed(job);
   if (!grow(job, charge_of_response(response))) return false;
   job.response = std::move(response);
   drop_spare_room(job.response);

@@ -170,7 +170,7 @@ class JobStore {
   void set_progress(Job& job, std::string_view params);
   /// False: there is no room for the question.
   bool ask(Job& job, JobQuestion question);
-  void go_on(Job& job);
+  void proceed(Job& job);
   /// False: there is no room for the response; it did not end. REQUIRES: it has not ended.
   bool end(Job& job, JobState state, std::string response, bool delivered, SteadyTime now);
   /// REQUIRES: it has ended.

@@ -233,7 +233,7 @@ Frame with_error_code(Frame response, Slice code, int other) {
 }
 
 /// The edited message may nest too deeply: then the original is used.
-Frame read_anew(std::string bytes, Frame otherwise) {
+Frame reparse(std::string bytes, Frame otherwise) {
   auto parsed = parse_frame(std::move(bytes));
   auto* const frame = std::get_if<Frame>(&parsed);
   return frame != nullptr ? std::move(*frame) : std::move(otherwise);
@@ -243,7 +243,7 @@ Frame for_url_elicitation(Frame response, std::string_view method, Slice code,
                           bool client_answers_urls) {
   const std::string_view id = response.text(response.id);
   if (!client_answers_urls) {
-    return read_anew(
+    return reparse(
         error_reply(id, mcp_error::missing_client_capability,
                     "The server asks for a visit to a web page; this needs a client that declares "
                     "the capability elicitation.url",
@@ -256,7 +256,7 @@ Frame for_url_elicitation(Frame response, std::string_view method, Slice code,
   if (questions.is_empty()) return with_error_code(std::move(response), code, internal_error);
   std::string asking = result_reply(
       id, JsonObject().add("resultType", "input_required").add("inputRequests", questions));
-  return read_anew(std::move(asking), std::move(response));
+  return reparse(std::move(asking), std::move(response));
 }
 
 }  // namespace
@@ -283,11 +283,11 @@ Frame missing_capability(const Frame& response, std::string_view capabilities, b
     data.add_unless_empty("error", RawJson{response.text(response.error)});
     if (!response.error.present()) data.add("result", RawJson{response.text(response.result)});
   }
-  return read_anew(error_reply(response.text(response.id), mcp_error::missing_client_capability,
-                               "The server asks for something that this request's "
-                               "clientCapabilities do not declare",
-                               data.text()),
-                   response);
+  return reparse(error_reply(response.text(response.id), mcp_error::missing_client_capability,
+                             "The server asks for something that this request's "
+                             "clientCapabilities do not declare",
+                             data.text()),
+                 response);
 }
 
 Frame for_modern_client(Frame response, std::string_view method, bool client_answers_urls) {

@@ -8,7 +8,7 @@
 
 namespace bridge {
 
-/// A transport whose clients are fed from the ring. Implemented by UnixClients, HttpFace and
+/// A transport whose clients are fed from the ring. Implemented by UnixClients, HttpFrontend and
 /// Listens.
 class NotificationReaders {
  public:

@@ -159,8 +159,8 @@ void resolve_client_options(Options& options, const RawOptions& raw) {
   }
 }
 
-void add_http_face_options(OptionTable& table, Options& options) {
-  FaceOptions& face = options.face;
+void add_http_frontend_options(OptionTable& table, Options& options) {
+  FrontendOptions& face = options.face;
   table.group("HTTP face");
   table.parsed("--http", "[HOST]:PORT", "off",
                "Serve the session as a remote MCP server here; port 0: a free one",
@@ -199,8 +199,8 @@ void add_http_face_options(OptionTable& table, Options& options) {
                  [&face](std::chrono::milliseconds given) { face.sse_idle = given; });
 }
 
-void resolve_http_face_options(Options& options) {
-  FaceOptions& face = options.face;
+void resolve_http_frontend_options(Options& options) {
+  FrontendOptions& face = options.face;
   face.max_frame = options.clients.max_frame;
   face.client_buffer = options.clients.buffer;
   face.stall = options.clients.stall;

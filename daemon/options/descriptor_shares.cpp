@@ -29,7 +29,7 @@ void share_descriptors(Options& options, Log& log) {
   options.upstream.child.descriptors = before;
   options.upstream.auth.descriptors = before;
   const std::size_t limit = descriptor_limit();
-  options.face.max_connections = needs.face_share(limit);
+  options.face.max_connections = needs.frontend_share(limit);
   if (limit >= needs.all()) return;
   if (options.face.address) {
     log.event(

@@ -55,8 +55,8 @@ void add_job_options(OptionTable& table, Options& options);
 /// REQUIRES: after those of the upstream and of the HTTP face.
 void resolve_job_options(Options& options);
 
-void add_http_face_options(OptionTable& table, Options& options);
-void resolve_http_face_options(Options& options);
+void add_http_frontend_options(OptionTable& table, Options& options);
+void resolve_http_frontend_options(Options& options);
 
 void add_running_options(OptionTable& table, Options& options, RawOptions& raw);
 void resolve_running_options(const Options& options);

@@ -56,7 +56,7 @@ void name_options(OptionTable& table, Options& options, RawOptions& raw) {
   add_client_options(table, options, raw);
   add_job_options(table, options);
   add_ring_options(table, options);
-  add_http_face_options(table, options);
+  add_http_frontend_options(table, options);
   add_running_options(table, options, raw);
 }
 
@@ -90,7 +90,7 @@ ParsedOptions parse_options(int all_argc, char** argv, const ParsedOptions* earl
       table.read_file(raw.options_file, read_options_file(raw.options_file));
     if (!raw.version) {
       resolve_client_options(options, raw);
-      resolve_http_face_options(options);
+      resolve_http_frontend_options(options);
       resolve_session_options(options, raw);
       if (argc < all_argc && raw.command.empty())
         throw StartError(exit_code::usage, "no command after --");

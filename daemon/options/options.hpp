@@ -11,7 +11,7 @@
 #include "audit/audit_options.hpp"
 #include "base/log.hpp"
 #include "control/metrics_listener.hpp"
-#include "downstream/http/face_context.hpp"
+#include "downstream/http/frontend_context.hpp"
 #include "downstream/unix/connection.hpp"
 #include "downstream/unix/listening_socket.hpp"
 #include "downstream/unix/peer_credentials.hpp"
@@ -50,7 +50,7 @@ struct Options {
   AuditOptions audit;
   std::shared_ptr<const PolicyFile> policy;  ///< --policy; null: everything is allowed
   ClientLimits clients;
-  FaceOptions face;
+  FrontendOptions face;
   std::size_t max_clients = 256;
   /// With one client after the other the rest is connected too, and not in the accept queue, so
   /// that their control requests are answered.

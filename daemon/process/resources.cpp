@@ -25,7 +25,7 @@ std::size_t DescriptorNeeds::all() const {
   return own_descriptors + clients + upstream + metrics + face;
 }
 
-std::size_t DescriptorNeeds::face_share(std::size_t limit) const {
+std::size_t DescriptorNeeds::frontend_share(std::size_t limit) const {
   const std::size_t others = all() - face;
   const std::size_t left = limit > others ? limit - others : 0;
   return std::min(face, std::max({left, limit / 8, std::size_t{1}}));

@@ -22,7 +22,7 @@ struct DescriptorNeeds {
   std::size_t all() const;
   /// How many connections the face may have with `limit` descriptors in all. If the others alone
   /// need about as many, an eighth of them: then each has to do with less.
-  std::size_t face_share(std::size_t limit) const;
+  std::size_t frontend_share(std::size_t limit) const;
 };
 
 /// Raises the soft limit of file descriptors as far as `needed` and the hard limit allow. Returns

@@ -218,7 +218,7 @@ bool AuditTrail::may_send(AuditRecord* record) {
 void AuditTrail::append(const std::string& line) {
   log_.append(line);
   said_ += line.size();
-  if (options_.required && said_ > said_again_after) begin_again();
+  if (options_.required && said_ > repeated_after) begin_again();
 }
 
 void AuditTrail::begin_again() {
@@ -310,12 +310,12 @@ void AuditTrail::job_ended(std::string_view job, std::string_view response) {
   jobs_.erase(found);
 }
 
-void AuditTrail::end_all(bool jobs_go_on) {
+void AuditTrail::end_all(bool jobs_continue) {
   for (const auto& [id, known] : std::exchange(known_, {})) {
     for (const auto& [request, record] : known.open) end(record, {}, known.text);
   }
   of_clients_ = 0;
-  if (!jobs_go_on) {
+  if (!jobs_continue) {
     for (const auto& [job, record] : std::exchange(jobs_, {})) end(record, {});
   }
   for (const auto& [id, record] : std::exchange(left_behind_, {})) end(record, {});

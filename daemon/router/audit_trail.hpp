@@ -33,7 +33,7 @@ class AuditTrail final : public AnswerWatcher {
   static constexpr std::size_t most_left_behind = 1000;
   /// With --audit-required, after so many bytes of lines the first lines of what has not ended are
   /// written again: AuditFile::unended() does not look further back than twice that.
-  static constexpr std::size_t said_again_after = 32u << 20;
+  static constexpr std::size_t repeated_after = 32u << 20;
 
   /// A request that has not ended, for an upgrade.
   struct Saved {
@@ -77,7 +77,7 @@ class AuditTrail final : public AnswerWatcher {
   /// A job has ended, if its request had come; without a response it was cancelled.
   void job_ended(std::string_view job, std::string_view response);
   /// The daemon ends: open requests end as unknown, except for jobs that the next daemon resumes.
-  void end_all(bool jobs_go_on);
+  void end_all(bool jobs_continue);
   /// The lines that follow go to another file: it gets the first lines of what has not ended.
   void begin_again();
 

@@ -148,7 +148,7 @@ class JobCalls {
   virtual void job_input_required(JobNumber number, std::string_view result) = 0;
   virtual void job_request_ended(const JobRequest& request, End end) = 0;
   /// Progress, or another notification about it.
-  virtual void job_told(JobNumber number, Frame notification) = 0;
+  virtual void job_notified(JobNumber number, Frame notification) = 0;
   /// The job asks something else, or another user: Router::question_of_job().
   virtual void job_questions_changed(JobNumber number) = 0;
   /// One that stood in a result has this answer, as JSON; empty: an error.

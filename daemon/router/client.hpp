@@ -299,7 +299,7 @@ struct Client final : Caller, ClientFacts {
     std::uint64_t number;  ///< of all control requests
     std::string raw_id;    ///< raw JSON
     std::string again;     ///< the frame, if the new process handles it after an upgrade
-    bool is_delivery;      ///< the response to a request that became a job: Collectors
+    bool is_delivery;      ///< the response to a request that became a job: JobWaiters
   };
   std::vector<UnansweredControl> control_unanswered;
 };

@@ -190,7 +190,7 @@ class ClientEvents {
 class RequestOnlookers {
  public:
   /// Whether a request shown now would be seen.
-  virtual bool somebody_looks_on() const = 0;
+  virtual bool has_onlooker() const = 0;
   /// `line` has the id under which an answer is taken.
   virtual void show_request(const std::string& line) = 0;
 

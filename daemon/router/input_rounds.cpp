@@ -14,11 +14,11 @@ Failure wrong_result(std::string_view reason) {
                     fmt::format("the upstream's question is malformed: {}", reason));
 }
 
-Failure unanswered(std::string_view method, bool somebody_was_asked) {
+Failure unanswered(std::string_view method, bool client_was_asked) {
   return failure_of(
       ErrorKind::no_client, Delivered::unknown,
       fmt::format("the upstream asks for {}, and {}", method,
-                  somebody_was_asked
+                  client_was_asked
                       ? "the client that was asked has answered with an error"
                       : "no connected client that could be asked has declared that it answers"));
 }
@@ -120,13 +120,13 @@ void InputRounds::settle() {
       in_flight_.give_up(id, Failure(*round.failure));
     } else if (std::none_of(round.answers.begin(), round.answers.end(),
                             [](const InputResponse& one) { return one.result.empty(); })) {
-      go_on(id);
+      proceed(id);
     }
   }
 }
 
 /// Sends the request again, as soon as there is a session.
-void InputRounds::go_on(UpstreamId id) {
+void InputRounds::proceed(UpstreamId id) {
   Session& session = context_.session;
   const Call& call = *in_flight_.find(id);
   const InputRound& round = *call.rounds;
@@ -162,7 +162,7 @@ void InputRounds::expire() {
     if (round.due > now) {
       if (round.due != SteadyTime::max()) timer_.set_at_latest(round.due);
     } else if (round.waits == InputRound::Waits::for_pause) {
-      go_on(id);
+      proceed(id);
     } else if (round.waits == InputRound::Waits::for_answers) {
       in_flight_.give_up(
           id, failure_of(ErrorKind::timeout, Delivered::unknown,
@@ -182,7 +182,7 @@ void InputRounds::expire() {
 
 void InputRounds::session_open() {
   for (const UpstreamId id : waiting(InputRound::Waits::for_session)) {
-    if (in_flight_.find(id) != nullptr) go_on(id);
+    if (in_flight_.find(id) != nullptr) proceed(id);
   }
 }
 

@@ -60,7 +60,7 @@ class InputRounds {
   void wait(const Call& call, InputRound::Waits waits, SteadyTime::duration time);
   void settle();
   void expire();
-  void go_on(UpstreamId id);
+  void proceed(UpstreamId id);
 
   const RouterContext context_;
   ByteBudget& budget_;

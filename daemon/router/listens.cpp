@@ -127,7 +127,7 @@ void Listens::add(Client& client, const Frame& request) {
   subscribe(listen->filter);
   Listen& added = *listens_.emplace_back(std::move(listen));
   update();
-  if (is_told_of(added.filter)) {
+  if (is_informed_of(added.filter)) {
     acknowledge(client, added);
   } else {
     late_.set_at_latest(context_.loop.now() + longest_wait);
@@ -190,7 +190,7 @@ bool Listens::has_room_for(const SubscriptionFilter& filter) const {
 }
 
 /// Whether a change of these would be told, or nothing more can be done for that.
-bool Listens::is_told_of(const SubscriptionFilter& filter) const {
+bool Listens::is_informed_of(const SubscriptionFilter& filter) const {
   using Texts = SubscriptionFilter::Texts;
   const EraSession& session = modern_side();
   if (!are_native() || session.record().server_stream == ServerStream::none) return true;
@@ -225,7 +225,7 @@ void Listens::answer_waiting(bool all) {
     SubscriptionFilter wanted;
     wanted.resources = {one.uri};
     const bool is_wanted = subscriptions().contains(one.uri);  // and not left since
-    if (!all && is_wanted && !is_told_of(wanted)) {
+    if (!all && is_wanted && !is_informed_of(wanted)) {
       still_waiting.push_back(std::move(one));
       continue;
     }
@@ -237,7 +237,7 @@ void Listens::answer_waiting(bool all) {
   std::move(still_waiting.begin(), still_waiting.end(), std::back_inserter(subscribing_));
   for (const auto& listen : listens_) {
     Client* const client = context_.clients.find(listen->client);
-    if (client != nullptr && !listen->is_acknowledged && (all || is_told_of(listen->filter)))
+    if (client != nullptr && !listen->is_acknowledged && (all || is_informed_of(listen->filter)))
       acknowledge(*client, *listen);
   }
 }
@@ -270,7 +270,7 @@ void Listens::ring_grew() {
   }
 }
 
-void Listens::go_on(Client& client) {
+void Listens::proceed(Client& client) {
   if (client.listens == 0) return;
   for (const auto& listen : listens_) {
     if (listen->client != client.id()) continue;

@@ -94,7 +94,7 @@ class Listens final : public NotificationReaders {
   /// REQUIRES: it was taken out of Clients.
   void client_left(const Client& client);
   /// The client reads again.
-  void go_on(Client& client);
+  void proceed(Client& client);
   /// Who waits for the upstream to tell of what was subscribed waits no longer.
   void answer_waiting() { answer_waiting(true); }
   /// The daemon is ending: each is answered.
@@ -131,7 +131,7 @@ class Listens final : public NotificationReaders {
   static void tell_missed(Client& client, Listen& listen);
 
   All::const_iterator find(const Client& client, std::string_view raw_id) const;
-  bool is_told_of(const SubscriptionFilter& filter) const;
+  bool is_informed_of(const SubscriptionFilter& filter) const;
   void acknowledge(Client& client, Listen& listen);
   void answer_waiting(bool all);
   void end(const std::vector<std::unique_ptr<Listen>>& listens);

@@ -23,7 +23,8 @@ namespace {
 /// answer.
 constexpr std::chrono::seconds answer_timeout{30};
 
-constexpr std::string_view nobody_answers = "Method not found: no client of the bridge answers it";
+constexpr std::string_view no_client_answers =
+    "Method not found: no client of the bridge answers it";
 
 /// Empty: this client, or no caller in particular.
 std::string_view caller_of(const Question& question, ClientId asked) {
@@ -117,9 +118,9 @@ Question* QuestionTable::find(std::uint64_t id) {
   return find_if([id](const Question& one) { return one.id == id; });
 }
 
-Question* QuestionTable::find_told(std::string_view raw_id) {
+Question* QuestionTable::find_shown(std::string_view raw_id) {
   if (const auto number = to_unsigned(raw_id)) return find(*number);
-  return find_if([raw_id](const Question& one) { return one.told_as == raw_id; });
+  return find_if([raw_id](const Question& one) { return one.shown_id == raw_id; });
 }
 
 Question* QuestionTable::find_by_upstream_id(std::string_view raw_id) {
@@ -135,7 +136,7 @@ Question* QuestionTable::first_of(JobNumber job) {
 
 bool QuestionTable::has_left_open(ClientId client, SteadyTime then) const {
   return std::any_of(questions_.begin(), questions_.end(), [&](const Question& one) {
-    return one.asked == client && one.asked_since <= then && one.told_as.empty();
+    return one.asked == client && one.asked_since <= then && one.shown_id.empty();
   });
 }
 
@@ -144,7 +145,7 @@ bool QuestionTable::has_left_open(ClientId client, SteadyTime then) const {
 const Askable* who_is_asked(const std::vector<Askable>& able) {
   const bool all_silent =
       std::all_of(able.begin(), able.end(), [](const Askable& one) { return one.is_silent; });
-  const bool somebody_waits = std::any_of(able.begin(), able.end(), [&](const Askable& one) {
+  const bool client_waits = std::any_of(able.begin(), able.end(), [&](const Askable& one) {
     return one.is_busy && one.job == JobNumber{} && (all_silent || !one.is_silent);
   });
   const Askable* longest = nullptr;
@@ -153,7 +154,7 @@ const Askable* who_is_asked(const std::vector<Askable>& able) {
   for (const Askable& one : able) {
     if (one.is_silent && !all_silent) continue;
     if (one.is_own) return &one;
-    if (one.job != JobNumber{} && somebody_waits) continue;
+    if (one.job != JobNumber{} && client_waits) continue;
     if (longest == nullptr) longest = &one;
     if (!one.is_busy) continue;
     busy = &one;
@@ -168,7 +169,7 @@ bool has_declined(const Question& question, ClientId client) {
 }
 
 /// Observers and clients that cannot be reached do not count for the upstream.
-bool Questions::somebody_is_connected() const {
+bool Questions::has_reachable_client() const {
   const Clients& clients = context_.clients;
   return std::any_of(clients.begin(), clients.end(), [](const auto& entry) {
     return !entry.second->is_observer() && entry.second->channel.can_be_asked({});
@@ -344,17 +345,17 @@ void Questions::take_in(Question question) {
     }
     return;
   }
-  const bool is_watched = onlookers_ != nullptr && onlookers_->somebody_looks_on();
+  const bool is_watched = onlookers_ != nullptr && onlookers_->has_onlooker();
   const bool is_about_one = !whom && (question.origin.has_value() || in_flight_.has_modern_call());
-  if (!whom && !is_watched && (is_about_one || somebody_is_connected())) {
+  if (!whom && !is_watched && (is_about_one || has_reachable_client())) {
     context_.log.peer(
         LogLevel::info, "request of the upstream refused",
         "the upstream asks for {}: no connected client that could be asked has declared it",
         printable(question.method, 80));
     if (is_about_one && question.is_request())
-      events_.nobody_declares(question.origin, question.method, question.asked_for);
+      events_.no_client_declares(question.origin, question.method, question.asked_for);
     tell_of_refusal(question, in_flight_, context_.clients);
-    refuse(question, json_rpc::method_not_found, nobody_answers);
+    refuse(question, json_rpc::method_not_found, no_client_answers);
     return;
   }
   if (!table_.has_room_for(question.line.size())) {
@@ -407,22 +408,22 @@ void Questions::ask(Client& client, Question& question) {
 // How it is answered.
 
 void Questions::answer(Client& client, Frame response) {
-  Question* const question = table_.find_told(response.text(response.id));
-  const bool was_told =
+  Question* const question = table_.find_shown(response.text(response.id));
+  const bool was_reported =
       question != nullptr && question->asked == client.id() &&
-      (question->told_as.empty() || question->told_as == response.text(response.id));
+      (question->shown_id.empty() || question->shown_id == response.text(response.id));
   // While no client is asked, any client may answer what was shown; a job's question is its user's.
   const bool is_open = question != nullptr && question->shown && client.channel.answers_unasked() &&
                        (question->is_parked() || (question->answerer == Question::Answerer::job &&
                                                   question->user == client.user));
-  if (!was_told && !is_open) {
+  if (!was_reported && !is_open) {
     ++context_.statistics.unknown_answers;
     context_.log.peer(LogLevel::info, "unknown answer of a client", {.client = client.id()},
                       "unsolicited response of a client dropped");
     return;
   }
-  if (was_told && is_method_not_found(response) && pass_on(*question)) return;
-  if (!was_told) tell_withdrawn(*question, "it was answered");
+  if (was_reported && is_method_not_found(response) && pass_on(*question)) return;
+  if (!was_reported) tell_withdrawn(*question, "it was answered");
   take_answer(*question, std::move(response));
 }
 
@@ -476,9 +477,9 @@ void Questions::ask_others(const Client& client, bool has_left) {
 void Questions::ask_another(Question& question, bool may_be_asked, bool may_wait) {
   const auto other = may_be_asked ? choose(question, false) : std::nullopt;
   if (other && ask(*other, question)) return;
-  if (question.origin || (!may_wait && !question.shown && somebody_is_connected())) {
+  if (question.origin || (!may_wait && !question.shown && has_reachable_client())) {
     if (!question.origin) tell_of_refusal(question, in_flight_, context_.clients);
-    refuse(question, json_rpc::method_not_found, nobody_answers);
+    refuse(question, json_rpc::method_not_found, no_client_answers);
     remove(question);
   } else {
     park(question);
@@ -527,11 +528,11 @@ bool Questions::offer(JobNumber job) {
         client->channel.can_be_asked(waiter.request_id);
     if (!may_be_asked) continue;
     question->asked = waiter.client;
-    question->told_as = fmt::format(R"("question-{}")", ++last_told_);
-    question->told_about = waiter.request_id;
-    client->channel.send_about(question->told_about,
+    question->shown_id = fmt::format(R"("question-{}")", ++last_shown_);
+    question->shown_about = waiter.request_id;
+    client->channel.send_about(question->shown_about,
                                json_rpc_message()
-                                   .add("id", RawJson{question->told_as})
+                                   .add("id", RawJson{question->shown_id})
                                    .add("method", question->method)
                                    .add_unless_empty("params", RawJson{question->params()})
                                    .text());
@@ -557,14 +558,14 @@ bool Questions::answer(JobNumber job, std::string_view result, std::string_view 
 /// The client that was asked for the job need not answer: another one may.
 void Questions::release(Question& question) {
   question.asked.reset();
-  question.told_as.clear();
-  question.told_about.clear();
+  question.shown_id.clear();
+  question.shown_about.clear();
   jobs_->job_questions_changed(question.job);
 }
 
 void Questions::waiter_gone(ClientId client, std::string_view raw_id) {
   table_.each([&](Question& question) {
-    if (question.asked != client || question.told_as.empty() || question.told_about != raw_id)
+    if (question.asked != client || question.shown_id.empty() || question.shown_about != raw_id)
       return;
     tell_withdrawn(question, {});
     release(question);
@@ -575,7 +576,7 @@ void Questions::job_over(JobNumber job) {
   table_.each([&](Question& question) {
     if (question.answerer != Question::Answerer::job || question.job != job) return;
     tell_withdrawn(question, {});
-    question.told_as.clear();
+    question.shown_id.clear();
     if (question.is_of_session) {
       question.answerer = Question::Answerer::client;
       ask_another(question, true, false);
@@ -615,7 +616,7 @@ void Questions::cancel(Frame notification) {
     ++context_.statistics.dropped_notifications;
     return;
   }
-  if (!question->told_as.empty()) {
+  if (!question->shown_id.empty()) {
     tell_withdrawn(*question, {});
   } else if (Client* client = context_.clients.find(question->asked)) {
     std::string bytes = std::move(notification.bytes);
@@ -636,11 +637,11 @@ void Questions::withdraw(Question& question, std::string_view reason) {
 void Questions::tell_withdrawn(const Question& question, std::string_view reason) {
   const Client* const client = context_.clients.find(question.asked);
   if (client == nullptr) return;
-  if (question.told_as.empty()) {
+  if (question.shown_id.empty()) {
     client->channel.send(cancelled(std::to_string(question.id), reason));
   } else {
-    client->channel.send_about(question.told_about,
-                               cancelled(question.told_as, "no answer is needed here any longer"));
+    client->channel.send_about(question.shown_about,
+                               cancelled(question.shown_id, "no answer is needed here any longer"));
   }
 }
 
@@ -679,7 +680,7 @@ void Questions::restore(std::vector<Question> saved) {
 
 namespace {
 
-constexpr std::size_t longest_message_told = 4096;
+constexpr std::size_t longest_message_shown = 4096;
 
 }  // namespace
 
@@ -697,7 +698,7 @@ void tell_of_refusal(const Question& question, const RequestsInFlight& in_flight
   Client* const client = clients.find(call.client);
   if (client == nullptr || call.modern || client->declared.has_declared()) return;
   std::string_view message = find_member(question.params(), "message").value_or("");
-  if (!is_string(message) || message.size() > longest_message_told) message = "null";
+  if (!is_string(message) || message.size() > longest_message_shown) message = "null";
   client->channel.send_about(
       call.client_request_id,
       own_notification(

@@ -72,10 +72,10 @@ struct Question {
   bool shown = false;              ///< to onlookers, who may answer while nobody is asked
   bool is_of_session = false;      ///< it came on the stream of no call
   Answerer answerer = Answerer::client;
-  JobNumber job{};           ///< with Answerer::job
-  std::string key{};         ///< JSON: of one in a result of the bridge's, or of a task's
-  std::string told_as{};     ///< raw JSON: the id for a client that waits for the job
-  std::string told_about{};  ///< raw JSON: the request with which that waits
+  JobNumber job{};            ///< with Answerer::job
+  std::string key{};          ///< JSON: of one in a result of the bridge's, or of a task's
+  std::string shown_id{};     ///< raw JSON: the id for a client that waits for the job
+  std::string shown_about{};  ///< raw JSON: the request with which that waits
 
   bool is_request() const { return !upstream_request_id.empty(); }
   bool is_parked() const { return answerer == Answerer::client && !asked; }
@@ -86,7 +86,7 @@ struct Question {
   void each_field(A& archive) {
     archive(id, upstream_request_id, place, method, asked_for, line, origin, owner, caller, user,
             asked, asked_since, parked_until, declined, shown, is_of_session, answerer, job, key,
-            told_as, told_about);
+            shown_id, shown_about);
   }
 };
 
@@ -120,7 +120,7 @@ class QuestionTable {
 
   Question* find(std::uint64_t id);
   /// By the id under which the client was asked, raw JSON.
-  Question* find_told(std::string_view raw_id);
+  Question* find_shown(std::string_view raw_id);
   Question* find_by_upstream_id(std::string_view raw_id);
   /// Which this job is asked now; null: nothing.
   Question* first_of(JobNumber job);
@@ -170,7 +170,7 @@ struct QuestionEvents {
   std::function<void(const Question& question, const Frame* response)> answered;
   /// The upstream's request about a call was refused, because no client has declared it.
   std::function<void(std::optional<UpstreamId> call, std::string_view method, AskedFor asked)>
-      nobody_declares;
+      no_client_declares;
   /// A question is to be asked in a result of this call; false: it cannot be.
   std::function<bool(UpstreamId call)> ask_in_result;
 };
@@ -257,7 +257,7 @@ class Questions {
   std::optional<UpstreamId> suspended_call(const Question& question) const;
   std::optional<Askable> choose(const Question& question, bool is_new) const;
   bool can_answer(const Client& client, const Question& question) const;
-  bool somebody_is_connected() const;
+  bool has_reachable_client() const;
   std::string_view subject(const Question& question, const Client& client) const;
   bool ask(const Askable& whom, Question& question);
   void ask(Client& client, Question& question);
@@ -279,7 +279,7 @@ class Questions {
   JobCalls* jobs_ = nullptr;
   QuestionTable table_;
   DeadlineTimer parking_;
-  std::uint64_t last_told_ = 0;  ///< of the ids of clients that wait for jobs
+  std::uint64_t last_shown_ = 0;  ///< of the ids of clients that wait for jobs
 };
 
 /// A request of the upstream was refused because no client has declared it. The client whose call

@@ -20,7 +20,7 @@ HeaderRetry::HeaderRetry(const RouterContext& context, const EraTranslator& tran
     : context_(context),
       translator_(translator),
       actions_(std::move(actions)),
-      timer_(context.loop, [this] { go_on(); }) {}
+      timer_(context.loop, [this] { proceed(); }) {}
 
 bool HeaderRetry::take(Call& call, Ending& ending) {
   if (!ending.failure || !ending.unanswered || call.mirrored_again || call.method != "tools/call" ||
@@ -42,11 +42,11 @@ void HeaderRetry::listed(const Frame& response) {
   if (cursor && is_string(*cursor) && ++pages_ < max_pages) {
     actions_.list_tools(JsonObject().add("cursor", RawJson{*cursor}).text());
   } else {
-    go_on();
+    proceed();
   }
 }
 
-void HeaderRetry::go_on() {
+void HeaderRetry::proceed() {
   timer_.clear();
   for (Outgoing& message : std::exchange(waiting_, {})) {
     if (!actions_.is_in_flight(message.id)) continue;  // cancelled meanwhile

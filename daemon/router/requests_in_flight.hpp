@@ -48,7 +48,7 @@ class HeaderRetry {
   /// A page of the list has come, as the answer to list_tools.
   void listed(const Frame& response);
   /// None comes: they are sent by what is known.
-  void go_on();
+  void proceed();
 
  private:
   const RouterContext context_;
@@ -73,7 +73,7 @@ class RequestEvents {
   /// One that is suspended has come to this end, which is not told yet.
   virtual void suspended_ended(UpstreamId id, Call& call, Suspension::End end) = 0;
   /// A log message has come about one that is suspended.
-  virtual void suspended_told(Call& call, const Frame& message) = 0;
+  virtual void suspended_informed(Call& call, const Frame& message) = 0;
 
  protected:
   ~RequestEvents() = default;

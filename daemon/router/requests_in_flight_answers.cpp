@@ -115,7 +115,8 @@ void RequestsInFlight::progress(Frame notification) {
 /// Tells the waiting client, if there is one.
 void RequestsInFlight::tell(const Call& call, Frame&& notification) {
   if (call.job != nullptr) {
-    context_.clients.jobs_of(call.user).jobs.job_told(call.job->number, std::move(notification));
+    context_.clients.jobs_of(call.user).jobs.job_notified(call.job->number,
+                                                          std::move(notification));
   } else if (Client* const client = context_.clients.find(call.client)) {
     client->channel.send_about(call.client_request_id, std::move(notification.bytes));
   }
@@ -130,12 +131,12 @@ bool RequestsInFlight::pass_on(UpstreamId origin, Frame& notification) {
   }
   if (call->is_suspended()) {
     if (notification.method == "notifications/message"sv)
-      events_.suspended_told(*call, notification);
+      events_.suspended_informed(*call, notification);
     return true;
   }
-  const bool has_somebody =
+  const bool has_receiver =
       call->job != nullptr ? call->job->for_client : context_.clients.find(call->client) != nullptr;
-  if (!has_somebody) return false;
+  if (!has_receiver) return false;
   if (is_stream(call->method)) context_.session.lift_deadline(origin);
   if (!translator_.is_for_client(notification, *call)) return true;
   // A stream of an extension names its request, too.
@@ -146,17 +147,17 @@ bool RequestsInFlight::pass_on(UpstreamId origin, Frame& notification) {
 }
 
 bool RequestsInFlight::pass_log_message_on(const Frame& message, Era side) {
-  bool somebody_sees_it = false;
+  bool is_seen = false;
   for (auto& [id, call] : table_) {
     if (call.side != side) continue;
-    if (call.is_suspended()) events_.suspended_told(call, message);
+    if (call.is_suspended()) events_.suspended_informed(call, message);
     if (call.era == Era::legacy || !translator_.reaches(message, call)) continue;
     Client* const client = context_.clients.find(call.client);
     if (client == nullptr) continue;
     client->channel.send_about(call.client_request_id, message.bytes);
-    somebody_sees_it = true;
+    is_seen = true;
   }
-  return somebody_sees_it;
+  return is_seen;
 }
 
 void RequestsInFlight::note_undeclared(std::optional<UpstreamId> id, std::string_view method,
@@ -216,7 +217,7 @@ bool RequestsInFlight::end(UpstreamId id, Ending& ending) {
   if (header_retry_.take(*call, ending)) return true;
   const auto ended = take(id);
   if (ended->is_own()) {
-    if (ended->method == "tools/list"sv) header_retry_.go_on();
+    if (ended->method == "tools/list"sv) header_retry_.proceed();
     return true;
   }
   const Failure failure = failure_of_end(ending, ended->malformed);

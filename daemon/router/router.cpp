@@ -52,7 +52,7 @@ Router::Router(EventLoop& loop, UpstreamIdSource& ids, Session& session, Notific
                       [this](const Question& question, const Frame* response) {
                         input_rounds_.question_answered(question, response);
                       },
-                  .nobody_declares =
+                  .no_client_declares =
                       [this](std::optional<UpstreamId> call, std::string_view method,
                              AskedFor asked) { in_flight_.note_undeclared(call, method, asked); },
                   .ask_in_result =
@@ -188,7 +188,7 @@ std::optional<UpstreamId> Router::session_message(Era side, std::optional<Upstre
   return std::nullopt;
 }
 
-void Router::listen_told(Frame&& notification) {
+void Router::listen_informed(Frame&& notification) {
   if (notification.method == "notifications/tools/list_changed"sv) translator_.tools().forget();
   if (!listens_.tell(notification))
     session_message(Era::modern, std::nullopt, std::move(notification));
@@ -223,13 +223,13 @@ void Router::upstream_notification(Era side, std::optional<UpstreamId> origin, F
     }
   }
   if (frame.method == "notifications/tools/list_changed"sv) translator_.tools().forget();
-  if (side == Era::legacy && is_told_by_listen(frame)) return;
+  if (side == Era::legacy && is_listened_to(frame)) return;
   std::string key = coalesce_key(frame);
   feed_.publish(std::move(frame.bytes), frame.method, std::move(key));
 }
 
 /// Until the legacy session is open the modern one may tell the same.
-bool Router::is_told_by_listen(const Frame& notification) const {
+bool Router::is_listened_to(const Frame& notification) const {
   const Session& session = context_.session;
   const SubscriptionFilter* const told = session.side(Era::modern).listened_to();
   return session.ring_source() == Era::modern && told != nullptr && told->matches(notification);
@@ -423,7 +423,7 @@ void Router::client_congestion(ClientId id, bool congested) {
   Client* const client = clients_.find(id);
   if (client == nullptr) return;
   in_flight_.pause(*client, congested);
-  if (!congested) listens_.go_on(*client);
+  if (!congested) listens_.proceed(*client);
   if (!congested) control_.answer_waiting(*client);
 }
 

@@ -122,7 +122,7 @@ class Router final : public ClientEvents, public SessionEvents, private RequestE
   void session_awaits_login() override { frames_.session_awaits_login(); }
   std::optional<UpstreamId> session_message(Era side, std::optional<UpstreamId> origin,
                                             Frame&& frame) override;
-  void listen_told(Frame&& notification) override;
+  void listen_informed(Frame&& notification) override;
   void session_malformed(std::optional<UpstreamId> origin, std::string_view reason) override;
   void session_ended(UpstreamId id, Ending ending) override;
   bool frames_wait(Era side) const override;
@@ -193,7 +193,7 @@ class Router final : public ClientEvents, public SessionEvents, private RequestE
   void publish_changes(const std::vector<std::string>& lists, const std::vector<std::string>& uris);
   void upstream_notification(Era side, std::optional<UpstreamId> origin, Frame frame);
   std::vector<std::string> subscriptions() const;
-  bool is_told_by_listen(const Frame& notification) const;
+  bool is_listened_to(const Frame& notification) const;
   void take_sides();
   void request_ending(UpstreamId id) override { questions_.call_ending(id); }
   void request_ended(const Call& call) override;
@@ -201,7 +201,7 @@ class Router final : public ClientEvents, public SessionEvents, private RequestE
   void suspended_ended(UpstreamId id, Call& call, Suspension::End end) override {
     suspended_calls_.keep(id, call, std::move(end));
   }
-  void suspended_told(Call& call, const Frame& message) override {
+  void suspended_informed(Call& call, const Frame& message) override {
     suspended_calls_.keep_message(call, message);
   }
 

@@ -48,8 +48,9 @@ bool SuspendedCalls::ask_in_result(UpstreamId id) {
   const std::size_t questions = questions_of(id);
   const bool waits = call.is_suspended() || questions > 0;
   const bool fits = waits ? questions < max_questions : has_room_for(call.user);
-  const bool goes_on = waits || call.suspension == nullptr || call.suspension->rounds < max_rounds;
-  if (!fits || !goes_on || budget_.over() || is_ending_) return false;
+  const bool continues =
+      waits || call.suspension == nullptr || call.suspension->rounds < max_rounds;
+  if (!fits || !continues || budget_.over() || is_ending_) return false;
   if (call.suspension == nullptr) call.suspension = std::make_unique<Suspension>();
   if (!waits) {
     call.suspension->due = context_.loop.now() + gathering_time;
@@ -164,13 +165,13 @@ bool SuspendedCalls::take_retry(Client& client, WaitingFrame& request) {
   if (found.empty()) return refuse(unknown_state);
   if (in_flight_.find(found.front())->modern->digest != request_digest(frame))
     return refuse(other_request);
-  go_on(found.front(), client, request, answers.responses);
+  proceed(found.front(), client, request, answers.responses);
   return true;
 }
 
 /// The call is this client's from now on.
-void SuspendedCalls::go_on(UpstreamId id, Client& client, const WaitingFrame& request,
-                           const std::vector<InputResponse>& responses) {
+void SuspendedCalls::proceed(UpstreamId id, Client& client, const WaitingFrame& request,
+                             const std::vector<InputResponse>& responses) {
   Suspension& suspension = *in_flight_.find(id)->suspension;
   suspension.state.clear();
   in_flight_.resume(id, client, request);

@@ -69,8 +69,8 @@ class SuspendedCalls {
   void hold(Suspension& suspension);
   void suspend(UpstreamId id, Call& call);
   void ask(UpstreamId id);
-  void go_on(UpstreamId id, Client& client, const WaitingFrame& request,
-             const std::vector<InputResponse>& responses);
+  void proceed(UpstreamId id, Client& client, const WaitingFrame& request,
+               const std::vector<InputResponse>& responses);
   void give_up(UpstreamId id, std::string_view reason);
   void expire();
 

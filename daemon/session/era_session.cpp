@@ -46,7 +46,7 @@ EraSession::EraSession(Era era, EventLoop& loop, UpstreamIdSource& ids, Upstream
               // Nothing says that the session is lost: the refusals stand. They wait no longer
               // for the ping than for the session itself.
               [this] {
-                resolve_doubts(false);
+                resolve_suspicion(false);
                 if (is_open()) health_.watch();
               }),
       retries_(loop, *this),
@@ -125,7 +125,7 @@ void EraSession::upstream_ended(UpstreamId id, Ending ending) {
   }
   if (!ending.failure) upstream_reachable();
   const SessionVerdict verdict = ending.session;
-  if (ending.failure) note_turned_away(*ending.failure);
+  if (ending.failure) note_rejected(*ending.failure);
   events_->session_ended(id, std::move(ending));
   if (verdict == SessionVerdict::lost) lose("the continuation of an answer was refused");
   if (verdict == SessionVerdict::doubtful) confirm();
@@ -167,7 +167,7 @@ void EraSession::end() {
   opening_.forget();
   close_streams();
   health_.cancel();
-  health_.take_doubts();
+  health_.take_suspected();
 }
 
 // A session that outlives the daemon or its process.
@@ -276,12 +276,12 @@ void EraSession::answer_initialize() {
 
 void EraSession::probe_found_legacy(bool for_good, Failure refusal) {
   if (const auto failure = owner_.era_refused(era(), {for_good, std::move(refusal)}))
-    turn_away(*failure);
+    reject(*failure);
 }
 
 void EraSession::probe_failed(Failure failure) {
   if (is_definitive(failure)) {
-    turn_away(failure);
+    reject(failure);
   } else {
     try_failed(std::move(failure));
   }
@@ -300,7 +300,7 @@ bool EraSession::take_notification(std::optional<UpstreamId> origin, const Frame
   auto parsed = parse_frame(std::move(*line));
   auto* const frame = std::get_if<Frame>(&parsed);
   if (frame != nullptr && is_on_listen) {
-    events_->listen_told(std::move(*frame));
+    events_->listen_informed(std::move(*frame));
   } else if (frame != nullptr) {
     events_->session_message(era(), std::nullopt, std::move(*frame));
   }
@@ -390,12 +390,12 @@ void EraSession::ping_answered(const Frame& frame) {
   // A modern server answers `server/discover` with a result.
   if (clears_up && is_modern() && frame.error.present()) {
     owner_.era_contradicted(era());
-    resolve_doubts(true);
+    resolve_suspicion(true);
     lose("the server speaks another era now");
     return;
   }
   note_answer();
-  if (clears_up) resolve_doubts(false);
+  if (clears_up) resolve_suspicion(false);
   if (is_open()) health_.watch();
 }
 
@@ -403,7 +403,7 @@ void EraSession::ping_ended(Ending ending) {
   if (is_open() && health_.repeat(ending)) return;
   if (health_.ping_ended()) {
     if (ending.failure) note_other_era(ending);
-    resolve_doubts(ending.session != SessionVerdict::kept);
+    resolve_suspicion(ending.session != SessionVerdict::kept);
   }
   const auto& failure = ending.failure;
   if (failure && failure->kind == ErrorKind::auth && is_open()) {

@@ -226,7 +226,7 @@ class EraSession final : private Opening::Events,
   void initialize_ended(Ending ending);
   bool hand_initialize_over(const Failure& refusal, SessionVerdict verdict);
   void note_other_era(Ending& ending);
-  void turn_away(const Failure& failure);
+  void reject(const Failure& failure);
   bool is_clients_alone(const Failure& failure) const;
   void refuse_client(const Failure& failure);
   void try_failed(Failure failure);
@@ -253,10 +253,10 @@ class EraSession final : private Opening::Events,
   void message_failed(Ending ending);
   void doubt(Ending ending);
   void confirm();
-  void resolve_doubts(bool lost);
+  void resolve_suspicion(bool lost);
   void go_away(const Failure& failure);
   void fail_held(const Failure& failure);
-  void note_turned_away(const Failure& failure);
+  void note_rejected(const Failure& failure);
   void note_failure(const Failure& failure);
   void log_refusal(const Failure& failure);
   void came_back();

@@ -29,7 +29,7 @@ void EraSession::message_failed(Ending ending) {
       if (decision.login_until) {
         message.notes.login_until = message.notes.hold_until = decision.login_until;
         message.notes.authorizations = 0;  // the next token is another one
-        note_turned_away(why);
+        note_rejected(why);
       }
       hold(std::move(message), std::move(decision.failure), decision.delay);
       if (is_lost) lose(why_lost);
@@ -38,7 +38,7 @@ void EraSession::message_failed(Ending ending) {
       if (is_lost) lose(why_lost);
       const UpstreamId id = message.id;
       ending.failure = std::move(decision.failure);
-      note_turned_away(why);
+      note_rejected(why);
       events_->session_ended(id, std::move(ending));
       break;
     }
@@ -72,7 +72,7 @@ void EraSession::lose(std::string_view why) {
   owner_.era_lost(era());
   initialize_ = {std::nullopt, saved_.initialize_params};
   if (!is_modern()) upstream_.session_over();
-  resolve_doubts(true);
+  resolve_suspicion(true);
   if (retries_.may_be_at_once()) {
     start_try();
   } else {
@@ -85,7 +85,7 @@ void EraSession::doubt(Ending ending) {
   if (is_there()) {
     confirm();
   } else {
-    resolve_doubts(true);  // a new session is on its way anyway: it will tell
+    resolve_suspicion(true);  // a new session is on its way anyway: it will tell
   }
 }
 
@@ -94,8 +94,8 @@ void EraSession::confirm() {
   if (is_open()) health_.clear_up();
 }
 
-void EraSession::resolve_doubts(bool lost) {
-  for (Ending& ending : health_.take_doubts()) {
+void EraSession::resolve_suspicion(bool lost) {
+  for (Ending& ending : health_.take_suspected()) {
     if (lost) {
       ending.session = SessionVerdict::lost;
       message_failed(std::move(ending));
@@ -139,7 +139,7 @@ void EraSession::fail_held(const Failure& failure) {
 
 /// The session stands, but the upstream turns away what comes in it (401, 403): not ready, until it
 /// answers something.
-void EraSession::note_turned_away(const Failure& failure) {
+void EraSession::note_rejected(const Failure& failure) {
   if (failure.kind != ErrorKind::auth || !is_open()) return;
   const bool is_news = is_ready();
   const bool is_about_one = is_news && failure.status == 403;  // perhaps
@@ -178,7 +178,7 @@ void EraSession::came_back() {
   log_.peer(LogLevel::info, "upstream back", "the upstream {} can be reached again",
             upstream_.target());
   begin_watching();
-  if (health_.has_doubts()) confirm();
+  if (health_.has_suspected()) confirm();
   retries_.send_ready();
   events_->session_open();
 }

@@ -151,7 +151,7 @@ void EraSession::initialize_ended(Ending ending) {
   const Failure failure = failure_of_initialize_ending(std::move(ending), opening_.malformed());
   if (hand_initialize_over(failure, verdict)) return;
   if (is_definitive(failure)) {
-    turn_away(failure);
+    reject(failure);
   } else {
     try_failed(failure);
   }
@@ -165,7 +165,7 @@ bool EraSession::hand_initialize_over(const Failure& refusal, SessionVerdict ver
       !is_refused_as_modern(refusal.status, error ? &*error : nullptr))
     return false;
   const auto failure = owner_.era_refused(era(), {true, refusal});
-  if (failure) turn_away(*failure);
+  if (failure) reject(*failure);
   return true;
 }
 
@@ -203,7 +203,7 @@ void EraSession::serve_what_was_handed_over() {
 }
 
 /// Ends the opening with a refusal that another try would meet too.
-void EraSession::turn_away(const Failure& failure) {
+void EraSession::reject(const Failure& failure) {
   if (!is_clients_alone(failure)) {
     refuse(failure);
     return;

@@ -70,8 +70,8 @@ bool HealthCheck::ping_ended() {
 }
 
 bool HealthCheck::remove(UpstreamId id) {
-  return std::erase_if(doubts_, [id](const Ending& doubt) { return doubt.unanswered->id == id; }) !=
-         0;
+  return std::erase_if(suspected_,
+                       [id](const Ending& doubt) { return doubt.unanswered->id == id; }) != 0;
 }
 
 bool HealthCheck::repeat(Ending& ending) {

@@ -41,13 +41,13 @@ class HealthCheck {
   bool ping_ended();
 
   /// A refusal that may mean a lost session. REQUIRES: the message is given back in the ending.
-  void doubt(Ending ending) { doubts_.push_back(std::move(ending)); }
-  bool has_doubts() const { return !doubts_.empty(); }
+  void doubt(Ending ending) { suspected_.push_back(std::move(ending)); }
+  bool has_suspected() const { return !suspected_.empty(); }
   /// A ping that is sent after this clears up the doubts.
   void clear_up();
   /// The refusal of a message is no longer in doubt; false if it was not.
   bool remove(UpstreamId id);
-  std::vector<Ending> take_doubts() { return std::exchange(doubts_, {}); }
+  std::vector<Ending> take_suspected() { return std::exchange(suspected_, {}); }
   /// Sends the ping again if its connection broke, which says nothing of the session. False if that
   /// is not how it ended.
   bool repeat(Ending& ending);
@@ -62,7 +62,7 @@ class HealthCheck {
   Log& log_;
   const SessionOptions& options_;
   const std::function<void()> unanswered_;
-  std::vector<Ending> doubts_;
+  std::vector<Ending> suspected_;
   UpstreamId ping_{};       ///< the one under way
   bool clears_up_ = false;  ///< it was sent for the doubts
   SteadyTime sent_{};

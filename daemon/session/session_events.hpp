@@ -40,7 +40,7 @@ class SessionEvents {
   virtual std::optional<UpstreamId> session_message(Era side, std::optional<UpstreamId> origin,
                                                     Frame&& frame) = 0;
   /// A notification on the bridge's own `subscriptions/listen`.
-  virtual void listen_told(Frame&& notification) = 0;
+  virtual void listen_informed(Frame&& notification) = 0;
   /// A message that cannot be read came on this stream.
   virtual void session_malformed(std::optional<UpstreamId> origin, std::string_view reason) = 0;
   /// Nothing more comes for this outgoing message.

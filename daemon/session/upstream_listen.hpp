@@ -43,12 +43,12 @@ class StreamOverlap {
   }
 
   /// The stream is acknowledged: what is told from now on, it tells.
-  void acknowledged() { told_before_ = told_; }
+  void acknowledged() { reported_before_ = told_; }
   /// What was told before that, and it has not told by now, does not come on it: what comes yet is
   /// what others have told since.
   void settle(UpstreamId stream) {
     Counts& counts = told_by_[stream];
-    for (const auto& [text, count] : std::exchange(told_before_, {}))
+    for (const auto& [text, count] : std::exchange(reported_before_, {}))
       counts[text] = std::max(counts[text], count);
   }
   bool has_several() const { return told_by_.size() > 1; }
@@ -68,12 +68,12 @@ class StreamOverlap {
 
   void forget() {
     told_.clear();
-    told_before_.clear();
+    reported_before_.clear();
     for (auto& [stream, counts] : told_by_) counts.clear();
   }
 
   Counts told_;                           ///< how often each text was news
-  Counts told_before_;                    ///< the newest stream was acknowledged
+  Counts reported_before_;                ///< the newest stream was acknowledged
   std::map<UpstreamId, Counts> told_by_;  ///< how often it was told by that stream, or before it
 };
 

@@ -145,7 +145,7 @@ namespace {
 
 constexpr std::size_t step_bytes = 256u << 10;
 /// The log is rewritten when it exceeds twice its content by this.
-constexpr std::size_t worth_writing_anew = 512u << 10;
+constexpr std::size_t worth_rewriting = 512u << 10;
 
 std::uint64_t draw_salt() {
   std::random_device random;
@@ -164,7 +164,7 @@ StateLog::StateLog(EventLoop& loop, StateFolder& folder, const TargetHash& targe
       log_(log),
       timer_(loop, [this] { timer_fired(); }) {}
 
-bool StateLog::go_on(Descriptor file, const LogHeader& header, std::uint64_t size) {
+bool StateLog::proceed(Descriptor file, const LogHeader& header, std::uint64_t size) {
   if (ftruncate(file.get(), static_cast<off_t>(size)) != 0) return false;
   current_.emplace(std::move(file), header, size);
   // From a daemon that died while writing one, or before removing the other.
@@ -174,7 +174,7 @@ bool StateLog::go_on(Descriptor file, const LogHeader& header, std::uint64_t siz
 }
 
 void StateLog::begin() {
-  if (!begin_anew()) return;
+  if (!begin_rewrite()) return;
   while (next_) step();
 }
 
@@ -188,7 +188,7 @@ void StateLog::append_payload(std::uint32_t type, std::string_view payload) {
 void StateLog::write() {
   if (next_) step();
   write_now();
-  if (current_ && !next_ && !timer_.is_set() && is_too_large()) begin_anew();
+  if (current_ && !next_ && !timer_.is_set() && is_too_large()) begin_rewrite();
   if (next_) timer_.set(loop_.now());
 }
 
@@ -200,11 +200,11 @@ void StateLog::write_now() {
 
 bool StateLog::is_too_large() const {
   const std::size_t kept = source_.saved_bytes();
-  return current_->size() > worth_writing_anew + 2 * kept;
+  return current_->size() > worth_rewriting + 2 * kept;
 }
 
 /// False if there is no room or no permission.
-bool StateLog::begin_anew() {
+bool StateLog::begin_rewrite() {
   LogHeader header;
   header.target = target_;
   header.salt = draw_salt();
@@ -288,7 +288,7 @@ void StateLog::give_up_new_one() {
 }
 
 void StateLog::timer_fired() {
-  if (!next_ && (!current_ || is_too_large())) begin_anew();
+  if (!next_ && (!current_ || is_too_large())) begin_rewrite();
   write();
 }
 

@@ -137,7 +137,7 @@ class StateLog {
            StateSource& source, Log& log);
 
   /// Continues a log that was read, after its first `size` bytes. False if it cannot be written.
-  bool go_on(Descriptor file, const LogHeader& header, std::uint64_t size);
+  bool proceed(Descriptor file, const LogHeader& header, std::uint64_t size);
   /// Writes a new log, at once if possible, else later.
   void begin();
 
@@ -159,7 +159,7 @@ class StateLog {
  private:
   static constexpr std::chrono::seconds next_try{10};
 
-  bool begin_anew();
+  bool begin_rewrite();
   void step();
   void finish();
   bool is_too_large() const;

@@ -29,7 +29,7 @@
 
 namespace bridge {
 
-void replace_image(NextImage next) {
+void replace_program(NextProgram next) {
   const std::vector<char*> arguments = pointers_to(next.arguments);
   const std::vector<char*> environment = pointers_to(next.environment);
   // Includes descriptors opened by libraries. On failure those with close-on-exec keep it.
@@ -288,8 +288,8 @@ void Upgrade::fail(std::string_view why) {
   daemon_.upgrade_failed(reason);
 }
 
-NextImage Upgrade::next_image(const UpgradeOrder& order, const Descriptor& file) const {
-  NextImage next;
+NextProgram Upgrade::next_program(const UpgradeOrder& order, const Descriptor& file) const {
+  NextProgram next;
   next.program = program_.get();
   next.arguments = redacted_arguments(order.arguments);
   next.arguments.insert(next.arguments.begin() + 1,
@@ -308,7 +308,7 @@ void Upgrade::replace() {
     return;
   }
   const Descriptor file = make_memory_file(order.snapshot);
-  if (file) replace_image(next_image(order, file));
+  if (file) replace_program(next_program(order, file));
   fail(std::strerror(errno));
 }
 

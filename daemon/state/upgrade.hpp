@@ -18,7 +18,7 @@
 namespace bridge {
 
 /// The program that replaces this one in the same process.
-struct NextImage {
+struct NextProgram {
   int program = -1;  ///< open_program()
   std::vector<std::string> arguments;
   std::vector<std::string> environment;
@@ -27,7 +27,7 @@ struct NextImage {
 
 /// Executes it in this process. Returns only on failure, with nothing changed, and
 /// errno set.
-void replace_image(NextImage next);
+void replace_program(NextProgram next);
 
 /// The part of `environment` (as environ) that is read before main() runs: by the loader, the
 /// allocator and sanitizers. The rest is passed in another way, hidden from other users.
@@ -153,7 +153,7 @@ class Upgrade {
   void checked(const std::string& refusal);
   void time_is_over();
   void fail(std::string_view why);
-  NextImage next_image(const UpgradeOrder& order, const Descriptor& file) const;
+  NextProgram next_program(const UpgradeOrder& order, const Descriptor& file) const;
 
   EventLoop& loop_;
   Upgradable& daemon_;

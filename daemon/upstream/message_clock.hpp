@@ -24,32 +24,32 @@ struct MessageTimeouts {
 /// "Deadlines").
 class MessageClock {
  public:
-  void start(SteadyTime now) { started_ = heard_ = now; }
+  void start(SteadyTime now) { started_ = last_activity_ = now; }
   /// It was started by the previous process. The silence during the upgrade does not count.
   void restore(SteadyTime started, SteadyTime::duration excused, SteadyTime now) {
     started_ = started;
     excused_ = excused;
-    heard_ = now;
+    last_activity_ = now;
   }
   /// When it was started, as if it had never been held.
   SteadyTime started(SteadyTime now) const {
     return started_ + (held_at_ ? now - *held_at_ : SteadyTime::duration{});
   }
-  SteadyTime heard() const { return heard_; }
+  SteadyTime last_activity() const { return last_activity_; }
   /// The time of all pauses, of the present one so far.
   SteadyTime::duration excused(SteadyTime now) const {
     return excused_ + (paused_at_ ? now - *paused_at_ : SteadyTime::duration{});
   }
   /// A byte came on its stream.
-  void heard(SteadyTime now) { heard_ = now; }
+  void note_activity(SteadyTime now) { last_activity_ = now; }
 
   void pause(SteadyTime now) {
     if (!paused_at_) paused_at_ = now;
   }
-  void go_on(SteadyTime now) {
+  void proceed(SteadyTime now) {
     if (!paused_at_) return;
     excused_ += now - *std::exchange(paused_at_, std::nullopt);
-    heard_ = now;
+    last_activity_ = now;
   }
   bool is_paused() const { return paused_at_.has_value(); }
 
@@ -61,7 +61,7 @@ class MessageClock {
     if (!held_at_) return;
     started_ = started(now);
     held_at_.reset();
-    heard_ = now;
+    last_activity_ = now;
   }
   bool is_held() const { return held_at_.has_value(); }
 
@@ -74,8 +74,9 @@ class MessageClock {
     if (held_at_) return due;
     if (timeouts.delivery.count() > 0) due = started_ + timeouts.delivery;
     if (timeouts.silence.count() > 0) {
-      due = std::min(due, elsewhere ? std::max(heard_, *elsewhere) + timeouts.silence
-                                    : heard_ + timeouts.silence + silence_excused(timeouts));
+      due =
+          std::min(due, elsewhere ? std::max(last_activity_, *elsewhere) + timeouts.silence
+                                  : last_activity_ + timeouts.silence + silence_excused(timeouts));
     }
     if (timeouts.in_all.count() > 0) due = std::min(due, latest_end(timeouts));
     return due;
@@ -96,7 +97,7 @@ class MessageClock {
   }
 
   SteadyTime started_;
-  SteadyTime heard_;
+  SteadyTime last_activity_;
   std::optional<SteadyTime> paused_at_;
   std::optional<SteadyTime> held_at_;
   SteadyTime::duration excused_{};  ///< by pauses that are over

@@ -118,7 +118,7 @@ struct Outgoing {
 struct SavedMessage {
   Outgoing message;
   SteadyTime started{};
-  SteadyTime heard{};  ///< when a byte came last
+  SteadyTime last_activity{};  ///< when a byte came last
 
   // At a local server.
   std::uint32_t run = 0;
@@ -134,7 +134,7 @@ struct SavedMessage {
 
   template <class A>
   void each_field(A& archive) {
-    archive(message, started, heard, run, written, begin, elsewhere, event_id, seen, retry,
+    archive(message, started, last_activity, run, written, begin, elsewhere, event_id, seen, retry,
             excused);
   }
 };
@@ -228,7 +228,7 @@ struct OpenedSession {
 
 /// How far the stream of a request's answer was told, by the ids of its events; empty without such.
 /// Good until the next call of a function that is not const.
-struct ToldEvents {
+struct ReportedEvents {
   std::string_view last;  ///< if all that came with it was told
   std::string_view
       before;  ///< the event before the one that the message came in that was told last
@@ -270,9 +270,9 @@ class Upstream {
   void hold_deadline(UpstreamId id, bool held) {
     treat(id, held ? Treatment::hold_deadline : Treatment::run_deadline);
   }
-  virtual ToldEvents told_events(UpstreamId /*id*/) const { return {}; }
-  std::string_view last_event_of(UpstreamId id) const { return told_events(id).last; }
-  std::string_view event_before(UpstreamId id) const { return told_events(id).before; }
+  virtual ReportedEvents reported_events(UpstreamId /*id*/) const { return {}; }
+  std::string_view last_event_of(UpstreamId id) const { return reported_events(id).last; }
+  std::string_view event_before(UpstreamId id) const { return reported_events(id).before; }
 
   /// The handshake is done. What comes of the server's stream is told by server_stream_changed.
   /// False if it cannot be resumed: this transport has no sessions that outlive it. REQUIRED before
@@ -337,7 +337,7 @@ inline UpstreamCounts Upstream::counts() const {
 
 /// Ends of messages that must not be told from within a call of Upstream: told later in the turn.
 /// Pure; a part of a transport. Memory: what one turn refuses.
-class UntoldEndings {
+class UndeliveredEndings {
  public:
   void add(UpstreamId id, Ending ending) { endings_.emplace_back(id, std::move(ending)); }
   void forget(UpstreamId id) {

@@ -110,7 +110,7 @@ std::string mirrored_parameters(const RequestHead& head) {
 
 }  // namespace
 
-AccessCheck::AccessCheck(const Routes& routes, const FaceOptions& options)
+AccessCheck::AccessCheck(const Routes& routes, const FrontendOptions& options)
     : routes_(routes),
       token_(options.token_file),
       sites_{options.address->is_loopback(), options.allow_hosts, options.allow_origins} {}

@@ -9,7 +9,7 @@
 
 #include "base/clock.hpp"
 #include "base/secret_file.hpp"
-#include "downstream/http/face_context.hpp"
+#include "downstream/http/frontend_context.hpp"
 #include "downstream/http/routes.hpp"
 #include "http/request.hpp"
 #include "http/server/http_connection.hpp"
@@ -44,7 +44,7 @@ class BearerToken {
 class AccessCheck {
  public:
   /// REQUIRES: options.address; `routes` outlives it.
-  AccessCheck(const Routes& routes, const FaceOptions& options);
+  AccessCheck(const Routes& routes, const FrontendOptions& options);
 
   /// `now` limits how often the token's file is checked.
   Admission admit(const RequestHead& head, bool has_body, SteadyTime now);

@@ -22,7 +22,7 @@ std::string make_session_name() {
   return hex_of(bytes);
 }
 
-DownstreamSession::DownstreamSession(FaceContext& context, Kind kind, std::string name,
+DownstreamSession::DownstreamSession(FrontendContext& context, Kind kind, std::string name,
                                      std::string agent)
     : context_(context),
       kind_(kind),

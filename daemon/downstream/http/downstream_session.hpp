@@ -69,7 +69,7 @@ class DownstreamSession final : public ClientChannel {
     old_sse,     ///< HTTP+SSE of 2024-11-05: everything on one stream; the session ends with it
   };
 
-  DownstreamSession(FaceContext& context, Kind kind, std::string name, std::string agent);
+  DownstreamSession(FrontendContext& context, Kind kind, std::string name, std::string agent);
 
   /// For an upgrade.
   struct Saved {
@@ -90,7 +90,7 @@ class DownstreamSession final : public ClientChannel {
     }
   };
   /// A session of the previous process, known to the router. REQUIRES: its kind was streamable.
-  DownstreamSession(FaceContext& context, Saved saved, HttpServer& server);
+  DownstreamSession(FrontendContext& context, Saved saved, HttpServer& server);
   Saved save() const;
   /// Whether the new process resumes the session, or this request of it.
   bool survives_upgrade(std::string_view request_id) const;
@@ -174,7 +174,7 @@ class DownstreamSession final : public ClientChannel {
   void sweep_when_due();
   void leave();
 
-  FaceContext& context_;
+  FrontendContext& context_;
   Kind kind_;
   std::string name_;
   std::string agent_;

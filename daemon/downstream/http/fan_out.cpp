@@ -28,7 +28,7 @@ class FanOut::Subscriber final : public HttpResponder {
   EventStream stream_;
 };
 
-FanOut::FanOut(FaceContext& context)
+FanOut::FanOut(FrontendContext& context)
     : context_(context),
       store_(context.options.stream_buffer, context.budget),
       instance_(std::random_device{}()),
@@ -66,9 +66,7 @@ void FanOut::publish_about(const std::string& message, bool is_later) {
   if (used_ && !is_request_text(message)) publish_answer(message, is_later);
 }
 
-bool FanOut::somebody_looks_on() const {
-  return context_.options.fans_out_all && !subscribers_.empty();
-}
+bool FanOut::has_onlooker() const { return context_.options.fans_out_all && !subscribers_.empty(); }
 
 void FanOut::show_request(const std::string& line) { publish_answer(line, false); }
 

@@ -19,7 +19,7 @@ namespace bridge {
 /// frontend; the loop's thread only.
 class FanOut final : public RequestOnlookers {
  public:
-  explicit FanOut(FaceContext& context);
+  explicit FanOut(FrontendContext& context);
   ~FanOut();
 
   /// `last_event_id` may be empty, or the last one of an earlier subscription.
@@ -33,7 +33,7 @@ class FanOut final : public RequestOnlookers {
   /// requests: show_request() publishes those, whichever client is asked.
   void publish_about(const std::string& message, bool is_later);
 
-  bool somebody_looks_on() const override;
+  bool has_onlooker() const override;
   void show_request(const std::string& line) override;
 
   /// Ends the streams that were quiet for --sse-idle, in order. Returns when the next one is
@@ -59,7 +59,7 @@ class FanOut final : public RequestOnlookers {
       archive(instance, seen, used, store);
     }
   };
-  // http_face_upgrade.cpp
+  // http_frontend_upgrade.cpp
   Saved save() const { return {instance_, seen_, used_, store_.save()}; }
   void restore(Saved saved);
 
@@ -70,7 +70,7 @@ class FanOut final : public RequestOnlookers {
   void remove(Subscriber& subscriber);
   EventId next_id() { return store_.next_id(instance_); }
 
-  FaceContext& context_;
+  FrontendContext& context_;
   EventStore store_;
   /// Stands for the stream in event ids, so that another daemon's ids are not mistaken for ours.
   std::uint64_t instance_;

@@ -18,7 +18,7 @@ constexpr std::size_t listen_window = 64u << 10;
 
 }  // namespace
 
-Post::Post(FaceContext& context, DownstreamSession& session)
+Post::Post(FrontendContext& context, DownstreamSession& session)
     : context_(context),
       session_(&session),
       number_(++context.last_post),
@@ -26,7 +26,7 @@ Post::Post(FaceContext& context, DownstreamSession& session)
       began_(context.loop.now()),
       leaving_(context.loop, [this] { leave(); }) {}
 
-Post::Post(FaceContext& context, Era era, std::string agent, std::string remote)
+Post::Post(FrontendContext& context, Era era, std::string agent, std::string remote)
     : context_(context),
       session_(nullptr),
       client_(Client{era, std::move(agent), context.new_client()}),

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "downstream/http/face_context.hpp"
+#include "downstream/http/frontend_context.hpp"
 #include "downstream/http/posted_messages.hpp"
 #include "downstream/http/session_stream.hpp"
 #include "http/request.hpp"
@@ -67,11 +67,12 @@ class Post final : public ClientChannel, public HttpResponder {
     }
   };
 
-  Post(FaceContext& context, DownstreamSession& session);
+  Post(FrontendContext& context, DownstreamSession& session);
   /// A client of its own; `agent` is its User-Agent, printable, and `remote` its address.
-  Post(FaceContext& context, Era era, std::string agent, std::string remote);
+  Post(FrontendContext& context, Era era, std::string agent, std::string remote);
   /// A POST of the previous process. `connection` is null if no caller waits.
-  Post(FaceContext& context, DownstreamSession& session, Saved saved, HttpConnection* connection);
+  Post(FrontendContext& context, DownstreamSession& session, Saved saved,
+       HttpConnection* connection);
   ~Post();
   Post(const Post&) = delete;
   Post& operator=(const Post&) = delete;
@@ -112,7 +113,7 @@ class Post final : public ClientChannel, public HttpResponder {
   /// Its session or the daemon ends: closes a stream with a last comment, a body with `refusal`.
   void close(std::string_view last_comment, const HttpResponse& refusal);
 
-  // For an upgrade: http_face_upgrade.cpp.
+  // For an upgrade: http_frontend_upgrade.cpp.
   bool survives_upgrade() const;
   /// Begins a stream if its caller accepts one.
   void become_stream();
@@ -189,7 +190,7 @@ class Post final : public ClientChannel, public HttpResponder {
   void cancel(const std::vector<std::string>& raw_ids);
   void leave();
 
-  FaceContext& context_;
+  FrontendContext& context_;
   DownstreamSession* session_;            ///< null: it is a client itself
   std::optional<Client> client_;          ///< set in that case
   HttpConnection* connection_ = nullptr;  ///< while it waits or streams

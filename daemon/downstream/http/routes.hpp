@@ -13,17 +13,17 @@
 namespace bridge {
 
 class HttpConnection;
-class HttpFace;
+class HttpFrontend;
 
 /// A complete request, from an admitted caller.
-struct FaceRequest {
+struct FrontendRequest {
   HttpConnection& connection;
   const RequestHead& head;
   ReceivedText body;
 };
 
 /// Answers a request; nullopt if the response comes later, or is a stream.
-using Handler = std::optional<HttpResponse> (HttpFace::*)(FaceRequest& request);
+using Handler = std::optional<HttpResponse> (HttpFrontend::*)(FrontendRequest& request);
 
 enum class Access {
   anybody,  ///< neither Host nor Origin nor a token is checked

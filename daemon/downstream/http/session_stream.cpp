@@ -17,7 +17,7 @@ std::string event_id_text(EventId id) { return id == EventId{} ? std::string() :
 
 }  // namespace
 
-EventStream::EventStream(FaceContext& context, HttpConnection& connection,
+EventStream::EventStream(FrontendContext& context, HttpConnection& connection,
                          HttpResponse::Headers headers)
     : context_(context), connection_(connection) {
   HttpResponse response{200, "text/event-stream", {}, std::move(headers)};
@@ -104,7 +104,7 @@ Sequence following(Sequence sequence) { return static_cast<Sequence>(value_of(se
 
 }  // namespace
 
-SessionStream::SessionStream(FaceContext& context, EventStore& store, Style style,
+SessionStream::SessionStream(FrontendContext& context, EventStore& store, Style style,
                              std::function<void()> changed, std::function<void()> lost)
     : context_(context),
       store_(store),

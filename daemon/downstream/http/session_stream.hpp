@@ -14,7 +14,7 @@
 
 #include "base/byte_budget.hpp"
 #include "base/ids.hpp"
-#include "downstream/http/face_context.hpp"
+#include "downstream/http/frontend_context.hpp"
 #include "http/server/http_connection.hpp"
 #include "http/sse_parser.hpp"
 #include "json/reply.hpp"
@@ -165,7 +165,7 @@ class EventStore {
 class EventStream {
  public:
   /// Sends the head and the first comment at once.
-  EventStream(FaceContext& context, HttpConnection& connection, HttpResponse::Headers headers);
+  EventStream(FrontendContext& context, HttpConnection& connection, HttpResponse::Headers headers);
   ~EventStream();
   EventStream(const EventStream&) = delete;
   EventStream& operator=(const EventStream&) = delete;
@@ -200,7 +200,7 @@ class EventStream {
  private:
   void write(std::string_view event);
 
-  FaceContext& context_;
+  FrontendContext& context_;
   HttpConnection& connection_;
   SteadyTime last_sent_;
   SteadyTime last_event_;  ///< as above, without comments
@@ -251,8 +251,8 @@ class SessionStream final : public HttpResponder {
     }
   };
 
-  SessionStream(FaceContext& context, EventStore& store, Style style, std::function<void()> changed,
-                std::function<void()> lost);
+  SessionStream(FrontendContext& context, EventStore& store, Style style,
+                std::function<void()> changed, std::function<void()> lost);
   ~SessionStream();
 
   /// From now on this connection carries the stream, instead of an earlier one. `last` is the last
@@ -291,7 +291,7 @@ class SessionStream final : public HttpResponder {
   }
   std::size_t queued() const { return queue_.size() - sent_; }
 
-  // http_face_upgrade.cpp
+  // http_frontend_upgrade.cpp
   Saved save() const;
   void restore(Saved saved);
 
@@ -312,7 +312,7 @@ class SessionStream final : public HttpResponder {
     stream_->send_message(style_.has_ids ? id : EventId{}, message, style_.event_type);
   }
 
-  FaceContext& context_;
+  FrontendContext& context_;
   EventStore& store_;
   Style style_;
   std::function<void()> changed_;  ///< its queue has grown or shrunk

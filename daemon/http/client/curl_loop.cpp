@@ -260,8 +260,8 @@ void CurlLoop::tell_ready_sockets() {
   acting_ = true;
   entered_ = loop_.now();
   int running = 0;
-  sockets_told_.swap(ready_sockets_);
-  for (const int descriptor : sockets_told_) {
+  sockets_reported_.swap(ready_sockets_);
+  for (const int descriptor : sockets_reported_) {
     const auto found = sockets_.find(descriptor);
     if (found == sockets_.end()) continue;
     const int ready = std::exchange(found->second.ready, 0) & found->second.interest;
@@ -272,7 +272,7 @@ void CurlLoop::tell_ready_sockets() {
                              &running);
     rearm(descriptor);
   }
-  sockets_told_.clear();
+  sockets_reported_.clear();
   acting_ = false;
 }
 

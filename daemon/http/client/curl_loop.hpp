@@ -119,7 +119,7 @@ class CurlLoop {
   std::uint64_t last_number_ = 0;
   std::vector<CurlTransfer*> ready_;
   std::vector<int> ready_sockets_;
-  std::vector<int> sockets_told_;  ///< those of ready_ sockets, while curl is told
+  std::vector<int> sockets_reported_;  ///< those of ready_ sockets, while curl is told
   DeadlineTimer timer_;
   std::unique_ptr<IdleConnections> idle_;
   SteadyTime entered_{};

@@ -41,8 +41,8 @@ void append_header(HeaderList& list, const std::string& line) {
   if (!list) list = HeaderList(head, &curl_slist_free_all);
 }
 
-void append_said(HeaderList& list, std::string_view name, const std::string& said,
-                 std::size_t limit, Blanks blanks) {
+void append_checked(HeaderList& list, std::string_view name, const std::string& said,
+                    std::size_t limit, Blanks blanks) {
   if (!fits_header(said, limit, blanks)) return;
   append_header(list, fmt::format("{}: {}", name, said));
 }
@@ -199,7 +199,7 @@ void HttpTransfer::pause(bool paused) {
   if (is_running()) curl_.pause(handle_.get(), paused);
 }
 
-void HttpTransfer::go_on() {
+void HttpTransfer::proceed() {
   if (has_more_) pause(false);
 }
 

@@ -59,8 +59,8 @@ HeaderList with_lines(const std::vector<std::string>& lines, const HeaderList& l
 void append_header(HeaderList& list, const std::string& line);
 /// The same for text from a peer: appended only if it fits a header. Its receiver has reported the
 /// rejection.
-void append_said(HeaderList& list, std::string_view name, const std::string& said,
-                 std::size_t limit, Blanks blanks = Blanks::none);
+void append_checked(HeaderList& list, std::string_view name, const std::string& said,
+                    std::size_t limit, Blanks blanks = Blanks::none);
 
 }  // namespace bridge
 
@@ -98,7 +98,7 @@ class TransferReceiver {
   virtual void body_begins() {}
   /// False ends the transfer.
   virtual bool body_received(std::string_view bytes) = 0;
-  /// Whether to stop reading until HttpTransfer::go_on(): from a fast peer curl takes up to a
+  /// Whether to stop reading until HttpTransfer::proceed(): from a fast peer curl takes up to a
   /// hundred buffers before any of them can be reported.
   virtual bool has_enough() const { return false; }
 
@@ -132,7 +132,7 @@ class HttpTransfer final : private CurlTransfer {
   CurlHandle close();
   void pause(bool paused);
   /// Continues reading after has_enough(); otherwise does nothing.
-  void go_on();
+  void proceed();
   void mark_ready() { curl_.mark_ready(*this); }
 
   bool is_running() const { return state_ != State::idle; }

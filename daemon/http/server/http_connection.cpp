@@ -197,8 +197,8 @@ std::size_t HttpConnection::max_unsent() const { return trusted_ ? max_unsent_of
 std::optional<SteadyTime> HttpConnection::spare_since() const {
   const bool is_idle = phase_ == Phase::reading && reader_.is_idle() && writer_.is_empty();
   const bool is_leaving = phase_ == Phase::draining;
-  const bool is_nobodys = !trusted_ && (phase_ == Phase::reading || phase_ == Phase::closing);
-  return is_idle || is_leaving || is_nobodys ? std::optional(since_) : std::nullopt;
+  const bool is_unowned = !trusted_ && (phase_ == Phase::reading || phase_ == Phase::closing);
+  return is_idle || is_leaving || is_unowned ? std::optional(since_) : std::nullopt;
 }
 
 std::optional<SteadyTime> HttpConnection::unfinished_since() const {
@@ -206,7 +206,7 @@ std::optional<SteadyTime> HttpConnection::unfinished_since() const {
   return is_unfinished ? std::optional(since_) : std::nullopt;
 }
 
-void HttpConnection::turn_away() {
+void HttpConnection::reject() {
   HttpResponse response =
       context_.requests.refusal(503, "all connections are in use, and this request is incomplete");
   response.headers.emplace_back("Retry-After", "1");

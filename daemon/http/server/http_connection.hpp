@@ -278,7 +278,7 @@ class HttpConnection {
   /// Since when an incomplete request has been under way.
   std::optional<SteadyTime> unfinished_since() const;
   /// Answers that request with 503, as far as possible at once. REQUIRES: unfinished_since().
-  void turn_away();
+  void reject();
 
  private:
   enum class Phase {

@@ -124,7 +124,7 @@ void tune(int descriptor) {
   setsockopt(descriptor, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
 }
 
-void turn_away(int descriptor, bool in_the_clear) {
+void reject(int descriptor, bool in_the_clear) {
   static constexpr std::string_view answer =
       "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: "
       "close\r\n\r\n";
@@ -203,7 +203,7 @@ void HttpServer::admit(int descriptor) {
     log_.peer(LogLevel::warning, "http connections",
               "over {} HTTP connections, all of them in use: one more was turned away",
               max_connections_);
-    turn_away(descriptor, tls_ == nullptr);
+    reject(descriptor, tls_ == nullptr);
     return;
   }
   tune(descriptor);
@@ -234,7 +234,7 @@ bool HttpServer::shed_oldest() {
       LogLevel::warning, "http uploads shed",
       "over {} HTTP connections, none of them idle: the one with the oldest incomplete request was closed",
       connections_.size());
-  unfinished.connection->turn_away();
+  unfinished.connection->reject();
   shed(*unfinished.connection);
   return true;
 }

@@ -251,7 +251,7 @@ void SseUpstream::opening_failed(Failure failure) {
 
 void SseUpstream::abandon(UpstreamId id) {
   http_.abandon(id);
-  untold_.forget(id);
+  undelivered_.forget(id);
   if (initialize_ && initialize_->id == id) {
     initialize_.reset();
     close_stream();
@@ -292,7 +292,7 @@ bool SseUpstream::survives_upgrade(std::optional<UpstreamId> id) const {
 
 void SseUpstream::catch_up() {
   if (std::exchange(session_forgotten_, false)) http_.end_all(stream_closed());
-  untold_.tell(*events_);
+  undelivered_.tell(*events_);
   if (std::exchange(session_opened_, false)) {
     events_->server_stream_changed(has_open_stream() ? ServerStream::open : ServerStream::none);
   }
@@ -305,14 +305,14 @@ void SseUpstream::refuse(Outgoing message) {
                                       "the upstream's event stream is not open"),
                 .session = SessionVerdict::lost};
   if (message.kind != OutgoingKind::response) ending.unanswered = std::move(message);
-  untold_.add(id, std::move(ending));
+  undelivered_.add(id, std::move(ending));
   soon_.schedule();
 }
 
 void SseUpstream::end(std::function<void()> done) {
   if (keeps_session_) http_.keep_session();
   initialize_.reset();
-  untold_.clear();
+  undelivered_.clear();
   close_stream();
   http_.end(std::move(done));
 }

@@ -97,8 +97,8 @@ class SseUpstream final : public Upstream, private UpstreamEvents {
   void send(Outgoing&& message) override;
   void abandon(UpstreamId id) override;
   void treat(UpstreamId id, Treatment how) override { http_.treat(id, how); }
-  ToldEvents told_events(UpstreamId id) const override {
-    return speaks_sse() ? ToldEvents{} : http_.told_events(id);
+  ReportedEvents reported_events(UpstreamId id) const override {
+    return speaks_sse() ? ReportedEvents{} : http_.reported_events(id);
   }
   bool session_opened(const OpenedSession& session) override;
   std::optional<SessionReference> session_reference() const override;
@@ -159,7 +159,7 @@ class SseUpstream final : public Upstream, private UpstreamEvents {
   std::optional<Ending>
       first_ending_;            ///< of the initialize that was posted, while the fallback is tried
   bool token_renewed_ = false;  ///< for this opening of the stream
-  UntoldEndings untold_;
+  UndeliveredEndings undelivered_;
   bool session_forgotten_ = false;  ///< requests of it are still under way
   bool session_opened_ = false;     ///< what there is for a server stream is to be told
 };

@@ -111,13 +111,13 @@ void ChildUpstream::refuse(Outgoing message, Failure failure, SessionVerdict ver
   // An answer to a server that is gone has no sense for another one.
   if (verdict == SessionVerdict::lost && message.kind != OutgoingKind::response)
     ending.unanswered = std::move(message);
-  untold_.add(id, std::move(ending));
+  undelivered_.add(id, std::move(ending));
 }
 
 void ChildUpstream::abandon(UpstreamId id) {
   if (ChildProcess* const process = runs_.process()) process->remove(id);
   requests_.take(id);
-  untold_.forget(id);
+  undelivered_.forget(id);
   std::erase_if(openings_, [id](const Outgoing& opening) { return opening.id == id; });
 }
 
@@ -156,7 +156,7 @@ void ChildUpstream::flush() {
     written_.clear();
     if (runs_.process() != nullptr) runs_.process()->resume_reading();
   }
-  untold_.tell(*events_);
+  undelivered_.tell(*events_);
   if (std::exchange(stream_opened_, false)) events_->server_stream_changed(ServerStream::open);
 }
 
@@ -173,14 +173,14 @@ void ChildUpstream::frame_written(QueuedFrame frame) {
 }
 
 void ChildUpstream::child_message(ReceivedText line) {
-  requests_.heard(loop_.now());
+  requests_.note_activity(loop_.now());
   events_->upstream_message(std::nullopt, std::move(line)).each([this](UpstreamId id) {
     if (requests_.take(id) && runs_.process() != nullptr) runs_.process()->remove(id);
   });
 }
 
 void ChildUpstream::child_oversized_line(std::optional<UpstreamId> answered) {
-  requests_.heard(loop_.now());
+  requests_.note_activity(loop_.now());
   const ChildRequest* request = answered ? requests_.find(*answered) : nullptr;
   if (request == nullptr || request->message.kind != OutgoingKind::request) return;
   requests_.take(*answered);
@@ -253,7 +253,7 @@ void ChildUpstream::tell_end_of(UpstreamId id, const Failure& why, std::uint64_t
 
 void ChildUpstream::end(std::function<void()> done) {
   requests_.clear();
-  untold_.clear();
+  undelivered_.clear();
   openings_.clear();
   clock_.clear();
   pace_.stop();

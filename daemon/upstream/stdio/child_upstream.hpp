@@ -87,7 +87,7 @@ class ChildRequests {
 
   void set_timeouts(MessageTimeouts timeouts) { timeouts_ = timeouts; }
   /// Any byte of the child says that it is alive.
-  void heard(SteadyTime now) { heard_ = now; }
+  void note_activity(SteadyTime now) { last_activity_ = now; }
 
   ChildRequest& add(UpstreamId id, ChildRequest request) {
     return requests_[id] = std::move(request);
@@ -136,7 +136,7 @@ class ChildRequests {
       SavedMessage& saved = all.emplace_back();
       saved.message = request.message;
       saved.started = request.clock.started(now);
-      saved.heard = heard_;
+      saved.last_activity = last_activity_;
       saved.run = request.run;
       saved.written = request.written;
       saved.begin = request.begin;
@@ -144,7 +144,7 @@ class ChildRequests {
     return all;
   }
   ChildRequest& restore(SavedMessage saved) {
-    heard_ = std::max(heard_, saved.heard);
+    last_activity_ = std::max(last_activity_, saved.last_activity);
     if (saved.written) kept_.add(saved.message.body.size());
     ChildRequest request;
     request.run = saved.run;
@@ -165,13 +165,13 @@ class ChildRequests {
   static constexpr std::chrono::seconds delivery_time{30};
 
   SteadyTime deadline(const ChildRequest& request) const {
-    return deadline(request, heard_, timeouts_);
+    return deadline(request, last_activity_, timeouts_);
   }
-  static SteadyTime deadline(const ChildRequest& request, SteadyTime heard,
+  static SteadyTime deadline(const ChildRequest& request, SteadyTime last_activity,
                              MessageTimeouts timeouts) {
     if (request.message.endless) return SteadyTime::max();
     if (request.message.kind != OutgoingKind::request) timeouts.delivery = delivery_time;
-    return request.clock.deadline(timeouts, heard);
+    return request.clock.deadline(timeouts, last_activity);
   }
 
   /// Whether --request-max is what has run out.
@@ -208,7 +208,7 @@ class ChildRequests {
   std::unordered_map<UpstreamId, ChildRequest> requests_;
   ByteBudget::Share kept_;  ///< those that are written
   MessageTimeouts timeouts_;
-  SteadyTime heard_{};
+  SteadyTime last_activity_{};
 };
 
 /// The upstream as a child process that speaks MCP over its stdin and stdout (MCP 2025-11-25,
@@ -278,7 +278,7 @@ class ChildUpstream final : public Upstream {
   std::vector<Outgoing> openings_;  ///< `initialize` that came before there may be another run
   ChildRequests requests_;
   DeadlineTimer clock_;  ///< of the requests
-  UntoldEndings untold_;
+  UndeliveredEndings undelivered_;
   std::vector<QueuedFrame> written_;  ///< empty between two writes
   bool stream_opened_ = false;        ///< to be told
 };

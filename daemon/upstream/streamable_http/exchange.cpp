@@ -42,7 +42,7 @@ void Exchange::close_transfer() {
 void Exchange::close() {
   phase_ = Phase::over;
   messages_.clear();
-  untold_ = 0;
+  undelivered_ = 0;
   close_transfer();
 }
 
@@ -124,7 +124,7 @@ void Exchange::pause(bool paused) {
   if (paused) {
     clock_.pause(now);
   } else {
-    clock_.go_on(now);
+    clock_.proceed(now);
   }
   transfer_.pause(paused);
 }
@@ -141,7 +141,7 @@ void Exchange::settle() {
   }
 }
 
-void Exchange::head_line_received(bool) { clock_.heard(context_.curl().entered()); }
+void Exchange::head_line_received(bool) { clock_.note_activity(context_.curl().entered()); }
 
 /// Whether the session would have an id that cannot be sent.
 bool Exchange::is_unusable_session() const {
@@ -165,7 +165,7 @@ void Exchange::body_begins() {
 }
 
 bool Exchange::body_received(std::string_view bytes) {
-  clock_.heard(context_.curl().entered());
+  clock_.note_activity(context_.curl().entered());
   context_.counts().received_bytes += bytes.size();
   const std::size_t limit = head().is_success() ? context_.options().max_frame : max_error_body;
   if (failed_in_callback_) {
@@ -201,7 +201,7 @@ void Exchange::forget_body() {
 void Exchange::add_message(ReceivedText&& message, std::string&& event_before) {
   make_single_line(message);
   something_came_ = true;
-  untold_ += message.bytes.size();
+  undelivered_ += message.bytes.size();
   messages_.emplace_back(std::move(message), std::move(event_before));
 }
 
@@ -234,11 +234,11 @@ void Exchange::transfer_progressed(bool done, int result) {
 
 std::optional<ReceivedText> Exchange::next_message() {
   if (messages_.empty()) {
-    if (!clock_.is_paused()) transfer_.go_on();
+    if (!clock_.is_paused()) transfer_.proceed();
     return std::nullopt;
   }
   StreamMessage& first = messages_.front();
-  untold_ -= first.text.bytes.size();
+  undelivered_ -= first.text.bytes.size();
   event_before_ = std::move(first.event_before);
   std::optional<ReceivedText> message(std::move(first.text));
   messages_.pop_front();
@@ -473,8 +473,8 @@ SteadyTime Exchange::deadline() const {
   if (phase_ == Phase::draining) return due_;
   if (waits_in_vain()) return context_.now();
   const bool elsewhere = phase_ == Phase::awaiting_elsewhere;
-  const SteadyTime due =
-      clock_.deadline(timeouts(), elsewhere ? std::optional(context_.heard()) : std::nullopt);
+  const SteadyTime due = clock_.deadline(
+      timeouts(), elsewhere ? std::optional(context_.last_activity()) : std::nullopt);
   return elsewhere || may_continue() ? std::min(due, due_) : due;
 }
 
@@ -544,7 +544,7 @@ SavedMessage Exchange::save() const {
   SavedMessage saved;
   saved.message = message_;
   saved.started = clock_.started(context_.now());
-  saved.heard = clock_.heard();
+  saved.last_activity = clock_.last_activity();
   saved.excused = clock_.excused(context_.now());
   saved.elsewhere = phase_ == Phase::awaiting_elsewhere;
   if (parser_) saved.event_id = parser_->last_event_id();

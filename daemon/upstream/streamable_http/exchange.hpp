@@ -191,7 +191,7 @@ class Exchange final : private TransferReceiver, private SseSink {
   };
   /// Bytes of undelivered messages: more is read after their delivery, when their receivers have
   /// had a chance to pause.
-  static constexpr std::size_t most_untold = 256 << 10;
+  static constexpr std::size_t most_undelivered = 256 << 10;
 
   enum class Phase : std::uint8_t {
     posting,              ///< the POST is under way, its answer has not begun
@@ -215,7 +215,7 @@ class Exchange final : private TransferReceiver, private SseSink {
   void head_line_received(bool complete) override;
   void body_begins() override;
   bool body_received(std::string_view bytes) override;
-  bool has_enough() const override { return untold_ > most_untold; }
+  bool has_enough() const override { return undelivered_ > most_undelivered; }
   void transfer_progressed(bool done, int result) override;
   void close_transfer();
 
@@ -263,7 +263,7 @@ class Exchange final : private TransferReceiver, private SseSink {
   std::unique_ptr<SseParser> parser_;  ///< of an answer that is a stream
   Continuation continuation_;
   std::list<StreamMessage> messages_;  ///< costs nothing while it is empty, unlike a deque
-  std::size_t untold_ = 0;             ///< bytes of these
+  std::size_t undelivered_ = 0;        ///< bytes of these
   std::string last_event_;             ///< that was parsed; empty: none
   std::string event_before_;           ///< the message that was taken last
   bool something_came_ = false;

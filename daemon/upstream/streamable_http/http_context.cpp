@@ -119,8 +119,8 @@ void HttpContext::append_common_headers(HeaderList& list) const {
 }
 
 void HttpContext::append_session_headers(HeaderList& list) const {
-  append_said(list, "MCP-Protocol-Version", protocol_version_, header_limit::protocol_version);
-  append_said(list, "Mcp-Session-Id", session_id_, header_limit::session_id);
+  append_checked(list, "MCP-Protocol-Version", protocol_version_, header_limit::protocol_version);
+  append_checked(list, "Mcp-Session-Id", session_id_, header_limit::session_id);
 }
 
 void HttpContext::append_configured_headers(HeaderList& list) const {
@@ -151,7 +151,8 @@ HeaderList HttpContext::post_headers(const Outgoing& message) {
     if (message.notes.stateful) {
       append_session_headers(list);
     } else {
-      append_said(list, "MCP-Protocol-Version", stateless_version_, header_limit::protocol_version);
+      append_checked(list, "MCP-Protocol-Version", stateless_version_,
+                     header_limit::protocol_version);
     }
     append_configured_headers(list);
   }
@@ -164,7 +165,7 @@ HeaderList HttpContext::stream_headers(const std::string& last_event_id) const {
   append_common_headers(list);
   append_session_headers(list);
   append_configured_headers(list);
-  append_said(list, "Last-Event-ID", last_event_id, header_limit::event_id, Blanks::inside);
+  append_checked(list, "Last-Event-ID", last_event_id, header_limit::event_id, Blanks::inside);
   return list;
 }
 

@@ -91,8 +91,8 @@ class HttpContext {
   void set_endpoint(const std::string& url);
   bool answers_elsewhere() const { return !endpoint_.empty(); }
   /// A sign of life on that stream.
-  void note_activity() { heard_ = now(); }
-  std::chrono::steady_clock::time_point heard() const { return heard_; }
+  void note_activity() { last_activity_ = now(); }
+  std::chrono::steady_clock::time_point last_activity() const { return last_activity_; }
   /// The URL for a message.
   const std::string& post_url() const { return endpoint_.empty() ? options_.url : endpoint_; }
 
@@ -143,7 +143,7 @@ class HttpContext {
   std::string stateless_version_;  ///< of the messages outside of it
   std::string endpoint_;
   bool has_server_stream_ = false;
-  std::chrono::steady_clock::time_point heard_{};
+  std::chrono::steady_clock::time_point last_activity_{};
   std::chrono::seconds max_idle_ = usual_max_idle;
   UpstreamCounts counts_;
 };

@@ -77,7 +77,7 @@ void HttpUpstream::send(Outgoing&& message) {
   } else if (unsent_.push(std::move(message))) {
     begin_unsent_with_token();
   } else {
-    untold_.add(
+    undelivered_.add(
         id, {.failure = failure_of(ErrorKind::overloaded, Delivered::no,
                                    "too many notifications and answers wait for the upstream")});
     soon_.schedule();
@@ -127,7 +127,7 @@ void HttpUpstream::remove(UpstreamId id) {
 void HttpUpstream::abandon(UpstreamId id) {
   remove(id);
   unsent_.forget(id);
-  untold_.forget(id);
+  undelivered_.forget(id);
 }
 
 void HttpUpstream::settle(const AnsweredRequests& answered) {
@@ -266,13 +266,13 @@ bool HttpUpstream::try_another_token(const Exchange& exchange, Ending& ending) {
 void HttpUpstream::give_up_unsent(const Failure& failure) {
   for (Outgoing& message : unsent_.take_requests()) {
     const UpstreamId id = message.id;
-    untold_.add(id, {.failure = failure, .unanswered = std::move(message)});
+    undelivered_.add(id, {.failure = failure, .unanswered = std::move(message)});
   }
   soon_.schedule();
 }
 
 void HttpUpstream::report_soon() {
-  untold_.tell(*events_);
+  undelivered_.tell(*events_);
   report_stream();
 }
 
@@ -335,7 +335,7 @@ void HttpUpstream::end_all(const Failure& failure) {
 
 void HttpUpstream::end(std::function<void()> done) {
   unsent_.take_all();
-  untold_.clear();
+  undelivered_.clear();
   for (const UpstreamId id : exchanges_.ids()) remove(id);
   stream_.close();
   is_in_session_ = is_in_session_ && keeps_session_;
@@ -377,7 +377,7 @@ bool HttpUpstream::restore(SavedMessage&& message) {
   return true;
 }
 
-ToldEvents HttpUpstream::told_events(UpstreamId id) const {
+ReportedEvents HttpUpstream::reported_events(UpstreamId id) const {
   const Exchange* const exchange = exchanges_.find(id);
   if (exchange == nullptr) return {};
   return {exchange->last_event(), exchange->event_before()};

@@ -49,7 +49,7 @@ class HttpUpstream final : public Upstream {
   void send(Outgoing&& message) override;
   void abandon(UpstreamId id) override;
   void treat(UpstreamId id, Treatment how) override;
-  ToldEvents told_events(UpstreamId id) const override;
+  ReportedEvents reported_events(UpstreamId id) const override;
   bool session_opened(const OpenedSession& session) override;
   std::optional<SessionReference> session_reference() const override;
   bool survives_upgrade(std::optional<UpstreamId> id) const override;
@@ -97,7 +97,7 @@ class HttpUpstream final : public Upstream {
   ExchangeTable exchanges_;
   UpstreamGetStream stream_;
   ServerStream reported_ = ServerStream::off;
-  UntoldEndings untold_;
+  UndeliveredEndings undelivered_;
   Deferred soon_;  ///< for what must not be reported from within a call of ours
   std::unique_ptr<SessionDelete> session_delete_;
   std::optional<std::string>

@@ -25,7 +25,7 @@ std::string page(int first, int last, int newest, bool more, bool gap = false,
 
 std::vector<std::uint64_t> sequences(const ListenJoin::Page& page) {
   std::vector<std::uint64_t> all;
-  for (const Heard& heard : page.heard) all.push_back(heard.sequence.value_or(0));
+  for (const Received& heard : page.heard) all.push_back(heard.sequence.value_or(0));
   return all;
 }
 
@@ -100,7 +100,7 @@ TEST_CASE("a page that cannot be read is none") {
 }
 
 TEST_CASE("a message is printed byte for byte") {
-  CHECK(render_heard({7, R"({"n":1e400})"}, true) == "{\"seq\":7,\"message\":{\"n\":1e400}}\n");
-  CHECK(render_heard({7, R"({"n":0.10})"}, false) == "{\"n\":0.10}\n");
-  CHECK(render_heard({std::nullopt, "{}"}, true) == "{\"message\":{}}\n");
+  CHECK(render_received({7, R"({"n":1e400})"}, true) == "{\"seq\":7,\"message\":{\"n\":1e400}}\n");
+  CHECK(render_received({7, R"({"n":0.10})"}, false) == "{\"n\":0.10}\n");
+  CHECK(render_received({std::nullopt, "{}"}, true) == "{\"message\":{}}\n");
 }

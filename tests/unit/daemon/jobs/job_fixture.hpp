@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "../router/router_fixture.hpp"
-#include "jobs/collectors.hpp"
 #include "jobs/job_methods.hpp"
 #include "jobs/job_runner.hpp"
+#include "jobs/job_waiters.hpp"
 
 namespace bridge {
 
@@ -27,8 +27,8 @@ struct JobFixture : RouterFixture {
   }
 
   struct JobsControl final : Control {
-    JobsControl(JobMethods& methods_, Collectors& collectors_)
-        : methods(methods_), collectors(collectors_) {}
+    JobsControl(JobMethods& methods_, JobWaiters& job_waiters_)
+        : methods(methods_), collectors(job_waiters_) {}
     void answer(const Frame& request, Client& asker, Reply reply) override {
       if (request.method == "bridge/collect") {
         methods.collect(request, asker, std::move(reply));
@@ -59,7 +59,7 @@ struct JobFixture : RouterFixture {
     void client_left(const Client& client) override { collectors.client_left(client); }
 
     JobMethods& methods;
-    Collectors& collectors;
+    JobWaiters& collectors;
   };
 
   /// The answer to `bridge/<method>` of this client, which it got at once.
@@ -92,7 +92,7 @@ struct JobFixture : RouterFixture {
   }
 
   JobRunner runner;
-  Collectors collectors;
+  JobWaiters collectors;
   JobMethods methods;
   JobsControl jobs_control;
 };

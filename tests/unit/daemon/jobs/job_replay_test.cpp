@@ -17,7 +17,8 @@ template <class... Values>
 std::string payload_of(const Values&... values) {
   return Archive::write(Archive::Kind::disk, now, values...);
 }
-std::string job_record(const Job& job, const std::string& request = "", const JobWay& way = {}) {
+std::string job_record(const Job& job, const std::string& request = "",
+                       const JobPosition& way = {}) {
   Job whole = job;
   whole.request = request;
   whole.way = way;
@@ -44,8 +45,8 @@ Job a_job(std::uint64_t number) {
   return job;
 }
 
-JobWay a_way() {
-  JobWay way;
+JobPosition a_way() {
+  JobPosition way;
   way.started = true;
   way.id = UpstreamId{9};
   way.session = 3;
@@ -77,7 +78,7 @@ void check_same(const Job& left, const Job& right) {
   CHECK(left.response == right.response);
 }
 
-void check_same(const JobWay& left, const JobWay& right) {
+void check_same(const JobPosition& left, const JobPosition& right) {
   CHECK(left.started == right.started);
   CHECK(left.id == right.id);
   CHECK(left.session == right.session);
@@ -132,7 +133,7 @@ TEST_CASE("what becomes of a job is applied, and its end leaves no request") {
   ReplayedState state(now);
   Job job = a_job(1);
   CHECK(state.take(record::job, job_record(job, "the request", {})));
-  CHECK(state.take(record::job_way, payload_of(job.number, a_way())));
+  CHECK(state.take(record::job_position, payload_of(job.number, a_way())));
   job.progress = "{}";
   CHECK(state.take(record::job_changed, changed_record(job)));
   const Job& replayed = state.jobs.jobs().at(JobNumber{1});
@@ -161,7 +162,7 @@ TEST_CASE("a log that was written anew may tell of changes before their jobs") {
   second.state = JobState::completed;
   second.response = "{}";
   CHECK(state.take(record::job, job_record(a_job(3), "new", {})));
-  CHECK(state.take(record::job_way, payload_of(JobNumber{1}, JobWay{})));
+  CHECK(state.take(record::job_position, payload_of(JobNumber{1}, JobPosition{})));
   CHECK(state.take(record::job_changed, changed_record(second)));
   CHECK(state.take(record::job_changed, changed_record(first)));
   CHECK(state.take(record::job_forgotten, payload_of(JobNumber{7})));
@@ -203,7 +204,7 @@ TEST_CASE("payloads that are cut, or longer, or say what cannot be, are damage")
   key.job = "a";
   const std::vector<std::pair<std::uint32_t, std::string>> records = {
       {record::job, job_record(job, "request", a_way())},
-      {record::job_way, payload_of(job.number, a_way())},
+      {record::job_position, payload_of(job.number, a_way())},
       {record::job_changed, changed_record(job)},
       {record::job_changed, changed_record(ended)},
       {record::job_forgotten, payload_of(job.number)},

@@ -140,7 +140,7 @@ TEST_CASE("bytes are bounded, and an answer that does not fit does not end its j
   CHECK_FALSE(t.store.ask(*t.store.find("c"), {"m", std::string(20u << 10, 'x')}));
   CHECK(t.store.ask(*t.store.find("c"), {"m", std::string(1000, 'x')}));
   CHECK(t.store.find("c")->state == JobState::input_required);
-  t.store.go_on(*t.store.find("c"));
+  t.store.proceed(*t.store.find("c"));
   CHECK(t.store.find("c")->state == JobState::working);
 }
 

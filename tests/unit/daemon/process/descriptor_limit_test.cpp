@@ -7,12 +7,12 @@ using namespace bridge;
 TEST_CASE("the face gets what the socket's clients and the upstream leave") {
   const DescriptorNeeds needs{256, 320, 1320};
   CHECK(needs.all() == 64 + 256 + 320 + 1320);
-  CHECK(needs.face_share(needs.all()) == 1320);
-  CHECK(needs.face_share(100'000) == 1320);
-  CHECK(needs.face_share(1024) == 384);
-  CHECK(needs.face_share(700) == 87);  // an eighth: others have to do with less
-  CHECK(needs.face_share(256) == 32);
-  CHECK(needs.face_share(0) == 1);
+  CHECK(needs.frontend_share(needs.all()) == 1320);
+  CHECK(needs.frontend_share(100'000) == 1320);
+  CHECK(needs.frontend_share(1024) == 384);
+  CHECK(needs.frontend_share(700) == 87);  // an eighth: others have to do with less
+  CHECK(needs.frontend_share(256) == 32);
+  CHECK(needs.frontend_share(0) == 1);
 }
 
 TEST_CASE("the soft limit is raised as far as needed and allowed, and never lowered") {

@@ -206,7 +206,7 @@ TEST_CASE("what has not ended stands in every 32 MiB of lines") {
   const std::string traceparent(100, 'x');
   std::size_t bytes = 0;
   bool is_said_again = false;
-  for (int i = 0; !is_said_again && bytes < 2 * AuditTrail::said_again_after; ++i) {
+  for (int i = 0; !is_said_again && bytes < 2 * AuditTrail::repeated_after; ++i) {
     t.send(client,
            fmt::format(R"({{"jsonrpc":"2.0","id":2,"method":"{}","params":{{"uri":"{}"}}}})",
                        std::string(1000, 'm'), std::string(1000, 'u')));
@@ -219,7 +219,7 @@ TEST_CASE("what has not ended stands in every 32 MiB of lines") {
     }
   }
   CHECK(is_said_again);
-  CHECK(bytes > AuditTrail::said_again_after / 2);
+  CHECK(bytes > AuditTrail::repeated_after / 2);
 }
 
 TEST_CASE("the state is told what has come and not ended, and what of that has ended since") {
@@ -301,7 +301,7 @@ TEST_CASE("of a file's first lines those are ended that do not go on") {
 }
 
 TEST_CASE("at an orderly end jobs that another daemon goes on with have no line as yet") {
-  for (const bool go_on : {true, false}) {
+  for (const bool proceed : {true, false}) {
     Audited t;
     AuditRecord of_job;
     of_job.number = 1;
@@ -310,9 +310,9 @@ TEST_CASE("at an orderly end jobs that another daemon goes on with have no line 
     t.trail.take_over({of_job});
     t.open();
     t.call(t.connect(), "1", "a");
-    t.trail.end_all(go_on);
-    CHECK(t.lines().size() == (go_on ? 1 : 2));
-    CHECK(t.trail.size() == (go_on ? 1 : 0));
+    t.trail.end_all(proceed);
+    CHECK(t.lines().size() == (proceed ? 1 : 2));
+    CHECK(t.trail.size() == (proceed ? 1 : 0));
   }
 }
 

@@ -391,7 +391,7 @@ TEST_CASE("with the session its questions are lost: who was asked is told") {
 
 TEST_CASE("what onlookers see is parked in every case and may be answered unasked") {
   struct FakeOnlookers final : RequestOnlookers {
-    bool somebody_looks_on() const override { return true; }
+    bool has_onlooker() const override { return true; }
     void show_request(const std::string& line) override { shown.push_back(line); }
     Lines shown;
   };

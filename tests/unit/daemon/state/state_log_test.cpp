@@ -154,7 +154,7 @@ TEST_CASE("it goes on behind what was read") {
   StateLog next(t.loop, t.folder, TargetHash{}, Sync::power, t.texts, t.messages);
   auto opened = t.folder.open("state");
   REQUIRE(opened.is_writable);
-  CHECK(next.go_on(std::move(opened.file), header, size));
+  CHECK(next.proceed(std::move(opened.file), header, size));
   next.append_payload(2, "two");
   next.write();
   CHECK(t.read() == std::map<std::uint32_t, std::string>{{1, "one"}, {2, "two"}});

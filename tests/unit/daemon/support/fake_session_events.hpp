@@ -91,7 +91,7 @@ class FakeSessionEvents final : public SessionEvents {
     told.emplace_back("ended");
     ended.push_back({id, std::move(ending)});
   }
-  void listen_told(Frame&& notification) override {
+  void listen_informed(Frame&& notification) override {
     session_message(Era::modern, std::nullopt, std::move(notification));
   }
   std::optional<Era> side_of(UpstreamId id) const override {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "../../support/face_fixture.hpp"
+#include "../../support/frontend_fixture.hpp"
 
 namespace bridge {
 namespace {
@@ -19,8 +19,8 @@ using std::chrono::seconds;
 const std::string both = "application/json, text/event-stream";
 const std::string progress = R"({"jsonrpc":"2.0","method":"notifications/progress"})";
 
-struct ModernFixture : FaceFixture {
-  using FaceFixture::FaceFixture;
+struct ModernFixture : FrontendFixture {
+  using FrontendFixture::FrontendFixture;
 
   std::string modern(int id, const std::string& method, const std::string& accept = both) const {
     return post(
@@ -70,7 +70,7 @@ TEST_CASE("a request of the modern era is a client of its own, answered by one b
   http.ask(peer, http.modern(1, "tools/list"));
   REQUIRE(http.events.channels.size() == 1);
   CHECK(http.events.half_closed.size() == 1);
-  http.answer_last(1, FaceFixture::result(1));
+  http.answer_last(1, FrontendFixture::result(1));
   const std::string head = http.answer_to(peer, "", "}}");
   CHECK(is_status(head, 200));
   CHECK(head.find("Content-Type: application/json\r\n") != head.npos);
@@ -96,7 +96,7 @@ TEST_CASE("what comes before the answer makes its response a stream") {
   CHECK(http.answer_to(peer, "", "0\r\n\r\n").find("-32601") != std::string::npos);
   http.ask(peer, http.modern(2, "tools/list", "application/json"));
   http.tell([](ClientChannel& channel) { channel.send({Delivery::Kind::about, progress, "2"}); });
-  http.answer_last(2, FaceFixture::result(2));
+  http.answer_last(2, FrontendFixture::result(2));
   CHECK(http.answer_to(peer, "", "}}").find("progress") == std::string::npos);
 }
 
@@ -162,7 +162,7 @@ TEST_CASE("a listen that is not read is told nothing more, and goes in the end")
 
 TEST_CASE(
     "with --max-buffered used up the stream goes that is read too slowly, the largest first") {
-  FaceOptions options = on_loopback();
+  FrontendOptions options = on_loopback();
   options.stream_buffer = options.client_buffer = 1u << 30;
   ModernFixture http(options);
   const std::string part(1u << 20, 'x');
@@ -210,7 +210,7 @@ TEST_CASE("a listen that is read again goes on") {
 }
 
 TEST_CASE("listens count as streams, and need a caller that takes one") {
-  FaceOptions options = on_loopback();
+  FrontendOptions options = on_loopback();
   options.max_streams = 1;
   ModernFixture http(options);
   FakePeer other = http.connect();

@@ -6,7 +6,7 @@
 
 #include "../../options_helpers.hpp"
 #include "downstream/http/access_check.hpp"
-#include "downstream/http/http_face.hpp"
+#include "downstream/http/http_frontend.hpp"
 #include "downstream/http/routes.hpp"
 #include "json/json_scanner.hpp"
 #include "json/json_text.hpp"
@@ -28,7 +28,7 @@ struct Door {
     options.address = ListenAddress{"127.0.0.1", 0};
     options.token_file = std::move(token_file);
     options.allow_origins = std::move(origins);
-    check.emplace(HttpFace::routes(), options);
+    check.emplace(HttpFrontend::routes(), options);
   }
   Admission admit(const RequestHead& head, bool has_body = false) {
     return check->admit(head, has_body, start);
@@ -39,7 +39,7 @@ struct Door {
     return made.refusal ? made.refusal->status : 0;
   }
 
-  FaceOptions options;
+  FrontendOptions options;
   std::optional<AccessCheck> check;
 };
 
@@ -52,7 +52,7 @@ std::string header_of(const HttpResponse& response, const std::string& name) {
 
 TEST_CASE("each path says which methods it takes") {
   std::map<std::string, std::string> allowed;
-  for (const Route& route : HttpFace::routes())
+  for (const Route& route : HttpFrontend::routes())
     allowed[std::string(route.path)] = allowed_methods(route);
   CHECK(allowed == std::map<std::string, std::string>{
                        {"/mcp", "GET, POST, DELETE, OPTIONS"},
@@ -87,7 +87,7 @@ TEST_CASE("what anybody may ask is only told whether the daemon lives") {
   const TemporaryFile token("secret");
   Door door(token.path());
   std::set<std::string> open;
-  for (const Route& route : HttpFace::routes()) {
+  for (const Route& route : HttpFrontend::routes()) {
     if (route.access == Access::anybody) open.insert(std::string(route.path));
     for (const Operation& operation : route.operations) {
       const std::string line = std::string(operation.method) + ' ' + std::string(route.path);
@@ -154,7 +154,7 @@ std::string_view inside(std::string_view object, std::string_view name) {
 }
 
 TEST_CASE("the API's description is what the table says") {
-  const std::string document = open_api_document(HttpFace::routes());
+  const std::string document = open_api_document(HttpFrontend::routes());
   JsonScanner scanner(document);
   Slice all;
   scanner.skip_space();
@@ -163,7 +163,7 @@ TEST_CASE("the API's description is what the table says") {
   const std::string_view paths = inside(document, "paths");
   const std::string_view components = inside(document, "components");
   std::set<std::string> ids;
-  for (const Route& route : HttpFace::routes()) {
+  for (const Route& route : HttpFrontend::routes()) {
     const std::string_view methods = inside(paths, route.path);
     for (const Operation& operation : route.operations) {
       std::string method(operation.method);

@@ -68,27 +68,28 @@ struct Walk {
     clock.start(start);
     ChildRequest child_request;
     child_request.clock.start(start);
-    SteadyTime heard = start;
+    SteadyTime last_activity = start;
     SessionUse use{has_stream, true, paused, start, start};
     if (paused && !on_child) clock.pause(start);
     for (std::chrono::seconds passed{}; passed < 24h; ++passed) {
       const SteadyTime now = start + passed;
       if (upstream_speaks && (on_child || elsewhere || !clock.is_paused())) {
-        clock.heard(now);
-        heard = now;
+        clock.note_activity(now);
+        last_activity = now;
       }
       if (paused && reads && passed % 4s == 0s) {
         use.last_taken = now;
         if (!on_child) {
-          clock.go_on(now);
+          clock.proceed(now);
           clock.pause(now);
         }
       }
       if (use.is_asked) {
         const SteadyTime deadline =
             on_child
-                ? ChildRequests::deadline(child_request, heard, {request.silence, request.in_all})
-                : clock.deadline(request, elsewhere ? std::optional(heard) : std::nullopt);
+                ? ChildRequests::deadline(child_request, last_activity,
+                                          {request.silence, request.in_all})
+                : clock.deadline(request, elsewhere ? std::optional(last_activity) : std::nullopt);
         if (deadline <= now) {
           use.is_asked = false;
           use.last_used = now;
@@ -101,7 +102,7 @@ struct Walk {
       if (due && due->time <= now) {
         // With its client gone nothing holds the request back.
         if (!use.is_asked) return passed;
-        if (!on_child) clock.go_on(now);
+        if (!on_child) clock.proceed(now);
         const SteadyTime deadline = on_child ? start + request.in_all : clock.deadline(request);
         return std::chrono::duration_cast<std::chrono::seconds>(std::max(deadline, now) - start);
       }

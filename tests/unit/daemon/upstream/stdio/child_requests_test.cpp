@@ -18,9 +18,10 @@ ChildRequest at(SteadyTime time, std::uint32_t run = 1) {
 }
 
 struct Fixture {
-  SteadyTime deadline(const ChildRequest& request, SteadyTime heard, MessageTimeouts timeouts) {
+  SteadyTime deadline(const ChildRequest& request, SteadyTime last_activity,
+                      MessageTimeouts timeouts) {
     requests.set_timeouts(timeouts);
-    requests.heard(heard);
+    requests.note_activity(last_activity);
     return requests.deadline(request);
   }
 
@@ -51,7 +52,7 @@ TEST_CASE_FIXTURE(Fixture,
   CHECK(requests.deadline(request) == SteadyTime::max());
   requests.hold_deadline(id(1), false, start + 109s);
   CHECK(requests.deadline(request) == start + 119s);
-  requests.heard(start + 155s);
+  requests.note_activity(start + 155s);
   CHECK(requests.deadline(request) == start + 160s);
   requests.hold_deadline(id(2), true, start);
 }
@@ -67,7 +68,7 @@ TEST_CASE_FIXTURE(
 TEST_CASE_FIXTURE(Fixture,
                   "those whose time is over are named in order, and when the next one is due") {
   requests.set_timeouts({10s, 0s});
-  requests.heard(start);
+  requests.note_activity(start);
   requests.add(id(3), at(start));
   requests.add(id(1), at(start));
   requests.add(id(2), at(start + 4s));
@@ -104,7 +105,7 @@ TEST_CASE_FIXTURE(Fixture, "what is written is kept, and counted, until it is an
 
 TEST_CASE("another image of the program awaits what was asked, for the time that is left") {
   Fixture earlier;
-  earlier.requests.heard(start + 1s);
+  earlier.requests.note_activity(start + 1s);
   ChildRequest request = at(start, 3);
   request.message.id = id(7);
   request.message.kind = OutgoingKind::request;

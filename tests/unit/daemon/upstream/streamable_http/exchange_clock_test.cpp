@@ -21,9 +21,9 @@ MessageClock started() {
 TEST_CASE("a message waits for a byte, and for its answer in all") {
   MessageClock clock = started();
   CHECK(clock.deadline(timeouts) == start + 10s);
-  clock.heard(start + 8s);
+  clock.note_activity(start + 8s);
   CHECK(clock.deadline(timeouts) == start + 18s);
-  clock.heard(start + 55s);
+  clock.note_activity(start + 55s);
   CHECK(clock.deadline(timeouts) == start + 60s);
   CHECK_FALSE(clock.took_too_long(start + 59s, timeouts));
   CHECK(clock.took_too_long(start + 60s, timeouts));
@@ -35,13 +35,13 @@ TEST_CASE("what the bridge does not read is not late, but a pause puts no deadli
   clock.pause(start + 2s);
   CHECK(clock.deadline(timeouts) == start + 15s);
   CHECK(clock.deadline({0s, 60s, 5s}) == start + 65s);
-  clock.go_on(start + 4s);
+  clock.proceed(start + 4s);
   CHECK(clock.deadline(timeouts) == start + 14s);
   CHECK(clock.deadline({0s, 60s, 5s}) == start + 62s);
   // Many pauses excuse no more than one.
   for (int n = 0; n < 10; ++n) {
     clock.pause(start + 10s + n * 4s);
-    clock.go_on(start + 13s + n * 4s);
+    clock.proceed(start + 13s + n * 4s);
   }
   CHECK(clock.deadline({0s, 60s, 5s}) == start + 65s);
   clock.pause(start + 60s);
@@ -81,6 +81,6 @@ TEST_CASE("another image of the program goes on with the time that is left in al
   MessageClock later;
   later.restore(earlier.started(start + 4s), earlier.excused(start + 4s), start + 4s);
   CHECK(later.deadline(timeouts) == start + 14s);
-  later.heard(start + 62s);
+  later.note_activity(start + 62s);
   CHECK(later.deadline(timeouts) == start + 63s);
 }

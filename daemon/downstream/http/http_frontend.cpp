@@ -1,4 +1,4 @@
-#include "downstream/http/http_face.hpp"
+#include "downstream/http/http_frontend.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -22,22 +22,22 @@ void reap_from(EventLoop& loop, Table& table, const Key& key) {
 }
 
 /// Null: without TLS.
-std::unique_ptr<TlsServer> tls_of(const FaceOptions& face) {
+std::unique_ptr<TlsServer> tls_of(const FrontendOptions& face) {
   if (face.certificate.empty()) return nullptr;
   return std::make_unique<TlsServer>(face.certificate, face.private_key);
 }
 
 }  // namespace
 
-HttpFace::HttpFace(EventLoop& loop, Deferred& flush, ClientIdSource& ids, NotificationFeed& feed,
-                   ByteBudget& budget, ClientEvents& events, Log& log, FaceOptions options,
-                   FaceReports reports)
+HttpFrontend::HttpFrontend(EventLoop& loop, Deferred& flush, ClientIdSource& ids,
+                           NotificationFeed& feed, ByteBudget& budget, ClientEvents& events,
+                           Log& log, FrontendOptions options, FrontendReports reports)
     : context_{loop, ids, feed, budget, events, log, std::move(options)},
       fan_out_(context_),
       reports_(std::move(reports)),
       access_(routes(), context_.options),
       sweep_timer_(loop, [this] { sweep(); }) {
-  const FaceOptions& face = context_.options;
+  const FrontendOptions& face = context_.options;
   context_.fan_out = &fan_out_;
   context_.sweep_by = [this](SteadyTime time) { sweep_timer_.set_at_latest(time); };
   context_.session_over = [this](DownstreamSession& session) {
@@ -55,20 +55,20 @@ HttpFace::HttpFace(EventLoop& loop, Deferred& flush, ClientIdSource& ids, Notifi
                                    std::min(face.wanted_connections(), face.max_connections), log);
 }
 
-HttpFace::~HttpFace() = default;
+HttpFrontend::~HttpFrontend() = default;
 
-void HttpFace::check_files(const FaceOptions& face) {
+void HttpFrontend::check_files(const FrontendOptions& face) {
   tls_of(face);
   const AccessCheck reads_the_token(routes(), face);
 }
 
-void HttpFace::start() {
+void HttpFrontend::start() {
   server_->start();
   context_.log.event(LogLevel::info, "http face", "HTTP face on {}/mcp", url_);
 }
 
-void HttpFace::reload() {
-  const FaceOptions& face = context_.options;
+void HttpFrontend::reload() {
+  const FrontendOptions& face = context_.options;
   if (face.certificate.empty()) return;
   try {
     server_->set_tls(std::make_unique<TlsServer>(face.certificate, face.private_key));
@@ -78,10 +78,10 @@ void HttpFace::reload() {
   }
 }
 
-void HttpFace::stop_accepting() { server_->stop_accepting(); }
+void HttpFrontend::stop_accepting() { server_->stop_accepting(); }
 
 /// Events kept for resumption give way to messages under way, the largest store first.
-void HttpFace::drop_kept_events() {
+void HttpFrontend::drop_kept_events() {
   std::vector<EventStore*> stores{&fan_out_.store()};
   for (auto& [name, session] : sessions_) stores.push_back(&session->store());
   std::sort(stores.begin(), stores.end(),
@@ -92,7 +92,7 @@ void HttpFace::drop_kept_events() {
   }
 }
 
-void HttpFace::flush() {
+void HttpFrontend::flush() {
   if (context_.budget.over() && !budget_used_up_since_) {
     budget_used_up_since_ = context_.loop.now();
     drop_kept_events();
@@ -102,7 +102,7 @@ void HttpFace::flush() {
   server_->flush();
 }
 
-std::vector<Post*> HttpFace::posts() const {
+std::vector<Post*> HttpFrontend::posts() const {
   std::vector<Post*> all;
   for (const auto& [name, session] : sessions_) {
     for (const auto& post : session->posts()) all.push_back(post.get());
@@ -111,7 +111,7 @@ std::vector<Post*> HttpFace::posts() const {
   return all;
 }
 
-void HttpFace::end_in_time(DownstreamSession& session, SessionEnd why) {
+void HttpFrontend::end_in_time(DownstreamSession& session, SessionEnd why) {
   if (why == SessionEnd::idle) {
     context_.log.event(LogLevel::debug, "http session idle",
                        "an HTTP session was not used for {} ms and has ended",
@@ -129,7 +129,7 @@ void HttpFace::end_in_time(DownstreamSession& session, SessionEnd why) {
 
 /// With --http-max-sessions used up, ends the session that was unused for longest, of those with
 /// nothing open and nothing under way. False if there is none.
-bool HttpFace::end_longest_unused() {
+bool HttpFrontend::end_longest_unused() {
   DownstreamSession* longest = nullptr;
   for (auto& [name, session] : sessions_) {
     if (session->is_unused() && (longest == nullptr || session->last_used() < longest->last_used()))
@@ -148,7 +148,7 @@ bool HttpFace::end_longest_unused() {
 
 /// Everything with a deadline: comments on quiet streams, callers that have waited too long, unused
 /// sessions.
-void HttpFace::sweep() {
+void HttpFrontend::sweep() {
   const SteadyTime now = context_.loop.now();
   std::optional<SteadyTime> next;
   const auto later = [&next](SteadyTime time) { next = next ? std::min(*next, time) : time; };
@@ -185,7 +185,7 @@ void HttpFace::sweep() {
 /// With all buffers full for a while, frees the largest heap: the unfetched messages of a session,
 /// the collected responses of a POST, or the queue of a POST without a session whose stream is read
 /// too slowly. Returns when to check again.
-std::optional<SteadyTime> HttpFace::make_room(SteadyTime now) {
+std::optional<SteadyTime> HttpFrontend::make_room(SteadyTime now) {
   if (!context_.budget.over()) return std::nullopt;
   const SteadyTime due = budget_used_up_since_.value_or(now) + context_.options.stall;
   if (now < due) return due;
@@ -215,17 +215,17 @@ std::optional<SteadyTime> HttpFace::make_room(SteadyTime now) {
   return now + std::chrono::milliseconds(1);  // its memory is released at the end of this turn
 }
 
-void HttpFace::ring_grew() {
+void HttpFrontend::ring_grew() {
   fan_out_.ring_grew();
   for (auto& [name, session] : sessions_) session->stream().pump();
 }
 
-void HttpFace::acknowledge_read() {
+void HttpFrontend::acknowledge_read() {
   for (auto& [name, session] : sessions_) session->stream().acknowledge_read();
   for (auto& [id, post] : posts_) post->acknowledge_read();
 }
 
-void HttpFace::close_all() {
+void HttpFrontend::close_all() {
   fan_out_.close_all(last_words);
   const HttpResponse refusal = error_response(503, json_rpc::bridge_error, last_words);
   for (Post* post : posts()) post->close(last_words, refusal);
@@ -248,8 +248,8 @@ HttpResponse not_of_this_revision() {
 
 }  // namespace
 
-DownstreamSession* HttpFace::find_session(const std::string& name,
-                                          std::optional<DownstreamSession::Kind> kind) {
+DownstreamSession* HttpFrontend::find_session(const std::string& name,
+                                              std::optional<DownstreamSession::Kind> kind) {
   const auto found = sessions_.find(name);
   if (found == sessions_.end() || found->second->is_over()) return nullptr;
   if (kind && found->second->kind() != *kind) return nullptr;
@@ -258,7 +258,8 @@ DownstreamSession* HttpFace::find_session(const std::string& name,
 }
 
 /// Null at the limit of sessions.
-DownstreamSession* HttpFace::add_session(DownstreamSession::Kind kind, const FaceRequest& request) {
+DownstreamSession* HttpFrontend::add_session(DownstreamSession::Kind kind,
+                                             const FrontendRequest& request) {
   const auto living = std::count_if(sessions_.begin(), sessions_.end(),
                                     [](const auto& entry) { return !entry.second->is_over(); });
   if (static_cast<std::size_t>(living) >= context_.options.max_sessions && !end_longest_unused())
@@ -274,7 +275,7 @@ DownstreamSession* HttpFace::add_session(DownstreamSession::Kind kind, const Fac
 }
 
 /// Why no further stream is opened for this caller; nullopt if one may be.
-std::optional<HttpResponse> HttpFace::stream_refusal(const RequestHead& head) const {
+std::optional<HttpResponse> HttpFrontend::stream_refusal(const RequestHead& head) const {
   if (!accepts_stream(head.header("accept"))) return no_stream_wanted();
   const auto of_sessions = std::count_if(sessions_.begin(), sessions_.end(), [](const auto& entry) {
     return entry.second->stream().is_open();
@@ -287,7 +288,7 @@ std::optional<HttpResponse> HttpFace::stream_refusal(const RequestHead& head) co
   return full_response("too many streams are open (--http-max-streams)");
 }
 
-std::optional<HttpResponse> HttpFace::open_stream(FaceRequest& request) {
+std::optional<HttpResponse> HttpFrontend::open_stream(FrontendRequest& request) {
   const RequestHead& head = request.head;
   if (names_modern_version(head)) return not_of_this_revision();
   if (!accepts_stream(head.header("accept"))) return no_stream_wanted();
@@ -316,7 +317,7 @@ std::optional<HttpResponse> HttpFace::open_stream(FaceRequest& request) {
 }
 
 /// Resumes the stream of a POST on this connection, or sends the rest of it.
-bool HttpFace::resume_post(FaceRequest& request, DownstreamSession& session, EventId last) {
+bool HttpFrontend::resume_post(FrontendRequest& request, DownstreamSession& session, EventId last) {
   HttpResponse::Headers headers = access_.cors_headers(request.head);
   if (Post* post = session.post_of_stream(last.stream)) {
     post->resume(request.connection, std::move(headers), last);
@@ -330,14 +331,14 @@ bool HttpFace::resume_post(FaceRequest& request, DownstreamSession& session, Eve
   return true;
 }
 
-std::optional<HttpResponse> HttpFace::open_fan_out(FaceRequest& request) {
+std::optional<HttpResponse> HttpFrontend::open_fan_out(FrontendRequest& request) {
   const RequestHead& head = request.head;
   if (auto refusal = stream_refusal(head)) return refusal;
   fan_out_.subscribe(request.connection, access_.cors_headers(head), head.header("last-event-id"));
   return std::nullopt;
 }
 
-std::optional<HttpResponse> HttpFace::open_old_sse(FaceRequest& request) {
+std::optional<HttpResponse> HttpFrontend::open_old_sse(FrontendRequest& request) {
   const RequestHead& head = request.head;
   if (auto refusal = stream_refusal(head)) return refusal;
   DownstreamSession* session = add_session(DownstreamSession::Kind::old_sse, request);
@@ -348,7 +349,7 @@ std::optional<HttpResponse> HttpFace::open_old_sse(FaceRequest& request) {
   return std::nullopt;
 }
 
-std::optional<HttpResponse> HttpFace::end_session(FaceRequest& request) {
+std::optional<HttpResponse> HttpFrontend::end_session(FrontendRequest& request) {
   if (names_modern_version(request.head)) return not_of_this_revision();
   const std::string name = request.head.header("mcp-session-id");
   if (name.empty())

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "captured_stderr.hpp"
-#include "downstream/http/http_face.hpp"
+#include "downstream/http/http_frontend.hpp"
 #include "fake_client_events.hpp"
 #include "loopback_callers.hpp"
 
@@ -15,15 +15,15 @@ namespace bridge {
 inline const std::string json = "application/json";
 inline const std::string stream = "text/event-stream";
 
-inline FaceOptions on_loopback() {
-  FaceOptions options;
+inline FrontendOptions on_loopback() {
+  FrontendOptions options;
   options.address = parse_listen_address("127.0.0.1:0");
   return options;
 }
 
 /// The face over loopback, before a router that does nothing by itself.
-struct FaceFixture : LoopbackCallers {
-  explicit FaceFixture(FaceOptions options = on_loopback())
+struct FrontendFixture : LoopbackCallers {
+  explicit FrontendFixture(FrontendOptions options = on_loopback())
       : face(loop, flush, ids, feed, budget, events, log, std::move(options), {}) {
     take_port(face.url());
     face.start();
@@ -82,7 +82,7 @@ struct FaceFixture : LoopbackCallers {
   FakeClientEvents events;
   Log log{LogLevel::warning};
   Deferred flush{loop, [this] { face.flush(); }};
-  HttpFace face;
+  HttpFrontend face;
 };
 
 }  // namespace bridge

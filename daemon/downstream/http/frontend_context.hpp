@@ -25,7 +25,7 @@ class FanOut;
 class Post;
 
 /// The options of the HTTP frontend (BEHAVIOUR, "HTTP frontend"). Off without an address.
-struct FaceOptions {
+struct FrontendOptions {
   std::optional<ListenAddress> address;
   std::string certificate;  ///< PEM files; both or none
   std::string private_key;
@@ -56,17 +56,17 @@ struct FaceOptions {
 };
 
 /// What is wrong with the options, as one line; empty: nothing.
-std::string fault_of(const FaceOptions& options);
+std::string fault_of(const FrontendOptions& options);
 
 /// Shared by the parts of the frontend. Outlives them.
-struct FaceContext {
+struct FrontendContext {
   EventLoop& loop;
   ClientIdSource& ids;
   NotificationFeed& feed;
   ByteBudget& budget;
   ClientEvents& events;
   Log& log;
-  FaceOptions options;
+  FrontendOptions options;
   ClientCounts counts{};  ///< each session and each POST without one is a client
   FanOut* fan_out = nullptr;
   std::set<EventStream*> streams{};  ///< the open ones, which get keep-alive comments

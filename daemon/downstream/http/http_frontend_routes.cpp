@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "downstream/http/http_face.hpp"
+#include "downstream/http/http_frontend.hpp"
 #include "downstream/http/post.hpp"
 #include "downstream/http/posted_messages.hpp"
 #include "downstream/http/routes.hpp"
@@ -15,7 +15,7 @@ namespace bridge {
 namespace {
 
 bool takes_messages(const RequestHead& head) {
-  const Route& route = *find_route(HttpFace::routes(), head.path);
+  const Route& route = *find_route(HttpFrontend::routes(), head.path);
   return find_operation(route, head.method)->body == RequestBody::messages;
 }
 
@@ -41,50 +41,50 @@ Route report(std::string_view path, Access access, Handler handler, std::string_
 
 }  // namespace
 
-const Routes& HttpFace::routes() {
+const Routes& HttpFrontend::routes() {
   using enum Access;
   using enum RequestBody;
   static const std::vector<Operation> mcp = {
-      operation("GET", none, &HttpFace::open_stream, "openStream", "The session's event stream",
+      operation("GET", none, &HttpFrontend::open_stream, "openStream", "The session's event stream",
                 {"RequiredSessionId", "ProtocolVersion", "LastEventId"},
                 {{200, "Stream"}, {404, "Error"}, {406, "Error"}, {409, "Error"}, {503, "Error"}}),
       operation(
-          "POST", messages, &HttpFace::post_messages, "postMessage",
+          "POST", messages, &HttpFrontend::post_messages, "postMessage",
           "Send a message or an array of messages",
           {"SessionId", "ProtocolVersion", "Method", "Name", "Prefer"},
           {{200, "Answer"}, {202, "Accepted"}, {404, "Error"}, {406, "Error"}, {504, "Error"}}),
-      operation("DELETE", none, &HttpFace::end_session, "endSession", "End the session",
+      operation("DELETE", none, &HttpFrontend::end_session, "endSession", "End the session",
                 {"RequiredSessionId"}, {{204, "Ended"}, {404, "Error"}})};
   static const Routes table = {
       {"/mcp", trusted, "mcp", mcp},
       {"/messages", trusted, "mcp", mcp, false, "/mcp"},
       route("/mcp/stream",
-            operation("GET", none, &HttpFace::open_fan_out, "subscribe",
+            operation("GET", none, &HttpFrontend::open_fan_out, "subscribe",
                       "Session notifications, and the answers to asynchronous POSTs, for any "
                       "number of subscribers",
                       {"LastEventId"}, {{200, "Stream"}, {406, "Error"}, {503, "Error"}})),
-      route("/sse", operation("GET", none, &HttpFace::open_old_sse, "openOldStream",
+      route("/sse", operation("GET", none, &HttpFrontend::open_old_sse, "openOldStream",
                               "HTTP+SSE of 2024-11-05: the stream; its first event names where to "
                               "post",
                               {}, {{200, "Stream"}, {406, "Error"}, {503, "Error"}})),
-      route("/message", operation("POST", messages, &HttpFace::post_old_sse, "postOldMessage",
+      route("/message", operation("POST", messages, &HttpFrontend::post_old_sse, "postOldMessage",
                                   "HTTP+SSE of 2024-11-05: a message; its answer comes on the "
                                   "stream",
                                   {"OldSessionId"}, {{202, "Text"}, {404, "Error"}})),
-      report("/healthz", anybody, &HttpFace::health, "health", "The daemon is alive",
+      report("/healthz", anybody, &HttpFrontend::health, "health", "The daemon is alive",
              {{200, "Text"}}),
-      report("/readyz", anybody, &HttpFace::readiness, "readiness",
+      report("/readyz", anybody, &HttpFrontend::readiness, "readiness",
              "The upstream can be reached, or was not needed yet", {{200, "Text"}, {503, "Text"}}),
-      report("/metrics", trusted, &HttpFace::metrics, "metrics", "Prometheus exposition",
+      report("/metrics", trusted, &HttpFrontend::metrics, "metrics", "Prometheus exposition",
              {{200, "Text"}, {501, "Text"}}),
-      report("/status", trusted, &HttpFace::status, "status",
+      report("/status", trusted, &HttpFrontend::status, "status",
              "The state of everything, as bridge/status answers", {{200, "Object"}}),
-      report("/openapi.json", trusted, &HttpFace::open_api, "openApi", "This document",
+      report("/openapi.json", trusted, &HttpFrontend::open_api, "openApi", "This document",
              {{200, "Object"}})};
   return table;
 }
 
-Admission HttpFace::request_begins(const RequestHead& head, bool has_body) {
+Admission HttpFrontend::request_begins(const RequestHead& head, bool has_body) {
   Admission made = access_.admit(head, has_body, context_.loop.now());
   if (!made.refusal && made.is_trusted && context_.budget.over() && takes_messages(head))
     made.refusal = overloaded_response();
@@ -92,16 +92,16 @@ Admission HttpFace::request_begins(const RequestHead& head, bool has_body) {
   return made;
 }
 
-HttpResponse HttpFace::refusal(int status, std::string_view reason) const {
+HttpResponse HttpFrontend::refusal(int status, std::string_view reason) const {
   return error_response(status, status == 503 ? json_rpc::bridge_error : json_rpc::invalid_request,
                         reason);
 }
 
-HttpResponse HttpFace::refusal_while_overloaded() const { return overloaded_response(); }
+HttpResponse HttpFrontend::refusal_while_overloaded() const { return overloaded_response(); }
 
-void HttpFace::request(HttpConnection& connection, RequestHead head, ReceivedText body) {
+void HttpFrontend::request(HttpConnection& connection, RequestHead head, ReceivedText body) {
   const Route& route = *find_route(routes(), head.path);
-  FaceRequest request{connection, head, std::move(body)};
+  FrontendRequest request{connection, head, std::move(body)};
   std::optional<HttpResponse> response =
       head.method == "OPTIONS" ? access_.preflight(head)
                                : (this->*find_operation(route, head.method)->handler)(request);
@@ -110,28 +110,30 @@ void HttpFace::request(HttpConnection& connection, RequestHead head, ReceivedTex
   connection.respond(std::move(*response));
 }
 
-void HttpFace::add_cors_headers(HttpResponse& response, const RequestHead& head) const {
+void HttpFrontend::add_cors_headers(HttpResponse& response, const RequestHead& head) const {
   for (auto& header : access_.cors_headers(head)) response.headers.push_back(std::move(header));
 }
 
-std::optional<HttpResponse> HttpFace::health(FaceRequest&) { return text_response(200, "ok\n"); }
+std::optional<HttpResponse> HttpFrontend::health(FrontendRequest&) {
+  return text_response(200, "ok\n");
+}
 
-std::optional<HttpResponse> HttpFace::readiness(FaceRequest&) {
+std::optional<HttpResponse> HttpFrontend::readiness(FrontendRequest&) {
   return reports_.is_ready()
              ? text_response(200, "ready\n")
              : text_response(503, "the last try to reach or to use the upstream has failed\n");
 }
 
-std::optional<HttpResponse> HttpFace::status(FaceRequest&) {
+std::optional<HttpResponse> HttpFrontend::status(FrontendRequest&) {
   return json_response(200, reports_.status());
 }
 
-std::optional<HttpResponse> HttpFace::metrics(FaceRequest&) {
+std::optional<HttpResponse> HttpFrontend::metrics(FrontendRequest&) {
   if (!reports_.metrics) return text_response(501, "metrics are not there\n");
   return HttpResponse{200, "text/plain; version=0.0.4; charset=utf-8", reports_.metrics(), {}};
 }
 
-std::optional<HttpResponse> HttpFace::open_api(FaceRequest&) {
+std::optional<HttpResponse> HttpFrontend::open_api(FrontendRequest&) {
   return json_response(200, open_api_document(routes()));
 }
 
@@ -162,13 +164,13 @@ HttpResponse accepted_for_later(const std::vector<std::string>& raw_ids) {
 /// `initialize` is always answered at once: its response opens the session. So is a body that
 /// only asks the bridge, unless the caller requests otherwise: that is how later answers are
 /// collected.
-bool HttpFace::answers_later(const RequestHead& head, const PostedMessages& posted) const {
+bool HttpFrontend::answers_later(const RequestHead& head, const PostedMessages& posted) const {
   if (posted.initializes || posted.request_ids.empty()) return false;
   if (head.header_has("prefer", "respond-async")) return true;
   return context_.options.answers_later && !asks_the_bridge(posted);
 }
 
-std::optional<HttpResponse> HttpFace::post_messages(FaceRequest& request) {
+std::optional<HttpResponse> HttpFrontend::post_messages(FrontendRequest& request) {
   auto read = read_posted(std::move(request.body));
   if (const auto* fault = std::get_if<FrameFault>(&read))
     return error_response(400, fault->code, fault->reason);
@@ -188,7 +190,7 @@ std::optional<HttpResponse> HttpFace::post_messages(FaceRequest& request) {
   return post_in_session(request, *session, std::move(posted), name.empty());
 }
 
-Post::Asked HttpFace::asked_of(FaceRequest& request, PostedMessages& posted) const {
+Post::Asked HttpFrontend::asked_of(FrontendRequest& request, PostedMessages& posted) const {
   Post::Asked asked;
   asked.ids = std::move(posted.ids);
   asked.answers = std::move(posted.faults);
@@ -200,7 +202,8 @@ Post::Asked HttpFace::asked_of(FaceRequest& request, PostedMessages& posted) con
 }
 
 /// The responses come on streams; that of a request kept as a job can also be collected.
-void HttpFace::deliver_for_later(ClientId client, PostedMessages& posted, HttpResponse& response) {
+void HttpFrontend::deliver_for_later(ClientId client, PostedMessages& posted,
+                                     HttpResponse& response) {
   std::string jobs;
   bool some_are_kept = false;
   for (Frame& message : posted.messages) {
@@ -217,13 +220,13 @@ void HttpFace::deliver_for_later(ClientId client, PostedMessages& posted, HttpRe
 }
 
 /// From here on every response finds its caller.
-void HttpFace::deliver(ClientId client, PostedMessages& posted) {
+void HttpFrontend::deliver(ClientId client, PostedMessages& posted) {
   for (Frame& message : posted.messages) context_.events.client_message(client, std::move(message));
 }
 
-std::optional<HttpResponse> HttpFace::post_in_session(FaceRequest& request,
-                                                      DownstreamSession& session,
-                                                      PostedMessages posted, bool is_new) {
+std::optional<HttpResponse> HttpFrontend::post_in_session(FrontendRequest& request,
+                                                          DownstreamSession& session,
+                                                          PostedMessages posted, bool is_new) {
   const bool is_taken = std::any_of(posted.request_ids.begin(), posted.request_ids.end(),
                                     [&](const std::string& id) { return session.awaits(id); });
   if (is_taken)
@@ -248,8 +251,8 @@ std::optional<HttpResponse> HttpFace::post_in_session(FaceRequest& request,
 }
 
 /// The POST is a client of its own.
-std::optional<HttpResponse> HttpFace::post_alone(FaceRequest& request, PostedMessages posted,
-                                                 Era era) {
+std::optional<HttpResponse> HttpFrontend::post_alone(FrontendRequest& request,
+                                                     PostedMessages posted, Era era) {
   const RequestHead& head = request.head;
   auto post = std::make_unique<Post>(context_, era, printable(head.header("user-agent"), 80),
                                      request.connection.remote_address());
@@ -285,7 +288,8 @@ std::optional<HttpResponse> HttpFace::post_alone(FaceRequest& request, PostedMes
 
 /// Ignores everything about sessions: the session id, Last-Event-ID, and whether the response may
 /// come elsewhere.
-std::optional<HttpResponse> HttpFace::post_modern(FaceRequest& request, PostedMessages posted) {
+std::optional<HttpResponse> HttpFrontend::post_modern(FrontendRequest& request,
+                                                      PostedMessages posted) {
   if (auto fault = modern_fault(request.head, posted, context_.events.headers_of_tools()))
     return fault;
   const Frame& message = posted.messages.front();
@@ -297,7 +301,7 @@ std::optional<HttpResponse> HttpFace::post_modern(FaceRequest& request, PostedMe
   return post_alone(request, std::move(posted), Era::modern);
 }
 
-std::optional<HttpResponse> HttpFace::post_old_sse(FaceRequest& request) {
+std::optional<HttpResponse> HttpFrontend::post_old_sse(FrontendRequest& request) {
   DownstreamSession* session =
       find_session(request.head.parameter("sessionId").value_or(std::string()),
                    DownstreamSession::Kind::old_sse);

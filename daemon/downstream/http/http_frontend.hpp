@@ -17,7 +17,7 @@
 namespace bridge {
 
 /// The daemon's reports that the frontend serves.
-struct FaceReports {
+struct FrontendReports {
   std::function<std::string()> status;   ///< JSON
   std::function<std::string()> metrics;  ///< Prometheus exposition; may be empty: 501
   std::function<bool()> is_ready;
@@ -30,20 +30,20 @@ struct FaceReports {
 /// message belongs to. Owned by the daemon; the loop's thread only. Bounds: --http-max-sessions and
 /// --http-max-streams; connections: the sum of both and 64 more, or what the other parts leave of
 /// the file descriptors.
-class HttpFace final : public HttpRequests, public NotificationReaders {
+class HttpFrontend final : public HttpRequests, public NotificationReaders {
  public:
   /// Binds the port; throws StartError (73, and 78 for its files). REQUIRES: options.address.
   /// `flush` is scheduled when flush() is to be called.
-  HttpFace(EventLoop& loop, Deferred& flush, ClientIdSource& ids, NotificationFeed& feed,
-           ByteBudget& budget, ClientEvents& events, Log& log, FaceOptions options,
-           FaceReports reports);
-  ~HttpFace();
+  HttpFrontend(EventLoop& loop, Deferred& flush, ClientIdSource& ids, NotificationFeed& feed,
+               ByteBudget& budget, ClientEvents& events, Log& log, FrontendOptions options,
+               FrontendReports reports);
+  ~HttpFrontend();
 
   void start();
   /// The listening descriptor, for the next process.
   int listener() const { return server_->listener(); }
   /// Throws StartError (78) if its files cannot be used.
-  static void check_files(const FaceOptions& face);
+  static void check_files(const FrontendOptions& face);
   /// SIGHUP: reads the certificate again; a faulty one is ignored.
   void reload();
   /// Which of the ring's entries the subscribers of /mcp/stream see; null: all.
@@ -56,7 +56,7 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
   /// Sends a last comment on every stream, and closes all connections.
   void close_all();
 
-  // For an upgrade: http_face_upgrade.cpp.
+  // For an upgrade: http_frontend_upgrade.cpp.
   /// Answers each waiting caller that accepts a stream by one, which can be resumed.
   void pause();
   /// Like close_all(), but what can be resumed is kept, without its callers.
@@ -92,38 +92,38 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
   void acknowledge_read() override;
 
  private:
-  // Answered without a message: http_face_routes.cpp.
-  std::optional<HttpResponse> health(FaceRequest& request);
-  std::optional<HttpResponse> readiness(FaceRequest& request);
-  std::optional<HttpResponse> status(FaceRequest& request);
-  std::optional<HttpResponse> metrics(FaceRequest& request);
-  std::optional<HttpResponse> open_api(FaceRequest& request);
+  // Answered without a message: http_frontend_routes.cpp.
+  std::optional<HttpResponse> health(FrontendRequest& request);
+  std::optional<HttpResponse> readiness(FrontendRequest& request);
+  std::optional<HttpResponse> status(FrontendRequest& request);
+  std::optional<HttpResponse> metrics(FrontendRequest& request);
+  std::optional<HttpResponse> open_api(FrontendRequest& request);
   void add_cors_headers(HttpResponse& response, const RequestHead& head) const;
 
   // Sessions and their streams.
-  std::optional<HttpResponse> open_stream(FaceRequest& request);
-  std::optional<HttpResponse> open_fan_out(FaceRequest& request);
-  std::optional<HttpResponse> open_old_sse(FaceRequest& request);
-  std::optional<HttpResponse> end_session(FaceRequest& request);
+  std::optional<HttpResponse> open_stream(FrontendRequest& request);
+  std::optional<HttpResponse> open_fan_out(FrontendRequest& request);
+  std::optional<HttpResponse> open_old_sse(FrontendRequest& request);
+  std::optional<HttpResponse> end_session(FrontendRequest& request);
   /// Without a kind: of any kind.
   DownstreamSession* find_session(const std::string& name,
                                   std::optional<DownstreamSession::Kind> kind = std::nullopt);
-  DownstreamSession* add_session(DownstreamSession::Kind kind, const FaceRequest& request);
-  bool resume_post(FaceRequest& request, DownstreamSession& session, EventId last);
+  DownstreamSession* add_session(DownstreamSession::Kind kind, const FrontendRequest& request);
+  bool resume_post(FrontendRequest& request, DownstreamSession& session, EventId last);
   std::optional<HttpResponse> stream_refusal(const RequestHead& head) const;
   /// Whether its client supports events without data (MCP 2025-11-25, "Sending Messages").
   static bool primes_streams(const RequestHead& head) {
     return head.header("mcp-protocol-version") >= "2025-11-25";
   }
 
-  // Messages: http_face_routes.cpp.
-  std::optional<HttpResponse> post_messages(FaceRequest& request);
-  std::optional<HttpResponse> post_old_sse(FaceRequest& request);
-  std::optional<HttpResponse> post_in_session(FaceRequest& request, DownstreamSession& session,
+  // Messages: http_frontend_routes.cpp.
+  std::optional<HttpResponse> post_messages(FrontendRequest& request);
+  std::optional<HttpResponse> post_old_sse(FrontendRequest& request);
+  std::optional<HttpResponse> post_in_session(FrontendRequest& request, DownstreamSession& session,
                                               PostedMessages posted, bool is_new);
-  std::optional<HttpResponse> post_alone(FaceRequest& request, PostedMessages posted, Era era);
-  std::optional<HttpResponse> post_modern(FaceRequest& request, PostedMessages posted);
-  Post::Asked asked_of(FaceRequest& request, PostedMessages& posted) const;
+  std::optional<HttpResponse> post_alone(FrontendRequest& request, PostedMessages posted, Era era);
+  std::optional<HttpResponse> post_modern(FrontendRequest& request, PostedMessages posted);
+  Post::Asked asked_of(FrontendRequest& request, PostedMessages& posted) const;
   bool answers_later(const RequestHead& head, const PostedMessages& posted) const;
   void deliver(ClientId client, PostedMessages& posted);
   void deliver_for_later(ClientId client, PostedMessages& posted, HttpResponse& response);
@@ -135,9 +135,9 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
   std::optional<SteadyTime> make_room(SteadyTime now);
   bool end_longest_unused();
 
-  FaceContext context_;
+  FrontendContext context_;
   FanOut fan_out_;
-  FaceReports reports_;
+  FrontendReports reports_;
   AccessCheck access_;
   std::string url_;
   DeadlineTimer sweep_timer_;

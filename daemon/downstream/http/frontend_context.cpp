@@ -1,10 +1,10 @@
-#include "downstream/http/face_context.hpp"
+#include "downstream/http/frontend_context.hpp"
 
 #include <fmt/format.h>
 
 namespace bridge {
 
-std::string fault_of(const FaceOptions& options) {
+std::string fault_of(const FrontendOptions& options) {
   if (options.certificate.empty() != options.private_key.empty()) {
     return "--http-cert and --http-key go together";
   }

@@ -1,4 +1,4 @@
-#include "jobs/collectors.hpp"
+#include "jobs/job_waiters.hpp"
 
 #include <fmt/format.h>
 
@@ -28,13 +28,13 @@ std::string delivered_response(const Job* job, std::string_view request_id) {
 
 }  // namespace
 
-Collectors::Collectors(EventLoop& loop, JobRunner& runner, const Clients& clients)
+JobWaiters::JobWaiters(EventLoop& loop, JobRunner& runner, const Clients& clients)
     : loop_(loop), runner_(runner), clients_(clients), clock_(loop, [this] { tell_due(); }) {
   runner.set_watcher(*this);
 }
 
 template <class Select>
-std::vector<Collectors::All::iterator> Collectors::select(Select&& is_one) {
+std::vector<JobWaiters::All::iterator> JobWaiters::select(Select&& is_one) {
   std::vector<All::iterator> chosen;
   for (auto at = all_.begin(); at != all_.end(); ++at) {
     if (is_one(at->second)) chosen.push_back(at);
@@ -42,16 +42,16 @@ std::vector<Collectors::All::iterator> Collectors::select(Select&& is_one) {
   return chosen;
 }
 
-bool Collectors::has_room_for(const Client& client) const {
+bool JobWaiters::has_room_for(const Client& client) const {
   const auto waiting = std::count_if(all_.begin(), all_.end(), [&client](const auto& entry) {
     return entry.second.client == client.id() && !entry.second.delivers;
   });
   return static_cast<std::size_t>(waiting) < max_of_client;
 }
 
-void Collectors::add(const Client& client, const Frame& request, Job& job, const Collect& collect,
+void JobWaiters::add(const Client& client, const Frame& request, Job& job, const Collect& collect,
                      Control::Reply reply) {
-  Collector collector;
+  WaitingCollect collector;
   collector.client = client.id();
   collector.request_id = request.text(request.id);
   collector.progress_token = request.text(request.progress_token);
@@ -72,16 +72,16 @@ void Collectors::add(const Client& client, const Frame& request, Job& job, const
 
 // What the jobs say.
 
-void Collectors::job_settled(const Job& job) {
+void JobWaiters::job_settled(const Job& job) {
   const auto [begin, end] = all_.equal_range(job.number);
   for (auto at = begin; at != end;) tell(at++);
   forget_collected();
 }
 
-void Collectors::job_progress(const Job& job, std::string_view params) {
+void JobWaiters::job_progress(const Job& job, std::string_view params) {
   const auto [begin, end] = all_.equal_range(job.number);
   for (auto at = begin; at != end; ++at) {
-    const Collector& collector = at->second;
+    const WaitingCollect& collector = at->second;
     Client* const client = clients_.find(collector.client);
     // The next one says more than one that waits in a queue.
     if (client == nullptr || collector.progress_token.empty() || client->channel.congested())
@@ -96,7 +96,7 @@ void Collectors::job_progress(const Job& job, std::string_view params) {
   }
 }
 
-void Collectors::job_told(const Job& job, const Frame& notification) {
+void JobWaiters::job_notified(const Job& job, const Frame& notification) {
   const auto [begin, end] = all_.equal_range(job.number);
   for (auto at = begin; at != end; ++at) {
     Client* const client = clients_.find(at->second.client);
@@ -105,11 +105,11 @@ void Collectors::job_told(const Job& job, const Frame& notification) {
   }
 }
 
-std::vector<JobWaiter> Collectors::waiters_for(JobNumber number) const {
+std::vector<JobWaiter> JobWaiters::waiters_for(JobNumber number) const {
   std::vector<JobWaiter> waiters;
   const auto [begin, end] = all_.equal_range(number);
   for (auto at = begin; at != end; ++at) {
-    const Collector& one = at->second;
+    const WaitingCollect& one = at->second;
     if (one.may_be_asked && !one.is_modern)
       waiters.push_back({one.client, one.request_id, one.answers});
   }
@@ -117,13 +117,13 @@ std::vector<JobWaiter> Collectors::waiters_for(JobNumber number) const {
 }
 
 /// Another client is asked its question, or the job waits for an answer.
-void Collectors::ask_no_more(All::iterator at) {
+void JobWaiters::ask_no_more(All::iterator at) {
   at->second.may_be_asked = false;
   runner_.waiter_gone(at->first, at->second.client, at->second.request_id);
 }
 
 /// Answers its request, if it is to be answered now; then it is one of them no more.
-void Collectors::tell(All::iterator at) {
+void JobWaiters::tell(All::iterator at) {
   Client* const client = clients_.find(at->second.client);
   Job* const job = runner_.store().find(at->first);
   const bool waits = at->second.delivers ? job != nullptr && !is_end(job->state)
@@ -135,7 +135,7 @@ void Collectors::tell(All::iterator at) {
     if (!at->second.keep) collected_.push_back(job->number);
   }
   const auto node = all_.extract(at);
-  const Collector& collector = node.mapped();
+  const WaitingCollect& collector = node.mapped();
   if (--of_client_[collector.client] == 0) of_client_.erase(collector.client);
   if (collector.delivers) {
     collector.reply(delivered_response(job, collector.request_id));
@@ -146,16 +146,16 @@ void Collectors::tell(All::iterator at) {
                                                 collected_result(*job, loop_.wall_time())));
 }
 
-void Collectors::forget_collected() {
+void JobWaiters::forget_collected() {
   for (const JobNumber number : std::exchange(collected_, {})) {
     if (Job* const job = runner_.store().find(number)) runner_.store().forget(*job, loop_.now());
   }
 }
 
 /// Those that have waited for long enough are told how the job stands.
-void Collectors::tell_due() {
+void JobWaiters::tell_due() {
   const SteadyTime now = loop_.now();
-  for (const auto at : select([&](const Collector& one) { return one.until <= now; })) {
+  for (const auto at : select([&](const WaitingCollect& one) { return one.until <= now; })) {
     at->second.is_due = true;
     ask_no_more(at);
     tell(at);
@@ -166,8 +166,8 @@ void Collectors::tell_due() {
   }
 }
 
-void Collectors::tell_all() {
-  for (const auto at : select([](const Collector& one) { return !one.delivers; })) {
+void JobWaiters::tell_all() {
+  for (const auto at : select([](const WaitingCollect& one) { return !one.delivers; })) {
     at->second.is_due = true;
     ask_no_more(at);
     tell(at);
@@ -176,8 +176,8 @@ void Collectors::tell_all() {
 
 // What the clients say.
 
-bool Collectors::cancel(const Client& client, std::string_view raw_id) {
-  const auto found = select([&](const Collector& one) {
+bool JobWaiters::cancel(const Client& client, std::string_view raw_id) {
+  const auto found = select([&](const WaitingCollect& one) {
     return one.client == client.id() && same_id(one.request_id, raw_id);
   });
   if (found.empty()) return false;
@@ -189,39 +189,41 @@ bool Collectors::cancel(const Client& client, std::string_view raw_id) {
   return true;
 }
 
-void Collectors::erase(All::iterator at) {
+void JobWaiters::erase(All::iterator at) {
   const ClientId client = at->second.client;
   all_.erase(at);
   if (--of_client_[client] == 0) of_client_.erase(client);
 }
 
-void Collectors::client_can_be_asked(const Client& client) {
-  for (const auto at : select([&](const Collector& one) { return one.client == client.id(); }))
+void JobWaiters::client_can_be_asked(const Client& client) {
+  for (const auto at : select([&](const WaitingCollect& one) { return one.client == client.id(); }))
     runner_.waiters_changed(at->first);
 }
 
-void Collectors::client_half_closed(const Client& client) {
-  for (const auto at : select([&](const Collector& one) { return one.client == client.id(); }))
+void JobWaiters::client_half_closed(const Client& client) {
+  for (const auto at : select([&](const WaitingCollect& one) { return one.client == client.id(); }))
     ask_no_more(at);
 }
 
-void Collectors::client_drained(const Client& client) {
-  for (const auto at : select([&](const Collector& one) { return one.client == client.id(); })) {
+void JobWaiters::client_drained(const Client& client) {
+  for (const auto at :
+       select([&](const WaitingCollect& one) { return one.client == client.id(); })) {
     if (client.channel.congested()) break;
     tell(at);
   }
   forget_collected();
 }
 
-void Collectors::client_left(const Client& client) {
+void JobWaiters::client_left(const Client& client) {
   if (of_client_.erase(client.id()) == 0) return;
-  for (const auto at : select([&](const Collector& one) { return one.client == client.id(); })) {
+  for (const auto at :
+       select([&](const WaitingCollect& one) { return one.client == client.id(); })) {
     ask_no_more(at);
     all_.erase(at);
   }
 }
 
-std::vector<Collectors::Delivery> Collectors::save() const {
+std::vector<JobWaiters::Delivery> JobWaiters::save() const {
   std::vector<Delivery> all;
   for (const auto& [number, one] : all_) {
     if (one.delivers) all.push_back({number, one.client, one.request_id, one.progress_token});
@@ -229,8 +231,8 @@ std::vector<Collectors::Delivery> Collectors::save() const {
   return all;
 }
 
-void Collectors::restore(Delivery saved, Control::Reply reply) {
-  Collector collector;
+void JobWaiters::restore(Delivery saved, Control::Reply reply) {
+  WaitingCollect collector;
   collector.client = saved.client;
   collector.request_id = std::move(saved.request_id);
   collector.progress_token = std::move(saved.progress_token);

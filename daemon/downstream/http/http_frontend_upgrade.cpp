@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "downstream/http/http_face.hpp"
+#include "downstream/http/http_frontend.hpp"
 #include "downstream/http/posted_messages.hpp"
 #include "json/reply.hpp"
 
@@ -14,7 +14,7 @@ constexpr std::string_view words_at_upgrade = "the bridge is being upgraded";
 }  // namespace
 
 /// A caller that accepts a stream can come back for the rest of it.
-void HttpFace::pause() {
+void HttpFrontend::pause() {
   for (auto& [name, session] : sessions_) {
     for (const auto& post : session->posts()) {
       if (!post->survives_upgrade()) post->become_stream();
@@ -22,7 +22,7 @@ void HttpFace::pause() {
   }
 }
 
-void HttpFace::close_for_upgrade() {
+void HttpFrontend::close_for_upgrade() {
   pause();
   fan_out_.close_all(words_at_upgrade);
   const HttpResponse refusal = error_response(503, json_rpc::bridge_error, words_at_upgrade);
@@ -41,7 +41,7 @@ void HttpFace::close_for_upgrade() {
   });
 }
 
-HttpFace::Saved HttpFace::save() const {
+HttpFrontend::Saved HttpFrontend::save() const {
   Saved saved{context_.last_post, fan_out_.save(), {}};
   for (const auto& [name, session] : sessions_) {
     if (session->survives_upgrade({})) saved.sessions.push_back(session->save());
@@ -49,7 +49,7 @@ HttpFace::Saved HttpFace::save() const {
   return saved;
 }
 
-std::vector<ClientChannel*> HttpFace::restore(Saved saved) {
+std::vector<ClientChannel*> HttpFrontend::restore(Saved saved) {
   context_.last_post = saved.last_post;
   fan_out_.restore(std::move(saved.fan_out));
   std::vector<ClientChannel*> clients;
@@ -73,7 +73,7 @@ DownstreamSession::Saved DownstreamSession::save() const {
   return saved;
 }
 
-DownstreamSession::DownstreamSession(FaceContext& context, Saved saved, HttpServer& server)
+DownstreamSession::DownstreamSession(FrontendContext& context, Saved saved, HttpServer& server)
     : DownstreamSession(context, Kind::streamable, std::move(saved.name), std::move(saved.agent)) {
   identity_.id = saved.client;
   identity_.connected = saved.connected;
@@ -106,7 +106,7 @@ void SessionStream::restore(Saved saved) {
   for (const Queued& one : queue_) queued_bytes_ += one.message.size();
 }
 
-Post::Post(FaceContext& context, DownstreamSession& session, Saved saved,
+Post::Post(FrontendContext& context, DownstreamSession& session, Saved saved,
            HttpConnection* connection)
     : Post(context, session) {
   connection_ = connection;

@@ -29,7 +29,7 @@ struct Collect {
 /// Owned by the daemon; the loop's thread only. Bounds: `max_of_client` of each client, of
 /// `longest_names`, and of requests whose answers are delivered as many as there are jobs; what one
 /// is told waits until its client's queue has room.
-class Collectors final : public JobWatcher {
+class JobWaiters final : public JobWatcher {
  public:
   static constexpr std::size_t max_of_client = 64;
   static constexpr std::size_t longest_names = 4096;  ///< id and progress token of one, together
@@ -47,7 +47,7 @@ class Collectors final : public JobWatcher {
     }
   };
 
-  Collectors(EventLoop& loop, JobRunner& runner, const Clients& clients);
+  JobWaiters(EventLoop& loop, JobRunner& runner, const Clients& clients);
 
   bool has_room_for(const Client& client) const;
   /// `request` is its `bridge/collect`.
@@ -71,11 +71,11 @@ class Collectors final : public JobWatcher {
 
   void job_settled(const Job& job) override;
   void job_progress(const Job& job, std::string_view params) override;
-  void job_told(const Job& job, const Frame& notification) override;
+  void job_notified(const Job& job, const Frame& notification) override;
   std::vector<JobWaiter> waiters_for(JobNumber number) const override;
 
  private:
-  struct Collector {
+  struct WaitingCollect {
     ClientId client{};
     std::string request_id;      ///< raw JSON
     std::string progress_token;  ///< raw JSON; empty: none
@@ -88,7 +88,7 @@ class Collectors final : public JobWatcher {
     SteadyTime until{};
     Control::Reply reply;
   };
-  using All = std::multimap<JobNumber, Collector>;
+  using All = std::multimap<JobNumber, WaitingCollect>;
 
   void ask_no_more(All::iterator at);
   void tell(All::iterator at);
