@@ -162,19 +162,23 @@ void Daemon::take_policy(std::shared_ptr<const PolicyFile> policy, bool tells) {
   show_policy_to_frontend();
 }
 
-/// Throws StartError (73) if it cannot be written.
+/// Throws StartError (73) if it cannot be written, but not in an upgrade, which goes on without.
 void Daemon::begin_audit() {
+  const AuditStart start = beginning_.earlier ? AuditStart::may_be_shut : AuditStart::must_open;
   std::unique_ptr<AuditOutput> output;
+  std::vector<std::string> unended;
   if (options_.audit.target == "journal") {
-    output = std::make_unique<AuditJournal>();
+    output = std::make_unique<AuditJournal>(start);
   } else {
-    auto file = std::make_unique<AuditFile>(options_.audit.target);
-    if (options_.audit.required && !beginning_.earlier) unended_ = file->unended();
+    auto file = std::make_unique<AuditFile>(options_.audit.target, start);
+    if (!beginning_.earlier) unended = file->unended();
     output = std::move(file);
   }
   audit_log_ = std::make_unique<AuditLog>(loop_, std::move(output), log_);
   audit_ = std::make_unique<AuditTrail>(loop_, *audit_log_, options_.audit,
                                         [this] { return secrets(); });
+  audit_->found_begun(std::move(unended));
+  audit_log_->on_another_file([this] { audit_->begin_again(); });
   router_.set_audit(*audit_);
   if (state_) state_->set_audit(*audit_);
   metrics_.set_audit(*audit_log_);
@@ -242,7 +246,7 @@ int Daemon::run() {
   {
     const EventLoop::Turn turn(loop_);
     if (state_ && !continues) state_->take_up_session();
-    if (audit_) audit_->end_begun(std::exchange(unended_, {}));
+    if (audit_) audit_->end_begun();
     router_.start();
     if (metrics_file_) metrics_file_->start();
     supervisor_.ready();

@@ -115,7 +115,6 @@ class Daemon final : private Upgradable {
   Monitor monitor_;
   std::unique_ptr<AuditLog> audit_log_;  ///< null without --audit
   std::unique_ptr<AuditTrail> audit_;    ///< likewise
-  std::vector<std::string> unended_;     ///< AuditFile::unended(), until run()
   std::unique_ptr<DaemonState> state_;   ///< null without --state-dir
   SignalWatch signals_;  ///< before the socket appears: who sees that may send a signal
   UnixClients clients_;

@@ -69,6 +69,7 @@ struct DaemonSnapshot {
   JobRunner::Saved jobs;
   std::vector<JobWaiters::Delivery> deliveries;  ///< of jobs
   std::vector<AuditTrail::Saved> audit;          ///< requests that have not ended
+  AuditLog::Saved audit_log;
 
   /// The descriptors that go along.
   std::vector<int> descriptors() const;
@@ -76,7 +77,7 @@ struct DaemonSnapshot {
   template <class A>
   void each_field(A& archive) {
     archive(process, ring, session, session_id, last_event_id, streams, socket, connections, face,
-            router, messages, token, run, jobs, deliveries, audit);
+            router, messages, token, run, jobs, deliveries, audit, audit_log);
   }
 };
 

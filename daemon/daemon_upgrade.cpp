@@ -54,7 +54,10 @@ DaemonSnapshot Daemon::snapshot() {
   if (frontend_) all.face = frontend_->save();
   all.jobs = jobs_.save();
   all.deliveries = job_waiters_.save();
-  if (audit_log_) audit_log_->write();
+  if (audit_log_) {
+    audit_log_->write_last();
+    all.audit_log = audit_log_->save();
+  }
   if (audit_) all.audit = audit_->save();
   save_session(all);
   all.router = router_upgrade_.save(all.process.in_session);
@@ -191,6 +194,7 @@ void Daemon::restore() {
     session_.reopen();
   }
   router_upgrade_.pause();
+  if (audit_log_) audit_log_->restore(std::move(snapshot.audit_log));
   if (audit_) audit_->restore(std::move(snapshot.audit));
   jobs_.restore_running(std::move(snapshot.jobs.running));
   restore_clients(snapshot);

@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -35,8 +37,9 @@ std::string folder_of(const std::string& path) {
 
 }  // namespace
 
-AuditFile::AuditFile(std::string path) : path_(std::move(path)) {
-  if (open() == Reopened::failed) throw StartError(exit_code::cannot_bind, "--audit: " + fault_);
+AuditFile::AuditFile(std::string path, AuditStart start) : path_(std::move(path)) {
+  if (open() == Reopened::failed && start == AuditStart::must_open)
+    throw StartError(exit_code::cannot_bind, "--audit: " + fault_);
 }
 
 AuditFile::~AuditFile() {
@@ -65,22 +68,40 @@ AuditOutput::Reopened AuditFile::open() {
     return fail("other users can write to it, or it is not a regular file");
   struct stat before {};
   if (file_ >= 0 && fstat(file_, &before) == 0 && before.st_dev == status.st_dev &&
-      before.st_ino == status.st_ino)
+      before.st_ino == status.st_ino) {
+    fault_.clear();
     return Reopened::same;
-  // A line that was cut off stays, and the next line begins on its own.
-  char last = '\n';
-  if (status.st_size > 0 && pread(file.get(), &last, 1, status.st_size - 1) == 1 && last != '\n' &&
-      ::write(file.get(), "\n", 1) != 1)
-    return fail(fmt::format("cannot be written: {}", why()));
+  }
+  // Whether another daemon writes to it, which then ends its own lines.
+  is_shared_ = flock(file.get(), LOCK_EX | LOCK_NB) != 0;
+  static_cast<void>(flock(file.get(), LOCK_SH | LOCK_NB));
+  // It may have been made with other permissions, by logrotate for example.
+  if (status.st_uid == geteuid() && (status.st_mode & 077) != 0 && fchmod(file.get(), 0600) != 0)
+    return fail(fmt::format("cannot be given mode 0600: {}", why()));
+  const int opened = fcntl(file.get(), F_DUPFD_CLOEXEC, 3);
+  if (opened < 0) return fail(why());
   if (file_ >= 0) close(file_);
-  file_ = fcntl(file.get(), F_DUPFD_CLOEXEC, 3);
-  if (file_ < 0) return fail(why());
+  file_ = opened;
+  char last = '\n';
+  has_cut_line_ =
+      status.st_size > 0 && pread(file_, &last, 1, status.st_size - 1) == 1 && last != '\n';
+  static_cast<void>(end_cut_line());  // else the next write does it
   fault_.clear();
   return Reopened::another;
 }
 
+/// A line that was cut off stays, and the next line begins on its own. False if there is no room.
+bool AuditFile::end_cut_line() {
+  if (has_cut_line_) has_cut_line_ = ::write(file_, "\n", 1) != 1;
+  return !has_cut_line_;
+}
+
 std::size_t AuditFile::write(std::string_view lines) {
   if (file_ < 0 && open() == Reopened::failed) return 0;
+  if (!end_cut_line()) {
+    fault_ = fmt::format("{}: {}", printable(path_), why());
+    return 0;
+  }
   for (;;) {
     const ssize_t written = ::write(file_, lines.data(), lines.size());
     if (written < 0 && errno == EINTR) continue;
@@ -99,14 +120,15 @@ AuditOutput::Reopened AuditFile::reopen() { return open(); }
 
 std::vector<std::string> AuditFile::unended() const {
   struct stat status {};
-  if (file_ < 0 || fstat(file_, &status) != 0) return {};
+  if (file_ < 0 || is_shared_ || fstat(file_, &status) != 0) return {};
   off_t at = std::max<off_t>(0, status.st_size - most_looked_at);
   bool is_whole = at == 0;  // the first line may be cut off otherwise
   std::map<std::string, std::string> begun;
   std::string text;
   std::string block(std::size_t{1} << 20, '\0');
   const auto take = [&](const std::string& line) {
-    if (!std::exchange(is_whole, true) || !is_json(line)) return;
+    if (!std::exchange(is_whole, true) || line.find("\"id\":") == line.npos || !is_json(line))
+      return;
     const auto id = find_string(line, "id");
     if (!id) return;
     if (find_member(line, "outcome")) {
@@ -133,8 +155,8 @@ std::vector<std::string> AuditFile::unended() const {
   return lines;
 }
 
-AuditJournal::AuditJournal(std::string path) : path_(std::move(path)) {
-  if (reopen() == Reopened::failed)
+AuditJournal::AuditJournal(AuditStart start, std::string path) : path_(std::move(path)) {
+  if (reopen() == Reopened::failed && start == AuditStart::must_open)
     throw StartError(exit_code::cannot_bind, "--audit journal: " + fault_);
 }
 
@@ -152,13 +174,24 @@ AuditOutput::Reopened AuditJournal::reopen() {
     fault_ = fmt::format("the journal cannot be reached: {}", why());
     return Reopened::failed;
   }
+  // As sd_journal_send(3) does: without privileges the kernel's own limit holds.
+  const int room = 8 << 20;
+  if (setsockopt(opened.get(), SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof room) != 0)
+    static_cast<void>(setsockopt(opened.get(), SOL_SOCKET, SO_SNDBUF, &room, sizeof room));
   if (socket_ >= 0) close(socket_);
   socket_ = fcntl(opened.get(), F_DUPFD_CLOEXEC, 3);
   fault_.clear();
   return Reopened::same;
 }
 
+bool AuditJournal::wait(std::chrono::milliseconds time) const {
+  if (!is_busy_ || socket_ < 0) return false;
+  pollfd one{socket_, POLLOUT, 0};
+  return poll(&one, 1, static_cast<int>(time.count())) == 1 && (one.revents & POLLOUT) != 0;
+}
+
 std::size_t AuditJournal::write(std::string_view lines) {
+  is_busy_ = false;
   if (socket_ < 0 && reopen() == Reopened::failed) return 0;
   std::size_t done = 0;
   while (done < lines.size()) {
@@ -170,7 +203,8 @@ std::size_t AuditJournal::write(std::string_view lines) {
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0) {
       const int error = errno;
-      if (error != EAGAIN) {
+      is_busy_ = error == EAGAIN;
+      if (!is_busy_) {
         close(socket_);
         socket_ = -1;
       }

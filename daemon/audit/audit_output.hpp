@@ -1,6 +1,8 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -19,18 +21,31 @@ class AuditOutput {
   /// Writes as much of these whole lines as it can now; never waits. Returns how many bytes; less
   /// than all: fault() says why.
   virtual std::size_t write(std::string_view lines) = 0;
+  /// Why the last open or write failed; empty: it did not.
   virtual const std::string& fault() const = 0;
+  /// Whether it took less than all only because its reader is behind: it may take more soon.
+  virtual bool is_busy() const { return false; }
+  /// Waits for at most `time` until it may take more. False if it does not.
+  virtual bool wait(std::chrono::milliseconds time) const {
+    static_cast<void>(time);
+    return false;
+  }
   /// SIGHUP: opens it again.
   virtual Reopened reopen() = 0;
   virtual ~AuditOutput() = default;
 };
 
+/// What an output does if it cannot be opened when it is made.
+enum class AuditStart : std::uint8_t {
+  must_open,   ///< throws StartError (73)
+  may_be_shut  ///< fault() says why, and write() or reopen() tries again: for an upgrade
+};
+
 /// A file that lines are appended to: 0600, of this user alone, in a folder that others cannot
-/// write. What an earlier daemon has left without its line end gets one.
+/// write. A line that an earlier daemon has left without its end gets one. Daemons may share it.
 class AuditFile final : public AuditOutput {
  public:
-  /// Throws StartError (73) if it cannot be used.
-  explicit AuditFile(std::string path);
+  explicit AuditFile(std::string path, AuditStart start = AuditStart::must_open);
   ~AuditFile() override;
   AuditFile(const AuditFile&) = delete;
   AuditFile& operator=(const AuditFile&) = delete;
@@ -40,35 +55,42 @@ class AuditFile final : public AuditOutput {
   Reopened reopen() override;
 
   /// The lines that have an id and no outcome, and whose id no later line has: of an earlier daemon
-  /// that died. Looks at the last 64 MiB.
+  /// that died; none while another daemon has the file open (flock(2)). Looks at the last 64 MiB.
   std::vector<std::string> unended() const;
 
  private:
   Reopened open();
+  bool end_cut_line();
 
   std::string path_;
   std::string fault_;
   int file_ = -1;
+  bool has_cut_line_ = false;  ///< the file ends within a line
+  bool is_shared_ = false;     ///< another daemon had it open
 };
 
 /// The journal of systemd, by its own protocol (systemd, "Native Journal Protocol"): an entry a
 /// line, with SYSLOG_IDENTIFIER=mcp-bridged-audit.
 class AuditJournal final : public AuditOutput {
  public:
-  /// Throws StartError (73) if there is no journal. `path`: of its socket.
-  explicit AuditJournal(std::string path = "/run/systemd/journal/socket");
+  /// `path`: of its socket.
+  explicit AuditJournal(AuditStart start = AuditStart::must_open,
+                        std::string path = "/run/systemd/journal/socket");
   ~AuditJournal() override;
   AuditJournal(const AuditJournal&) = delete;
   AuditJournal& operator=(const AuditJournal&) = delete;
 
   std::size_t write(std::string_view lines) override;
   const std::string& fault() const override { return fault_; }
+  bool is_busy() const override { return is_busy_; }
+  bool wait(std::chrono::milliseconds time) const override;
   Reopened reopen() override;
 
  private:
   std::string path_;
   std::string fault_;
   int socket_ = -1;
+  bool is_busy_ = false;
 };
 
 }  // namespace bridge

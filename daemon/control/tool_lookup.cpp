@@ -79,6 +79,8 @@ void ToolLookup::answer(const Frame& request, const Client& asker, Control::Repl
   } else if (waiting_.size() == most_waiting) {
     reply(error_reply(id, failure_of(ErrorKind::overloaded, Delivered::no,
                                      "too many requests wait for the list of tools")));
+  } else if (const auto refusal = router_.refusal_to_ask(asker, id)) {
+    reply(error_reply(id, *refusal));
   } else {
     waiting_.push_back({asker.id(), std::string(id), std::move(name), std::move(reply)});
     next_step_.schedule();

@@ -112,6 +112,7 @@ struct Job : JobOutcome {
   std::uint64_t digest = 0;  ///< of method and params, if there is a key
   pid_t pid = 0;             ///< of who submitted it; 0: not known
   std::string command;       ///< likewise
+  std::string remote;        ///< likewise, of the HTTP frontend: its address
   WallTime created;
   std::chrono::milliseconds keep{};  ///< so long after its end
 
@@ -126,7 +127,8 @@ struct Job : JobOutcome {
   template <class A>
   void each_field(A& archive) {
     archive(static_cast<JobOutcome&>(*this), id, number, user, method, tool, key, digest, pid,
-            command, created, keep, collected, archive.not_saved(bytes), request, way, peer);
+            command, remote, created, keep, collected, archive.not_saved(bytes), request, way,
+            peer);
   }
 };
 

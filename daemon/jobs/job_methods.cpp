@@ -142,9 +142,11 @@ std::string JobMethods::keep_for_later(const Frame& request, const Client& asker
   const JobNumber number = runner_.store().next_number();
   auto submitted = submitted_for_later(request, number);
   if (!submitted) return {};
-  if (runner_.take_token(asker)) return {};
+  // What is not kept is judged, and counted, as the request that it then is.
+  if (!runner_.has_token(asker)) return {};
   Job* const job = runner_.submit(std::move(*submitted), number, asker);
   if (job == nullptr) return {};
+  static_cast<void>(runner_.take_token(asker));
   Collect collect;
   collect.delivers = true;
   job_waiters_.add(asker, request, *job, collect, std::move(reply));

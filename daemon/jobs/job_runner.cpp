@@ -111,6 +111,7 @@ Job* JobRunner::submit(SubmittedRequest submitted, JobNumber number, const Clien
   Job job = new_job(submitted.request.method, by.user, by.channel.identity().pid,
                     shortened(by.channel.command()), number);
   job.peer = by.channel.identity().peer();
+  job.remote = by.channel.identity().remote;
   job.tool = std::move(submitted.tool);
   job.key = std::move(submitted.key);
   job.digest = submitted.digest;
@@ -134,6 +135,7 @@ std::unique_ptr<JobRequest> JobRunner::adopt(const Client& former, UpstreamId id
   Job job = new_job(call.method, former.user, former.channel.identity().pid,
                     shortened(former.channel.command()), store_.next_number());
   job.peer = former.channel.identity().peer();
+  job.remote = former.channel.identity().remote;
   job.way.started = true;
   job.way.id = id;
   job.way.time.since = on_calendar(call.sent);
@@ -157,6 +159,7 @@ JobRequest JobRunner::request_of(const Job& job, const Running& running) const {
           .peer = job.peer,
           .pid = job.pid,
           .command = job.command,
+          .remote = job.remote,
           .job = job.id};
 }
 

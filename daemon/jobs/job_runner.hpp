@@ -117,6 +117,7 @@ class JobRunner final : private JobCalls {
 
   /// Takes a token of its user's rate before a submission; why there is none, or nothing.
   std::optional<Failure> take_token(const Client& by) { return router_.take_token(by); }
+  bool has_token(const Client& by) const { return router_.permissions().has_token(by); }
   /// Null: there is no room. `by` is who submits it.
   Job* submit(SubmittedRequest request, JobNumber number, const Client& by);
   /// REQUIRES: it has not ended.

@@ -28,7 +28,8 @@ std::size_t JobStore::charge_of(const Job& job) {
   const std::size_t question =
       job.question ? job.question->method.size() + job.question->params.size() : 0;
   return overhead + job.id.size() + job.method.size() + job.tool.size() + 2 * job.key.size() +
-         job.command.size() + question + job.progress.size() + charge_of_response(job.response);
+         job.command.size() + job.remote.size() + question + job.progress.size() +
+         charge_of_response(job.response);
 }
 
 Job* JobStore::add(Job job) {

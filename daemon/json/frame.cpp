@@ -9,6 +9,7 @@
 #include "json/json_text.hpp"
 #include "json/received_text.hpp"
 #include "json/reply.hpp"
+#include "text/characters.hpp"
 #include "text/utf8.hpp"
 
 namespace bridge {
@@ -83,8 +84,19 @@ class FrameWalk {
                           : key == "error"  ? &frame_.error
                                             : nullptr;
     if (!take_value(value)) return false;
-    if (member != nullptr) meet(*member, value, top_twice_);
+    if (member != nullptr) {
+      meet(*member, value, top_twice_);
+    } else if (is_method_or_params_for_some(key)) {
+      top_twice_ = true;
+    }
     return true;
+  }
+
+  /// Whether a parser that ignores case takes the member for one that says what is asked.
+  static bool is_method_or_params_for_some(std::string_view key) {
+    if (key.size() != 6) return false;
+    const std::string lower = ascii_lower(key);
+    return lower == "method" || lower == "params";
   }
 
   /// Records a member that the bridge acts on; `twice` if it was recorded before.

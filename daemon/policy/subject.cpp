@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "base/log.hpp"
 #include "json/json_text.hpp"
+#include "text/characters.hpp"
 
 namespace bridge {
 namespace {
@@ -14,9 +16,11 @@ namespace {
 class NamedOnce {
  public:
   void found(std::string_view raw_value) {
-    is_clear_ = !value_ && is_string(raw_value);
+    is_clear_ = is_clear_ && !value_ && is_string(raw_value);
     value_ = raw_value;
   }
+  /// A member that a parser which ignores case would take for it.
+  void found_similar() { is_clear_ = false; }
   bool is_clear() const { return value_ && is_clear_; }
   std::string text() const { return value_ ? to_text(*value_).value_or("") : std::string(); }
 
@@ -25,10 +29,27 @@ class NamedOnce {
   bool is_clear_ = true;
 };
 
+/// Whether a parser that ignores case, as Go's does, takes a member of this raw name for `name`.
+bool is_similar(std::string_view raw_key, std::string_view name) {
+  if (raw_key.find('\\') != raw_key.npos) return ascii_lower(unescape(raw_key)) == name;
+  return std::equal(raw_key.begin(), raw_key.end(), name.begin(), name.end(),
+                    [](char one, char wanted) { return ascii_lower(one) == wanted; });
+}
+
+/// Takes the member if it is that one.
+void look_at(std::string_view key, std::string_view value, std::string_view name,
+             NamedOnce& named) {
+  if (key_is(key, name)) {
+    named.found(value);
+  } else if (is_similar(key, name)) {
+    named.found_similar();
+  }
+}
+
 Subject named_by(Subject::Kind kind, std::string_view params, std::string_view member) {
   NamedOnce named;
   each_member(params, [&](std::string_view key, std::string_view value) {
-    if (key_is(key, member)) named.found(value);
+    look_at(key, value, member, named);
     return true;
   });
   return {kind, named.text(), named.is_clear()};
@@ -40,7 +61,10 @@ Subject completed(std::string_view params) {
   std::string_view ref;
   bool is_clear = true;
   each_member(params, [&](std::string_view key, std::string_view value) {
-    if (!key_is(key, "ref")) return true;
+    if (!key_is(key, "ref")) {
+      is_clear = is_clear && !is_similar(key, "ref");
+      return true;
+    }
     is_clear = is_clear && ref.empty();
     ref = value;
     return true;
@@ -49,9 +73,9 @@ Subject completed(std::string_view params) {
   NamedOnce name;
   NamedOnce uri;
   each_member(ref, [&](std::string_view key, std::string_view value) {
-    if (key_is(key, "type")) type.found(value);
-    if (key_is(key, "name")) name.found(value);
-    if (key_is(key, "uri")) uri.found(value);
+    look_at(key, value, "type", type);
+    look_at(key, value, "name", name);
+    look_at(key, value, "uri", uri);
     return true;
   });
   is_clear = is_clear && type.is_clear();

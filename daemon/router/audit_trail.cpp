@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <random>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -72,9 +71,18 @@ void AuditTrail::came(const User& user, const JobRequest& job, const Frame& requ
   record.client.uid = user.uid;
   record.client.pid = static_cast<std::uint64_t>(job.pid);
   record.client.command = job.command;
+  record.client.remote = job.remote;
   record.job = job.job;
   fill(record, request);
   if (options_.required) new_.push_back({{}, job.job, record.number});
+}
+
+void AuditTrail::kept_as_job(const Client& client, const Frame& request, std::string_view job) {
+  AuditRecord record;
+  record.client = known_of(client).client;
+  fill(record, request);
+  record.job = job;
+  end(record, {AuditOutcome::ok});
 }
 
 void AuditTrail::fill(AuditRecord& record, const Frame& request) {
@@ -319,7 +327,7 @@ void AuditTrail::end_all(bool jobs_continue) {
     for (const auto& [job, record] : std::exchange(jobs_, {})) end(record, {});
   }
   for (const auto& [id, record] : std::exchange(left_behind_, {})) end(record, {});
-  log_.write();
+  log_.write_last();
 }
 
 void AuditTrail::take_over(std::vector<AuditRecord> records) {
@@ -342,17 +350,20 @@ void AuditTrail::take_over(std::vector<AuditRecord> records) {
 
 /// A line of the file that says so is made of that line.
 void AuditTrail::end_unknown(const AuditRecord& record) {
-  const bool is_in_file = options_.required && options_.target != "journal" && record.is_begun;
-  if (!is_in_file) append(unknown_line(beginning_line(record)));
+  if (!begun_before_.contains(record.id)) append(unknown_line(beginning_line(record)));
   note_end(record);
 }
 
-void AuditTrail::end_begun(const std::vector<std::string>& lines) {
-  std::set<std::string> open;
-  each([&](const AuditRecord& one) { open.insert(one.id); });
-  for (const std::string& line : lines) {
-    if (!open.contains(find_string(line, "id").value_or(""))) append(unknown_line(line));
+void AuditTrail::found_begun(std::vector<std::string> lines) {
+  for (std::string& line : lines) {
+    std::string id = find_string(line, "id").value_or("");
+    begun_before_.insert_or_assign(std::move(id), std::move(line));
   }
+}
+
+void AuditTrail::end_begun() {
+  each([&](const AuditRecord& one) { begun_before_.erase(one.id); });
+  for (const auto& [id, line] : std::exchange(begun_before_, {})) append(unknown_line(line));
 }
 
 void AuditTrail::give_up_jobs(const std::function<bool(std::string_view job)>& known) {

@@ -23,6 +23,11 @@
 
 namespace bridge {
 
+/// With --audit-required, why a request is refused that could not be recorded.
+constexpr std::string_view unrecorded_refusal =
+    "the audit cannot be written, and --audit-required refuses requests without it; make room for "
+    "it, then send the request again";
+
 /// The requests of clients from their arrival to the line that the audit has of each (BEHAVIOUR,
 /// "Audit"). The request of a job ends with the job.
 ///
@@ -58,6 +63,8 @@ class AuditTrail final : public AnswerWatcher {
   void came(const Client& client, const Frame& request);
   /// One of a job.
   void came(const User& user, const JobRequest& job, const Frame& request);
+  /// A request that has become this job on its arrival: its submission.
+  void kept_as_job(const Client& client, const Frame& request, std::string_view job);
   /// With --audit-required: writes the first lines of what has come since the last call, at once.
   void begin_all();
   /// Before it is sent to the server. False: with --audit-required it could not be recorded.
@@ -110,9 +117,11 @@ class AuditTrail final : public AnswerWatcher {
   /// What a daemon that died has left: their ends are unknown, but for jobs, which go on until
   /// give_up_jobs().
   void take_over(std::vector<AuditRecord> records);
-  /// What a daemon with --audit-required has left in the file (AuditFile::unended()): the ends are
-  /// unknown, but for what goes on.
-  void end_begun(const std::vector<std::string>& lines);
+  /// Lines that an earlier daemon with --audit-required has left in the file
+  /// (AuditFile::unended()). Before take_over().
+  void found_begun(std::vector<std::string> lines);
+  /// Their ends are unknown, except of requests that continue.
+  void end_begun();
   /// The ends of jobs that are not `known` are unknown.
   void give_up_jobs(const std::function<bool(std::string_view job)>& known);
 
@@ -166,6 +175,7 @@ class AuditTrail final : public AnswerWatcher {
   Jobs jobs_;                   ///< by their names
   std::unordered_map<UpstreamId, AuditRecord> left_behind_;
   std::vector<New> new_;
+  std::map<std::string, std::string> begun_before_;  ///< lines of an earlier daemon, by their ids
   std::string line_;  ///< the one that is being made; its memory is kept
   WrittenSecond second_;
   std::size_t said_ = 0;  ///< bytes of lines since the first ones were said again

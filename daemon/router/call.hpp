@@ -112,7 +112,8 @@ struct JobRequest {
   std::optional<Peer> peer{};  ///< none: not known
   pid_t pid = 0;               ///< 0: not known
   std::string command{};
-  std::string job{};  ///< its name
+  std::string remote{};  ///< the address of a caller of the HTTP frontend
+  std::string job{};     ///< its name
   /// Where its answer comes, if another daemon has sent it; none: it is to be sent.
   std::optional<ResumePoint> place{};
 
@@ -121,7 +122,8 @@ struct JobRequest {
 
   template <class A>
   void each_field(A& archive) {
-    archive(number, about_task, for_client, peer, pid, command, job, archive.not_saved(place));
+    archive(number, about_task, for_client, peer, pid, command, remote, job,
+            archive.not_saved(place));
   }
 };
 

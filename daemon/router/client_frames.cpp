@@ -334,19 +334,18 @@ void ClientFrames::start_request(Caller& caller) {
   if (context_.audit != nullptr && refuse_unrecorded(caller, request.frame, request.job.get()))
     return;
   if (client != nullptr && suspended_calls_.take_retry(*client, request)) return;
-  if (context_.permissions.is_on() && refuse_by_policy(caller, request)) return;
+  if (context_.permissions.is_on() && refuse_by_policy(caller, request.frame, request.job.get()))
+    return;
   in_flight_.start(caller, std::move(request));
 }
 
 /// Judges again what was judged before the policy changed, and the requests of jobs, and takes a
 /// token. Whether it was answered.
-bool ClientFrames::refuse_by_policy(Caller& caller, const WaitingFrame& request) {
-  const Frame& frame = request.frame;
+bool ClientFrames::refuse_by_policy(Caller& caller, const Frame& frame, const JobRequest* job) {
   std::optional<Failure> refusal;
   Client* const client = caller.client();
   if (client == nullptr || client->judged_before_change) {
-    refusal =
-        context_.permissions.refusal(caller, request.job.get(), frame, translator_.tools().list());
+    refusal = context_.permissions.refusal(caller, job, frame, translator_.tools().list());
   }
   if (client != nullptr) {
     client->judged_before_change = client->judged_before_change && client->waiting.has_request();
@@ -363,11 +362,8 @@ bool ClientFrames::refuse_unrecorded(Caller& caller, const Frame& request, const
                             ? context_.audit->may_send(*job)
                             : context_.audit->may_send(caller.id(), request.text(request.id));
   if (may_send) return false;
-  refuse(
-      caller, request,
-      failure_of(
-          ErrorKind::audit, Delivered::no,
-          "the audit cannot be written, and --audit-required refuses requests without it; make room for it, then send the request again"));
+  refuse(caller, request,
+         failure_of(ErrorKind::audit, Delivered::no, std::string(unrecorded_refusal)));
   return true;
 }
 
@@ -518,6 +514,7 @@ bool ClientFrames::takes_id_of_listen(const Client& client, const Frame& request
 bool ClientFrames::start_listen(Client& client) {
   const Frame frame = client.waiting.take_front().frame;
   if (context_.audit != nullptr && refuse_unrecorded(client, frame)) return true;
+  if (context_.permissions.is_on() && refuse_by_policy(client, frame)) return true;
   if (client.listens < context_.options.client_inflight) {
     listens_.add(client, frame);
   } else {
@@ -538,6 +535,7 @@ bool ClientFrames::answer_for_upstream(Client& client) {
     return true;
   }
   if (context_.audit != nullptr && refuse_unrecorded(client, frame)) return true;
+  if (context_.permissions.is_on() && refuse_by_policy(client, frame)) return true;
   restorable_.accepted(frame, client.id());
   if (frame.method == "resources/subscribe"sv &&
       client.subscribing < context_.options.client_inflight) {

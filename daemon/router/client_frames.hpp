@@ -215,7 +215,7 @@ class ClientFrames {
   bool start_listen(Client& client);
   void start_request(Caller& caller);
   bool answer_unsubscribe(Client& client);
-  bool refuse_by_policy(Caller& caller, const WaitingFrame& request);
+  bool refuse_by_policy(Caller& caller, const Frame& frame, const JobRequest* job = nullptr);
   bool refuse_unrecorded(Caller& caller, const Frame& request, const JobRequest* job = nullptr);
   void start_recorded();
   bool has_slot_of_user(Caller& caller);

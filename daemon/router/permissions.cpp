@@ -80,6 +80,15 @@ std::uint64_t& Permissions::count_of(Subject::Kind kind) {
   }
 }
 
+bool Permissions::has_token(const Client& client) const {
+  const PolicyRule* const rule = client.rule;
+  if (rule == nullptr || !rule->rate) return true;
+  const auto found = buckets_.find(client.user);
+  if (found == buckets_.end()) return true;
+  TokenBucket bucket = found->second;
+  return !bucket.take(*rule->rate, loop_.now());
+}
+
 std::optional<Failure> Permissions::take_token(const Client& client) {
   const PolicyRule* const rule = client.rule;
   if (rule == nullptr || !rule->rate) return std::nullopt;

@@ -65,6 +65,8 @@ class Permissions {
   /// The same of a tool that it asks for by a control method.
   std::optional<Failure> refusal_of_tool(const Client& client, std::string_view name,
                                          const ToolList& tools);
+  /// Whether take_token() would take one.
+  bool has_token(const Client& client) const;
   /// Takes a token of the client's user, or says that there is none. Counted.
   std::optional<Failure> take_token(const Client& client);
   /// The list without what may not be seen; `method` is that of the request.

@@ -468,6 +468,7 @@ std::string Router::client_request_for_later(ClientId id, Frame request) {
     take_message(*client, std::move(request));
   } else {
     note_kind(*client, request);
+    if (audit_ != nullptr) audit_->kept_as_job(*client, request, name);
   }
   return name;
 }
@@ -632,11 +633,23 @@ void Router::client_notification(Client& client, Frame frame) {
     if (!wanted.empty() && !frames_.cancel(client, wanted) && !listens_.cancel(client, wanted) &&
         !control_.cancel(client, wanted))
       in_flight_.cancel(client, std::string(wanted), std::move(frame));
-  } else if (may_do_nothing(client)) {
+  } else if (may_do_nothing(client) || is_denied_notification(client, frame)) {
     ++statistics_.dropped_notifications;
   } else {
     frames_.add(client, std::move(frame));
   }
+}
+
+/// Whether it is a notification by its missing id only: its method is judged as that of a request.
+bool Router::is_denied_notification(const Client& client, const Frame& frame) const {
+  return client.rule != nullptr && !frame.method.starts_with("notifications/") &&
+         !permissions_.allows(client, frame, translator_.tools().list());
+}
+
+std::optional<Failure> Router::refusal_to_ask(const Client& client, std::string_view raw_id) {
+  if (audit_ != nullptr && !audit_->may_send(client.id(), raw_id))
+    return failure_of(ErrorKind::audit, Delivered::no, std::string(unrecorded_refusal));
+  return permissions_.take_token(client);
 }
 
 void Router::control_notification(Client& client, const Frame& frame) {

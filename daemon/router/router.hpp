@@ -59,6 +59,9 @@ class Router final : public ClientEvents, public SessionEvents, private RequestE
   std::optional<Failure> take_token(const Client& client) {
     return permissions_.take_token(client);
   }
+  /// Why the server may not be asked for what this control request needs, by the audit and the rate
+  /// of its user; nullopt: it may. Takes a token.
+  std::optional<Failure> refusal_to_ask(const Client& client, std::string_view raw_id);
   /// The daemon is ending: waiting frames are answered, requests in flight go on.
   void begin_shutdown();
   /// The grace period is over: answers requests in flight too. `keeps_jobs`: those of jobs are not
@@ -179,6 +182,7 @@ class Router final : public ClientEvents, public SessionEvents, private RequestE
   bool refuse_modern(Client& client, const Frame& request);
   bool refuse_by_policy(Client& client, const Frame& request);
   bool refuse_control(Client& client, const Frame& request);
+  bool is_denied_notification(const Client& client, const Frame& frame) const;
   bool may_do_nothing(const Client& client) const {
     return client.rule != nullptr && client.rule->is_none();
   }

@@ -168,6 +168,26 @@ class Files(Audits):
         self.assertEqual([line["tool"] for line in self.line_of(tool="fail")], ["fail"])
         self.assertEqual(len([line for line in self.lines(self.path("audit.log.1")) if line.get("tool") == "echo"]), 2)
 
+    def test_a_file_that_cannot_be_opened_again_is_tried_until_it_can(self):
+        _, daemon = self.audited()
+        client = self.client()
+        client.call("echo", {"message": "x"}, 1)
+        self.line_of(tool="echo")
+        os.rename(self.file, self.path("audit.log.1"))
+        self.write("audit.log", "", 0o660)
+        daemon.signal(signal.SIGHUP)
+        daemon.logged("cannot reopen the audit")
+        self.assertEqual(daemon.status()["audit"], "failing")
+        os.chmod(self.file, 0o600)
+        eventually(lambda: daemon.status()["audit"] == "written", "it is opened", 30)
+        client.call("fail", {}, 2)
+        self.line_of(tool="fail")
+
+    def test_a_file_that_others_can_read_is_closed_to_them(self):
+        self.write("audit.log", "", 0o644)
+        self.audited()
+        self.assertEqual(os.stat(self.file).st_mode & 0o777, 0o600)
+
     def test_a_folder_or_file_that_others_can_write_is_73(self):
         os.mkdir(self.path("open"))
         os.chmod(self.path("open"), 0o777)
@@ -203,6 +223,45 @@ class FullDisk(Audits):
         def limit():
             resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
         return self.audited(*options, before_exec=limit)
+
+    def test_an_upgrade_writes_what_had_no_room(self):
+        _, daemon = self.limited()
+        client = self.client()
+        self.fill(client)
+        client.call("fail", {}, 1000)
+        self.make_room(daemon)
+        daemon.signal(signal.SIGUSR2)
+        daemon.logged("continues serving")
+        self.line_of(tool="fail")
+        self.assertEqual(daemon.metrics().of("mcp_bridge_audit_lines_lost_total"), [0])
+
+    def test_the_end_writes_what_had_no_room(self):
+        _, daemon = self.limited()
+        client = self.client()
+        self.fill(client)
+        client.call("fail", {}, 1000)
+        self.make_room(daemon)
+        daemon.terminate()
+        self.line_of(tool="fail")
+
+    def test_an_upgrade_goes_on_where_the_file_cannot_be_opened(self):
+        _, daemon = self.audited()
+        client = self.client()
+        client.call("echo", {"message": "x"}, 1)
+        os.chmod(self.folder, 0o777)
+        daemon.signal(signal.SIGUSR2)
+        daemon.logged("continues serving")
+        self.assertEqual(daemon.status()["audit"], "failing")
+        client.call("fail", {}, 2)
+        os.chmod(self.folder, 0o755)
+        daemon.signal(signal.SIGHUP)
+        self.line_of(tool="fail")
+
+    def test_a_start_goes_on_where_a_cut_line_cannot_be_ended(self):
+        self.write("audit.log", "x" * 1999, 0o600)
+        _, daemon = self.limited(size=1999)
+        self.client().call("echo", {"message": "x"})
+        eventually(lambda: daemon.status()["audit"] == "failing", "it is full")
 
     def make_room(self, daemon):
         resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))

@@ -22,7 +22,10 @@ struct FakeOutput final : AuditOutput {
     return taken;
   }
   const std::string& fault() const override { return reason; }
+  bool is_busy() const override { return is_behind; }
   Reopened reopen() override {
+    if (!can_open) return Reopened::failed;
+    reason.clear();
     text.clear();
     return Reopened::another;
   }
@@ -31,6 +34,8 @@ struct FakeOutput final : AuditOutput {
   std::string reason;
   std::size_t room = 1'000'000;
   int writes = 0;
+  bool is_behind = false;
+  bool can_open = true;
 };
 
 struct Fixture {
@@ -71,6 +76,84 @@ TEST_CASE("what cannot be written waits, is tried again, and goes on within a li
   CHECK_FALSE(t.audit.is_failing());
   CHECK(t.output->text == "aaaa\nb\n");
   CHECK(t.audit.counts().lost == 0);
+}
+
+TEST_CASE("a reader that is behind is no failure until it has been so for long") {
+  Fixture t;
+  t.output->room = 2;
+  t.output->is_behind = true;
+  t.audit.append("a\nb\n");
+  t.audit.write();
+  CHECK_FALSE(t.audit.is_failing());
+  t.output->room = 2;
+  let_pass(t.clock, t.loop, 20ms);
+  CHECK(t.output->text == "a\nb\n");
+  t.output->room = 0;
+  t.audit.append("c\n");
+  t.audit.write();
+  let_pass(t.clock, t.loop, 4s);
+  CHECK_FALSE(t.audit.is_failing());
+  let_pass(t.clock, t.loop, 2s);
+  CHECK(t.audit.is_failing());
+  t.output->room = 100;
+  let_pass(t.clock, t.loop, 10s);
+  CHECK_FALSE(t.audit.is_failing());
+  CHECK(t.output->text == "a\nb\nc\n");
+}
+
+TEST_CASE("a file that cannot be opened again is tried until it can, and the old one is used") {
+  Fixture t;
+  int opened = 0;
+  t.audit.on_another_file([&opened] { ++opened; });
+  t.output->can_open = false;
+  CHECK_FALSE(t.audit.reopen());
+  CHECK(t.audit.is_failing());
+  t.audit.append("a\n");
+  t.audit.write();
+  CHECK(t.output->text == "a\n");
+  CHECK(t.audit.is_failing());
+  t.output->can_open = true;
+  let_pass(t.clock, t.loop, 10s);
+  CHECK_FALSE(t.audit.is_failing());
+  CHECK(opened == 1);
+}
+
+TEST_CASE("at the end, and in an upgrade, what could not be written is tried once more") {
+  Fixture t;
+  t.output->room = 0;
+  t.audit.append("a\n");
+  t.audit.write();
+  t.output->room = 100;
+  t.audit.write_last();
+  CHECK(t.output->text == "a\n");
+  t.output->room = 0;
+  t.audit.append("b\n");
+  t.audit.write_last();
+  Fixture next;
+  next.audit.restore(t.audit.save());
+  next.audit.write();
+  CHECK(next.output->text == "b\n");
+  CHECK(next.audit.counts().written == 2);
+}
+
+TEST_CASE("an output that is shut at the beginning is opened when it can be") {
+  SimulatedClock clock;
+  EventLoop loop(clock);
+  Log log(LogLevel::off);
+  auto* const output = new FakeOutput;
+  output->reason = "no such folder";
+  output->can_open = false;
+  output->room = 0;
+  AuditLog audit(loop, std::unique_ptr<AuditOutput>(output), log);
+  CHECK(audit.is_failing());
+  audit.append("a\n");
+  let_pass(clock, loop, 10s);
+  CHECK(audit.is_failing());
+  output->can_open = true;
+  output->room = 100;
+  let_pass(clock, loop, 10s);
+  CHECK_FALSE(audit.is_failing());
+  CHECK(output->text == "a\n");
 }
 
 TEST_CASE("beyond what may wait lines are lost and counted") {

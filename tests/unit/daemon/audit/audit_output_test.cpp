@@ -193,7 +193,7 @@ TEST_CASE("no more is looked at than the last 64 MiB, from a line's beginning on
 TEST_CASE("each line is an entry of the journal") {
   const AuditFolder folder;
   const FakeJournal journal(folder.of("socket"));
-  AuditJournal output(folder.of("socket"));
+  AuditJournal output(AuditStart::must_open, folder.of("socket"));
   CHECK(output.write("{\"a\":1}\n{\"b\":2}\n") == 16);
   CHECK(journal.entry() == "PRIORITY=6\nSYSLOG_IDENTIFIER=mcp-bridged-audit\nMESSAGE={\"a\":1}\n");
   CHECK(journal.entry() == "PRIORITY=6\nSYSLOG_IDENTIFIER=mcp-bridged-audit\nMESSAGE={\"b\":2}\n");
@@ -207,7 +207,7 @@ TEST_CASE("a journal that is full takes the lines up to there, and one that has 
   for (int i = 0; i < 20'000; ++i) lines += "{\"a\":1}\n";
   {
     const FakeJournal journal(folder.of("socket"));
-    AuditJournal output(folder.of("socket"));
+    AuditJournal output(AuditStart::must_open, folder.of("socket"));
     const std::size_t taken = output.write(lines);
     CHECK(taken > 0);
     CHECK(taken < lines.size());
@@ -216,9 +216,9 @@ TEST_CASE("a journal that is full takes the lines up to there, and one that has 
     CHECK_FALSE(journal.entry().empty());
   }
   unlink(folder.of("socket").c_str());
-  CHECK_THROWS_AS(AuditJournal(folder.of("socket")), StartError);
+  CHECK_THROWS_AS(AuditJournal(AuditStart::must_open, folder.of("socket")), StartError);
   auto first = std::make_unique<FakeJournal>(folder.of("socket"));
-  AuditJournal output(folder.of("socket"));
+  AuditJournal output(AuditStart::must_open, folder.of("socket"));
   first.reset();
   unlink(folder.of("socket").c_str());
   CHECK(output.write("{\"a\":1}\n") == 0);

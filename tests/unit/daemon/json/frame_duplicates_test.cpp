@@ -19,6 +19,8 @@ TEST_CASE("a member that the bridge acts on must not stand twice, plain or escap
            R"({"id":1,"method":"a","\u006dethod":"a"})",
            R"({"id":1,"method":"a","metho\u0064":7})",
            R"({"id":1,"method":"a","params":{},"params":{}})",
+           R"({"id":1,"method":"a","Method":"b"})",
+           R"({"id":1,"method":"a","PARAMS":{}})",
            R"({"id":1,"method":"a","params":{},"\u0070arams":[]})",
            R"({"method":"a","params":1,"params":{}})",
            R"({"id":1,"result":{},"result":{}})",

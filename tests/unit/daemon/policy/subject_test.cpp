@@ -77,6 +77,15 @@ TEST_CASE("what names its item twice, or not, is not allowed where items are res
                   R"({"ref":{"type":"ref/prompt","name":"hello"},"ref":{"type":"ref/prompt"}})"));
   CHECK_FALSE(may(rule(), "completion/complete",
                   R"({"ref":{"type":"ref/prompt","name":"hello","name":"bye"}})"));
+  // Some parsers take a member in another case for it, and the last one counts.
+  for (const char* params : {R"({"name":"read_a","Name":"rm"})", R"({"NAME":"rm","name":"read_a"})",
+                             R"({"name":"read_a","\u004eame":"rm"})"}) {
+    INFO(params);
+    CHECK_FALSE(may(rule(), "tools/call", params));
+  }
+  CHECK_FALSE(may(rule(), "completion/complete",
+                  R"({"ref":{"type":"ref/prompt","name":"hello"},"Ref":{}})"));
+  CHECK(may(rule(), "tools/call", R"({"name":"read_a","names":"rm","nam":1})"));
   PolicyRule open;
   open.number = 1;
   CHECK(may(open, "tools/call", R"({"name":"a","name":"b"})"));

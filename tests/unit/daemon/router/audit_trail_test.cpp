@@ -16,6 +16,7 @@ struct Kept final : AuditOutput {
     const std::size_t taken = std::min(lines.size(), room);
     text += lines.substr(0, taken);
     room -= taken;
+    reason = taken < lines.size() ? "no space" : "";
     return taken;
   }
   const std::string& fault() const override { return reason; }
@@ -25,7 +26,7 @@ struct Kept final : AuditOutput {
   }
 
   std::string text;
-  std::string reason = "no space";
+  std::string reason;
   std::size_t room = 10'000'000;
   int writes = 0;
 };
@@ -294,9 +295,10 @@ TEST_CASE("of a file's first lines those are ended that do not go on") {
   of_job.is_begun = true;
   of_job.method = "tools/call";
   of_job.job = "j";
-  t.trail.take_over({of_job});
-  t.trail.end_begun(
+  t.trail.found_begun(
       {R"({"id":"x-1","method":"tools/call"})", R"({"id":"x-2","method":"tools/call"})"});
+  t.trail.take_over({of_job});
+  t.trail.end_begun();
   CHECK(t.lines() == Lines{R"({"id":"x-1","method":"tools/call","outcome":"unknown"})"});
 }
 

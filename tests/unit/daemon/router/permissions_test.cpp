@@ -63,6 +63,15 @@ TEST_CASE("a call that the rule does not allow is answered, and does not reach t
   CHECK_FALSE(t.router.statistics().last_error);
 }
 
+TEST_CASE("a method without an id is judged as with one") {
+  Ruled t(R"({"uid":4242,"methods":[]})");
+  FakeClient& client = connect_agent(t);
+  t.send(client, R"({"jsonrpc":"2.0","method":"admin/reset"})");
+  CHECK(t.upstream.count("admin/reset") == 0);
+  t.notify(client, roots_changed);
+  CHECK(t.upstream.count(roots_changed) == 1);
+}
+
 TEST_CASE("the daemon's own user is told the file and the line") {
   Ruled t("{\"tools\":[]}");
   FakeClient& client = t.connect("unix", geteuid());
