@@ -1,4 +1,4 @@
-// mcp-nc: the client half of the session bridge.
+// mcp-nc: the client of the session bridge.
 
 #include <csignal>
 
@@ -8,7 +8,7 @@
 
 int main(int argc, char** argv) {
   bridge::ensure_standard_descriptors();
-  std::signal(SIGPIPE, SIG_IGN);  // a closed output is a value that write(2) returns
+  std::signal(SIGPIPE, SIG_IGN);  // write(2) reports a closed output as an error
 
   const auto parsed = client::parse_command_line({argv + 1, argv + argc});
   const client::ExitCode code = std::holds_alternative<client::UsageError>(parsed)

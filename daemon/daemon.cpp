@@ -44,7 +44,7 @@ ClientIdSource client_ids_of(const Beginning& beginning) {
   return ClientIdSource(beginning.earlier ? beginning.earlier->process.last_client : ClientId{});
 }
 
-/// With --state-dir. An upgrade does not fail for it: then what was handed over is all there is.
+/// For --state-dir. An upgrade continues if it fails: then only the handed-over snapshot is used.
 std::unique_ptr<DaemonState> state_of(const Beginning& beginning, const std::string& folder,
                                       Log& log,
                                       const std::function<std::unique_ptr<DaemonState>()>& make) {
@@ -232,7 +232,7 @@ int Daemon::run() {
   log_.event(LogLevel::info, continues ? "upgraded" : "started", "mcp-bridged {} {} {} on {}",
              MCP_BRIDGE_VERSION, continues ? "continues serving" : "serves", upstream_->target(),
              clients_.socket_name());
-  // With --state-dir the state tells what became of what the previous daemon had.
+  // With --state-dir the state tells what became of the previous daemon's jobs and notifications.
   if (!state_ && clients_.replaces_stale_socket()) {
     log_.event(LogLevel::warning, "previous daemon killed",
                "the previous daemon on {} ended without shutting down (killed, out of memory, or a "
@@ -260,7 +260,7 @@ int Daemon::run() {
 }
 
 void Daemon::flush() {
-  if (state_) state_->write();  // nobody is told of anything before it is kept
+  if (state_) state_->write();  // saved before any client is told
   clients_.flush();
   if (frontend_) frontend_->flush();
 }
@@ -285,7 +285,7 @@ void Daemon::reload() {
   supervisor_.reloaded();
 }
 
-// Session and clients stay. Whatever is wrong in the new options, nothing of them is taken.
+// Session and clients stay. If anything in the new options is wrong, none of them is applied.
 void Daemon::take_options_again() {
   ParsedOptions parsed;
   try {
@@ -326,7 +326,7 @@ Activity Daemon::activity() const {
   return now;
 }
 
-/// After each turn: the upstream's state, when it is another one. An upgrade has its own.
+/// After each turn: reports the upstream's state if it changed, except during an upgrade.
 void Daemon::tell_state() {
   if (ending_ || upgrade_.has_begun() || reported_state_ == session_.state()) return;
   reported_state_ = session_.state();
@@ -338,9 +338,9 @@ void Daemon::tell_state() {
 
 namespace {
 
-/// The end of the session may take this long after the grace; then the daemon goes anyway.
+/// Ending the session may take this long after the grace; then the daemon exits anyway.
 constexpr std::chrono::milliseconds delete_time{2500};
-/// What the service manager is told to allow over the grace.
+/// The time beyond the grace that the service manager is asked to allow.
 constexpr std::chrono::milliseconds end_timeout = 2 * delete_time;
 
 }  // namespace

@@ -36,21 +36,21 @@
 
 namespace bridge {
 
-/// How the process began.
+/// How this process was started.
 struct Beginning {
   const ProcessStart& process;              ///< outlives the daemon
-  std::string program;                      ///< the path as it was started
-  std::optional<DaemonSnapshot> earlier{};  ///< of the previous process, in an upgrade
+  std::string program;                      ///< the path as given at the start
+  std::optional<DaemonSnapshot> earlier{};  ///< from the previous process, in an upgrade
 };
 
-/// Owns all parts, in the order in which they may know one another: what stands later refers to
-/// what stands before, and is destroyed first. One thread runs everything.
+/// Owns all parts, in the order of their dependencies: a later part may refer to earlier ones, and
+/// is destroyed before them. One thread runs everything.
 class Daemon final : private Upgradable {
  public:
-  /// Reads the options again, as at the start; throws StartError.
+  /// Reads the options again as at the start; throws StartError.
   using ReadOptions = std::function<ParsedOptions()>;
 
-  /// Takes the socket; throws StartError if it cannot be had.
+  /// Binds the socket; throws StartError if that fails.
   Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning, Log& log);
 
   /// Serves until a signal ends it. Returns the exit code.
@@ -99,7 +99,7 @@ class Daemon final : private Upgradable {
   const Supervision supervision_;
   Log& log_;
   EventLoop loop_;
-  Deferred flush_;  ///< writes what was queued for clients
+  Deferred flush_;  ///< writes data queued for clients
   ByteBudget budget_;
   NotificationFeed feed_;
   UpstreamIdSource ids_;
@@ -116,7 +116,7 @@ class Daemon final : private Upgradable {
   std::unique_ptr<AuditLog> audit_log_;  ///< null without --audit
   std::unique_ptr<AuditTrail> audit_;    ///< likewise
   std::unique_ptr<DaemonState> state_;   ///< null without --state-dir
-  SignalWatch signals_;  ///< before the socket appears: who sees that may send a signal
+  SignalWatch signals_;  ///< before the socket appears: its users may send a signal at once
   UnixClients clients_;
   std::unique_ptr<HttpFrontend> frontend_;  ///< null without --http
   Metrics metrics_;
@@ -129,7 +129,7 @@ class Daemon final : private Upgradable {
   DeadlineTimer grace_;
   DeadlineTimer last_moment_;
   IdleExit idle_exit_;
-  std::map<std::string, std::string> answers_;  ///< of the terminal; secret
+  std::map<std::string, std::string> answers_;  ///< given on the terminal; secret
   bool ending_ = false;
   bool is_over_ = false;  ///< the loop is not to run again
   int exit_code_ = 0;

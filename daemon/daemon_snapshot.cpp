@@ -18,7 +18,7 @@
 namespace bridge {
 namespace {
 
-/// The one record of a snapshot: it is never written to a disk.
+/// The only record of a snapshot, which is never written to a disk.
 constexpr std::uint32_t snapshot_record = 1001;
 
 }  // namespace

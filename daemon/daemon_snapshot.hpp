@@ -22,25 +22,25 @@
 
 namespace bridge {
 
-/// With what this process was started, and what belongs to all of it.
+/// How this process was started, and data that belongs to no single part.
 struct ProcessSnapshot {
-  std::string proof;    ///< drawn for each state; who can say it has read the state
+  std::string proof;    ///< random for each snapshot; returning it proves that it was read
   std::string version;  ///< of the program that wrote it
-  std::string program;  ///< the path as it was started
+  std::string program;  ///< the path as given at the start
   std::vector<std::string> arguments;
   std::vector<std::string> environment;
   std::map<std::string, std::string> given;    ///< ParsedOptions
   std::map<std::string, std::string> answers;  ///< ParsedOptions
   std::string notify_socket;
   std::uint64_t watchdog = 0;          ///< microseconds; 0: none
-  std::uint64_t soft_descriptors = 0;  ///< limit of file descriptors as it was given
+  std::uint64_t soft_descriptors = 0;  ///< the original limit of file descriptors
   std::uint64_t hard_descriptors = 0;
   std::string instance;
   ClientId last_client{};
   bool in_session = false;     ///< the session is there, and this process can go on in it
   int frontend_listener = -1;  ///< of the HTTP face
   int metrics_listener = -1;
-  std::string login;  ///< of a person: Login::save_login()
+  std::string login;  ///< Login::save_login()
 
   template <class A>
   void each_field(A& archive) {
@@ -50,8 +50,8 @@ struct ProcessSnapshot {
   }
 };
 
-/// All that one process of the daemon leaves to the next one in an upgrade: a value. It holds
-/// secrets, and goes through memory only.
+/// Everything that one process of the daemon hands over to the next in an upgrade: a value. It
+/// contains secrets, and is kept in memory only.
 struct DaemonSnapshot {
   ProcessSnapshot process;
   Ring::Saved ring;
@@ -71,7 +71,7 @@ struct DaemonSnapshot {
   std::vector<AuditTrail::Saved> audit;          ///< requests that have not ended
   AuditLog::Saved audit_log;
 
-  /// The descriptors that go along.
+  /// The descriptors that are handed over with it.
   std::vector<int> descriptors() const;
 
   template <class A>
@@ -81,10 +81,10 @@ struct DaemonSnapshot {
   }
 };
 
-/// As a log (STATE.md) of one record, that of an upgrade. Empty: it is larger than 4 GiB.
+/// As a log (STATE.md) of one record, that of an upgrade. Empty: larger than 4 GiB.
 std::string write_snapshot(const DaemonSnapshot& snapshot);
 
-/// Reads it again, or says why it cannot be restored. Pure.
+/// Reads it, or returns why it cannot be restored. Pure.
 std::variant<DaemonSnapshot, std::string> read_snapshot(std::string_view bytes);
 
 /// What the previous process has left to this one.

@@ -14,7 +14,7 @@
 namespace bridge {
 namespace {
 
-/// So many ids are noted as used at a time: more than a turn can use.
+/// So many ids are recorded as used at a time: more than a turn can use.
 constexpr std::uint64_t id_block = 1u << 16;
 
 std::string random_name() {
@@ -40,7 +40,7 @@ bool ReplayedState::take(std::uint32_t type, std::string_view payload) {
     case record::ring_counts: return ring.counts(payload);
     case record::session:
       session = {};
-      // A session has a handshake.
+      // A session includes a handshake.
       return read_payload(payload, session) &&
              (session.session.server || session.session.number == 0);
     case record::upstream_ids: {
@@ -98,8 +98,8 @@ DaemonState::DaemonState(EventLoop& loop, const StateOptions& options, const Tar
 
 void DaemonState::read() {
   if (read_file("state", true)) return;
-  // Of a daemon that could not write any longer: everything is restored, and nothing is executed,
-  // since it is not known what happened after it was written.
+  // Left by a daemon that could no longer write: everything is restored, and nothing is executed,
+  // since what happened after the last write is unknown.
   read_file("state.stale", false);
 }
 
@@ -136,7 +136,7 @@ bool DaemonState::read_file(const std::string& name, bool may_proceed) {
   if (may_proceed && opened.is_writable &&
       state_log_.proceed(std::move(opened.file), reading.header, reading.end)) {
     state_log_.append(record::opened, std::time(nullptr));
-    state_log_.write_now();  // written anew it would be without what is not restored yet
+    state_log_.write_now();  // a new log would lack what is not restored yet
   }
   if (!may_proceed) {
     previous_ = Previous::could_not_save;
@@ -259,7 +259,7 @@ void DaemonState::end_turn() {
 }
 
 void DaemonState::begin_end() {
-  seen_id_ = {};  // what has ended meanwhile is not to be cancelled
+  seen_id_ = {};  // so that requests that have ended meanwhile are not cancelled
   write();
   is_ending_ = true;
 }
@@ -315,10 +315,10 @@ void DaemonState::note_ids() {
   state_log_.append(record::upstream_ids, reserved_ids_);
 }
 
-/// What has ended meanwhile is written with what begins next: cancelling it would do no harm.
+/// Ended requests are recorded with the next new one: cancelling them would do no harm.
 void DaemonState::note_unanswered() {
   if (is_ending_) return;
-  // One that was answered is to become no job.
+  // A request that was answered must not become a job.
   const bool is_exact = router_.keeps_orphans();
   if (std::exchange(seen_id_, ids_.last()) == ids_.last() && !is_exact) return;
   std::vector<UpstreamId> now = router_.unanswered();
@@ -328,7 +328,7 @@ void DaemonState::note_unanswered() {
   state_log_.append(record::unanswered, unanswered_);
 }
 
-/// What has ended is said once its line is in the audit: else neither would have it after a crash.
+/// Reported as ended once its line is in the audit: else a crash could lose both.
 void DaemonState::note_audit() {
   if (audit_ == nullptr) return;
   const std::vector<std::uint64_t> ended = audit_->take_changes(
@@ -342,7 +342,7 @@ void DaemonState::begin_snapshot() {
   jobs_.begin_snapshot();
 }
 
-/// All but ring and jobs: a step of its own, since it is as large as it is.
+/// Writes everything but ring and jobs: one step, whatever its size.
 void DaemonState::say_head(LogWriter& out) {
   const Moment now = state_log_.now();
   ring_.snapshot_position(out);
@@ -371,7 +371,7 @@ bool DaemonState::continue_snapshot(LogWriter& out, std::size_t bytes) {
 }
 
 std::size_t DaemonState::saved_bytes() const {
-  constexpr std::size_t of_audit_record = 512;  // about
+  constexpr std::size_t of_audit_record = 512;  // approximately
   return ring_.saved_bytes() + session_bytes_ + jobs_.saved_bytes() +
          (audit_ != nullptr ? audit_->size() * of_audit_record : 0);
 }

@@ -17,10 +17,10 @@
 
 namespace bridge {
 
-/// What a log says of the session.
+/// What a log records of the session.
 struct LoggedSession {
   SavedSession session;
-  /// What the server has named the session, which may still be there; none: it was lost.
+  /// The session's id at the server, if it may still exist there; none: the session was lost.
   std::optional<std::string> id;
 
   template <class A>
@@ -29,11 +29,11 @@ struct LoggedSession {
   }
 };
 
-/// All that the records of a log come to. A value.
+/// The result of replaying a log's records. A value.
 struct ReplayedState {
   explicit ReplayedState(const Moment& now) : jobs(now) {}
 
-  std::string instance;  ///< empty: there was none
+  std::string instance;  ///< empty: none
   RingReplay ring;
   LoggedSession session;
   StreamPosition stream;
@@ -41,8 +41,8 @@ struct ReplayedState {
   std::vector<UpstreamId> unanswered;
   JobReplay jobs;
   LoggedOrphans orphans;
-  std::map<std::uint64_t, AuditRecord> audited;  ///< without a line as yet, by their numbers
-  bool ended_in_order = false;                   ///< the daemon that wrote last has shut down
+  std::map<std::uint64_t, AuditRecord> audited;  ///< without a line so far, by number
+  bool ended_in_order = false;                   ///< the daemon that wrote last shut down in order
 
   /// False if it is not a record of this format.
   bool take(std::uint32_t type, std::string_view payload);
@@ -56,37 +56,37 @@ struct ReplayedState {
 /// be used; any other fault of its content is logged.
 class DaemonState final : private StateSource {
  public:
-  /// What is kept belongs to the upstream that `target` names. The parts outlive this.
+  /// The state belongs to the upstream that `target` identifies. The parts outlive this.
   DaemonState(EventLoop& loop, const StateOptions& options, const TargetHash& target,
               NotificationFeed& feed, UpstreamIdSource& ids, Session& session, Router& router,
               Upstream& upstream, JobRunner& jobs, Log& log);
 
-  /// Requests whose ends the audit has to have are kept as well. Before anything is restored.
+  /// Saves the requests whose ends the audit must record, too. Call before restoring.
   void set_audit(AuditTrail& audit) { audit_ = &audit; }
 
   /// Restores the ring, the session and the jobs from the log that was read, if there is one.
-  /// Once, before any client.
+  /// Called once, before any client.
   void take_up_session();
-  /// Instead, in an upgrade: the previous process has handed all of it over, which may be newer
+  /// Called instead in an upgrade: the previous process has handed over everything, possibly newer
   /// than the log. Once, before any client. REQUIRES: the ring is restored.
   void session_continues(const std::string& instance);
   /// Then, when all other parts are restored.
   void parts_restored();
 
-  /// Whatever has changed since is written. Called before any client is told of anything.
+  /// Writes all changes since the last call. Called before any client is told of them.
   void write();
   /// The same, at the end of each turn.
   void end_turn();
 
-  /// The daemon is ending in order: what has no answer by now is for the next one to cancel.
+  /// An orderly shutdown begins: the next daemon cancels what is unanswered by now.
   void begin_end();
-  /// The daemon has ended in order.
+  /// The daemon has shut down in order.
   void end();
 
-  /// Of the ring and its numbers, for bridge/status and bridge/notifications: 16 hexadecimal
-  /// digits, the same for as long as they go on.
+  /// Identifies the ring and its numbers, for bridge/status and bridge/notifications: 16
+  /// hexadecimal digits, unchanged as long as the ring continues.
   const std::string& instance() const { return instance_; }
-  /// At an orderly end: the session stays open at the server, for the next daemon.
+  /// At an orderly shutdown: the session stays open at the server, for the next daemon.
   bool keeps_session() const { return options_.keep_session && state_log_.is_durable(); }
   StateReport report() const { return state_log_.report(); }
 
@@ -97,7 +97,7 @@ class DaemonState final : private StateSource {
     could_not_save,  ///< and left a stale state
   };
 
-  /// Which session was written last, by what tells that it is another one now.
+  /// Identifies the session that was written last, to detect a new one.
   struct SessionMark {
     std::uint64_t opened = 0;
     std::uint64_t revision = 0;
@@ -151,7 +151,7 @@ class DaemonState final : private StateSource {
   std::vector<UpstreamId> unanswered_;
   bool is_ending_ = false;
 
-  bool head_is_said_ = false;  ///< of the new log: all but ring and jobs
+  bool head_is_said_ = false;  ///< in the new log: all but ring and jobs
 };
 
 }  // namespace bridge

@@ -1,4 +1,4 @@
-// What this process leaves to the next in an upgrade, and how that one restores it.
+// What this process hands over to the next in an upgrade, and how that one restores it.
 #include <fmt/format.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -65,7 +65,7 @@ DaemonSnapshot Daemon::snapshot() {
   return all;
 }
 
-/// How this process was started, and what it counts.
+/// How this process was started, and its counts.
 ProcessSnapshot Daemon::process_snapshot() const {
   ProcessSnapshot start;
   start.proof = drawn_proof();
@@ -110,7 +110,7 @@ void Daemon::save_session(DaemonSnapshot& snapshot) {
       snapshot.streams.legacy_is_there || snapshot.streams.modern_is_there;
 }
 
-/// What is under way at the upstream; of requests those whose clients go along.
+/// Messages in flight at the upstream; requests only if their clients are handed over.
 void Daemon::save_messages(DaemonSnapshot& snapshot) {
   std::set<UpstreamId> asked;
   for (const auto& [id, call] : snapshot.router.calls) asked.insert(id);
@@ -149,20 +149,20 @@ void Daemon::resume() {
   clients_.resume();
 }
 
-/// The service manager shows it until there is something else to say.
+/// The service manager shows this until the next status.
 void Daemon::upgrade_failed(const std::string& why) {
   supervisor_.status("Upgrade failed, continuing with the old version: " + why);
 }
 
-// Signals that have come already are acted upon first. All that come later are the next process's
-// own: they wait for it.
+// Pending signals are handled first. All later ones belong to the next process: they stay pending
+// for it.
 void Daemon::replace() {
   const SignalsBlocked blocked;
   loop_.settle();
   if (!upgrade_.is_ready()) return;
   {
-    // What has come to be so in the last moment; and of a job that waits for nothing but its own
-    // time the router knows nothing.
+    // Handles what became unfinished at the last moment; the router does not know of a job that
+    // waits only for its own time.
     const EventLoop::Turn turn(loop_);
     end_unfinished();
     router_upgrade_.fail_unanswered_control();

@@ -28,19 +28,19 @@ void tune_memory() {
   mallopt(M_TOP_PAD, 4 << 20);
 }
 
-/// There may be no log yet: one line on stderr, an error for the journal.
+/// Reports without a log: one line on stderr, an error for the journal.
 void complain(const char* prefix, const char* what) {
   const bool journal = bridge::stderr_is_journal();
   std::fprintf(stderr, "%smcp-bridged: %s%s\n", journal ? "<3>" : "", prefix, what);
 }
 
-/// Whether the snapshot of the running process could be restored: the proof in it says so.
+/// Checks whether the running process's snapshot can be restored, and answers with its proof.
 int answer_check(const bridge::DaemonSnapshot& snapshot, const bridge::ParsedOptions& parsed) {
   const std::string changed = bridge::changed_for_good(snapshot.process.given, parsed.given);
   if (!changed.empty())
     throw bridge::StartError(bridge::exit_code::configuration,
                              "what changes only with a restart has changed: " + changed);
-  // What reads files and may find them wrong; nothing of it is started.
+  // The constructors that read files and may find errors in them; nothing is started.
   bridge::Log log(bridge::LogLevel::off);
   bridge::EventLoop loop;
   bridge::ByteBudget budget(parsed.options.max_buffered);
@@ -50,7 +50,7 @@ int answer_check(const bridge::DaemonSnapshot& snapshot, const bridge::ParsedOpt
   return 0;
 }
 
-/// The options as the previous process had taken them.
+/// Parses the options again from the sources that the previous process used.
 bridge::ParsedOptions parse_again(bridge::ProcessStart& start,
                                   const bridge::ProcessSnapshot& earlier) {
   start.continue_from(earlier.arguments, earlier.environment);
@@ -115,8 +115,8 @@ int main(int argc, char** argv) {
   if (!left) bridge::leave_first_process_behind();
   tune_memory();
   std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of whoever writes it
-  std::signal(SIGCHLD, SIG_DFL);  // inherited as ignored it would hide how a token command ended
+  std::signal(SIGXFSZ, SIG_IGN);  // exceeding the file size limit is an error for the writer
+  std::signal(SIGCHLD, SIG_DFL);  // if ignored (inherited), it would hide how a token command ended
   const bridge::StartRefusal refusal;
   try {
     return run(start, std::move(left));

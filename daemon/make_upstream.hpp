@@ -13,22 +13,22 @@ namespace bridge {
 
 class ChildUpstream;
 
-/// Which upstream the options name, for the state that belongs to it: the command and its folder,
-/// or the URL without what is secret before its host. Headers and tokens may change.
+/// Identifies the upstream that the options name, for the state that belongs to it: the command and
+/// its folder, or the URL without any secret before its host. Headers and tokens may change.
 TargetHash hash_of_target(const UpstreamOptions& options);
 
-/// The transport that the options name. What is given by reference outlives it; the options are
+/// Makes the transport that the options name. References outlive it; the options are
 /// copied.
 std::unique_ptr<Upstream> make_upstream(EventLoop& loop, const UpstreamOptions& options,
                                         ByteBudget& budget, Log& log);
 
-/// The same one, if it is a local server; else null.
+/// The upstream as a local server, if it is one; else null.
 ChildUpstream* local_server_of(Upstream& upstream);
 
 /// Why a login at the upstream is impossible; empty if it is possible.
 std::string why_no_login(const UpstreamOptions& options);
 
-/// Says once, at the start, what of the way to the upstream is not safe.
+/// Warns once, at the start, of whatever is insecure on the way to the upstream.
 void warn_about_upstream(const UpstreamOptions& options, Log& log);
 
 }  // namespace bridge

@@ -1,4 +1,4 @@
-// The help of the rows, for people and as JSON.
+// Help from the rows, as text and as JSON.
 
 #include <fmt/format.h>
 
@@ -23,7 +23,7 @@ void add_options(std::string& help, std::span<const Option> options) {
     cli::add_option(help, one.letter() != '\0' ? 2 : 6, one, option_column);
 }
 
-/// As JSON; `name` is the member of what is typed.
+/// Adds the entries as JSON; `name` is the member for the typed form.
 template <typename Entries>
 bridge::JsonArray entries(std::string_view name, const Entries& all) {
   bridge::JsonArray array;
@@ -32,7 +32,7 @@ bridge::JsonArray entries(std::string_view name, const Entries& all) {
   return array;
 }
 
-/// The beginning of a verb's help.
+/// The first members of a verb's help.
 bridge::JsonObject verb_object(const Verb& verb) {
   return bridge::JsonObject().add("verb", verb.name()).add("usage", verb.form);
 }

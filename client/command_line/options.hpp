@@ -16,23 +16,23 @@ using cli::Milliseconds;
 
 struct Verb;
 
-/// What the process tells its caller. The numbers are part of the interface.
+/// The exit codes. The numbers are part of the interface.
 enum class ExitCode {
   ok = 0,
   answered_error = 1,  ///< the tool or the server answered with an error
   usage = 2,
   unreachable = 3,  ///< the daemon cannot be reached, hung up before answering, or cannot start
   upstream = 4,     ///< the daemon cannot reach or use the upstream
-  unfinished = 75,  ///< the call goes on as a job, or its job waits for an answer
+  unfinished = 75,  ///< the call continues as a job, or its job waits for an answer
   timed_out = 124,
   interrupted = 130,
   terminated = 143,
 };
 
-/// A parsed command line. "" is a text that was not given.
+/// A parsed command line. "" means not given.
 struct Options {
   const Verb* verb = nullptr;         ///< null: the relay
-  std::vector<std::string> operands;  ///< what follows the verb and is not an option
+  std::vector<std::string> operands;  ///< the words after the verb that are not options
 
   std::string socket;
   std::string server;  ///< of @NAME, without the @
@@ -41,10 +41,10 @@ struct Options {
   std::string config;
   std::string peer;
   std::string as;                       ///< the uid to act as
-  std::vector<std::string> roots;       ///< folders, as they were typed
-  std::optional<Milliseconds> timeout;  ///< nothing = none
-  Milliseconds wait{0};                 ///< for a socket that is not there yet
-  bool no_start = false;                ///< only a daemon that is running
+  std::vector<std::string> roots;       ///< folders, as typed
+  std::optional<Milliseconds> timeout;  ///< none: no limit
+  Milliseconds wait{0};                 ///< for a socket that does not exist yet
+  bool no_start = false;                ///< use only a running daemon
   bool help = false;
   bool version = false;
   bool keep = false;  ///< leave notifications in the daemon's ring
@@ -52,13 +52,13 @@ struct Options {
   bool names = false;
   bool brief = false;
   bool full = false;
-  bool types = false;  ///< tools as declarations of TypeScript
+  bool types = false;  ///< tools as TypeScript declarations
   std::string save;
   std::optional<std::uint64_t> max_bytes;  ///< of the output; the rest goes to a file
   std::string field;
-  bool raw = false;  ///< a call's arguments as they were written
+  bool raw = false;  ///< send a call's arguments as typed
 
-  std::optional<Milliseconds> listen_for;  ///< 0: only what is there now
+  std::optional<Milliseconds> listen_for;  ///< 0: only what is available now
   std::optional<std::uint64_t> count;
   std::optional<std::uint64_t> since;
   bool sequence = false;
@@ -66,8 +66,8 @@ struct Options {
   bool detach = false;
   std::optional<Milliseconds> detach_after;
   std::string key;
-  bool task = false;  ///< a call that the server makes a task of its own
-  bool all = false;   ///< every server that files name
+  bool task = false;  ///< a call that becomes a task at the server
+  bool all = false;   ///< every server that the files name
   bool any = false;
   bool decline = false;
   bool cancel = false;
@@ -81,7 +81,7 @@ struct Options {
   bool watch = false;
 };
 
-/// Whether they name the server instead of a daemon's socket.
+/// Whether the options name a server instead of a daemon's socket.
 inline bool names_server(const Options& options) {
   return !options.server.empty() || !options.url.empty() || !options.command.empty();
 }
@@ -91,39 +91,39 @@ inline bool is_job(const Options& options) {
   return options.detach || options.detach_after || !options.key.empty();
 }
 
-/// What is wrong with a command line, as one line for a person.
+/// An error in the command line, as one line for a person.
 struct UsageError {
   std::string message;
   bool json = false;        ///< --json was among the words
-  std::string_view verb{};  ///< whose help tells more; "" = not known
+  std::string_view verb{};  ///< whose help explains more; "" = unknown
 };
 
-/// Why a verb has failed: reported on stderr, and with --json on stdout too.
+/// Why a verb failed: reported on stderr, and with --json on stdout too.
 struct Failure {
   /// `server`: the server answered with an error; `tool`: the tool reports a failure; `usage`;
-  /// `daemon`: it cannot be reached or hung up; `file`: one of ours cannot be read or written;
-  /// `timeout`, `interrupted`: here; else the kind that the bridge gives its own errors.
+  /// `daemon`: it is unreachable or hung up; `file`: a local file cannot be read or written;
+  /// `timeout`, `interrupted`: of this program; else the kind of the bridge's own error.
   std::string kind;
   std::string message;
   ExitCode code = ExitCode::answered_error;
-  std::string_view delivered = "no";  ///< whether the server has the request: yes, no, unknown
-  std::string hint{};                 ///< what to do, "" = that of the kind
-  std::string error_code = "null";    ///< JSON: that of the JSON-RPC error, if there is one
-  std::string result{};               ///< JSON, of a tool that failed: its whole result; "" = none
-  std::string shown{};                ///< for a person; "" = the message
-  /// What the server wants opened first: of each page its purpose, its whole address and its host,
-  /// on lines of their own, safe for a terminal.
+  std::string_view delivered = "no";  ///< whether the server received the request: yes, no, unknown
+  std::string hint{};                 ///< what to do, "" = the kind's default
+  std::string error_code = "null";    ///< JSON: the JSON-RPC error's code, if there is one
+  std::string result{};               ///< JSON, of a failed tool: its whole result; "" = none
+  std::string shown{};                ///< for a person; "" = same as the message
+  /// Pages that the server wants opened first: of each its purpose, its whole address and its host,
+  /// on separate lines, safe for a terminal.
   std::string pages{};
-  bool wants_login = false;  ///< a person can do something about it by logging in
+  bool wants_login = false;  ///< a login may solve the problem
 };
 
-/// `arguments` without the program's name. Options may stand anywhere; `--` ends them.
+/// Parses `arguments`, without the program's name. Options may stand anywhere; `--` ends them.
 std::variant<Options, UsageError> parse_command_line(
     const std::vector<std::string_view>& arguments);
 
-/// How this program and the server were named on the command line, for a command to be copied:
-/// `mcp-nc`, `mcp-nc @github`, `mcp-nc -s /run/x`. What may be a secret in an address is left out.
-/// Pure; not safe for a terminal.
+/// The program and the server as named on the command line, for a command to be copied: `mcp-nc`,
+/// `mcp-nc @github`, `mcp-nc -s /run/x`. Possible secrets in an address are left out. Pure; not
+/// safe for a terminal.
 std::string typed_program(const Options& options);
 
 }  // namespace client

@@ -10,10 +10,10 @@
 namespace client {
 namespace {
 
-/// The daemon takes no longer key.
+/// The longest key that the daemon accepts.
 constexpr std::size_t longest_key = 256;
 
-/// Why a value cannot be used; "" if it can.
+/// Stores a value; returns why it is invalid, or "".
 std::string store(std::string_view text, Milliseconds& target) {
   const auto parsed = cli::parse_duration(text);
   if (!parsed) return "is not a duration (a number with ms, s, m or h)";
@@ -70,7 +70,7 @@ class Parser {
   }
 
  private:
-  /// An option as it stood on the command line, to be checked against the verb at the end.
+  /// An option from the command line, checked against the verb at the end.
   struct SeenOption {
     const Option* option;
     std::string_view spelling;
@@ -100,7 +100,7 @@ class Parser {
 
   void check() {
     if (options_.help || options_.version) {
-      // --help behind a verb is about that.
+      // --help after a verb shows that verb's help.
       const Verb* const wanted = find_verb(options_.help ? "help" : "version");
       if (options_.verb != nullptr && options_.verb->name() != "help")
         options_.operands = {std::string(options_.verb->name())};
@@ -149,7 +149,7 @@ class Parser {
     if (are_both_given) fail(fmt::format("option {} does not go with {}", one, others));
   }
 
-  /// Verbs that are about a server by its name may have that behind them.
+  /// Verbs about a server may have its name as their operand.
   void check_server() {
     const Verb* const verb = options_.verb;
     const bool is_about_server = verb != nullptr && verb->has(about_server);
@@ -180,7 +180,7 @@ class Parser {
 
   void fail_by_usage(const Verb& verb) { fail(fmt::format("usage: mcp-nc {}", verb.form)); }
 
-  /// The first one is reported.
+  /// Only the first error is reported.
   void fail(std::string message) {
     if (error_.empty()) error_ = std::move(message);
   }

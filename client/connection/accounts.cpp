@@ -20,7 +20,7 @@ constexpr std::size_t longest_table = std::size_t{1} << 20;
 std::string user_table() { return bridge::read_regular_file("/etc/passwd", longest_table).bytes; }
 std::string group_table() { return bridge::read_regular_file("/etc/group", longest_table).bytes; }
 
-/// The next part before `separator`, which is taken off `text`.
+/// Removes the part before the next `separator` from `text` and returns it.
 std::string_view take_part(std::string_view& text, char separator) {
   const std::size_t end = std::min(text.find(separator), text.size());
   const std::string_view part = text.substr(0, end);
@@ -51,7 +51,7 @@ std::optional<Account> account_of(std::string_view table, unsigned long id) {
   return std::nullopt;
 }
 
-/// Its first group, and the others that name it.
+/// The user's primary group, and the others that list it.
 std::vector<gid_t> groups_of(uid_t uid) {
   const std::string all_users = user_table();
   const auto user = account_of(all_users, uid);

@@ -8,21 +8,21 @@
 
 namespace client {
 
-// Users and groups, as /etc/passwd and /etc/group say. The C library's functions would load other
+// Users and groups from /etc/passwd and /etc/group. The C library's functions would load other
 // libraries, which a static program cannot.
 
-/// The name in a line `NAME:…:ID:…`; nothing if no line of `table` has that number.
+/// The name in a line `NAME:…:ID:…`; nullopt if no line of `table` has that number.
 std::optional<std::string> find_account(std::string_view table, unsigned long id);
 
-/// What the system calls it; nothing if it has no name there.
+/// The user's name; nullopt if the system has none.
 std::optional<std::string> user_name(uid_t user);
 std::optional<std::string> group_name(gid_t group);
 
 /// "alice (uid 1000)", or "uid 1000".
 std::string describe_user(uid_t user);
 
-/// Makes this process one of that user (a uid), with the groups that the system gives it, so that a
-/// daemon takes it for one. For root only, and for good. Returns why it cannot be; nothing: it is.
+/// Switches this process permanently to that user (a uid), with the groups that the system assigns,
+/// so that a daemon sees it as the user. Root only. Returns why it failed; nullopt: succeeded.
 std::optional<std::string> act_as(std::string_view uid);
 
 }  // namespace client

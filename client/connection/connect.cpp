@@ -18,7 +18,7 @@ constexpr std::string_view default_paths[] = {"/tmp/mcp.sock", "/run/mcp-bridged
 constexpr int first_pause_ms = 1;
 constexpr int longest_pause_ms = 50;
 
-/// errno of the try; 0 if it is connected.
+/// errno of the attempt; 0: connected.
 int try_connect(const std::string& path, FileDescriptor& connected) {
   FileDescriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) return errno;
@@ -30,7 +30,7 @@ int try_connect(const std::string& path, FileDescriptor& connected) {
   return 0;
 }
 
-/// The first of the paths with a socket to talk to; else what was wrong with the most telling one.
+/// Connects to the first existing socket of the paths; else returns its error and sets `path`.
 int try_all(const std::vector<std::string>& paths, FileDescriptor& connected, std::string& path) {
   int failure = ENOENT;
   path = paths.front();
@@ -55,7 +55,7 @@ bool is_in_group(gid_t group) {
   return bridge::contains(groups, group);
 }
 
-/// What would let this user in, from the socket's mode and owner.
+/// How this user could get access, from the socket's mode and owner.
 std::string way_in(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) {
@@ -77,15 +77,15 @@ std::string way_in(const std::string& path) {
       describe_user(status.st_uid));
 }
 
-/// Where the daemon of that socket tells what is wrong with it: "journalctl -u mcp-bridged", or its
+/// Where to read what is wrong with the daemon of that socket: "journalctl -u mcp-bridged", or its
 /// log. For a person.
 std::string where_its_log_is(std::string_view path) {
   const std::string unit = unit_of(path);
   return unit.empty() ? "its log" : fmt::format("journalctl -u {}", unit);
 }
 
-/// Why a connection could not be made and what to do, in one line for a person. `paths` were tried,
-/// `path` is the one that `error` (an errno) is about. `waited`: as long as --wait said.
+/// Why the connection failed and what to do, in one line for a person. `paths` were tried, `path`
+/// is the one that `error` (an errno) is about. `waited`: for the duration of --wait.
 std::string describe_refusal(const std::vector<std::string>& paths, const std::string& path,
                              int error, bool waited) {
   const std::string_view wait_hint = waited ? "" : "; --wait 10s waits for it";

@@ -5,18 +5,18 @@
 
 namespace client {
 
-/// A connection to a daemon, the path it was found at, and who may serve it.
+/// A connection to a daemon, the path of its socket, and the trusted peers.
 struct Connected {
   FileDescriptor daemon;
   std::string path;
   TrustedPeer trusted{};
 };
 
-/// Why there is no connection, as one line for a person.
+/// Why connecting failed, as one line for a person.
 struct ConnectFailure {
   std::string message;
   bool timed_out = false;
-  bool is_absent = false;  ///< nobody listens there
+  bool is_absent = false;  ///< no process listens there
 };
 
 /// The sockets to try, in order: the option, else the environment (empty is unset), else the
@@ -24,18 +24,18 @@ struct ConnectFailure {
 std::variant<std::vector<std::string>, UsageError> choose_sockets(std::string_view option,
                                                                   const char* environment);
 
-/// Connects to the first of `paths` that exists, if who serves it may be talked to (distrust). As
-/// long as `wait` a missing or refusing socket is tried again; a full accept queue is waited for
-/// until `deadline`. The socket is non-blocking and closed on exec; nothing was sent on it.
+/// Connects to the first of `paths` that exists, if its peer is trusted (distrust). For the
+/// duration of `wait` a missing or refusing socket is retried; a full accept queue is waited for
+/// until `deadline`. The socket is non-blocking and close-on-exec; nothing was sent on it.
 std::variant<Connected, ConnectFailure> connect_to_daemon(const std::vector<std::string>& paths,
                                                           const TrustedPeer& trusted,
                                                           Milliseconds wait, Deadline deadline);
 
-/// The unit whose socket it is, as journalctl -u takes it: that of the package under
+/// The systemd unit of a socket, for journalctl -u: the package's unit for one under
 /// /run/mcp-bridged, "" for any other path. Pure.
 std::string unit_of(std::string_view path);
 
-/// What to look at when the daemon has hung up on us. In one line for a person.
+/// What to check when the daemon has hung up. In one line for a person.
 std::string describe_hang_up(std::string_view path);
 
 }  // namespace client

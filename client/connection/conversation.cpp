@@ -83,7 +83,7 @@ void Conversation::send() {
     } else if (errno == EAGAIN) {
       return;
     } else if (errno != EINTR) {
-      // It takes no more; reading tells when it has closed, after what it still had to say.
+      // The daemon accepts no more; reading its last output detects when it has closed.
       sending_done_ = true;
       break;
     }

@@ -49,18 +49,18 @@ class Deadline {
   std::optional<Clock::time_point> at_;
 };
 
-/// Lines to and from the daemon over one connection, without threads and without blocking in
-/// anything but poll(2). Received and queued lines have no line break.
+/// Lines to and from the daemon over one connection, without threads, blocking only in poll(2).
+/// Received and queued lines have no line break.
 class Conversation {
  public:
-  /// A line from the daemon beyond this is refused, so that memory is bounded.
+  /// A longer line from the daemon is refused, so that memory is bounded.
   static constexpr std::size_t longest_line = std::size_t{64} * 1024 * 1024;
 
   enum class Event {
-    line,           ///< line() holds it, until the next call of next()
+    line,           ///< line() returns it, until the next call of next()
     input,          ///< the extra descriptor can be read
-    output_closed,  ///< nobody reads our output any more; only if it is watched
-    closed,         ///< the daemon has closed; what it had sent was handed out before
+    output_closed,  ///< the reader of our output is gone; only if it is watched
+    closed,         ///< the daemon has closed; all that it had sent was handed out before
     timed_out,      ///< the deadline has passed
     interrupted,    ///< the interrupt descriptor is readable
     too_long,       ///< the daemon sent more than longest_line without a line break
@@ -69,23 +69,23 @@ class Conversation {
   /// `interrupt` is a descriptor to poll, not owned, or -1.
   Conversation(FileDescriptor daemon, int interrupt);
 
-  /// Lines queued together leave together, at the next call of next().
+  /// Queues a line. Lines queued together are sent together, at the next call of next().
   void queue(std::string_view line);
 
-  /// Waits for what comes first, sending what is queued meanwhile. `input` is one more descriptor
-  /// to watch, or -1.
+  /// Waits for the first event, sending queued lines meanwhile. `input` is one more descriptor to
+  /// watch, or -1.
   Event next(Deadline deadline, int input = -1);
 
   std::string_view line() const { return line_; }
 
-  /// To poll for POLLIN, if nothing is queued.
+  /// The connection, to poll for POLLIN when nothing is queued.
   int descriptor() const { return daemon_.get(); }
 
   /// From now on the closing of that descriptor's other side is an event. Not owned.
   void watch_output(int output) { output_ = output; }
 
-  /// Half-closes once all that is queued was sent. The daemon then closes as soon as it has
-  /// nothing more to say.
+  /// Half-closes once all queued lines were sent. The daemon then closes as soon as it has nothing
+  /// more to send.
   void finish_sending();
 
  private:
@@ -100,9 +100,9 @@ class Conversation {
   std::size_t sent_ = 0;
   std::string inbox_;
   std::size_t consumed_ = 0;  // of inbox_, handed out
-  std::size_t searched_ = 0;  // of inbox_, without a line break behind consumed_
+  std::size_t searched_ = 0;  // of inbox_, without a line break after consumed_
   std::string_view line_;
-  std::unique_ptr<char[]> chunk_;  // what recv(2) writes into
+  std::unique_ptr<char[]> chunk_;  // the buffer of recv(2)
   bool finishing_ = false;
   bool sending_done_ = false;
   bool closed_ = false;

@@ -21,7 +21,7 @@ constexpr std::size_t longest_fact = 4096;
 
 constexpr uid_t no_user = static_cast<uid_t>(-1);
 
-/// Takes the next number off a text of numbers and white space. None: there is no other.
+/// Takes the next number from a text of numbers and white space. nullopt: no further number.
 std::optional<std::uint64_t> next_number(std::string_view& text) {
   text.remove_prefix(std::min(text.find_first_not_of(" \n"), text.size()));
   std::uint64_t number = 0;
@@ -31,7 +31,7 @@ std::optional<std::uint64_t> next_number(std::string_view& text) {
   return number;
 }
 
-/// user_namespaces(7): the number of unmapped users, unless every number is mapped.
+/// The number shown for unmapped users (user_namespaces(7)), unless every number is mapped.
 std::optional<uid_t> nameless_user() {
   const std::string map = bridge::read_regular_file("/proc/self/uid_map", longest_fact).bytes;
   std::string_view numbers = map;
@@ -46,8 +46,8 @@ std::optional<uid_t> nameless_user() {
   return found > 0 ? static_cast<uid_t>(found) : usual;
 }
 
-/// The folder of the path and of each link on the way from it to the socket, where it really lies
-/// last. Bounded as the kernel bounds it.
+/// The folders of the path and of each link on its way to the socket; the socket's real one is
+/// last. Limited in number as in the kernel.
 std::vector<std::string> folders_on_the_way(std::string path) {
   constexpr int most_links = 40;
   std::vector<std::string> folders;
@@ -122,7 +122,7 @@ std::optional<std::string> distrust(int connected, const std::string& path,
     if (is_trusted(facts, trusted)) return std::nullopt;
     return refusal(facts, path, "its name, which any user may take");
   }
-  // A link can stand in one place and lead to another: none of them may be a stranger's.
+  // A link and its target may be in different folders: each must belong to a trusted user.
   for (const std::string& folder : folders_on_the_way(path)) {
     struct stat status {};
     const bool is_known = ::stat(folder.c_str(), &status) == 0;

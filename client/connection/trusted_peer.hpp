@@ -7,8 +7,8 @@
 
 namespace client {
 
-/// Whom the user trusts to be the daemon beside root, the user and the owner of the socket's
-/// folder: --peer or MCP_NC_PEER.
+/// The user trusted to run the daemon besides root, the user and the owner of the socket's folder:
+/// --peer or MCP_NC_PEER.
 struct TrustedPeer {
   std::optional<uid_t> user;
   bool anybody = false;
@@ -18,17 +18,17 @@ struct TrustedPeer {
 std::variant<TrustedPeer, UsageError> choose_trusted_peer(std::string_view option,
                                                           const char* environment);
 
-/// Who serves a socket in which place, as the kernel tells it.
+/// The peer of a socket, and its location, as reported by the kernel.
 struct PeerFacts {
   uid_t peer = 0;
-  uid_t user = 0;  ///< who asks
+  uid_t user = 0;  ///< the user of this process
   std::optional<uid_t> folder_owner;
-  /// In a user namespace all users that have no number in it are shown as this one: seeing it tells
-  /// nothing. Nothing where every user has a number of its own.
+  /// In a user namespace all users without a number in it are shown as this one, so it identifies
+  /// no user. nullopt where every user has a number.
   std::optional<uid_t> nameless;
 };
 
-/// Whether that peer may be talked to in a folder that others may write. Pure.
+/// Whether that peer is trusted in a folder that others may write. Pure.
 bool is_trusted(const PeerFacts& facts, const TrustedPeer& trusted);
 
 /// Checks the server of a socket that any user could have created (in a folder that group or others

@@ -34,7 +34,7 @@ std::optional<std::string> InputLines::next() {
 std::string InputLines::take_begun() { return std::exchange(text_, {}); }
 
 std::optional<std::string> read_typed_line(bool hidden, const std::function<void()>& prompt) {
-  Interrupt interrupt;  // it takes effect with the terminal as it was before
+  Interrupt interrupt;  // a signal takes effect after the terminal is restored
   const bridge::HiddenTyping typing(hidden);
   prompt();
   InputLines lines;

@@ -6,15 +6,15 @@
 
 namespace client {
 
-/// Lines of stdin, as they come. Reads only what is there, so that the next reader gets what
+/// Lines of stdin, as they arrive. Reads only available bytes, so that the next reader gets what
 /// follows.
 class InputLines {
  public:
-  /// Takes what is there. False at the end of the input.
+  /// Reads the available bytes. False at the end of the input.
   bool read();
-  /// The next whole line, without its end; nothing if there is none yet.
+  /// The next whole line, without its end; nullopt if it is not complete yet.
   std::optional<std::string> next();
-  /// What is there of a line that has not ended.
+  /// The received part of an incomplete line.
   const std::string& begun() const { return text_; }
   std::string take_begun();
 

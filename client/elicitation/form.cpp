@@ -113,7 +113,7 @@ std::optional<FieldRefusal> check_range(const Field& field, double amount, std::
   return std::nullopt;
 }
 
-/// By its value, by its title, or by its number in the list shown.
+/// Finds a choice by its value, its title, or its number in the displayed list.
 const Choice* find_choice(const Field& field, std::string_view typed) {
   for (const Choice& choice : field.choices) {
     const bool is_text = choice.value.is(json::Value::Kind::string);
@@ -185,8 +185,8 @@ Outcome read_boolean(std::string_view typed) {
 
 using Answers = std::vector<std::pair<std::string, std::string>>;
 
-/// The result of an elicitation. A page in the browser has its answer already: accepting it carries
-/// no content.
+/// The result of an elicitation. For a page in the browser, which collects the answer, accepting
+/// carries no content.
 std::string accepted(bool is_page, const Answers& answers) {
   json::JsonObject content;
   for (const auto& [name, value] : answers) content.add_any(name, json::RawJson{value});
@@ -276,7 +276,7 @@ std::string ElicitationForm::begin() const {
   if (address_.empty()) {
     text += "The server asks: " + message_ + "\n";
   } else {
-    // On one line: nothing in it is to look like the lines that follow.
+    // On one line, so that the server's text cannot imitate the lines that follow.
     text +=
         "The server asks you to open a page: " + bridge::make_visible_line(message_) + "\n" +
         describe_address(address_) +

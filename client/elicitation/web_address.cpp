@@ -82,7 +82,7 @@ std::string encode(const Label& label) {
   return "xn--" + text;
 }
 
-/// Letters that look like others are told apart by their bytes.
+/// Escapes all bytes but visible ASCII, so that letters that look alike can be told apart.
 std::string in_ascii(std::string_view host) {
   std::string shown;
   for (const char c : host) {
@@ -92,7 +92,7 @@ std::string in_ascii(std::string_view host) {
   return shown;
 }
 
-/// What stands behind the scheme of a web address; "" of any other.
+/// The part after the scheme of a web address; "" for any other address.
 std::string_view rest_of(std::string_view address) {
   const auto scheme_end = address.find("://");
   if (scheme_end == address.npos) return {};
@@ -101,7 +101,7 @@ std::string_view rest_of(std::string_view address) {
   return address.substr(scheme_end + 3);
 }
 
-/// A browser takes a backslash for a slash.
+/// A browser treats a backslash as a slash.
 std::string_view authority_of(std::string_view address) {
   const std::string_view rest = rest_of(address);
   return rest.substr(0, rest.find_first_of("/\\?#"));

@@ -16,10 +16,10 @@ std::optional<std::string> punycode_host(std::string_view host);
 /// http or https address. What stands before an `@` is not a host, even if it looks like one. Pure.
 std::string host_of(std::string_view address);
 
-/// The whole address and, apart from it, its host, each on a line of its own with line break:
-/// whatever is not plain ASCII in the host, and what cannot be seen in the address, is escaped.
-/// Behind a host of other letters stands its form in ASCII, and what makes an address look like one
-/// of another host is pointed out.
+/// The whole address and, separately, its host, each on its own line with a line break: characters
+/// of the host that are not plain ASCII, and invisible ones of the address, are escaped. A host
+/// with other letters is followed by its ASCII form, and parts that make an address look like that
+/// of another host are pointed out.
 std::string describe_address(std::string_view address);
 
 }  // namespace client

@@ -19,7 +19,7 @@ std::string entries(std::span<const client::HelpEntry> all) {
   return page;
 }
 
-/// Its own help, as groff.
+/// The verb's own help, as groff.
 std::string page_of(const Verb& verb) {
   const std::string summary(verb.summary());
   std::string page = documents::groff_entry(
@@ -40,7 +40,7 @@ std::string joined(const Words& words) {
   return text;
 }
 
-/// The first part of the summary, with `quote` in place of each '.
+/// The first part of the summary, with each ' replaced by `quote`.
 std::string quoted_summary(const Verb& verb, const std::string& quote) {
   std::string text(verb.summary().substr(0, verb.summary().find(';')));
   for (std::size_t at = text.find('\''); at != text.npos; at = text.find('\'', at + quote.size()))
@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
             quoted_summary(verb, "\\'") + "'\n";
   }
   std::vector<DocumentedOption> options;
-  std::vector<std::string> with_value;  // for the search of the command among the words
+  std::vector<std::string> with_value;  // to find the command among the words
   for (const client::Option& one : client::all_options()) {
     DocumentedOption& option = options.emplace_back(DocumentedOption{one});
     for (const Verb& verb : client::verbs()) {

@@ -78,7 +78,7 @@ std::optional<std::string_view> step_into(std::string_view value, std::string_vi
 constexpr std::size_t longest_name = 100;
 constexpr int most_tries = 10000;
 
-/// A type and its extension a line.
+/// Each line is a type and its extension.
 constexpr std::string_view known_types =
     "\nimage/png png\nimage/jpeg jpg\nimage/gif gif\nimage/webp webp\nimage/svg+xml svg"
     "\nimage/bmp bmp\nimage/tiff tiff\nimage/avif avif\naudio/wav wav\naudio/x-wav wav"
@@ -96,7 +96,7 @@ std::string_view extension_for(std::string_view mime_type) {
   return rest.substr(0, rest.find('\n'));
 }
 
-/// The last part of an address, reduced to harmless characters; may be empty.
+/// The last part of an address, with unsafe characters replaced; may be empty.
 std::string last_part(std::string_view address) {
   address = address.substr(0, address.find_first_of("?#"));
   while (!address.empty() && address.back() == '/') address.remove_suffix(1);
@@ -119,7 +119,7 @@ NameParts split(const std::string& name) {
   return {name.substr(0, dot), name.substr(dot)};
 }
 
-/// Of the result of a tool that says that it failed, for --json: its text, and all of it.
+/// The failure that a tool's result reports, for --json: its text, and the whole result.
 Failure error_of_tool(const std::string& result) {
   Failure error;
   error.kind = "tool";
@@ -159,7 +159,7 @@ bool present_data(const ContentPart& part, const std::string& save_folder, Conso
   return true;
 }
 
-/// False if data could not be saved, which is said on stderr.
+/// False if data could not be saved, which is reported on stderr.
 bool present(const std::vector<ContentPart>& parts, const std::string& save_folder,
              Console& console) {
   bool all_well = true;
@@ -180,7 +180,7 @@ Failure reported_failure(const std::string& result, std::string_view hint) {
   return error;
 }
 
-/// A new folder that only the user can look into.
+/// Makes a new folder that only the user can access.
 std::variant<std::string, SaveFailure> make_folder() {
   const char* const named = std::getenv("TMPDIR");
   std::string path = named != nullptr && *named != '\0' ? named : "/tmp";
@@ -205,7 +205,7 @@ std::vector<ContentPart> read_tool_result(std::string_view result) {
   if (!items) return whole(result);
   std::vector<ContentPart> parts;
   for (const std::string_view item : *items) parts.push_back(read_item(item));
-  // A tool with structured content writes it into a text item too; without one it is all there is.
+  // Structured content is normally repeated in a text item; otherwise it is the only content.
   if (parts.empty()) {
     if (const auto structured = json::member(result, "structuredContent"))
       return whole(*structured);
@@ -276,7 +276,7 @@ std::optional<std::string> field_of_result(std::string_view result, std::string_
 std::string choose_file_name(const ContentPart& part) {
   std::string name = last_part(part.name);
   if (name.empty()) name = part.what;
-  // A name that brings its own extension keeps it, unless the type is known to be another.
+  // A name keeps its own extension, unless the type requires another.
   const std::string_view wanted = extension_for(part.mime_type);
   const std::string own = split(name).extension;
   const bool is_known = wanted != "bin";
@@ -307,7 +307,7 @@ std::variant<std::string, SaveFailure> save_file(const std::string& folder, cons
     if (!file) return failure(candidate + ": ");
     if (!bridge::write_all(file.get(), bytes)) {
       const SaveFailure full_disk = failure(candidate + ": ");
-      ::unlinkat(directory.get(), candidate.c_str(), 0);  // half a file is none
+      ::unlinkat(directory.get(), candidate.c_str(), 0);  // removes an incomplete file
       return full_disk;
     }
     return fmt::format("{}{}{}", folder, folder.back() == '/' ? "" : "/", candidate);

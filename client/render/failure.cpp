@@ -12,18 +12,18 @@
 namespace client {
 namespace {
 
-/// What was typed may be no UTF-8.
+/// Typed text may be invalid UTF-8.
 std::string of_any(const std::string& text) {
   return bridge::is_utf8(text) ? text : bridge::make_visible(text);
 }
 
-/// `data` is of an error of the bridge.
+/// `data` is from an error of the bridge.
 ExitCode exit_code_of(const json::Value& data) {
   const std::string_view kind = data.string("kind");
   if (kind == "timeout") return ExitCode::timed_out;
   if (kind == "shutdown") return ExitCode::unreachable;
-  // While the session was being opened these mean that no server can be used; later, that one has
-  // answered badly.
+  // While the session is being opened these mean that no server is usable; later, that the server's
+  // response was bad.
   const bool is_upstream =
       bridge::has_word("dns connect tls closed session auth too_large", kind) ||
       (data.is_true("opening") && (kind == "http" || kind == "malformed"));
@@ -40,7 +40,7 @@ std::string_view fate_of_request(const json::Value& data) {
   if (delivered != "no") return "";
   const bool was_sent =
       data.find("status", json::Value::Kind::number) != nullptr && !data.is_true("opening");
-  // The message says when or whether it helps to send it again.
+  // The message says when or whether a retry helps.
   if (bridge::has_word("shutdown denied rate_limited audit", data.string("kind")))
     return "; the request was not sent";
   if (data.string("kind") == "auth") {
@@ -50,7 +50,7 @@ std::string_view fate_of_request(const json::Value& data) {
                   : "; the server did not get the request, it can be sent again";
 }
 
-/// What a JSON-RPC error of the bridge begins with is for programs.
+/// Strips the code name, which is for programs, from the bridge's JSON-RPC error message.
 std::string_view without_code_name(std::string_view message) {
   for (const std::string_view name :
        {"Invalid params: ", "Invalid Request: ", "Method not found: ", "Internal error: "}) {
@@ -66,7 +66,7 @@ std::string describe_bridge_error(const json::Value& error, const json::Value& d
   if (const json::Value* after = data.find("retryAfterMs", json::Value::Kind::number)) {
     text += fmt::format("; try again in {} ms", after->text);
   }
-  // What the server itself said, where the bridge's error stands in its place.
+  // The server's own message, which the bridge's error replaced.
   if (const auto said = data.object("upstream").string("message"); !said.empty())
     text += fmt::format("; the server said: {}", said.substr(0, longest_data));
   for (const auto& [member, header] : {std::pair("wwwAuthenticate", "WWW-Authenticate"),
@@ -83,7 +83,7 @@ std::string describe_bridge_error(const json::Value& error, const json::Value& d
   return text;
 }
 
-/// The pages that a server wants opened before it does what it was asked (MCP 2025-11-25,
+/// Pages that must be opened before the server does what was requested (MCP 2025-11-25,
 /// "Elicitation: URL Elicitation Required Error").
 void add_pages(Failure& failure, const json::Value& error) {
   constexpr std::size_t most = 16;
@@ -196,7 +196,7 @@ ExitCode tell_failure(Console& console, const Options& options, Failure failure)
   if (failure.hint.empty()) failure.hint = hint_for_capability(failure.message);
   if (failure.hint.empty()) failure.hint = hint_for(failure.kind);
   if (options.json) console.print(error_object(failure));
-  // The user has interrupted it: no message.
+  // Interrupted by the user: no message.
   if (failure.kind == "interrupted") return failure.code;
   console.note(failure.shown.empty() ? failure.message : failure.shown);
   console.prompt(failure.pages);

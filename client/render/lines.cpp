@@ -15,12 +15,12 @@ std::string text_of(const Value* value) {
   return value == nullptr ? std::string() : json::plain_text(*value);
 }
 
-/// `before` and the text, or nothing without a text.
+/// `before` and the text, or nothing if the text is empty.
 std::string after(std::string_view before, std::string_view text) {
   return text.empty() ? std::string() : fmt::format("{}{}", before, text);
 }
 
-/// What the server has logged (MCP 2025-11-25, "Logging").
+/// A log message of the server (MCP 2025-11-25, "Logging").
 std::string log_line(const Value& params) {
   const std::string_view level = params.string("level");
   const std::string_view logger = params.string("logger");
@@ -34,7 +34,7 @@ std::string progress_line(const Value& params) {
                      after(", ", params.string("message")));
 }
 
-/// A task of the server itself: it says all of it, whatever it is called in its revision.
+/// A task of the server: every revision's notification has its whole state.
 std::string task_line(const Value& params) {
   return fmt::format("task {} of the server: {}{}", text_of(params.find("taskId")),
                      text_of(params.find("status")), after(", ", params.string("statusMessage")));
@@ -49,7 +49,7 @@ std::string reopening_line(const Value& params) {
       "the session with the server was reopened ({}); what the server had kept in it is lost", why);
 }
 
-/// With how it can be asked another time.
+/// Includes how the question can be asked another time.
 std::string refusal_line(const Value& params) {
   const std::string_view message = params.string("message");
   const bool is_question = params.string("method") == "elicitation/create";
@@ -60,7 +60,7 @@ std::string refusal_line(const Value& params) {
                      params.string("method"), after(": ", message));
 }
 
-/// Of which list it says that it has changed; "" of none that is known.
+/// The list that is reported as changed; "" if the method is about none.
 std::string_view changed_list(std::string_view method) {
   constexpr std::string_view before = "notifications/";
   constexpr std::string_view behind = "/list_changed";
@@ -116,7 +116,7 @@ std::string monitor_line(std::string_view params) {
   std::string text;
   if (const auto missed = json::member(params, "missed"))
     text = fmt::format("({} messages missed)\n", *missed);
-  // Of the moment the time of day: 2026-11-23T01:30:06.120Z
+  // Only the time of day: 2026-11-23T01:30:06.120Z
   const std::string at = json::string_member(params, "at");
   const std::string time = at.size() == 24 ? at.substr(11, 12) : at;
   text += fmt::format(

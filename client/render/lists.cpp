@@ -17,16 +17,16 @@ using json::Value;
 using Kind = Value::Kind;
 
 constexpr std::size_t text_indent = 4;
-constexpr std::size_t widest_name = 24;  // of a parameter; longer ones push their line
+constexpr std::size_t widest_name = 24;  // of a parameter; longer ones widen only their own line
 constexpr std::size_t widest_type = 24;
 
 struct Parameter {
-  std::string name;  // with a star if it is required
+  std::string name;  // with a star if required
   std::string type;  // with the default
   std::string description;
 };
 
-/// Of a property: its default, and what it is about.
+/// The default of a property, and its description.
 std::string preset_of(const Value& property) {
   const Value* const preset = property.find("default");
   return preset == nullptr ? "" : " = " + json::to_json(*preset);
@@ -83,7 +83,7 @@ std::string render_parameters(const std::vector<Parameter>& parameters, std::siz
     if (types > 0) line += "  " + pad(parameter.type, types);
     if (!parameter.description.empty()) {
       const std::size_t column = text_indent + names + (types > 0 ? types + 2 : 0) + 2;
-      // Too much before it for the column, or too little room after it: on a line of its own.
+      // Too long for the column, or too little room after it: on a line of its own.
       const bool fits =
           bridge::display_width(line) + 2 <= column && (width == 0 || column + 24 <= width);
       const std::size_t indent = fits ? column : text_indent + 4;
@@ -96,7 +96,7 @@ std::string render_parameters(const std::vector<Parameter>& parameters, std::siz
   return text;
 }
 
-/// `name - Title`, without a title that says nothing new.
+/// `name - Title`, without a title that repeats the name.
 std::string heading(const Value& value) {
   const std::string_view name = value.string("name");
   std::string_view title = value.string("title");
@@ -105,14 +105,14 @@ std::string heading(const Value& value) {
   return fmt::format("{} - {}", name, title);
 }
 
-/// What the server promises of a tool, as far as it is worth knowing before a call.
+/// The server's hints about a tool, as far as they matter before a call.
 std::string hints(const Value& tool) {
   const Value& annotations = tool.object("annotations");
   if (annotations.is_true("readOnlyHint")) return " [read-only]";
   return annotations.is_true("destructiveHint") ? " [destructive]" : "";
 }
 
-/// An element that is not an object is shown as it came.
+/// An element that is not an object is shown as received.
 template <typename Render>
 std::string render_each(const std::vector<std::string_view>& elements, Render render,
                         std::string_view between = "\n") {
@@ -127,7 +127,7 @@ std::string render_each(const std::vector<std::string_view>& elements, Render re
 
 constexpr int deepest_shown_object = 3;
 
-/// The members of an object, those of objects in it further in; `path` as it is typed before them.
+/// Adds the members of an object, nested ones indented; `path` is the typed prefix of their names.
 void add_members(std::string& text, const Schema& schema, const std::string& path,
                  std::size_t width, int depth = 0) {
   const std::size_t indent = 4 * static_cast<std::size_t>(depth + 1);
@@ -169,7 +169,7 @@ constexpr std::size_t longest_type = 64 << 10;
 
 std::string indent(int depth) { return std::string(2 * static_cast<std::size_t>(depth), ' '); }
 
-/// A comment on a line of its own; nothing if there is nothing to say.
+/// A comment on a line of its own; empty without a text.
 std::string comment(std::string_view text, int depth) {
   if (text.empty()) return {};
   std::string line = bridge::make_visible_line(text);
@@ -177,7 +177,7 @@ std::string comment(std::string_view text, int depth) {
   return fmt::format("{}/** {} */\n", indent(depth), line);
 }
 
-/// Where a type stands: `depth` of objects, by which it is indented, and of schemas.
+/// The position of a type: `depth` counts objects, for the indentation, and schemas.
 struct Place {
   int depth;
   int nesting = 0;

@@ -20,7 +20,7 @@ constexpr std::size_t longest_tools = 600;
 constexpr std::size_t longest_shown_name = 80;
 constexpr std::size_t longest_skill_name = 64;
 
-/// The start of a text of the server's, harmless to show; with a mark if there is more.
+/// The beginning of a text of the server, made safe to show; `is_cut` is set if there is more.
 std::string start_of(std::string_view text, std::size_t bytes, bool& is_cut) {
   const std::string_view start = bridge::whole_characters(text, bytes);
   std::string shown = bridge::make_visible(start);
@@ -116,8 +116,8 @@ ServerPage read_server(std::string_view discovered, std::string_view status) {
   page.era = json::string_member(upstream, "era");
   page.eras = json::string_member(upstream, "eras");
   page.protocol_version = json::string_member(upstream, "protocolVersion");
-  // The answer to server/discover leaves out what is not translated, as the tasks of a legacy
-  // server.
+  // The response to server/discover leaves out what is not translated, such as the tasks of a
+  // legacy server.
   std::string_view capabilities = object_named(upstream, "capabilities");
   if (capabilities == "{}") capabilities = object_named(discovered, "capabilities");
   page.capabilities = json::on_one_line(capabilities);

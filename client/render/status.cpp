@@ -16,7 +16,7 @@ using Kind = Value::Kind;
 constexpr std::size_t name_column = 12;
 constexpr std::size_t usual_cells = 24;
 constexpr std::size_t fewest_cells = 8;
-/// What stands behind a bar at most.
+/// The most columns after a bar.
 constexpr std::size_t figures_width = 44;
 
 StyledLine named(std::string_view name) {
@@ -170,7 +170,7 @@ void add_latency(std::vector<StyledLine>& lines, const Value& latency) {
       .add(time_text(latency.count("addedP50")), Tone::strong);
 }
 
-/// Only while nothing is saved, which a person has to act on.
+/// Shown only while saving fails, which requires a person's action.
 void add_state(std::vector<StyledLine>& lines, const Value& state) {
   const Value* durable = state.find("durable", Kind::boolean);
   if (durable == nullptr || durable->truth) return;
@@ -179,7 +179,7 @@ void add_state(std::vector<StyledLine>& lines, const Value& state) {
       .add("; results and notifications are lost if the daemon ends");
 }
 
-/// Which rule of the policy holds for the asker.
+/// The policy's rule for the asker.
 void add_policy(std::vector<StyledLine>& lines, const Value& policy) {
   const bool is_denied = policy.count("rule") == 0;
   lines.emplace_back(named("policy")).add(policy_text(policy), is_denied ? Tone::bad : Tone::plain);
@@ -228,7 +228,7 @@ std::optional<std::string> reason_of_wait(std::string_view status_json) {
 
 std::optional<std::string> failure_of_wait(std::string_view status_json) {
   const Value status = json::parse_or_null(status_json);
-  // The last error is of this outage only if the last try has failed.
+  // The last error belongs to this outage only if the last attempt failed.
   const Value* const ready = status.object("upstream").find("ready", Kind::boolean);
   const Value* const error = status.find("lastError", Kind::object);
   if (!has_no_session(status) || ready == nullptr || ready->truth || error == nullptr)
@@ -316,7 +316,7 @@ std::vector<StyledLine> render_clients(const std::vector<json::Value>& all, cons
     return lines;
   }
   if (rows > 1 && idle > 0) --rows;
-  // One row is the heading's, one the count's of those left out.
+  // One row is the heading, one the count of omitted clients.
   std::size_t shown = clients.size();
   if (rows > 0 && clients.size() + 1 > rows) shown = rows > 2 ? rows - 2 : 0;
   std::vector<std::vector<TableCell>> table;

@@ -15,7 +15,7 @@ constexpr std::size_t widest_last_column = 60;
 constexpr std::size_t narrowest_last_column = 10;
 constexpr std::size_t column_gap = 2;
 
-/// Two digits or more, not more after the point than needed for that.
+/// At least two significant digits, with as few decimals as that needs.
 std::string short_number(double number) {
   return number < 10 ? fmt::format("{:.1f}", number) : fmt::format("{:.0f}", number);
 }

@@ -7,24 +7,24 @@ namespace client {
 
 struct TableColumn {
   std::string_view heading;
-  bool is_figure = false;  ///< stands at the right of its column
+  bool is_figure = false;  ///< aligned to the right of its column
 };
 
-/// Safe for a terminal (plain_cell()).
+/// A cell, safe for a terminal (plain_cell()).
 struct TableCell {
   std::string text;
   Tone tone = Tone::plain;
 };
 
-/// A heading and the rows, as wide as they need; the last column has what the look's width leaves
+/// A heading and the rows, as wide as needed; the last column gets the remaining width of the look
 /// and is cut. Each row has a cell for each column.
 std::vector<StyledLine> render_table(const std::vector<TableColumn>& columns,
                                      std::vector<std::vector<TableCell>> rows, const Look& look);
 
-/// Any JSON value as one line; "-" if there is none.
+/// Any JSON value as one line; "-" if absent.
 std::string plain_cell(const json::Value* value);
 
-/// Cut to so many columns, with a mark. REQUIRES: safe for a terminal.
+/// Cuts a text to so many columns, with a mark. REQUIRES: safe for a terminal.
 std::string in_columns(std::string text, std::size_t room);
 
 // Figures for people.
@@ -38,14 +38,14 @@ std::string counted(std::uint64_t number, std::string_view thing);
 /// "0.4 %", "41 %"; empty if `whole` is 0.
 std::string percent_text(std::uint64_t part, std::uint64_t whole);
 
-/// Of a job or a task, by the name of its state.
+/// The tone for a job's or a task's state, by its name.
 Tone tone_of_state(std::string_view state);
 
 /// The tasks of the server (MCP 2025-11-25, "Tasks") as a table with a heading. Their ids are never
 /// cut.
 std::vector<StyledLine> render_tasks(const std::vector<json::Value>& tasks, const Look& look);
 
-/// One of them: its state, and behind it what the server says of it.
+/// One task: its state, followed by the server's message about it.
 std::string render_task(const json::Value& task);
 
 }  // namespace client

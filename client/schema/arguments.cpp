@@ -87,7 +87,7 @@ class Check {
     for (const std::string_view wanted : schema.required()) {
       if (value.find(wanted) != nullptr) continue;
       std::string problem = missing_argument(path_to(name, wanted));
-      // A name that may be there, and is nearly the wanted one; if it may not, that is said below.
+      // A listed name that nearly matches a required one; an unlisted name is reported below.
       for (const json::Member& member : value.members) {
         if (!is_refused && bridge::is_nearly_same(member.name, wanted))
           problem += fmt::format("; did you mean it by '{}'?", member.name);
@@ -115,7 +115,7 @@ class Check {
     }
   }
 
-  /// One of them has to take it. If none does, it is said what the nearest one misses.
+  /// One must accept the value. If none does, the problems of the nearest one are reported.
   void alternatives(const Value& value, const Schema& schema, std::string_view name, int depth) {
     const auto all = schema.alternatives();
     if (all.empty() || !problems_.empty()) return;
@@ -123,7 +123,7 @@ class Check {
     for (const Schema& one : all) {
       auto found = Check().run(value, one, name.empty() ? "" : name, depth + 1);
       std::erase_if(found, [&](const std::string& problem) {
-        // Another alternative, or what stands beside them, may know the name.
+        // Another alternative, or a schema beside them, may list the name.
         return name.empty() && problem.starts_with(unknown_start);
       });
       if (found.empty()) return;
@@ -152,7 +152,7 @@ Converted convert(std::string_view text, const Schema& schema, int depth);
 Converted if_it_fits(Converted converted, const Schema& schema) {
   if (!converted) return converted;
   const auto value = json::parse(*converted);
-  // What fits no number of ours is left to the server.
+  // A number that does not fit our types is left to the server.
   return !value || fits(*value, schema) ? converted : std::nullopt;
 }
 
@@ -189,8 +189,8 @@ Converted as_listed(std::string_view text, const std::vector<const Value*>& valu
   return std::nullopt;
 }
 
-/// Whether the text, which was converted to that type, is taken by a schema without alternatives;
-/// nothing where the whole check has to tell.
+/// Whether the schema, which has no alternatives, accepts the text converted to that type; nullopt
+/// where only the whole check can tell.
 std::optional<bool> fits_at_sight(std::string_view text, std::string_view type,
                                   const std::vector<const Value*>& values) {
   if (type == "string") {
@@ -249,16 +249,16 @@ std::string shown(std::string_view text) {
   return text.size() <= longest_value_shown ? word : word + "...";
 }
 
-/// The type that is wanted, and an argument that has it.
+/// The expected type, and an argument of that type.
 std::string expected(std::string_view name, const Schema& schema) {
   return fmt::format("{} expected, for example {}", schema.describe(),
                      example_argument(name, schema));
 }
 
-/// Where a name leads.
+/// Where in the arguments a name belongs.
 struct Place {
   std::vector<std::string> path;
-  std::optional<Schema> schema;  ///< nothing is said of it
+  std::optional<Schema> schema;  ///< nullopt: unspecified
   std::string problem;           ///< "" = none
 };
 
@@ -315,7 +315,7 @@ std::vector<Named> by_name(const std::vector<Argument>& arguments) {
   return all;
 }
 
-/// Whether values that fit each its own schema are all that is wanted of the whole.
+/// Whether the whole is valid if each value fits its own schema.
 bool needs_no_more(const std::vector<Named>& given, const Schema& schema) {
   if (schema.has_alternatives() || !schema.values().empty() || !schema.allows_type("object"))
     return false;
@@ -349,7 +349,7 @@ std::optional<std::string> converted(const Named& named, const std::optional<Sch
   return convert_elements(elements, *schema);
 }
 
-/// The first that its place does not take.
+/// The first element that its schema does not accept.
 std::string wrong_element(const Named& named, const Schema& schema) {
   for (std::size_t index = 0; index < named.given.size(); ++index) {
     const Argument& given = *named.given[index];
@@ -429,7 +429,7 @@ std::variant<std::string, WrongArguments> arguments_by_schema(
   }
   std::string made = tree.json();
   if (is_checked && needs_no_more(all_named, schema)) return made;
-  // A number that fits none of ours is left to the server, and all with it.
+  // If a number does not fit our types, the whole is left to the server.
   if (const auto value = json::parse(made)) {
     for (std::string& problem : problems_of(*value, schema)) {
       if (!bridge::contains(given_wrongly, problem)) wrong.problems.push_back(std::move(problem));

@@ -11,13 +11,13 @@ namespace {
 using json::Value;
 using Kind = Value::Kind;
 
-constexpr int deepest_reference = 16;  // references and alternatives within one another
+constexpr int deepest_reference = 16;  // nesting of references and alternatives
 
 void add_once(std::vector<std::string_view>& names, std::string_view name) {
   if (!bridge::contains(names, name)) names.push_back(name);
 }
 
-/// A step of a JSON Pointer (RFC 6901, section 4) as it stands in the fragment of a URI.
+/// A step of a JSON Pointer (RFC 6901, section 4) in the fragment of a URI.
 std::string step_of(std::string_view raw) {
   std::string text;
   for (std::size_t at = 0; at < raw.size(); ++at) {
@@ -78,8 +78,8 @@ void Schema::add_parts(const Value& node, std::vector<const Value*>& parts, int 
   for (const Value& one : node.array("allOf")) add_parts(one, parts, depth + 1);
 }
 
-/// Whether one of the parts is as wanted, in their order. Most schemas have one, and are asked
-/// often.
+/// Whether `visit` is true for one of the parts, in their order. Fast for a single part, which is
+/// the common case.
 template <typename Visit>
 bool Schema::any_part(Visit visit) const {
   if (visit(*node_)) return true;
@@ -182,7 +182,7 @@ std::vector<Schema> Schema::branches() const {
   return all;
 }
 
-/// Whether one of the properties is as wanted, those of the alternatives too, in their order.
+/// Whether `visit` is true for one of the properties, including the alternatives', in their order.
 template <typename Visit>
 bool Schema::any_property(Visit visit, int depth) const {
   if (depth > deepest_reference) return false;
@@ -256,7 +256,7 @@ const Value* Schema::item_at(std::size_t index) const {
 std::string Schema::describe() const { return describe(0); }
 
 std::string Schema::describe(int depth) const {
-  constexpr int deepest_shown = 4;  // schemas may nest without end; nobody reads that
+  constexpr int deepest_shown = 4;  // schemas may nest without limit; deeper ones are unreadable
   constexpr std::size_t longest_shown = 500;
   if (!node_->is(Kind::object) || depth > deepest_shown) return "any";
   const auto join = [](const auto& all, auto text_of) {

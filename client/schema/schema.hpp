@@ -4,13 +4,13 @@
 
 namespace client {
 
-/// One schema of a JSON Schema document (2020-12, and what older drafts share with it), as far as
+/// One schema of a JSON Schema document (2020-12, and the common part of older drafts), as far as
 /// the types and names of arguments follow from it: `type`, `enum`, `const`, `properties`,
 /// `required`, `additionalProperties`, `items`, `prefixItems`, `anyOf`, `oneOf`, `allOf`, and
 /// `$ref` within the document. Ranges, patterns and conditions are left to the server. Pure.
 ///
-/// A cursor: it refers to the document, which must outlive it. A reference that leads nowhere, or
-/// in a circle, takes everything.
+/// A cursor: it refers to the document, which must outlive it. A dangling or circular reference
+/// accepts everything.
 class Schema {
  public:
   /// The whole document.
@@ -20,42 +20,42 @@ class Schema {
 
   Schema at(const json::Value& node) const { return {node, *document_}; }
 
-  /// The schemas that hold together: this one, what it refers to, and those of `allOf`.
+  /// The schemas that all apply: this one, those that it references, and those of `allOf`.
   std::vector<const json::Value*> parts() const;
-  /// The schemas of which one has to hold, of the first part that has any.
+  /// The schemas of which one must apply, of the first part that has any.
   std::vector<Schema> alternatives() const;
-  /// Whether one of several has to hold.
+  /// Whether one of several schemas must apply.
   bool has_alternatives() const;
-  /// The JSON types it names, in their order; without a name those that follow from its other
-  /// members. Empty: any.
+  /// The JSON types it names, in their order; without `type` those implied by its other members.
+  /// Empty: any.
   std::vector<std::string_view> types() const;
   bool allows_type(std::string_view type) const;
-  /// The values of `enum` or `const`; null if it has none.
+  /// The values of `enum` or `const`; null if it has neither.
   std::vector<const json::Value*> values() const;
   const json::Value* find(std::string_view name, json::Value::Kind kind) const;
 
-  /// Whether an object of it may have names that it does not list.
+  /// Whether an object of this schema may have names that are not listed.
   enum class OtherNames {
-    allowed,   ///< it says so
-    not_said,  ///< it lists names, and says nothing of others
+    allowed,   ///< stated explicitly
+    not_said,  ///< names are listed, others are not mentioned
     forbidden,
   };
   OtherNames other_names() const;
-  /// All names that it lists, those of its alternatives too, each once.
+  /// All names that it lists, including those of its alternatives, each once.
   std::vector<std::string_view> names() const;
-  /// Whether no object is without it.
+  /// Whether the name is required in every object.
   bool requires_name(std::string_view name) const;
   std::vector<std::string_view> required() const;
-  /// The schema of a property that it lists, as names() does; null: it does not.
+  /// The schema of a property that it lists, as in names(); null: not listed.
   const json::Value* listed_property(std::string_view name) const;
-  /// The same, or that of the properties that are not listed; null: nothing is said.
+  /// The same, or the schema for properties that are not listed; null: unspecified.
   const json::Value* property(std::string_view name) const;
-  /// The schemas of the elements at the first places of an array (`prefixItems`, or a list as
-  /// `items`), in their order.
+  /// The schemas of the first elements of an array (`prefixItems`, or a list as `items`), in their
+  /// order.
   std::vector<const json::Value*> first_items() const;
-  /// The schema of the elements behind those; null: nothing is said.
+  /// The schema of the elements after those; null: unspecified.
   const json::Value* items() const;
-  /// The schema of the element at that place.
+  /// The schema of the element at that index.
   const json::Value* item_at(std::size_t index) const;
 
   /// For people: `number`, `string|null`, `"a"|"b"`, `integer[]`, `[number, string]`, `any`.
@@ -65,7 +65,7 @@ class Schema {
   template <typename Visit>
   bool any_part(Visit visit) const;
   void add_parts(const json::Value& node, std::vector<const json::Value*>& parts, int depth) const;
-  /// Those whose names it may have, too: of anyOf and oneOf, then and else.
+  /// Schemas whose names may also occur: of anyOf and oneOf, then and else.
   std::vector<Schema> branches() const;
   template <typename Visit>
   bool any_property(Visit visit, int depth = 0) const;

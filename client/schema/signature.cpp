@@ -26,7 +26,7 @@ bool takes_json(const Schema& schema) {
                      [](std::string_view type) { return type == "object" || type == "null"; });
 }
 
-/// What an argument looks like: `fast|slow` of an enum of strings, else its type.
+/// The form of an argument: `fast|slow` for an enum of strings, else its type.
 std::string form_of(const Schema& schema) {
   std::string text;
   for (const Value* value : schema.values()) {
@@ -53,7 +53,7 @@ std::string parameter(std::string_view name, const Schema& schema) {
   return text;
 }
 
-/// JSON.
+/// An example value as JSON.
 std::string example_value(const Schema& schema, int depth = 0) {
   for (const std::string_view member : {"examples", "default"}) {
     for (const Value* part : schema.parts()) {
@@ -89,13 +89,13 @@ std::string example_value(const Schema& schema, int depth = 0) {
   return array.text();
 }
 
-/// Whether `name=value` is about that name: what is made of a word is decided by its signs.
+/// Whether `name=value` would be parsed with that name: a word's signs decide how it is parsed.
 bool can_be_typed(std::string_view name) {
   return !name.empty() && name.find('=') == name.npos && name.find(":@") == name.npos &&
          name.back() != ':' && name.find_first_not_of(" \t\r\n") != name.find('{');
 }
 
-/// Words that make the value, which is JSON: as they are typed most easily.
+/// The words that produce the value, which is JSON, in their shortest typed form.
 std::vector<std::string> example_words(std::string_view name, const std::string& json,
                                        const Schema& schema) {
   const auto value = json::parse(json);
@@ -119,7 +119,7 @@ std::vector<std::string> example_words(std::string_view name, const std::string&
                    : fmt::format("{}:={}", name, json)};
 }
 
-/// As operands: what begins with a dash would be taken for an option.
+/// As operands: a word with a leading dash would be taken for an option.
 std::string as_operands(const std::vector<std::string>& words) {
   const bool has_dash = std::any_of(words.begin(), words.end(),
                                     [](const std::string& word) { return word.starts_with('-'); });

@@ -4,12 +4,12 @@
 
 namespace client {
 
-/// How a tool is called, on one line: `search query=<string> [limit=<integer>] [tags=<string>...]`.
-/// What may be left out stands in brackets, behind what may not.
+/// The form of a call on one line: `search query=<string> [limit=<integer>] [tags=<string>...]`.
+/// Optional arguments are in brackets, after the required ones.
 std::string signature(std::string_view tool, const Schema& input);
 
-/// A tool's name as it is typed behind `call` or `tools`: quoted for a shell, and behind `--` if it
-/// would be taken for an option.
+/// A tool's name as an operand of `call` or `tools`: quoted for a shell, and after `--` if it would
+/// be taken for an option.
 std::string tool_operand(std::string_view tool);
 
 /// An argument to copy: `limit=3`.

@@ -15,7 +15,7 @@
 namespace client {
 namespace {
 
-/// An entry of the file, and the member that such entries stand in.
+/// An entry of the file, and the member that contains such entries.
 struct RawEntry {
   std::string name;
   std::string_view text;
@@ -27,7 +27,7 @@ struct RawFile {
   std::vector<std::string_view> inputs{};
 };
 
-/// Returns what is wrong with it.
+/// Returns the error, if any.
 std::string add_all(RawFile& file, std::string_view object, bool is_outermost = true) {
   const auto members = json::members(object);
   if (!members) return "it is not an object";
@@ -52,11 +52,11 @@ std::string add_all(RawFile& file, std::string_view object, bool is_outermost = 
   return {};
 }
 
-/// In what the daemon replaces variables.
+/// The members in which the daemon replaces variables.
 constexpr std::string_view members_with_variables[] = {"command", "args", "env",
                                                        "cwd",     "url",  "headers"};
 
-/// Visits each text that may have variables in it.
+/// Visits each text that may contain variables.
 template <class Visit>
 void each_text(std::string_view entry, Visit&& visit) {
   const json::Value server = json::parse_or_null(entry);
@@ -69,11 +69,11 @@ void each_text(std::string_view entry, Visit&& visit) {
   }
 }
 
-/// Fills in the names of variables of the environment; gives those of the inputs.
+/// Adds the names of environment variables; returns those of the inputs.
 std::set<std::string> names_in(std::string_view entry, std::map<std::string, bool>& environment) {
   std::set<std::string> inputs;
   if (entry.find_first_of("$\\") == entry.npos)
-    return inputs;  // neither a `$` nor a way to write it
+    return inputs;  // no variable without a `$` or an escaped one
   each_text(entry, [&](std::string_view text) {
     bridge::expand_variables(text, [&](const bridge::Variable& variable) {
       if (variable.kind == bridge::Variable::Kind::input) inputs.insert(variable.name);

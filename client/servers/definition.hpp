@@ -11,19 +11,19 @@
 
 namespace client {
 
-/// A server that a config file names, in the words of that file.
+/// A server in a config file, in the words of that file.
 struct Definition {
   std::string name;
-  /// A config file of its own, with this server and those of the file's inputs that it names: what
-  /// is shown, approved and given to the daemon. JSON.
+  /// A config file of its own, with this server and the inputs that it uses: what is shown,
+  /// approved and passed to the daemon. JSON.
   std::string document;
-  /// The entry alone, as it stands in the file. JSON.
+  /// The entry alone, as written in the file. JSON.
   std::string entry;
 };
 
-/// What a definition reads: variables of the environment, and inputs, each once.
+/// The variables that a definition reads: of the environment, and inputs, each once.
 struct NamedVariables {
-  /// By name, whether it has a default wherever it stands (`${NAME:-default}`).
+  /// By name, whether it has a default at each use (`${NAME:-default}`).
   std::map<std::string, bool> environment{};
   std::vector<bridge::InputDefinition> inputs{};  ///< `${input:ID}`
 };
@@ -33,22 +33,22 @@ struct NamedVariables {
 /// judges the definitions. Pure.
 std::variant<std::vector<Definition>, std::string> read_definitions(std::string_view text);
 
-/// Those of another program's file, in which much else may stand: of the outermost object, or with
-/// `project` of that project's in Claude Code's list of them. None if it names none. Pure.
+/// The servers of another program's file, which may contain much else: of the outermost object, or
+/// with `project` of that project in Claude Code's list. Empty if it names none. Pure.
 std::variant<std::vector<Definition>, std::string> read_foreign_definitions(
     std::string_view text, const std::string& project);
 
-/// Of the members that mcp-bridged looks for variables in. Pure.
+/// From the members that mcp-bridged looks for variables in. Pure.
 NamedVariables variables_of(const Definition& definition);
 
-/// A definition that was typed instead of read: of an address.
+/// A definition for a typed address.
 Definition definition_of_url(std::string_view url);
-/// And of a command line, whose words are split as a shell does (quotes and backslashes, nothing is
-/// expanded). Nothing if a quote is not closed, or there is no word.
+/// A definition for a typed command line, split into words as by a shell (quotes and backslashes,
+/// no expansion). nullopt if a quote is not closed, or there is no word.
 std::optional<Definition> definition_of_command(std::string_view command);
 
 /// What a definition starts or connects to, for a person: `npx -y some-server`, or the address
-/// without what stands behind a `?` or before an `@`. Not safe for a terminal. Pure.
+/// without the part after a `?` or before an `@`. Not safe for a terminal. Pure.
 std::string summary_of(const Definition& definition);
 /// Whether it starts a program. Pure.
 bool starts_program(const Definition& definition);

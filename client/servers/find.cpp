@@ -21,7 +21,7 @@ namespace client {
 namespace {
 
 constexpr std::size_t longest_file = 1 << 20;
-constexpr std::size_t longest_foreign_file = 16 << 20;  // Claude Code keeps its projects in it
+constexpr std::size_t longest_foreign_file = 16 << 20;  // Claude Code's file includes its projects
 constexpr const char* project_file = ".mcp.json";
 
 std::optional<std::string> current_folder() {
@@ -30,7 +30,7 @@ std::optional<std::string> current_folder() {
   return path.data();
 }
 
-/// None if the file is not there and need not be.
+/// Empty if an optional file does not exist.
 std::variant<std::vector<NamedServer>, std::string> servers_of(const ConfigFile& file) {
   const bridge::FileContent content =
       bridge::read_regular_file(file.path, file.is_foreign ? longest_foreign_file : longest_file);
@@ -57,7 +57,7 @@ std::variant<std::vector<NamedServer>, std::string> servers_of(const ConfigFile&
   return servers;
 }
 
-/// Behind those: foreign_files() of the current folder.
+/// The files after those: foreign_files() of the current folder.
 std::vector<ConfigFile> other_files(ReadVariable read) {
   return foreign_files(read, current_folder().value_or(""));
 }

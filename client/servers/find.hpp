@@ -12,15 +12,15 @@ struct ConfigFile {
   std::string path;
   /// Written by the folder's author: it runs only after an approval.
   bool needs_approval = false;
-  /// It was named by the user, so it has to be there.
+  /// Named by the user, so it must exist.
   bool is_named = false;
   /// Belongs to another program (foreign_files()): its faults are ignored.
   bool is_foreign = false;
-  std::string folder{};   ///< where its servers run; "" = that of the file
-  std::string project{};  ///< of a file with several projects: only this one's; "" = none's
+  std::string folder{};   ///< where its servers run; "" = the file's folder
+  std::string project{};  ///< in a file with several projects: the one to use; "" = none
 };
 
-/// A server that can be talked to by its name.
+/// A server that can be selected by its name.
 struct NamedServer {
   Definition definition;
   std::string file;    ///< its real path; "" if the server was typed
@@ -28,28 +28,28 @@ struct NamedServer {
   bool needs_approval = false;
 };
 
-/// The environment of the process, or a test's: nothing if it is not set or empty.
+/// Reads the process's or a test's environment: nullopt if the variable is unset or empty.
 using ReadVariable = std::optional<std::string> (*)(const char* name);
 std::optional<std::string> environment_variable(const char* name);
 
-/// Where servers are looked up, the first file first: `option` (--config), $MCP_CONFIG, the user's
-/// own ~/.config/mcp/mcp.json (below $XDG_CONFIG_HOME if that is set), ./.mcp.json.
+/// Where servers are looked up, in order: `option` (--config), $MCP_CONFIG, the user's own
+/// ~/.config/mcp/mcp.json (below $XDG_CONFIG_HOME if that is set), ./.mcp.json.
 std::vector<ConfigFile> config_files(const std::string& option, ReadVariable read);
 
-/// Both.
+/// Those, followed by foreign_files() of the current folder.
 std::vector<ConfigFile> all_files(const std::string& option, ReadVariable read);
 
 struct FoundServers {
   std::vector<NamedServer> servers{};
-  std::vector<std::string> faults{};          ///< of files that cannot be used, for a person
-  std::vector<std::string> foreign_faults{};  ///< of other programs' files
+  std::vector<std::string> faults{};          ///< about unusable files, for a person
+  std::vector<std::string> foreign_faults{};  ///< about other programs' files
 };
 
-/// All servers of the files; one that has the name of an earlier one is left out.
+/// All servers of the files; one with the name of an earlier one is left out.
 FoundServers find_servers(const std::vector<ConfigFile>& files);
 
-/// The first of that name. What stands in a file behind the one that has it changes nothing. `more`
-/// is asked for further files once none of `files` has it. Else why there is none, for a person.
+/// The first server of that name; files after the one that has it are not read. `more` is called
+/// for further files if none of `files` has it. Else why there is none, for a person.
 using MoreFiles = std::function<std::vector<ConfigFile>()>;
 std::variant<NamedServer, std::string> find_server(std::string_view name,
                                                    std::vector<ConfigFile> files,
@@ -62,10 +62,10 @@ std::variant<NamedServer, std::string> find_server(std::string_view name,
 /// one, "" if it is not known. Pure except for `read`.
 std::vector<ConfigFile> foreign_files(ReadVariable read, const std::string& folder);
 
-/// Why a server cannot be talked to by its name.
+/// Why a server cannot be selected by its name.
 Failure naming_failure(std::string message, ExitCode code = ExitCode::usage);
 
-/// The server that the command line names, wherever that is looked up.
+/// The server that the command line names, from any source.
 std::variant<NamedServer, Failure> named_server(const Options& options);
 
 }  // namespace client

@@ -19,10 +19,10 @@ namespace {
 
 constexpr Milliseconds longest_connecting(1000);
 
-/// One that cannot start closes its socket a moment before it says why.
+/// A daemon that fails to start closes its socket a moment before it reports why.
 constexpr Milliseconds longest_last_moment(1000);
 
-/// Of the daemon of a socket where those are that mcp-nc starts; "" for any other.
+/// The log of the daemon of a socket in mcp-nc's folder; "" for any other socket.
 std::string log_behind(std::string_view socket) {
   constexpr std::string_view suffix = ".sock";
   const std::size_t name = socket.rfind('/') + 1;
@@ -40,7 +40,7 @@ std::string log_behind(std::string_view socket) {
 constexpr std::size_t longest_record = 64 << 10;
 constexpr std::size_t longest_summary = 500;
 
-/// Visits the names of the folder's files that end so, without that.
+/// Visits the names of the folder's files with this ending, without it.
 template <class Visit>
 void each_file(const std::string& path, std::string_view suffix, Visit&& visit) {
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path.c_str()), &::closedir);
@@ -146,7 +146,7 @@ bool is_former(const Instance& instance, const NamedServer& server) {
 }
 
 void forget_ended(const Instance& instance, const Places& places) {
-  // Who starts one writes its record first.
+  // A starting process writes its record first.
   const FileDescriptor lock = lock_starting(places, false);
   if (!lock) return;
   const InstancePaths paths = paths_of(places, instance.id);
@@ -197,13 +197,13 @@ std::variant<Started, Failure> find_started(const Options& options) {
     return Started{named->server.definition.name, std::move(all), std::move(named->places),
                    instance_of(named->server, environment_variable)};
   }
-  // As mcp-nc servers shows it, though no file names it.
+  // Listed by mcp-nc servers, though no file names it.
   auto places = make_places(environment_variable);
   auto* const known = options.server.empty() ? nullptr : std::get_if<Places>(&places);
   if (known == nullptr) return std::get<Failure>(std::move(found));
   std::vector<Instance> typed = typed_instances(options.server, *known);
   if (typed.empty()) return std::get<Failure>(std::move(found));
-  // A record stays when its daemon has ended: the log may still be wanted.
+  // A record outlives its daemon: the log may still be wanted.
   const auto ended = std::stable_partition(typed.begin(), typed.end(), [&](const Instance& one) {
     const auto connected = connect_to_instance(paths_of(*known, one.id).socket);
     const auto* const failure = std::get_if<ConnectFailure>(&connected);

@@ -8,38 +8,38 @@
 
 namespace client {
 
-/// At a daemon that mcp-nc has started, by its socket. One that hangs is waited for, for a second.
+/// Connects to a daemon that mcp-nc has started, by its socket. Waits at most a second if it hangs.
 std::variant<Connected, ConnectFailure> connect_to_instance(const std::string& socket);
 
-/// Who has served the socket of this connection; 0 if it is in no namespace that we see.
+/// The process that listens at the other end of this connection; 0 if not in our namespace.
 pid_t process_behind(int connection);
 
-/// Stands for this process, and for no later one of its number (pidfd_open(2)); errno tells why
-/// there is none.
+/// A descriptor for this process, never for a later one with its number (pidfd_open(2)); on failure
+/// errno is set.
 FileDescriptor hold_process(pid_t process);
-/// Whether it has ended by then.
+/// Whether it has ended by the deadline.
 bool await_end(const FileDescriptor& process, Deadline deadline);
 
-/// Why the daemon that has closed a connection, and that mcp-nc has started, has never begun to
-/// serve; nothing if it has, or if that is not known. For a person, on one line. `process`: the one
-/// behind the connection.
+/// Why the daemon that has closed a connection, and that mcp-nc has started, failed to start;
+/// nullopt if it did start, or if that is unknown. For a person, on one line. `process`: the peer
+/// of the connection.
 std::optional<std::string> why_not_started(std::string_view socket, pid_t process);
 
-/// Why the daemon behind this socket may have closed the connection, and what tells more: of one
+/// Why the daemon of this socket may have closed the connection, and where to find more: for one
 /// that mcp-nc has started, its log.
 std::string describe_end(std::string_view socket, pid_t process);
 
-/// A daemon that mcp-nc has started for a server, as its record in the runtime folder says. Whether
-/// it runs still is known by its socket alone.
+/// A daemon that mcp-nc has started for a server, from its record in the runtime folder. Only its
+/// socket tells whether it still runs.
 struct Instance {
   std::string id;            ///< the stem of its files' names: instance_of()
   std::string name;          ///< of the server
-  std::string file;          ///< that names it, as it is shown; "" if it was typed
-  std::string summary;       ///< what it starts, or its address: summary_of()
+  std::string file;          ///< that names it, as displayed; "" if typed
+  std::string summary;       ///< the command, or the address: summary_of()
   std::string definition{};  ///< hash of the document; "" in a record of an earlier version
 };
 
-/// What is recorded of this server's daemon. Pure.
+/// The record of this server's daemon. Pure.
 Instance instance_for(const NamedServer& server, std::string id);
 
 /// The record's content. Pure.
@@ -47,36 +47,36 @@ std::string record_of(const Instance& instance);
 /// nullopt if it is not a record. Pure.
 std::optional<Instance> read_record(std::string_view id, std::string_view text);
 
-/// All that have a record, by name.
+/// All instances with a record, by name.
 std::vector<Instance> find_instances(const Places& places);
 
-/// Whether the instance is one of this server's, perhaps with another definition or other values;
-/// of one that was typed, it has to be the same address or command.
+/// Whether the instance belongs to this server, perhaps with another definition or other values; a
+/// typed one must have the same address or command.
 bool is_of(const Instance& instance, const NamedServer& server);
 
-/// Whether it serves what the definition was before it was edited. REQUIRES: is_of(). Pure.
+/// Whether it uses a definition that was edited since. REQUIRES: is_of(). Pure.
 bool is_former(const Instance& instance, const NamedServer& server);
 
 /// Removes the record of a daemon that has ended, unless one is being started.
 void forget_ended(const Instance& instance, const Places& places);
 
-/// The log that was written last of a server of that name; "" if there is none.
+/// The most recently written log of a server of that name; "" if there is none.
 std::string newest_log(std::string_view name, const Places& places);
 
-/// Those of that name that no file names: they were typed (--url, --run).
+/// The instances of that name that no file defines: they were typed (--url, --run).
 std::vector<Instance> typed_instances(std::string_view name, const Places& places);
 
-/// A server by its name, and the daemon that serves it.
+/// A server selected by its name, and its daemon.
 struct NamedDaemon {
   NamedServer server;
   Places places;
   InstancePaths paths{};
 };
 
-/// The server as it was named, without asking for anything, and without the paths.
+/// The selected server, without asking the user anything, and without the paths.
 std::variant<NamedDaemon, Failure> find_named(const Options& options);
 
-/// A server with what has been started for it.
+/// A server with the daemons started for it.
 struct Started {
   std::string name;
   std::vector<Instance> instances;
@@ -86,7 +86,7 @@ struct Started {
 
 std::variant<Started, Failure> find_started(const Options& options);
 
-/// The daemon's state (bridge/status), if it says it by then. Its notifications stay in it.
+/// The daemon's state (bridge/status), if received in time. Leaves its notifications in the ring.
 std::optional<json::Value> ask_status(Connected daemon, Deadline deadline);
 
 }  // namespace client

@@ -1,4 +1,4 @@
-// mcp-nc servers: what the files name, and what of it runs.
+// mcp-nc servers: the servers in the files, and which of them run.
 
 #include <fmt/format.h>
 
@@ -17,11 +17,11 @@ namespace {
 
 constexpr Milliseconds longest_look(1000);
 
-/// A daemon as it answers now.
+/// A daemon's present answers.
 struct Running {
   Instance instance;
   pid_t process = 0;
-  std::string era{};  ///< "" while it is not known
+  std::string era{};  ///< "" if unknown
   std::string_view state =
       "runs";  ///< also whether its server could be reached, where that is known
   std::uint64_t age_ms = 0;
@@ -33,10 +33,10 @@ struct Row {
   std::string summary;
   bool is_approved = true;
   std::optional<Running> running{};
-  bool is_former = false;  ///< what runs is what the definition was before it was edited
+  bool is_former = false;  ///< it runs with a definition that was edited since
 };
 
-/// By `upstream` of bridge/status.
+/// From `upstream` of bridge/status.
 std::string_view state_of(const json::Value& upstream) {
   if (upstream.object("login").string("state") == "needed") return "needs login";
   const json::Value* const ready = upstream.find("ready", json::Value::Kind::boolean);
@@ -44,7 +44,7 @@ std::string_view state_of(const json::Value& upstream) {
   return upstream.string("state") == "open" ? "open" : "runs";
 }
 
-/// Nothing if it has ended; then nothing is left of it but its log.
+/// nullopt if it has ended; then only its log remains.
 std::optional<Running> look_at(const Instance& instance, const Places& places) {
   auto connected = connect_to_instance(paths_of(places, instance.id).socket);
   if (const auto* failure = std::get_if<ConnectFailure>(&connected)) {
@@ -64,7 +64,7 @@ std::optional<Running> look_at(const Instance& instance, const Places& places) {
   return running;
 }
 
-/// Nothing of what is not known.
+/// nullopt if empty, which means unknown.
 std::optional<std::string> known(const std::string& text) {
   return text.empty() ? std::nullopt : std::optional(bridge::make_visible_line(text));
 }
@@ -105,7 +105,7 @@ void print_table(const std::vector<Row>& rows, Console& console) {
   console.print_raw(draw_lines(render_table(columns, std::move(cells), look), look));
 }
 
-/// Each server of the files with each of its daemons, then the daemons of no such server.
+/// Each server of the files with each of its daemons, then the daemons without such a server.
 std::vector<Row> rows_of(const FoundServers& found, const Places& places) {
   std::vector<Running> running;
   for (const Instance& instance : find_instances(places)) {

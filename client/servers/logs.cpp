@@ -1,4 +1,4 @@
-// mcp-nc logs: what a server's daemons have said.
+// mcp-nc logs: the logs of a server's daemons.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
@@ -16,7 +16,7 @@
 namespace client {
 namespace {
 
-/// The log of the daemon that would be used now; else of another one of the server's.
+/// The log of the daemon that would be used now; else of another daemon of the server.
 std::string log_of(const Started& started) {
   const auto log = [&](const std::string& id) { return paths_of(started.places, id).log; };
   const bool has_other = !started.instances.empty();
@@ -25,7 +25,7 @@ std::string log_of(const Started& started) {
   return has_other ? log(started.instances[0].id) : newest_log(started.name, started.places);
 }
 
-/// Also one that was typed and has ended: nothing but its log knows of it.
+/// Also finds a typed server whose daemon has ended, of which only the log remains.
 std::variant<Started, Failure> find_with_log(const Options& options) {
   auto found = find_started(options);
   if (std::holds_alternative<Started>(found) || options.server.empty()) return found;
@@ -37,7 +37,7 @@ std::variant<Started, Failure> find_with_log(const Options& options) {
   return Started{options.server, {}, std::move(*known)};
 }
 
-/// Prints a log piece by piece: as it is, or each line as `{"line":…}`.
+/// Prints a log in pieces: unchanged, or each line as `{"line":…}`.
 class LogOutput {
  public:
   LogOutput(Console& console, bool as_json) : console_(console), as_json_(as_json) {}
@@ -50,13 +50,13 @@ class LogOutput {
     while (begun_.size() > longest_line)
       print_line(bridge::whole_characters(begun_, longest_line).size(), 0);
   }
-  /// The last line, if it has no end.
+  /// Prints the last line, if it has no line end.
   void finish() {
     if (!begun_.empty()) print_line(begun_.size(), 0);
   }
 
  private:
-  static constexpr std::size_t longest_line = 1 << 20;  // what is longer is printed in pieces
+  static constexpr std::size_t longest_line = 1 << 20;  // longer lines are printed in pieces
 
   void print_line(std::size_t length, std::size_t end) {
     console_.print(log_line_object(std::string_view(begun_).substr(0, length)));
@@ -65,10 +65,10 @@ class LogOutput {
 
   Console& console_;
   bool as_json_;
-  std::string begun_;  // of a line
+  std::string begun_;  // the start of an incomplete line
 };
 
-/// What there is to read now.
+/// Prints what can be read now.
 void print_rest(int log, LogOutput& output) {
   std::array<char, 16384> buffer{};
   for (ssize_t count = 1; count > 0 || errno == EINTR;) {

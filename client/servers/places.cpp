@@ -72,7 +72,7 @@ void add_block(State& state, std::string_view block) {
 constexpr std::size_t longest_name = 32;
 constexpr std::size_t hash_digits = 24;
 
-/// Returns what keeps it from being used.
+/// Returns why it is unusable.
 std::string make_private_folder(const std::string& path) {
   if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
     return fmt::format("cannot create the folder {}: {}", path, std::strerror(errno));
@@ -124,7 +124,7 @@ std::variant<Places, std::string> make_places(ReadVariable read) {
   const auto home = folder_in(read, "HOME");
   if (!state && !home) return std::string("neither XDG_STATE_HOME nor HOME is set to a folder");
   places.state = (state ? *state : *home + "/.local/state") + "/mcp-bridged";
-  make_folders(places.state, 0700);  // those above it may be open to others
+  make_folders(places.state, 0700);  // its parent folders may be open to others
   if (auto fault = make_private_folder(places.state); !fault.empty()) return fault;
   return places;
 }
@@ -139,7 +139,7 @@ std::string harmless_name(std::string_view name) {
 }
 
 std::string instance_of(const NamedServer& server, ReadVariable read) {
-  // Each part with its length: no two lists of parts are the same bytes.
+  // Each part with its length, so that different lists of parts never give the same bytes.
   std::string parts;
   const auto add = [&parts](std::string_view part) {
     parts.append(std::to_string(part.size())).append(":").append(part);

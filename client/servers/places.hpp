@@ -16,25 +16,25 @@ struct Places {
   std::string state;    ///< $XDG_STATE_HOME/mcp-bridged, else ~/.local/state/mcp-bridged
 };
 
-/// Makes the folders that are not there. One that is another's, or that others may use, is not
-/// taken: then why, for a person.
+/// Creates missing folders. A folder that belongs to another user, or that others may use, is
+/// refused: then the reason, for a person.
 std::variant<Places, std::string> make_places(ReadVariable read);
 
-/// What stands for a server in names of files: its name, of the harmless characters, and a hash of
-/// its file, name and definition and of the values of the variables it names. Pure but for `read`.
+/// Identifies a server in file names: its name, in safe characters, and a hash of its file, name
+/// and definition and of the values of its variables. Pure except for `read`.
 std::string instance_of(const NamedServer& server, ReadVariable read);
-/// The front of that, which all instances of the server's name have. Pure.
+/// The first part of that, common to all instances of the server's name. Pure.
 std::string harmless_name(std::string_view name);
 
 struct InstancePaths {
   std::string socket;
-  std::string record;  ///< what it is; see Instance
+  std::string record;  ///< its description; see Instance
   std::string log;
 };
 InstancePaths paths_of(const Places& places, std::string_view instance);
 
-/// The lock of a process that starts a daemon: only one daemon of each name is started. None if it
-/// cannot be had, or without `waits` if another process holds it.
+/// The lock for starting a daemon: only one daemon per name is started at a time. Empty if it
+/// fails, or without `waits` if another process holds it.
 FileDescriptor lock_starting(const Places& places, bool waits = true);
 
 }  // namespace client

@@ -26,10 +26,10 @@
 namespace client {
 namespace {
 
-/// A daemon is ready before it has heard from its server.
+/// The time for a daemon to get ready, which does not depend on its server.
 constexpr Milliseconds longest_start(30'000);
 
-/// Some programs get what they run from the network the first time.
+/// Some programs download what they run the first time.
 bool may_download(const Definition& definition) {
   if (!starts_program(definition)) return false;
   const std::string summary = summary_of(definition);
@@ -39,14 +39,14 @@ bool may_download(const Definition& definition) {
   return bridge::has_word("npx bunx pnpm yarn uvx pipx docker podman deno", program);
 }
 
-/// Values of inputs that only a person has; nothing if they were not given.
+/// Values of inputs that only a person has; nullopt if they were not given.
 std::optional<std::map<std::string, std::string>> ask_for_inputs(const NamedServer& server,
                                                                  Console& console) {
   std::map<std::string, std::string> values;
   for (const bridge::InputDefinition& input : variables_of(server.definition).inputs) {
     const std::string variable = bridge::variable_of_input(input.id);
     if (environment_variable(variable.c_str())) continue;
-    if (!console.can_ask()) continue;  // its default counts, where it has one
+    if (!console.can_ask()) continue;  // its default is used, if it has one
     const std::string& what = input.description.empty() ? input.id : input.description;
     const bool shows_default = input.otherwise && !input.password;
     const auto prompt = [&] {
@@ -62,7 +62,7 @@ std::optional<std::map<std::string, std::string>> ask_for_inputs(const NamedServ
   return values;
 }
 
-/// What has no value and no default, all of it; "" if there is nothing of the kind.
+/// All variables without a value or a default, as text; "" if there are none.
 std::string missing_values(const NamedServer& server,
                            const std::map<std::string, std::string>& asked) {
   std::string missing;
@@ -83,15 +83,15 @@ std::string missing_values(const NamedServer& server,
 }
 
 constexpr std::size_t longest_read = (1 << 20) + (64 << 10);
-/// What cannot start says so without a time before it: there may be no log yet.
+/// A daemon that cannot start reports it without a time: there may be no log yet.
 constexpr std::string_view own_name = "mcp-bridged: ";
-/// But for this, which may come at any time.
+/// Except for this report, which may come at any time.
 constexpr std::string_view unexpected = "unexpected: ";
 
 constexpr const char* program = "mcp-bridged";
-/// What a daemon gets beyond its standard descriptors, beside the definition.
+/// The descriptor of the inputs' values, besides the standard ones and the definition.
 constexpr int inputs_number = 6;
-/// Above those, so that none is written over before it is handed on.
+/// Above those, so that none is overwritten before it is passed on.
 constexpr int lowest_own_number = 10;
 constexpr Milliseconds between_tries{1};
 constexpr off_t longest_log = 1 << 20;
@@ -132,7 +132,7 @@ std::string text_of_inputs(const std::map<std::string, std::string>& inputs) {
   return object.text();
 }
 
-/// Not longer than it may be when the daemon starts; what it says after that is its own.
+/// A log that is too long is renamed first; the daemon's own output is not limited.
 FileDescriptor open_log(const std::string& path, off_t& begin) {
   struct stat facts {};
   if (::lstat(path.c_str(), &facts) == 0 && facts.st_size > longest_log)
@@ -145,8 +145,8 @@ FileDescriptor open_log(const std::string& path, off_t& begin) {
 
 using Descriptors = std::initializer_list<std::pair<const FileDescriptor&, int>>;
 
-/// Runs the program in the folder, in a session of its own (what is typed at our terminal is not
-/// for it), with the descriptors under those numbers and no signal blocked or ignored. Returns
+/// Runs the program in the folder, in a new session (input at our terminal is not for it),
+/// with the descriptors under those numbers and no signal blocked or ignored. Returns
 /// errno.
 int launch(pid_t& process, std::vector<std::string> words, std::vector<std::string> environment,
            const std::string& folder, Descriptors descriptors) {
@@ -174,7 +174,7 @@ int launch(pid_t& process, std::vector<std::string> words, std::vector<std::stri
   return error;
 }
 
-/// mcp-bridged: beside this program, else the first in PATH; "" if there is none.
+/// The path of mcp-bridged: beside this program, else the first in PATH; "" if not found.
 std::string find_daemon_program() {
   std::array<char, 4096> own{};
   const ssize_t length = ::readlink("/proc/self/exe", own.data(), own.size() - 1);
@@ -291,7 +291,7 @@ std::variant<Connected, Failure> start_named(const NamedDaemon& daemon, Console&
   }
   const Deadline until = Deadline::earlier(deadline, Deadline::after(longest_start));
   auto now = connect_to_daemon({daemon.paths.socket}, {}, Milliseconds(0), until);
-  if (auto* other = std::get_if<Connected>(&now)) return std::move(*other);  // has just started it
+  if (auto* other = std::get_if<Connected>(&now)) return std::move(*other);  // started just now
 
   if (console.error_is_terminal() || may_download(server.definition)) {
     console.note(fmt::format(

@@ -16,7 +16,7 @@ namespace {
 
 /// A daemon ends within 8 seconds, unless it hangs.
 constexpr Milliseconds longest_end(10'000);
-/// One that is stopped takes no signal.
+/// A stopped (SIGSTOP) process does not handle signals.
 constexpr Milliseconds longest_end_of_stopped(500);
 
 bool is_stopped(pid_t process) {
@@ -26,7 +26,7 @@ bool is_stopped(pid_t process) {
   return name != facts.npos && facts.substr(name + 1).starts_with(" T");
 }
 
-/// Ends it in order. Gives why it did not end.
+/// Ends it in order. Returns why it did not end, if so.
 std::optional<Failure> end_process(pid_t process, Deadline deadline) {
   if (process <= 0) {
     return naming_failure("cannot stop the daemon: its process is in another PID namespace",
@@ -51,7 +51,7 @@ std::optional<Failure> end_process(pid_t process, Deadline deadline) {
       ExitCode::timed_out);
 }
 
-/// Ends the daemon of an instance. Returns its process, 0 if there is none, or why it did not end.
+/// Ends the daemon of an instance. Returns its process, 0 if none runs, or why it did not end.
 std::variant<pid_t, Failure> end_instance(const Instance& instance, const Places& places,
                                           Deadline deadline) {
   auto connected = connect_to_instance(paths_of(places, instance.id).socket);
@@ -61,7 +61,7 @@ std::variant<pid_t, Failure> end_instance(const Instance& instance, const Places
                           failure->timed_out ? ExitCode::timed_out : ExitCode::unreachable);
   }
   const pid_t process = process_behind(std::get<Connected>(connected).daemon.get());
-  connected = ConnectFailure();  // it ends sooner without one
+  connected = ConnectFailure();  // disconnecting first makes it end sooner
   if (auto failure = end_process(process, deadline)) return std::move(*failure);
   return process;
 }

@@ -7,7 +7,7 @@
 
 namespace client {
 std::string shell_word(std::string_view text) {
-  // A word that begins with = names a program to zsh.
+  // zsh replaces a word with a leading = by a program's path.
   const bool is_plain =
       !text.empty() && text.front() != '=' && std::all_of(text.begin(), text.end(), [](char c) {
         return bridge::is_plain_in_names(c) ||

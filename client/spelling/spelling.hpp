@@ -7,11 +7,11 @@
 
 namespace client {
 
-/// The text as one word of a shell's command line: quoted, unless every shell takes it as it is.
+/// The text as one word of a shell's command line: quoted, unless it is plain in every shell.
 std::string shell_word(std::string_view text);
 
-/// The words of a command line, as a shell splits it: quotes and backslashes, nothing is expanded.
-/// Nothing if a quote is not closed. Pure.
+/// The words of a command line, split as by a shell: quotes and backslashes, no expansion. nullopt
+/// if a quote is not closed. Pure.
 std::optional<std::vector<std::string>> shell_words(std::string_view line);
 
 }  // namespace client

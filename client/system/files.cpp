@@ -30,7 +30,7 @@ Sink::Sink(int descriptor) : descriptor_(descriptor), kind_(Kind::other) {
   if (S_ISSOCK(status.st_mode)) kind_ = Kind::socket;
 }
 
-/// POLLOUT promises room for PIPE_BUF bytes in a pipe; an empty one takes its whole capacity.
+/// POLLOUT promises room for PIPE_BUF bytes in a pipe; an empty one has its whole capacity.
 std::size_t Sink::safe_size(std::size_t wanted) const {
   if (kind_ == Kind::file || wanted <= PIPE_BUF) return wanted;
   int filled = 0;
@@ -75,7 +75,7 @@ Sink::Result Sink::write_all(std::string_view data, int interrupt) const {
 }
 
 int read_all(int file, std::string& text, std::size_t most) {
-  std::array<char, 65536> buffer;  // to be written first by read(2)
+  std::array<char, 65536> buffer;  // uninitialized; read(2) writes it first
   for (;;) {
     const ssize_t count = ::read(file, buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) continue;

@@ -13,25 +13,25 @@ namespace client {
 using FileDescriptor = bridge::Descriptor;
 
 /// An output that may be shared with other processes (stdout, stderr): its file status flags are
-/// never changed, since O_NONBLOCK would stay with a shell's terminal. Does not own it.
+/// never changed, since O_NONBLOCK would persist on a shell's terminal. Not owned.
 class Sink {
  public:
   enum class Result {
     ok,
     would_block,
-    closed,       ///< nobody reads it any more
-    failed,       ///< errno tells why, a full disk for example
-    interrupted,  ///< the interrupt descriptor became readable while it was stuck
+    closed,       ///< its reader is gone
+    failed,       ///< see errno, a full disk for example
+    interrupted,  ///< the interrupt descriptor became readable while writing was blocked
   };
 
   explicit Sink(int descriptor);
 
   int descriptor() const { return descriptor_; }
 
-  /// Writes as much as cannot block, into `written`. REQUIRES: poll(2) said POLLOUT.
+  /// Writes as much as possible without blocking; sets `written`. REQUIRES: poll(2) said POLLOUT.
   Result write_some(std::string_view data, std::size_t& written) const;
 
-  /// Writes all, waiting as long as it takes. `interrupt` is -1 or a descriptor that ends the wait.
+  /// Writes everything, without a time limit. `interrupt` is -1 or a descriptor that ends the wait.
   Result write_all(std::string_view data, int interrupt) const;
 
  private:
@@ -46,19 +46,19 @@ class Sink {
 /// Reads to the end. Returns errno, EFBIG if there is more than `most`.
 int read_all(int file, std::string& text, std::size_t most);
 
-/// Makes the folder and those above it that are not there. Returns errno.
+/// Creates the folder and its missing parents. Returns errno.
 int make_folders(const std::string& path, mode_t mode);
 
-/// Of a path: what stands before its last part.
+/// The path without its last part.
 std::string folder_of(const std::string& path);
-/// Where links lead to; the path itself where that cannot be told.
+/// The path with links resolved; unchanged if that fails.
 std::string real_path(const std::string& path);
 
-/// Adds it to the end of a file that only its owner may read, which is made if it is not there.
-/// Returns errno.
+/// Appends the text to a file that only its owner may read, which is created if missing. Returns
+/// errno.
 int append_to_file(const std::string& path, const std::string& text);
 
-/// Gives a file that only its owner may read this content, whole or not at all. Returns errno.
+/// Replaces the content of a file that only its owner may read, atomically. Returns errno.
 int replace_file(const std::string& path, const std::string& text);
 
 }  // namespace client

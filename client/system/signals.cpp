@@ -44,7 +44,7 @@ void TerminalSignals::follow(int number) {
   sigemptyset(&one);
   sigaddset(&one, number);
   ::raise(number);
-  ::sigprocmask(SIG_UNBLOCK, &one, nullptr);  // it is delivered here
+  ::sigprocmask(SIG_UNBLOCK, &one, nullptr);  // delivers it here
   ::sigprocmask(SIG_BLOCK, &one, nullptr);
 }
 

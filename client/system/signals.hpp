@@ -9,7 +9,7 @@
 namespace client {
 
 /// While it lives, some signals make a descriptor readable instead of ending or stopping the
-/// process. One that the caller had ignored (nohup, a shell's background job) stays ignored.
+/// process. A signal that was already ignored (nohup, a shell's background job) stays ignored.
 class SignalDescriptor {
  public:
   explicit SignalDescriptor(std::initializer_list<int> signals);
@@ -19,7 +19,7 @@ class SignalDescriptor {
 
   /// To poll for POLLIN; -1 if there is none.
   int descriptor() const { return descriptor_.get(); }
-  /// The next signal that came, 0 if none did.
+  /// The next pending signal, 0 if none.
   int next();
 
  private:
@@ -27,25 +27,25 @@ class SignalDescriptor {
   sigset_t before_{};
 };
 
-/// Of SIGINT and SIGTERM.
+/// For SIGINT and SIGTERM.
 class Interrupt : public SignalDescriptor {
  public:
   Interrupt() : SignalDescriptor({SIGINT, SIGTERM}) {}
-  ~Interrupt() { take(); }  // what came last must not kill us now that the end is near
-  /// The number of the last signal that came, 0 if none did.
+  ~Interrupt() { take(); }  // a late signal must not kill the process as it ends
+  /// The number of the last signal received, 0 if none.
   int take();
-  /// Waits until that can be read. False: a signal has come first.
+  /// Waits until the descriptor is readable. False: interrupted by a signal.
   bool await(int descriptor) const;
 
  private:
   int seen_ = 0;
 };
 
-/// Of the signals of a terminal's life: who has taken the whole screen must give it back first.
+/// The signals of a terminal's life: a full-screen program must restore the screen before each.
 class TerminalSignals : public SignalDescriptor {
  public:
   TerminalSignals() : SignalDescriptor({SIGWINCH, SIGTSTP, SIGHUP, SIGQUIT}) {}
-  /// Lets the signal do what it does without us: stops until SIGCONT, or ends the process.
+  /// Lets the signal have its default effect: stops until SIGCONT, or ends the process.
   static void follow(int number);
 };
 

@@ -5,12 +5,12 @@
 
 namespace client {
 
-/// The two outputs of a verb. Results go to stdout, everything else to stderr; what a server wrote
+/// The two outputs of a verb. Results go to stdout, everything else to stderr; text of a server
 /// reaches a terminal only with its control characters made visible. Once stdout is closed or
-/// broken, further results are dropped and output_state() tells.
+/// broken, further results are dropped, which output_state() reports.
 class Console {
  public:
-  /// `interrupt` ends the wait for a stuck output; -1 or a descriptor, not owned.
+  /// `interrupt` ends the wait for a blocked output; -1 or a descriptor, not owned.
   explicit Console(int interrupt = -1);
   ~Console();
   Console(const Console&) = delete;
@@ -28,26 +28,26 @@ class Console {
   /// Columns of the terminal on stderr.
   std::size_t error_width() const;
 
-  /// A result, with its line breaks.
+  /// Prints a result, with its line breaks.
   void print(std::string_view text);
   void print_line(std::string_view text) { print(std::string(text) += '\n'); }
   void print(const bridge::JsonObject& object) { print_line(object.text()); }
-  /// From now on results are kept back until take_held().
+  /// From now on results are held back until take_held().
   void hold() { holding_ = true; }
-  /// What was kept back; results go out again from now on.
+  /// Returns what was held back; later results are printed directly again.
   std::string take_held();
-  /// Our own control sequences and text that is safe already.
+  /// Prints our own control sequences and text that is already safe.
   void print_raw(std::string_view text);
 
-  /// One message for a person on stderr: "mcp-nc: ...".
+  /// Prints a message for a person on stderr: "mcp-nc: ...".
   void note(std::string_view message);
-  /// The same, at a terminal only: that there is nothing to show.
+  /// The same, at a terminal only: for example that there is nothing to show.
   void remark(std::string_view message) {
     if (error_is_terminal_) note(message);
   }
-  /// One line on stderr as the server wrote it (a notification).
+  /// Prints one line on stderr as the server wrote it (a notification).
   void pass_on(std::string_view line);
-  /// Text on stderr that the cursor stays behind (a question). Made visible like all else.
+  /// Prints text on stderr and leaves the cursor after it (a question). Made visible like all else.
   void prompt(std::string_view text);
 
   /// The one line on stderr that the next one overwrites; nothing is drawn if it is not a terminal.
@@ -56,7 +56,7 @@ class Console {
   void clear_transient();
 
   Sink::Result output_state() const { return output_state_; }
-  /// The errno of a state of failed.
+  /// The errno of the state `failed`.
   int output_error() const { return output_error_; }
 
  private:

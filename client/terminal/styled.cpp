@@ -31,7 +31,7 @@ std::string_view sequence_of(Tone tone) {
 
 bool is_set(const char* value) { return value != nullptr && *value != '\0'; }
 
-/// The first that is set counts: locale(7).
+/// The first variable that is set decides: locale(7).
 bool names_utf8(const char* (*variable)(const char*)) {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const char* const value = variable(name);
@@ -46,7 +46,7 @@ constexpr std::size_t eighths_of_a_cell = 8;
 constexpr std::array<std::string_view, eighths_of_a_cell> partial = {"",  "▏", "▎", "▍",
                                                                      "▌", "▋", "▊", "▉"};
 
-/// How many of `steps` are filled.
+/// The number of filled cells of `steps`.
 std::size_t filled(double fraction, std::size_t steps) {
   if (!(fraction > 0)) return 0;
   if (fraction >= 1) return steps;
@@ -60,7 +60,7 @@ constexpr std::size_t narrowest_bar = 5;
 std::string amount(double number) { return fmt::format("{:.6g}", number); }
 
 constexpr std::string_view enter_sequence =
-    "\x1b[?1049h\x1b[?25l\x1b[H\x1b[2J";  // other screen, no cursor
+    "\x1b[?1049h\x1b[?25l\x1b[H\x1b[2J";  // alternate screen, no cursor
 constexpr std::string_view leave_sequence = "\x1b[?25h\x1b[?1049l";
 constexpr std::string_view top_left = "\x1b[H";
 constexpr std::string_view clear_to_line_end = "\x1b[K";
@@ -161,7 +161,7 @@ std::string draw_progress(const Progress& progress, std::size_t width) {
     const double fraction = progress.done / *progress.total;
     const std::string figures = fmt::format("{:3.0f}% {}/{}", std::clamp(fraction, 0.0, 1.0) * 100,
                                             amount(progress.done), amount(*progress.total));
-    // Half of the line is for the message, if there is one.
+    // The message gets half of the line, if there is one.
     const std::size_t share = progress.message.empty() ? width : width / 2;
     const std::size_t taken = figures.size() + 3;
     const std::size_t cells = share > taken ? std::min(share - taken, widest_bar) : 0;
@@ -194,7 +194,7 @@ void FullScreen::show(const std::vector<StyledLine>& lines, const Look& look) {
     console_.print_raw((is_repeat ? "\n" : "") + draw_lines(lines, look));
     return;
   }
-  // The last column stays free: filling it leaves the cursor in it, and clearing would erase it.
+  // The last column stays free: a full one keeps the cursor, and clearing would erase it.
   Look inner = look;
   if (inner.width > 1) --inner.width;
   const std::size_t rows = look.height > 0 ? std::min(lines.size(), look.height) : lines.size();
@@ -204,7 +204,7 @@ void FullScreen::show(const std::vector<StyledLine>& lines, const Look& look) {
     frame += lines[at].draw(inner);
     frame += clear_to_line_end;
   }
-  // From behind the last line on; a line break in the last row would scroll the screen.
+  // From the end of the last line; a line break in the last row would scroll the screen.
   if (rows < look.height) {
     frame += "\r\n";
     frame += clear_to_screen_end;

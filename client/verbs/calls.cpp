@@ -1,6 +1,6 @@
-// The verbs that ask the server for one thing of its content.
-// The server's own tasks (MCP 2025-11-25, "Tasks"). What is detached is a job of the daemon
-// instead, which hides the server's task if it made one.
+// The verbs that request one item of the server's content.
+// The server's own tasks (MCP 2025-11-25, "Tasks"). A detached call is a job of the daemon instead,
+// which hides the server's task if there is one.
 #include <fmt/format.h>
 
 #include <utility>
@@ -16,10 +16,10 @@
 namespace client {
 namespace {
 
-/// A call that can be made.
+/// A call that is ready to be sent.
 struct ToolCall {
   json::JsonObject params{};  // of tools/call
-  KnownTool tool{};           // nothing in it: that was not asked for
+  KnownTool tool{};           // empty: not looked up
 };
 
 using Made = std::variant<std::string, WrongArguments>;
@@ -45,9 +45,9 @@ ExitCode refuse_arguments(Console& console, const Options& options, const WrongA
   return code;
 }
 
-/// The call that the operands name: the arguments made by the input schema of the tool, or as they
-/// were written (--raw, or where no schema is to be had). What is wrong with them is said on
-/// stderr, with the tool's signature, and nothing is sent.
+/// The call that the operands describe: the arguments converted by the tool's input schema, or as
+/// written (--raw, or if there is no schema). Errors in them are reported on stderr, with the
+/// tool's signature, and nothing is sent.
 std::variant<ToolCall, ExitCode> prepare_call(Dialogue& dialogue, const Options& options,
                                               const std::vector<Argument>& arguments) {
   ToolCall call;
@@ -81,10 +81,10 @@ constexpr std::string_view hint_of_task =
     "the tool runs only as a task: mcp-nc call --detach makes a job of it, call --task a task of "
     "the server";
 
-/// MCP 2025-11-25, "Tool-Level Negotiation": a plain call of such a tool is refused, in the words
-/// of each server.
+/// MCP 2025-11-25, "Tool-Level Negotiation": a plain call of such a tool is refused, in each
+/// server's own words.
 bool runs_only_as_task(const KnownTool& known) {
-  if (known.json.find("taskSupport") == known.json.npos) return false;  // of nearly all
+  if (known.json.find("taskSupport") == known.json.npos) return false;  // of most tools
   const auto tool = known.raw();
   const auto execution = tool ? json::member(*tool, "execution") : std::nullopt;
   return execution && json::string_member(*execution, "taskSupport") == "required";
@@ -145,7 +145,7 @@ ExitCode send_request(Dialogue& dialogue, const Options& options, const Prepared
 
 ExitCode send_notification(Dialogue& dialogue, const Options& options, const Prepared& prepared) {
   dialogue.tell(options.operands[0], prepared.params);
-  // The daemon closes when it has taken the line; an error without id would come before.
+  // The daemon closes after reading the line; an error without id would come first.
   if (const auto refusal = dialogue.leave()) {
     return dialogue.report({Answer::Outcome::refused, *refusal});
   }
@@ -168,7 +168,7 @@ ExitCode call_as_task(Dialogue& dialogue, const Options& options, json::JsonObje
   if (!answer.ok()) return dialogue.report(answer);
   const auto task = json::member(answer.payload, "task");
   const std::string id = task ? json::string_member(*task, "taskId") : std::string();
-  // A server that makes no tasks may answer as if nothing had been said of one.
+  // A server without support for tasks may respond as to a plain call.
   if (id.empty()) {
     dialogue.console().note("the server made no task of it: this is the result");
     return present_result(answer.payload, read_tool_result, options, dialogue.console());

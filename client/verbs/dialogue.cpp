@@ -15,11 +15,11 @@
 namespace client {
 namespace {
 
-/// Id of a request whose answer says that the daemon has read bridge/peek: what it had written
-/// from its ring before that is behind us then.
+/// Id of a request whose response shows that the daemon has read bridge/peek: all that it wrote
+/// from its ring before that has been received by then.
 constexpr std::string_view peeked_id = "\"peeked\"";
 
-/// Id of the request that looks into what another one is waiting for.
+/// Id of the request that asks what another one is waiting for.
 constexpr std::string_view look_id = "\"look\"";
 
 constexpr std::string_view method_not_found_code = "-32601";
@@ -28,7 +28,7 @@ constexpr std::string_view hint_of_job =
     "the server asked a question; make the call with: mcp-nc call --detach, then answer with: "
     "mcp-nc answer JOB key=value";
 
-/// The call of the command line as a job; "" of any other verb.
+/// The command line's call as a job; "" for any other verb.
 std::string detached_call(const Options& options) {
   if (options.verb == nullptr || options.verb->name() != "call" || is_job(options)) return {};
   std::string words = typed_program(options) + " call --detach";
@@ -43,7 +43,7 @@ void Dialogue::announce(std::string_view method, bool is_request) {
   if (ring_ == Ring::to_be_left) {
     ring_ = Ring::being_left;
     conversation_.queue(bridge::own_notification("bridge/peek", ""));
-    // To a request to the bridge nothing else can come before its answer.
+    // A response to a request to the bridge always comes after that.
     if (!is_for_us)
       conversation_.queue(bridge::own_request(peeked_id, "bridge/notifications", R"({"limit":1})"));
   }
@@ -59,7 +59,7 @@ void Dialogue::announce(std::string_view method, bool is_request) {
 
 void tell_notification(Console& console, std::string_view line) {
   const json::Message message = json::parse_message(line);
-  // Whatever stderr is, a person is to see what to do.
+  // A person must see what to do, even if stderr is not a terminal.
   const bool is_ours = message.method == "notifications/bridge/question_refused";
   if ((console.error_is_terminal() || is_ours) &&
       message.kind == json::Message::Kind::notification) {
@@ -88,7 +88,7 @@ std::string Dialogue::send(std::string_view method, std::string_view params) {
   std::string id = std::to_string(++last_id_);
   announce(method, true);
   conversation_.queue(bridge::own_request(id, method, params));
-  // The answer about a tool may be the server's.
+  // The response about a tool may be the server's.
   if (is_for_the_bridge(method) && method != "bridge/tool") asked_of_daemon_.push_back(id);
   return id;
 }
@@ -182,7 +182,7 @@ void Dialogue::look_into_the_wait() {
   conversation_.queue(bridge::own_request(look_id, "bridge/status", ""));
 }
 
-/// Nothing is known if the daemon does not say it at once.
+/// Leaves the reason unknown if the daemon does not respond at once.
 void Dialogue::ask_why_waiting() {
   if (farewell_.count() == 0) return;
   look_into_the_wait();
@@ -193,7 +193,7 @@ void Dialogue::ask_why_waiting() {
 void Dialogue::show_wait(const json::Message& status) {
   if (giving_up_ || !questions_.empty()) return;
   const auto reason = reason_of_wait(status.result);
-  // Without a terminal only a failure is printed. It may come later.
+  // Without a terminal only a failure is printed, and one may still occur.
   const bool is_told = console_.error_is_terminal() || failure_of_wait(status.result) == reason;
   if (reason && is_told) console_.note(fmt::format("still waiting: {}", *reason));
   if (!is_told) look_soon();
@@ -202,7 +202,7 @@ void Dialogue::show_wait(const json::Message& status) {
 Answer::Outcome Dialogue::pass_time(Deadline end, int also) { return wait(end, {}, also).outcome; }
 
 std::optional<std::string> Dialogue::leave() {
-  // The verb is over: what it gave to hear() refers to what is gone.
+  // The verb has ended: the function that it passed to hear() has dangling references.
   if (hear_) hear_ = [](std::string_view) { return false; };
   conversation_.finish_sending();
   wait(Deadline::earlier(Deadline::after(farewell), deadline_), {});
@@ -210,7 +210,7 @@ std::optional<std::string> Dialogue::leave() {
   return refused_;
 }
 
-/// Until the answer to one of these, or until the conversation or the time ends.
+/// Until the response to one of these, or until the conversation ends or the time is over.
 Answer Dialogue::wait(Deadline deadline, const Ids& ids, int also) {
   using Event = Conversation::Event;
   using Outcome = Answer::Outcome;
@@ -254,7 +254,7 @@ std::optional<Answer> Dialogue::take_line(const Ids& ids) {
         if (!ids.empty()) show_wait(message);
         return std::nullopt;
       }
-      // An error without an id is about a frame that the daemon could not take: ours.
+      // An error without an id is about a frame that the daemon refused: one of ours.
       const bool is_refusal = message.id == "null" && !message.error.empty();
       if (is_refusal) refused_ = message.error;
       if (!is_awaited && (!is_refusal || ids.empty())) return std::nullopt;
@@ -286,7 +286,7 @@ std::optional<Answer> Dialogue::take_line(const Ids& ids) {
 void Dialogue::take_notification(const json::Message& message) {
   if (message.method == "notifications/progress" && console_.error_is_terminal()) {
     if (const auto progress = read_progress(message.params, std::to_string(last_id_))) {
-      // A line less than the width: some terminals wrap when the last column is filled.
+      // One column less than the width: some terminals wrap when the last column is filled.
       const std::size_t width = console_.error_width();
       if (questions_.empty() && !giving_up_)
         console_.draw_transient(draw_progress(*progress, width - 1));
@@ -299,7 +299,7 @@ void Dialogue::take_notification(const json::Message& message) {
       json::string_member(message.params, "method") == "elicitation/create")
     hint_ = hint_of_job;
   if (ring_ != Ring::taken) return;
-  // A server may say many times in a row that a list has changed: a person is told once.
+  // A server may repeat that a list has changed: a person is told once.
   const bool is_change = message.method.ends_with("/list_changed") && console_.error_is_terminal();
   if (is_change && std::exchange(reported_change_, message.method) == message.method) return;
   if (!is_change) reported_change_.clear();
@@ -343,8 +343,8 @@ void Dialogue::give_up(std::string_view id, std::string_view method, std::string
   giving_up_ = true;
   tell("notifications/cancelled",
        json::JsonObject().add("requestId", json::RawJson{id}).add("reason", reason).text());
-  // Not every server withdraws what it has asked about a request that is cancelled: the next one at
-  // a terminal would be asked.
+  // Not every server withdraws its question when the related request is cancelled: the next client
+  // at a terminal would be asked.
   for (const std::string& question : questions_.dismiss()) {
     if (json::is_valid(question))
       conversation_.queue(bridge::result_reply(question, R"({"action":"cancel"})"));

@@ -9,13 +9,13 @@ namespace client {
 
 /// JSON-RPC 2.0, section 5.1: the response to a question that this client does not answer.
 constexpr int method_not_found = -32601;
-/// How long the last message may take to be sent, before the end.
+/// The time for sending the last message before the end.
 constexpr Milliseconds farewell{500};
 
 inline bool is_for_the_bridge(std::string_view method) { return method.starts_with("bridge/"); }
 
-/// A notification on stderr, which is not what was asked for: in words on a terminal, elsewhere the
-/// line as it came.
+/// Prints a notification that is not the requested result to stderr: in words on a terminal,
+/// elsewhere the line as received.
 void tell_notification(Console& console, std::string_view line);
 
 /// How a request ended.
@@ -23,7 +23,7 @@ struct Answer {
   enum class Outcome {
     result,
     error,
-    refused,  ///< the daemon has not taken our line: its own error, about no request
+    refused,  ///< the daemon refused our line: its own error, without a request's id
     hung_up,
     timed_out,
     interrupted,
@@ -32,25 +32,25 @@ struct Answer {
   };
 
   Outcome outcome = Outcome::hung_up;
-  std::string payload;       ///< the JSON of the result or of the error, as it came
-  std::string id{};          ///< of the request, where several are waited for
-  bool from_daemon = false;  ///< an error of the daemon itself, which was asked something itself
-  std::string method{};      ///< of the request, if it was made by ask()
+  std::string payload;       ///< the JSON of the result or of the error, as received
+  std::string id{};          ///< of the request, if several are pending
+  bool from_daemon = false;  ///< the daemon's own error, for a request to the daemon
+  std::string method{};      ///< of the request, if made by ask()
 
   bool ok() const { return outcome == Outcome::result; }
 };
 
-/// The requests of one verb over one connection, one at a time, and all that comes in between:
-/// notifications go to stderr, progress is drawn, questions of the server are asked at the
-/// terminal or refused. At a terminal the daemon is told that questions are answered here. A
-/// request without an answer after a second is looked into: the reason for the wait is printed
-/// once; without a terminal only the reason why the server cannot be reached.
+/// The requests of one verb over one connection, one at a time, and everything that arrives
+/// meanwhile: notifications go to stderr, progress is drawn, questions of the server are asked at
+/// the terminal or refused. At a terminal the daemon is told that questions are answered here. If
+/// there is no response after a second the reason is looked up: at a terminal it is printed once;
+/// elsewhere only the reason why the server is unreachable.
 ///
-/// No initialize is sent: the daemon serves a frame without a handshake.
+/// Does not send initialize: the daemon serves frames without a handshake.
 class Dialogue {
  public:
-  /// `options` outlive this. `keep`: the daemon's notifications are left in its ring (bridge/peek
-  /// goes first). `deadline` is for all requests together, until restart_time_limit().
+  /// `options` outlive this. `keep`: the daemon's notifications stay in its ring (bridge/peek is
+  /// sent first). `deadline` is for all requests together, until restart_time_limit().
   Dialogue(Connected connected, const Options& options, Deadline deadline, bool keep,
            Console& console, Interrupt& interrupt);
 
@@ -59,15 +59,15 @@ class Dialogue {
 
   Console& console() { return console_; }
 
-  /// `params` is JSON or empty. Ended by the time limit or a signal, the server is told.
+  /// `params` is JSON or empty. On a timeout or a signal the request is cancelled at the server.
   Answer ask(std::string_view method, std::string_view params);
 
-  /// The `_meta` with which the next request asks for its progress.
+  /// The `_meta` with which the next request asks for progress notifications.
   json::JsonObject progress_token() const {
     return json::JsonObject().add("progressToken", last_id_ + 1);
   }
 
-  /// Queues a request whose answer await() gives. Gives its id.
+  /// Queues a request whose response await() returns. Returns its id.
   std::string send(std::string_view method, std::string_view params);
 
   /// The first response to one of these requests or questions (their ids). At the deadline or after
@@ -82,53 +82,53 @@ class Dialogue {
   /// it from the ids of the server's questions.
   bool ask_here(std::string id, std::string_view params);
 
-  /// From now on a wait of more than a second is looked into.
+  /// From now on the reason for a wait of more than a second is looked up.
   void look_soon();
 
-  /// Says already now what goes before the first request to the server: that questions are
-  /// answered here. For who asks the bridge something first.
+  /// Sends what precedes the first request to the server now: that questions are answered here. For
+  /// verbs that send a request to the bridge first.
   void introduce() { announce("tools/call", true); }
 
-  /// What a `roots/list` is answered with from now on, JSON. REQUIRES: nothing was sent yet.
+  /// The response to `roots/list` from now on, JSON. REQUIRES: nothing was sent yet.
   void answer_roots(std::string result);
   bool answers_roots() const { return !roots_.empty(); }
-  /// Waits until the server has asked for them, if it does. False if it has not.
+  /// Waits for the server to request them. False if it did not.
   bool await_roots(Deadline until);
 
   void tell(std::string_view method, std::string_view params);
 
-  /// From now on `take` is given each notification, as it came; true ends the wait: it is woken.
+  /// From now on `take` gets each notification, as received; true ends the wait with woken.
   void hear(std::function<bool(std::string_view line)> take) { hear_ = std::move(take); }
   /// From now on a wait ends when the reader of stdout is gone.
   void watch_output() { conversation_.watch_output(STDOUT_FILENO); }
-  /// Half-closes: the daemon then closes once it has nothing more to say.
+  /// Half-closes: the daemon then closes once it has nothing more to send.
   void finish_sending() { conversation_.finish_sending(); }
-  /// To poll for POLLIN: a signal ends what goes on.
+  /// To poll for POLLIN: readable after a signal, which ends the work.
   int interrupt() const { return interrupt_.descriptor(); }
 
-  /// Takes what comes for that long. The outcome is timed_out unless something ended it.
+  /// Handles messages for that long. The outcome is timed_out unless something ended it.
   Answer::Outcome pass_time(Milliseconds duration) { return pass_time(Deadline::after(duration)); }
-  /// The same until a moment. It is woken when `also` becomes readable, a descriptor or -1.
+  /// The same until a deadline. Woken when `also` becomes readable, a descriptor or -1.
   Answer::Outcome pass_time(Deadline end, int also = -1);
 
   /// Reads what the daemon still sends after we have finished, so that no notification is lost with
   /// the connection. Returns the first error that is not a response to a request.
   std::optional<std::string> leave();
 
-  /// After the daemon has hung up: connects to the one that takes its place, for as long as the
-  /// time limit of the command line, or 60 s. What was sent before is not sent again. The outcome
-  /// is result if there is a connection.
+  /// After the daemon has hung up: connects to its successor, within the command line's time
+  /// limit or 60 s. Earlier requests are not sent again. The outcome is result if there is a
+  /// connection.
   Answer::Outcome reconnect();
 
   /// The time limit of the command line.
   Deadline deadline() const { return deadline_; }
   void restart_time_limit() { deadline_ = Deadline::after(options_.timeout); }
 
-  /// Says on stderr what went wrong (with which job: `about`), and with --json on stdout too.
+  /// Reports the failure on stderr (with the job: `about`), and with --json on stdout too.
   /// REQUIRES: the outcome is not result.
   ExitCode report(const Answer& answer, const std::string& about = {});
   Failure failure_of(const Answer& answer, const std::string& about = {});
-  /// Whether what was reported last would not have been with a login.
+  /// Whether a login would have prevented the failure reported last.
   bool wants_login() const { return wants_login_; }
   /// Advice about a failure, such as a question that could not be answered here; "" if there is
   /// none.
@@ -139,7 +139,7 @@ class Dialogue {
  private:
   using Ids = std::vector<std::string>;
 
-  /// Queues what has to go before a message of this method: that our ring is left alone
+  /// Queues what must precede a message of this method: that our ring stays untouched
   /// (bridge/peek), and that questions of the server are answered here (bridge/answers).
   void announce(std::string_view method, bool is_request);
   Answer wait(Deadline deadline, const Ids& ids, int also = -1);
@@ -155,32 +155,32 @@ class Dialogue {
 
   std::string path_;  // of the socket
   TrustedPeer trusted_;
-  Milliseconds reconnect_pause_{100};  // doubled with each try, up to a second
+  Milliseconds reconnect_pause_{100};  // doubled with each attempt, up to a second
   Console& console_;
   Interrupt& interrupt_;
   Conversation conversation_;
   const Options& options_;
-  std::string why_waiting_;  // what the request that timed out was waiting for, "" = not known
+  std::string why_waiting_;  // what the request that timed out was waiting for, "" = unknown
   Milliseconds farewell_;    // 0 with --names: a shell's completion must not wait
   Deadline deadline_;
   // Until the daemon has read bridge/peek it sends us its ring, as to any new client. All of that
   // stays in the ring, so it is not shown.
   enum class Ring {
     taken,       // or left, and the daemon knows
-    to_be_left,  // not said yet
-    being_left,  // said, but perhaps not read
+    to_be_left,  // not sent yet
+    being_left,  // sent, but perhaps not read
   };
   Ring ring_;
   bool has_announced_ = false;  // what is answered here
   TerminalQuestions questions_;
-  std::vector<Answer> typed_;  // to ask_here(), not given out yet
+  std::vector<Answer> typed_;  // to ask_here(), not returned yet
   bool giving_up_ = false;
   bool wants_login_ = false;
-  std::optional<Deadline> look_at_;  // when to look into a request that is not answered yet
-  std::string roots_;                // "" = none are answered here
-  bool awaits_roots_ = false;        // an answer to that ends the wait
+  std::optional<Deadline> look_at_;  // when to look up the reason for a pending request
+  std::string roots_;                // "" = not answered here
+  bool awaits_roots_ = false;        // a request for them ends the wait
   unsigned long last_id_ = 0;
-  std::vector<std::string> asked_of_daemon_;  // ids of what it answers itself
+  std::vector<std::string> asked_of_daemon_;  // ids of requests that it answers itself
   std::string_view hint_;
   std::string reported_change_;  // the method of the notification told last, if that was of a list
   // The question, by its id, of which we were told last that it may be about another's call.

@@ -14,14 +14,14 @@ namespace {
 /// that comes at the last moment must not be lost.
 constexpr Milliseconds grace{5000};
 
-/// What a wait for jobs came to.
+/// The event that ended a wait for jobs.
 struct JobEvent {
   enum class Kind {
-    ended,    ///< `collected` says how; nobody waits for it any more
-    asks,     ///< nobody here answers its question; nobody waits for it any more
-    failed,   ///< `answer` is the daemon's error about it; nobody waits for it any more
-    time_up,  ///< the time that was given to the wait is over
-    stopped,  ///< `answer` says what ended everything
+    ended,    ///< `collected` has the result; no longer waited for
+    asks,     ///< its question cannot be answered here; no longer waited for
+    failed,   ///< `answer` is the daemon's error about it; no longer waited for
+    time_up,  ///< the time for the wait is over
+    stopped,  ///< `answer` has the reason why everything ended
   };
 
   Kind kind = Kind::stopped;
@@ -30,16 +30,16 @@ struct JobEvent {
   Answer answer{};
 };
 
-/// Waits for jobs, all at the same time over one connection. What they ask is asked at the terminal
-/// if there is one, one question after the other.
+/// Waits for jobs, all at the same time over one connection. Their questions are asked at the
+/// terminal if there is one, one after the other.
 class JobWaits {
  public:
   struct Manner {
-    std::optional<Milliseconds> time;  ///< for all of it
-    bool keep = true;                  ///< leave what was collected in the daemon
-    bool several = false;              ///< more than one job: each is named where it asks
-    bool only_now = false;             ///< a job that works on is not waited for
-    bool reconnects = false;           ///< to the daemon that takes the place of one that hangs up
+    std::optional<Milliseconds> time;  ///< for all jobs together
+    bool keep = true;                  ///< leave collected results in the daemon
+    bool several = false;              ///< more than one job: questions name theirs
+    bool only_now = false;             ///< do not wait for a running job
+    bool reconnects = false;           ///< to the successor of a daemon that hangs up
   };
 
   JobWaits(Dialogue& dialogue, Manner manner) : dialogue_(dialogue), manner_(manner) {
@@ -50,8 +50,8 @@ class JobWaits {
     dialogue.look_soon();
   }
 
-  /// REQUIRES: no more jobs than the daemon lets one connection wait for, 64. A job that is waited
-  /// for already is not waited for twice.
+  /// REQUIRES: no more jobs than the daemon lets one connection wait for, 64. Adding a job twice
+  /// has no effect.
   void add(const std::string& job) {
     const auto is_it = [&job](const Pending& one) { return one.job == job; };
     if (std::any_of(pending_.begin(), pending_.end(), is_it)) return;
@@ -78,7 +78,7 @@ class JobWaits {
         continue;
       }
       if (found == ids.end()) {
-        if (is_asking()) dialogue_.console().prompt("\n");  // the cursor stands behind a question
+        if (is_asking()) dialogue_.console().prompt("\n");  // the cursor is after a question
         const bool is_time_up =
             answer.outcome == Answer::Outcome::timed_out && !dialogue_.deadline().passed();
         return {is_time_up ? JobEvent::Kind::time_up : JobEvent::Kind::stopped, "", {}, answer};
@@ -102,7 +102,7 @@ class JobWaits {
     json::JsonObject params = job_object(pending.job);
     params.add("waitMs", longest_wait_ms(left));
     if (!manner_.keep) params.add("keep", false);
-    // One bar can be drawn.
+    // Only one bar can be drawn.
     if (!manner_.several && dialogue_.console().error_is_terminal())
       params.add("_meta", dialogue_.progress_token());
     pending.step = Step::collecting;
@@ -178,11 +178,11 @@ class JobWaits {
   Dialogue& dialogue_;
   Manner manner_;
   Deadline end_;       // of `time`
-  Deadline patience_;  // a little after end_: until then the daemon's own answer may come
+  Deadline patience_;  // a little after end_: until then the daemon's own response may come
   std::vector<Pending> pending_;
 };
 
-/// What a job asks, for programs: `{"job":…,"question":{"method":…,"params":…}}`.
+/// A job's question, for programs: `{"job":…,"question":{"method":…,"params":…}}`.
 json::JsonObject question_object(std::string_view job, const CollectedJob& asking) {
   json::JsonObject question;
   question.add("method", asking.question_method);
@@ -190,7 +190,7 @@ json::JsonObject question_object(std::string_view job, const CollectedJob& askin
   return job_object(job).add("question", question);
 }
 
-/// Shows on stderr what a job asks, and how to answer it.
+/// Shows a job's question on stderr, and how to answer it.
 void show_question(Console& console, const Options& options, const std::string& job,
                    const CollectedJob& collected) {
   const bool is_elicitation = collected.question_method == "elicitation/create";
@@ -213,7 +213,7 @@ void show_question(Console& console, const Options& options, const std::string& 
   }
 }
 
-/// Prints the end of a job as `call` prints its result; of several, each under its id.
+/// Prints the end of a job as `call` prints its result; of several jobs, each under its id.
 /// REQUIRES: event.kind is ended.
 ExitCode present_end(Dialogue& dialogue, const Options& options, const JobEvent& event,
                      bool several) {
@@ -247,13 +247,13 @@ ExitCode present_end(Dialogue& dialogue, const Options& options, const JobEvent&
 /// The longest wait that the daemon accepts in one request.
 constexpr Milliseconds longest_wait{3600 * 1000};
 
-/// What was ended before it was detached is cancelled, as any call is.
+/// A call that was interrupted before it was detached is cancelled, as any call is.
 void cancel(Dialogue& dialogue, const std::string& job) {
   const std::string id = dialogue.send("bridge/cancel", job_object(job).text());
   dialogue.await({id}, Deadline::after(farewell));
 }
 
-/// The daemon has not said yet which job it is: it may have begun.
+/// The daemon has not returned the job's id yet: the job may have begun.
 void cancel_submitted(Dialogue& dialogue, const std::string& submit_id) {
   const Answer late = dialogue.await({submit_id}, Deadline::after(farewell));
   if (!late.ok()) return;
@@ -267,8 +267,8 @@ ExitCode tell_forgotten(Console& console, const SubmittedJob& job) {
   return job.state == "completed" ? ExitCode::ok : ExitCode::answered_error;
 }
 
-/// Only a daemon with a state directory was to save it. Gives the answer to the question whether it
-/// has one: an interrupt may come while that is waited for.
+/// Warns if a daemon with a state directory failed to save the job. Returns the response to the
+/// status request: an interrupt may end the wait for it.
 Answer warn_unless_saved(Dialogue& dialogue, const SubmittedJob& job) {
   if (job.durable || job.forgotten) return {Answer::Outcome::result, ""};
   const std::string id = dialogue.send("bridge/status", "{}");
@@ -308,7 +308,7 @@ ExitCode report_event(Dialogue& dialogue, const Options& options, const JobEvent
 /// MCP 2025-11-25, "Sampling: Error Handling": the user has said no.
 constexpr std::string_view user_rejected = R"({"code":-1,"message":"User rejected it"})";
 
-/// What is sent; nothing if there is a reason (which was said) not to.
+/// The response to send; nullopt if there is a reason not to, which was reported.
 std::optional<json::JsonObject> choose_answer(Console& console, const Options& options,
                                               const CollectedJob& asking,
                                               const std::vector<Argument>& values) {
@@ -353,7 +353,7 @@ ExitCode answer_here(Dialogue& dialogue, const Options& options) {
   return ExitCode::ok;
 }
 
-/// Only this call takes the result, or the next one with the same key.
+/// Only this call receives the result, or the next one with the same key.
 ExitCode wait_for_result(Dialogue& dialogue, const Options& options, const std::string& job) {
   Console& console = dialogue.console();
   JobWaits waits(dialogue, {options.detach_after, !options.key.empty(), false, false});
@@ -380,14 +380,14 @@ ExitCode wait_for_result(Dialogue& dialogue, const Options& options, const std::
   return ExitCode::unfinished;
 }
 
-/// What a peer may have made as long as it likes has this many columns here; --json has it all.
+/// The width of columns for text of any length that a peer chose; --json has all of it.
 constexpr std::size_t widest_short_cell = 24;
 
 std::string short_cell(const json::Value* value) {
   return in_columns(plain_cell(value), widest_short_cell);
 }
 
-/// The tool that is called; of any other request its method.
+/// The tool that is called; for any other request its method.
 std::string what_of(const json::Value& job) {
   const json::Value* tool = job.find("tool", json::Value::Kind::string);
   return short_cell(tool != nullptr ? tool : job.find("method"));
@@ -396,7 +396,7 @@ std::string what_of(const json::Value& job) {
 }  // namespace
 
 Params check_jobs(const Operands& operands) {
-  constexpr std::size_t most_jobs = 64;  // the daemon lets one connection wait for so many
+  constexpr std::size_t most_jobs = 64;  // the most that the daemon lets one connection wait for
   if (operands.size() > most_jobs)
     return UsageError{fmt::format("wait takes {} jobs at most", most_jobs)};
   for (const std::string& job : operands) {

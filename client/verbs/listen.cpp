@@ -19,10 +19,10 @@ std::optional<std::uint64_t> read_sequence(std::string_view object, std::string_
 }
 
 constexpr int page_limit = 1000;
-/// Takes what comes until the end that the options name, or another one.
+/// Handles messages until the end set by the options, or another one.
 ExitCode follow(Dialogue& dialogue, const Options& options, bool only_now) {
   using Outcome = Answer::Outcome;
-  // What is there now is at its end when the daemon says so, not at a time.
+  // With only_now the end is announced by the daemon, not set by a time.
   const Deadline regular_end = only_now ? Deadline::never() : Deadline::after(options.listen_for);
   const Outcome outcome = dialogue.pass_time(Deadline::earlier(regular_end, dialogue.deadline()));
   if (outcome == Outcome::woken || (outcome == Outcome::hung_up && only_now) ||
@@ -40,11 +40,11 @@ FileDescriptor open_record(const std::string& path) {
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0600));
   struct stat there {};
   if (file && ::fstat(file.get(), &there) == 0 && S_ISREG(there.st_mode))
-    ::fchmod(file.get(), 0600);  // it may have been there, for everybody to read
+    ::fchmod(file.get(), 0600);  // an existing file may have been readable for others
   return file;
 }
 
-/// By errno.
+/// Reports errno.
 ExitCode report_unwritten(Console& console, const Options& options) {
   const std::string file = options.operands.front();
   return tell_failure(console, options,
@@ -52,7 +52,7 @@ ExitCode report_unwritten(Console& console, const Options& options) {
                        ExitCode::answered_error});
 }
 
-/// Gives each message to `print`, which returns false if it could not be written.
+/// Passes each message to `print`, which returns false if it could not be written.
 ExitCode watch_messages(Dialogue& dialogue, const Options& options, std::uint64_t& printed,
                         const std::function<bool(std::string_view params)>& print) {
   bool is_broken = false;
@@ -60,7 +60,7 @@ ExitCode watch_messages(Dialogue& dialogue, const Options& options, std::uint64_
     const json::Message message = json::parse_message(line);
     if (message.method != "notifications/bridge/monitor" || is_broken || printed == options.count)
       return false;
-    if (json::member(message.params, "ended")) {  // by an upgrade: the new program is asked again
+    if (json::member(message.params, "ended")) {  // by an upgrade: the new process is asked again
       dialogue.send("bridge/monitor", "");
       return false;
     }
@@ -90,7 +90,7 @@ ExitCode listen(Dialogue& dialogue, const Options& options) {
       console.print(render_received(heard, options.sequence));
       return ++printed == options.count || console.output_state() != Sink::Result::ok;
     }
-    // What is only looked at is still in the daemon.
+    // Messages that were only looked at stay in the daemon.
     if (!join) tell_notification(console, heard.message);
     return false;
   };
@@ -145,7 +145,7 @@ ExitCode record(Dialogue& dialogue, const Options& options) {
     if (!is_written) report_unwritten(console, options);
     return is_written;
   });
-  // An interrupt is the regular end of a record.
+  // An interrupt is the regular end of a recording.
   if (!is_written ||
       (code != ExitCode::ok && code != ExitCode::interrupted && code != ExitCode::terminated))
     return code;
@@ -173,7 +173,7 @@ std::optional<ListenJoin::Page> ListenJoin::take_page(std::string_view result) {
 
   Page page;
   if (newest_ < since_) {
-    // Numbers begin at 1 again when the daemon restarts: all it has is after `since`.
+    // Numbers start at 1 again when the daemon restarts: all its messages are after `since`.
     page.warning =
         fmt::format("missed notifications: the daemon was restarted, its newest is {}, not {}",
                     newest_, since_);
@@ -197,7 +197,7 @@ std::optional<ListenJoin::Page> ListenJoin::take_page(std::string_view result) {
     if (only_untaken_ && json::is_true(entry, "taken")) continue;
     page.heard.push_back({sequence, std::string(*message)});
   }
-  page.ask_again = has_more && has_progress;  // without progress it would go on for ever
+  page.ask_again = has_more && has_progress;  // without progress it would never end
   joined_ = !page.ask_again;
   return page;
 }

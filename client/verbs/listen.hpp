@@ -6,29 +6,29 @@ namespace client {
 
 /// Prints notifications until the time, the count or the daemon ends it.
 ///
-/// Plain, it sends nothing: the daemon counts it as a listener, and what it is given is taken. So
-/// what was received beyond --count is printed on stderr rather than lost. With --since or --seq
-/// it only looks (see ListenJoin).
+/// Without other options it sends nothing: the daemon counts it as a listener, and what it receives
+/// counts as delivered. So notifications beyond --count are printed on stderr rather than lost.
+/// With --since or --seq it only looks (see ListenJoin).
 ExitCode listen(Dialogue& dialogue, const Options& options);
 
 /// A notification to print; its sequence number where it is known.
 struct Received {
   std::optional<std::uint64_t> sequence;
-  std::string message;  ///< JSON, as it came
+  std::string message;  ///< JSON, as received
 };
 
 /// Joins what the daemon's ring still holds (pages of bridge/notifications) with what then arrives
 /// live, without a gap and without printing anything twice. Pure.
 ///
-/// Why it works: after the page that says `more: false`, the daemon sends exactly newest+1,
-/// newest+2, ... So whatever arrives before that page (the flush on connect, and live ones while
-/// paging) is at most its `newest`, and therefore stands in a page too, or is not after `since`,
-/// or was pushed out of the ring, which the page tells as a gap. All of it can be left out, and
-/// nothing is lost by that: a connection that sends only bridge/* requests takes nothing, so the
-/// daemon keeps it for the next client.
+/// Why it works: after the page with `more: false`, the daemon sends exactly newest+1, newest+2,
+/// ... So whatever arrives before that page (the flush on connect, and live ones while paging) is
+/// at most its `newest`, and therefore is in a page too, or is not after `since`, or has left the
+/// ring, which the page reports as a gap. All of it can be dropped without losing anything: a
+/// connection that sends only bridge/* requests takes nothing, so the daemon keeps it for the next
+/// client.
 ///
-/// What it cannot know: if this reader is so slow that its cursor is pushed out of the ring, the
-/// live ones are no longer consecutive and the numbers given from then on are too low.
+/// Limitation: if this reader is so slow that its cursor leaves the ring, the live ones are no
+/// longer consecutive and the numbers printed from then on are too low.
 class ListenJoin {
  public:
   /// After `since`; or, without it, all undelivered ones.
@@ -44,10 +44,10 @@ class ListenJoin {
   /// The params of the next bridge/notifications. REQUIRES: !joined().
   std::string params() const;
 
-  /// Takes the result of one; nothing if it cannot be read.
+  /// Takes the result of such a request; nullopt if it cannot be read.
   std::optional<Page> take_page(std::string_view result);
 
-  /// All pages are there.
+  /// All pages have arrived.
   bool joined() const { return joined_; }
 
   /// Takes a notification that arrived; nothing if it is part of the pages.
@@ -64,10 +64,10 @@ class ListenJoin {
 /// What listen prints for it, with line break.
 std::string render_received(const Received& heard, bool with_sequence);
 
-/// Prints every message that passes through the daemon from now on (bridge/monitor), until --for or
-/// --count ends it, or an interrupt. It takes nothing and is asked nothing. With `record` they
-/// go to a file as JSON lines, which only its owner may read, in place of stdout; then an interrupt
-/// is its regular end, and with --json stdout has how many they were.
+/// Prints every message that passes through the daemon from now on (bridge/monitor), until --for,
+/// --count or an interrupt ends it. It takes nothing and is asked nothing. With `record` they go to
+/// a file as JSON lines, readable by its owner only, instead of stdout; then an interrupt is its
+/// regular end, and with --json stdout gets their number.
 ExitCode monitor(Dialogue& dialogue, const Options& options);
 ExitCode record(Dialogue& dialogue, const Options& options);
 

@@ -1,4 +1,4 @@
-// mcp-nc login and logout: what a person does is shown, and waited for.
+// mcp-nc login and logout: show the steps for the person, and wait for the end.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
@@ -14,7 +14,7 @@ ExitCode log_in(Dialogue& dialogue, const Options& options);
 
 namespace {
 
-/// The daemon ends a login after 10 minutes; so long a wait is answered before.
+/// The daemon ends a login after 10 minutes, so this wait is answered before its timeout.
 constexpr std::string_view wait_params = R"({"waitMs":900000})";
 constexpr std::size_t longest_line = 16384;
 
@@ -61,7 +61,7 @@ ExitCode report_end(Dialogue& dialogue, const Options& options, const Answer& an
   const bool has_no_login =
       answer.outcome == Answer::Outcome::error &&
       answer.payload.find("cannot find the authorization server") != std::string::npos;
-  // A server that serves without a login wants none.
+  // A server that serves without a login does not require one.
   if (has_no_login && dialogue.ask("server/discover", "").ok()) {
     Failure failure = dialogue.failure_of(answer);
     failure.shown = "the server does not ask for a login";
@@ -92,7 +92,7 @@ ExitCode wait_for_end(Dialogue& dialogue, const Options& options) {
   for (;;) {
     const Answer answer = dialogue.await(ids, dialogue.deadline(), input);
     if (answer.outcome == Answer::Outcome::woken) {
-      if (!pasted.read()) input = -1;  // that cancels nothing
+      if (!pasted.read()) input = -1;  // the end of the input cancels nothing
       while (const auto line = pasted.next()) {
         if (line->find_first_not_of(" \t\r") == line->npos) continue;
         const std::string callback = json::JsonObject().add("callback", *line).text();
@@ -107,7 +107,7 @@ ExitCode wait_for_end(Dialogue& dialogue, const Options& options) {
       if (answer.outcome == Answer::Outcome::error &&
           answer.payload.find("is still pending") != std::string::npos)
         dialogue.console().note(json::string_member(answer.payload, "message"));
-      continue;  // the end itself is told to who waits for it
+      continue;  // the end of the login is the response to `wait`
     }
     if (!answer.ok()) return report_end(dialogue, options, answer);
     const bool is_ok = json::string_member(answer.payload, "state") == "ok";
@@ -117,7 +117,7 @@ ExitCode wait_for_end(Dialogue& dialogue, const Options& options) {
   }
 }
 
-/// Nothing if there comes none, or none in time.
+/// nullopt if no line arrives in time.
 std::optional<std::string> typed_line(Dialogue& dialogue) {
   InputLines typed;
   do {
@@ -148,7 +148,7 @@ bool log_in_if_wanted(Dialogue& dialogue, const Options& options) {
   const auto line = typed_line(dialogue);
   const bool is_wanted = line && (line->empty() || *line == "y" || *line == "Y" || *line == "yes");
   Options own = options;
-  own.cancel = false;  // of another verb
+  own.cancel = false;  // an option of another verb
   return is_wanted && log_in(dialogue, own) == ExitCode::ok;
 }
 

@@ -32,7 +32,7 @@ std::variant<std::string, UsageError> read_input_file(const std::string& path) {
   return read_whole(file.get(), fmt::format("'{}'", path));
 }
 
-/// Nothing if the word has no sign between a key and a value.
+/// nullopt if the word has no sign between a key and a value.
 std::optional<ArgumentWord> take_apart(std::string_view word) {
   if (word == "-") return ArgumentWord{Form::standard_input, "", ""};
   const std::size_t first = word.find_first_not_of(" \t\r\n");
@@ -61,7 +61,7 @@ bool takes_standard_input(const ArgumentWord& word) {
          ((word.form == Form::text_file || word.form == Form::json_file) && word.value == "-");
 }
 
-/// Where a value comes from, for a message.
+/// The source of a value, for a message.
 std::string source_of(const ArgumentWord& word) {
   switch (word.form) {
     case Form::standard_input: return "the arguments on stdin";
@@ -83,7 +83,7 @@ std::variant<std::string, UsageError> value_of(ArgumentWord& word) {
   }
 }
 
-/// REQUIRES: it is UTF-8, as parse_argument_words() gives it.
+/// REQUIRES: it is UTF-8, as returned by parse_argument_words().
 std::variant<Argument, UsageError> read(ArgumentWord word) {
   if (word.form == Form::text)
     return Argument{Argument::Form::text, std::move(word.key), std::move(word.value)};
@@ -95,7 +95,7 @@ std::variant<Argument, UsageError> read(ArgumentWord word) {
                                   word.form == Form::text_file ? ", and cannot be a string" : "")};
   }
   switch (word.form) {
-    case Form::text: return argument;  // was taken as it is
+    case Form::text: return argument;  // is used unchanged
     case Form::text_file: argument.form = Argument::Form::string; return argument;
     case Form::json:
     case Form::json_file:
@@ -113,7 +113,7 @@ std::variant<Argument, UsageError> read(ArgumentWord word) {
   return UsageError{fmt::format("{} are not a JSON object", source_of(word))};
 }
 
-/// The JSON object of `key=text` words. Keys may not repeat.
+/// The JSON object from `key=text` words. Keys may not repeat.
 Params text_arguments(const Operands& operands, std::size_t first) {
   json::JsonObject object;
   std::vector<std::string_view> keys;
@@ -132,7 +132,7 @@ Params text_arguments(const Operands& operands, std::size_t first) {
   return object.text();
 }
 
-/// `unknown level 'debg'; did you mean 'debug'?`, or what it may be, if none is near.
+/// `unknown level 'debg'; did you mean 'debug'?`, or the possible words, if none is near.
 UsageError unknown_word(std::string_view what, std::string_view given,
                         const std::vector<std::string_view>& known) {
   const std::string meant = bridge::did_you_mean(given, known);

@@ -10,26 +10,26 @@
 
 namespace client {
 
-/// The questions of the server that are asked at the terminal, one at a time, in the order they
-/// came (MCP 2025-11-25, "Elicitation"); the others wait.
+/// The questions of the server that are asked at the terminal, one at a time, in order of arrival
+/// (MCP 2025-11-25, "Elicitation"); the others wait.
 ///
-/// Owned by the dialogue; the console is the verb's. Bounded by what the daemon keeps open.
+/// Owned by the dialogue; the console is the verb's. Bounded by the daemon's limit.
 class TerminalQuestions {
  public:
-  /// Takes a form that is done, and the id it was asked under.
+  /// Takes a completed form, and the id it was asked under.
   using Deliver = std::function<void(const std::string& id, const ElicitationForm& form)>;
 
   TerminalQuestions(Console& console, Deliver deliver)
       : console_(console), deliver_(std::move(deliver)) {}
 
-  /// Whether none is being asked.
+  /// Whether no question is being asked.
   bool empty() const { return questions_.empty(); }
   void ask(std::string id, ElicitationForm form);
-  /// The server has cancelled a request; false if that is none of these.
+  /// The server has cancelled a request; false if it is none of these questions.
   bool withdraw(const json::Message& cancelled);
-  /// Ends them all; gives the ids they were asked under.
+  /// Ends all of them; returns their ids.
   std::vector<std::string> dismiss();
-  /// Reads what was typed at the terminal, which gives whole lines. REQUIRES: not empty().
+  /// Reads what was typed at the terminal, which provides whole lines. REQUIRES: not empty().
   void take_typed();
 
  private:

@@ -1,4 +1,4 @@
-// What was recorded is sent again, and the answers are compared.
+// Sends recorded requests again, and compares the responses.
 #include "verbs/recording.hpp"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ bool is_about_session(std::string_view method) {
          bridge::has_word("initialize server/discover ping subscriptions/listen", method);
 }
 
-/// Whose progress it was, and what a modern client says of itself, is the next one's own to say.
+/// `_meta` has the progress token and the client's description, which the next sender sets itself.
 std::string without_meta(std::string_view params) {
   const auto members = json::members(params);
   if (!members) return std::string(params);

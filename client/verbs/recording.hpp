@@ -4,7 +4,7 @@
 
 namespace client {
 
-/// A request of a client as `mcp-nc record` has seen it, with its answer.
+/// A client's request as recorded by `mcp-nc record`, with its response.
 struct RecordedRequest {
   std::string method;
   std::string params;  ///< JSON without `_meta`, "" = none
@@ -13,17 +13,17 @@ struct RecordedRequest {
 };
 
 struct Recording {
-  std::vector<RecordedRequest> requests{};  ///< those that can be sent again, in their order
-  std::size_t left_out = 0;    ///< of which the answer, or a part of the request, is not in it
-  std::size_t wrong_line = 0;  ///< the first that no record has, counted from 1; 0 = none
+  std::vector<RecordedRequest> requests{};  ///< those that can be sent again, in order
+  std::size_t left_out = 0;    ///< requests that are recorded only in part, or without a response
+  std::size_t wrong_line = 0;  ///< the first invalid one, counted from 1; 0 = none
 };
 
-/// Lines of bridge/monitor; a last one that is cut off is passed over. What is about the session
-/// itself is too: `initialize`, `server/discover`, `ping`, `subscriptions/listen`, `bridge/…`.
+/// Reads lines of bridge/monitor; a truncated last one is skipped, and so are messages about the
+/// session itself: `initialize`, `server/discover`, `ping`, `subscriptions/listen`, `bridge/…`.
 /// Pure.
 Recording read_recording(std::string_view text);
 
-/// Whether two JSON texts mean the same, but for `_meta`: members in any order. Pure.
+/// Whether two JSON texts are equal except for `_meta`: members in any order. Pure.
 bool is_same_answer(std::string_view left, std::string_view right);
 
 }  // namespace client

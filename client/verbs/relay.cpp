@@ -41,8 +41,8 @@ class Relay {
   }
 
  private:
-  // A descriptor that nothing is wanted from is not polled at all: its hang-up would be reported
-  // again and again. The output is always polled, so that its closing is seen at once.
+  // A descriptor without wanted events is not polled at all: its hang-up would be reported
+  // repeatedly. The output is always polled, so that its closing is noticed at once.
   void wait() {
     const bool read_input = !input_done_ && to_daemon_.empty();
     const bool read_daemon = !daemon_done_ && to_output_.empty();
@@ -58,7 +58,7 @@ class Relay {
                              Deadline::earlier(idle_deadline_, observers).poll_timeout());
     if (ready == 0 && idle_deadline_.passed()) end_ = RelayEnd::timed_out;
     if (ready > 0) carry(watched, read_daemon, send);
-    // Last: what has just come may be what it waits for.
+    // Last, since the observer may wait for what has just arrived.
     if (ready >= 0 && (watched[3].revents != 0 || observers.passed())) observer_->wake();
   }
 
@@ -99,7 +99,7 @@ class Relay {
     if (count >= 0) {
       to_daemon_.remove_prefix(static_cast<std::size_t>(count));
     } else if (errno != EAGAIN && errno != EINTR) {
-      // It takes no more, but what it has written before can still be read.
+      // The daemon accepts no more, but what it has written before can still be read.
       to_daemon_ = {};
       input_done_ = true;
     }
@@ -138,10 +138,10 @@ class Relay {
   bool is_terminal_;
 
   std::unique_ptr<char[]> chunk_;     // from the input
-  std::string_view to_daemon_;        // the part of chunk_ that was not yet sent
+  std::string_view to_daemon_;        // the part of chunk_ not sent yet
   std::unique_ptr<char[]> received_;  // from the daemon
   bridge::VisibleText visible_;
-  std::string visible_text_;    // what becomes of received_ on a terminal
+  std::string visible_text_;    // received_ made visible for a terminal
   std::string_view to_output_;  // the part of received_ or visible_text_ not yet written
 
   bool input_done_ = false;
@@ -197,7 +197,7 @@ void UnansweredRequests::split(Line& line, std::string_view bytes, Take take) {
 void UnansweredRequests::end_line(Line& line, std::string_view rest, Take take) {
   Line ended = std::exchange(line, {});
   if (ended.is_too_long || ended.begun.size() + rest.size() > longest_line) {
-    // Whose answer it was is not known.
+    // The request that it answered is unknown.
     if (&line == &received_) ids_.clear();
   } else {
     if (!ended.begun.empty()) rest = ended.begun.append(rest);
@@ -223,7 +223,7 @@ void UnansweredRequests::note_sent(std::string_view text) {
   } else if (message.method == "notifications/cancelled") {
     const auto id = json::member(message.params, "requestId");
     const auto found = id ? ids_.find(*id) : ids_.end();
-    if (found != ids_.end()) ids_.erase(found);  // no answer need come
+    if (found != ids_.end()) ids_.erase(found);  // no response need come
   }
 }
 
@@ -231,7 +231,7 @@ void UnansweredRequests::note_received(std::string_view text) {
   const json::Message message = json::parse_message(text);
   if (message.kind != json::Message::Kind::response) return;
   if (message.id.empty() || message.id == "null") {
-    ids_.clear();  // a line that the daemon did not take: which one is not said
+    ids_.clear();  // a line that the daemon refused, without saying which
     return;
   }
   const auto found = ids_.find(message.id);
@@ -259,7 +259,7 @@ Deadline WaitingWatch::deadline() const {
 
 void WaitingWatch::wake() {
   if (look_) take_look();
-  if (look_ && look_until_.passed()) look_.reset();  // a daemon that does not answer
+  if (look_ && look_until_.passed()) look_.reset();  // the daemon does not respond
   if (look_at_ && look_at_->passed()) begin_look();
 }
 
@@ -274,7 +274,7 @@ void WaitingWatch::begin_look() {
   if (!daemon) return;
   look_.emplace(std::move(daemon), -1);
   look_until_ = Deadline::after(timeout_);
-  // What waits in the daemon stays there for those who take it.
+  // Notifications in the daemon stay there for other clients.
   look_->queue(bridge::own_notification("bridge/peek", ""));
   look_->queue(bridge::own_request(status_id, "bridge/status", ""));
   take_look();

@@ -7,55 +7,55 @@
 
 namespace client {
 
-/// Sees what a relay carries, and does something beside it. Called by the relay, in its thread and
-/// never from within a call of its own; whatever it does must not block. What it sees are pieces of
-/// any size, in order.
+/// Observes what a relay carries. Called by the relay, in its thread and never from
+/// within a call of its own; it must not block. It sees pieces of any size, in
+/// order.
 class RelayObserver {
  public:
   virtual ~RelayObserver() = default;
 
   virtual void take_sent(std::string_view bytes) = 0;
-  /// Nothing more is sent: what has no line break yet is a line.
+  /// The end of what is sent: a last line without a line break is complete.
   virtual void take_end_of_sending() = 0;
-  /// As it came from the daemon.
+  /// Bytes as received from the daemon.
   virtual void take_received(std::string_view bytes) = 0;
 
-  /// What it is to be woken for: a descriptor that can be read (or -1), and a time.
+  /// Events to be woken for: a descriptor that becomes readable (or -1), and a time.
   virtual int descriptor() const = 0;
   virtual Deadline deadline() const = 0;
-  /// One of the two has come.
+  /// One of the two has occurred.
   virtual void wake() = 0;
 };
 
 /// How the relay ended.
 enum class RelayEnd {
-  finished,       ///< all was sent, and the daemon closed after its last answer
-  output_closed,  ///< nobody reads our output any more
+  finished,       ///< all was sent, and the daemon closed after its last response
+  output_closed,  ///< the reader of our output is gone
   hung_up,        ///< the daemon closed while our input was still open
-  timed_out,      ///< nothing came for `idle` after the end of our input
-  output_failed,  ///< errno tells why
+  timed_out,      ///< nothing arrived for `idle` after the end of our input
+  output_failed,  ///< see errno
 };
 
-/// Carries bytes between `input`, the daemon and `output` without looking at them. The end of
-/// `input` becomes a half-close: the answers still come. At most 64 KiB are held in each
-/// direction; nothing is read for which there is no room. `input` and `output` are not owned and
-/// their flags are not changed. If `output` is a terminal, control characters are made visible.
-/// `observer` may be null; it outlives the call.
+/// Carries bytes between `input`, the daemon and `output` without parsing them. The end of `input`
+/// becomes a half-close: responses still arrive. At most 64 KiB are held in each direction; nothing
+/// is read without room for it. `input` and `output` are not owned and their flags are not changed.
+/// If `output` is a terminal, control characters are made visible. `observer` may be null; it
+/// outlives the call.
 RelayEnd relay(int input, int output, FileDescriptor daemon, std::optional<Milliseconds> idle,
                RelayObserver* observer = nullptr);
 
-/// Which requests of a connection have no answer yet, from the bytes of both directions, however
-/// they are cut. Pure, and bounded: lines of up to longest_line bytes are looked at and up to
-/// most_requests ids are kept, what is beyond that is not noticed. The end of a line that is too
-/// long to look at, an answer without an id and a cancellation can end a request, so that none is
-/// kept for ever: better forgotten than thought to be waiting.
+/// The unanswered requests of a connection, from the bytes of both directions, in pieces of any
+/// size. Pure, and bounded: lines of up to longest_line bytes are parsed and up to most_requests
+/// ids are kept; anything beyond is not noticed. The end of a line that is too long to parse, a
+/// response without an id and a cancellation can end a request, so that none is kept for ever:
+/// better forgotten than wrongly considered pending.
 class UnansweredRequests {
  public:
   static constexpr std::size_t longest_line = std::size_t{64} * 1024 * 1024;
   static constexpr std::size_t most_requests = 1024;
   static constexpr std::size_t longest_id = 256;
 
-  /// Whether a request is among what has become a whole line.
+  /// Whether a complete line contains a new request.
   bool take_sent(std::string_view bytes);
   /// The last line needs no line break.
   bool take_end_of_sending();
@@ -64,7 +64,7 @@ class UnansweredRequests {
   bool empty() const { return ids_.empty(); }
 
  private:
-  /// A direction: what there is of the line that has not ended.
+  /// A direction: the received part of an incomplete line.
   struct Line {
     std::string begun;
     bool is_too_long = false;
@@ -89,7 +89,7 @@ class UnansweredRequests {
 /// at most until no request is unanswered; until then it examines nothing further.
 class WaitingWatch final : public RelayObserver {
  public:
-  /// A new connection to the daemon; nothing if there is none to be had at once.
+  /// Makes a new connection to the daemon; empty if none is possible at once.
   using Connect = std::function<FileDescriptor()>;
   using Say = std::function<void(std::string_view line)>;
 
@@ -111,14 +111,14 @@ class WaitingWatch final : public RelayObserver {
   Connect connect_;
   Say say_;
   UnansweredRequests requests_;
-  std::optional<Deadline> look_at_;   // what was sent last and not looked into
-  std::optional<Conversation> look_;  // a look under way
+  std::optional<Deadline> look_at_;   // for the last request sent and not looked up yet
+  std::optional<Conversation> look_;  // a look-up in progress
   Deadline look_until_;
-  bool said_ = false;  // since something was unanswered
+  bool said_ = false;  // since requests are unanswered
 };
 
-/// Until a client sends a line, the daemon takes it for one of the older revisions. So there is a
-/// moment for the first line before the connection; who only listens is connected after it.
+/// Until a client sends a line, the daemon treats it as one of the older revisions. So this waits a
+/// moment for the first line before connecting; a client that only listens is connected after it.
 void await_first_line();
 
 /// `mcp-nc` without a verb.

@@ -16,7 +16,7 @@ namespace {
 
 constexpr Milliseconds longest_asking(1000);
 
-/// Whether a legacy server was told that there may be roots; true where each request says so.
+/// Whether a legacy server was told that there may be roots; true if each request says so.
 bool has_declared(const json::Value& upstream) {
   const json::Value* const declared = upstream.find("declared", json::Value::Kind::array);
   if (declared == nullptr) return true;  // a modern server, or a daemon that does not say
@@ -25,18 +25,18 @@ bool has_declared(const json::Value& upstream) {
 }
 
 /// Opens the session of a daemon that was just started as one with roots, so that any later call
-/// can name some (a session's capabilities are those of its opening); `roots` as read_roots() gives
-/// them. The server has none where none were named. Gives what the server said of itself, or why
-/// there is no session: whatever is asked next would wait for one as long again.
+/// can name some (a session's capabilities are fixed at its opening); `roots` as from read_roots().
+/// The server gets an empty list where none were named. Returns the server's self-description, or
+/// why there is no session: a following request would wait for one as long again.
 Answer open_with_roots(Dialogue& dialogue, const std::string& roots) {
   dialogue.answer_roots(roots.empty() ? R"({"roots":[]})" : roots);
   dialogue.introduce();
   return dialogue.ask("server/discover", "");
 }
 
-/// Has a server that knows others, or none yet, ask for the roots that the dialogue answers with,
-/// and waits until it has heard them, for a second at most: some never ask. Says on stderr if the
-/// session was opened without roots, where no server asks. Gives what open_with_roots() does.
+/// Makes a server that knows other roots, or none yet, request those of the dialogue, and waits for
+/// that, at most a second: some never ask. Reports on stderr if the session was opened without
+/// roots, in which case no server asks. Returns the same as open_with_roots().
 Answer tell_roots(Dialogue& dialogue, const Options& options) {
   dialogue.introduce();
   Answer described = dialogue.ask("server/discover", "");
@@ -57,7 +57,7 @@ Answer tell_roots(Dialogue& dialogue, const Options& options) {
   }
   dialogue.tell("notifications/roots/list_changed", "");
   const Deadline until = Deadline::earlier(Deadline::after(longest_asking), dialogue.deadline());
-  if (dialogue.await_roots(until)) dialogue.ask("ping", "");  // it has read what we answered
+  if (dialogue.await_roots(until)) dialogue.ask("ping", "");  // the server has read our roots then
   return described;
 }
 

@@ -14,7 +14,7 @@
 namespace client {
 namespace {
 
-/// The code, unless what was printed could not be written.
+/// The code, unless the output could not be written.
 ExitCode unless_lost(ExitCode code, Console& console) {
   if (console.output_state() == Sink::Result::failed) {
     console.note(fmt::format("cannot write the result: {}", std::strerror(console.output_error())));
@@ -31,7 +31,7 @@ ExitCode search_all_servers(const Options& options) {
   return unless_lost(print_held(console, options, code), console);
 }
 
-/// What calls the handler of a row.
+/// Calls the handler of a row.
 struct Dispatch {
   Dialogue& dialogue;
   const Options& options;
@@ -43,7 +43,7 @@ struct Dispatch {
     const Answer answer = dialogue.ask(request.method, prepared.params);
     return answer.ok() ? request.print(dialogue, options, answer.payload) : dialogue.report(answer);
   }
-  ExitCode operator()(LocalVerb*) const { return ExitCode::usage; }  // run before
+  ExitCode operator()(LocalVerb*) const { return ExitCode::usage; }  // has run before
 };
 
 /// `is_new`: the daemon was started for it.
@@ -63,7 +63,7 @@ ExitCode run_dialogue(Connected connected, const Options& options, Deadline dead
       log_in_if_wanted(dialogue, options))
     code = std::visit(dispatch, verb.handler);
   code = print_held(console, options, code);
-  // An answer about roots that is not sent yet goes out too.
+  // An answer about roots that is still queued is sent, too.
   if (!keep || dialogue.answers_roots()) dialogue.leave();
   return code;
 }

@@ -64,8 +64,8 @@ std::string hit_lines(std::string_view object, const std::string& prefix, std::s
   return text;
 }
 
-/// A server that is searched by a process of its own, which is this program again: so none waits
-/// for another. It asks nothing at the terminal. Ended with this.
+/// The search of one server in a separate process, which is this program again, so that servers are
+/// searched in parallel. It asks nothing at the terminal. Destruction ends it.
 class ServerSearch {
  public:
   ServerSearch(const std::string& server, const Options& options)
@@ -86,20 +86,20 @@ class ServerSearch {
   }
   ~ServerSearch() {
     if (process_ <= 0) return;
-    ::kill(process_, SIGTERM);  // it cancels what it has asked, if it has not ended
+    ::kill(process_, SIGTERM);  // it cancels its request, if it has not ended
     while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
     }
   }
   ServerSearch(const ServerSearch&) = delete;
   ServerSearch& operator=(const ServerSearch&) = delete;
 
-  /// False: a signal has come first.
+  /// False: interrupted by a signal.
   bool await(const Interrupt& interrupt) const {
     return interrupt.await(hold_process(process_).get());
   }
   /// An object with the lists, or with an error.
   std::string output() const { return content_of(output_); }
-  /// The last message.
+  /// The last message on its stderr.
   std::string message() const {
     constexpr std::string_view own_name = "mcp-nc: ";
     std::string text = content_of(errors_);
@@ -138,7 +138,7 @@ ExitCode grep(Dialogue& dialogue, const Options& options) {
   for (const SearchedList& searched : searched_lists) {
     const auto fetched = fetch_list(dialogue, searched.list);
     const auto* const failed = std::get_if<Answer>(&fetched);
-    // Many servers have no such list, and say so with an error.
+    // Many servers do not support this list, and report that as an error.
     if (failed != nullptr && (failed->outcome != Answer::Outcome::error ||
                               read_error(failed->payload).code != ExitCode::answered_error))
       return dialogue.report(*failed);

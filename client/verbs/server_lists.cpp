@@ -40,7 +40,7 @@ Found find_in_list(Dialogue& dialogue, std::string_view wanted) {
                      bridge::most_similar(wanted, all)};
 }
 
-/// One a line, for other programs and the shells' completions. `names` are JSON.
+/// One per line, for other programs and the shells' completions. `names` are JSON.
 std::string names_of(const Elements& names) {
   std::string text;
   for (const std::string_view name : names) {
@@ -56,7 +56,7 @@ std::string types_of(const Elements& tools, const Options& options) {
   return options.json ? json::JsonObject().add("types", text).text() + "\n" : text;
 }
 
-/// What is printed of them as JSON: one page byte for byte; of several the elements are so.
+/// The JSON output: a single page byte for byte; of several pages the elements byte for byte.
 std::string raw_result(const std::vector<std::string>& pages, const ServerList& list) {
   if (pages.size() == 1) return pages.front() + "\n";
   json::JsonArray all;
@@ -64,7 +64,7 @@ std::string raw_result(const std::vector<std::string>& pages, const ServerList& 
   return json::JsonObject().add(list.member, all).text() + "\n";
 }
 
-/// The list as the options want it, or by `print` if there is anything in it.
+/// Shows the list as the options require, or by `print` if it is not empty.
 ExitCode show(Dialogue& dialogue, const Options& options, const ServerList& list,
               const std::function<void(const Elements&, Console&)>& print) {
   const auto fetched = fetch_list(dialogue, list);
@@ -90,14 +90,14 @@ ExitCode show(Dialogue& dialogue, const Options& options, const ServerList& list
   return ExitCode::ok;
 }
 
-/// A list by one of the functions of render/lists.hpp.
+/// A printer for a list by one of the functions of render/lists.hpp.
 auto as_text(std::string (*render)(const Elements&, std::size_t)) {
   return [render](const Elements& elements, Console& console) {
     console.print(render(elements, console.output_width()));
   };
 }
 
-/// The names as the daemon has kept them; nothing where it keeps none, as an older daemon.
+/// The names as kept by the daemon; nullopt if it keeps none, as in older versions.
 std::optional<std::string> kept_names(Dialogue& dialogue) {
   const Answer answer = dialogue.ask("bridge/tool", "");
   if (!answer.ok()) return std::nullopt;
@@ -187,8 +187,8 @@ Found find_tool(Dialogue& dialogue, std::string_view name) {
   const bool is_bridges = json::string_member(data, "source") == "bridge";
   const std::string kind = is_bridges ? json::string_member(data, "kind") : std::string();
   const bool is_unknown = kind == "tool";
-  // The daemon keeps no list: it is an older one, answers no bridge/ methods, or the list is too
-  // long for it. The server may have none, too.
+  // The daemon keeps no list: it is an older one, does not support bridge/ methods, or the list is
+  // too long for it. The server may have none, too.
   const bool is_not_kept = !is_bridges || kind == "too_large";
   if (is_unknown || is_not_kept) return find_in_list(dialogue, name);
   return answer;
@@ -231,7 +231,7 @@ ExitCode list_tasks(Dialogue& dialogue, const Options& options) {
 ExitCode list_resources(Dialogue& dialogue, const Options& options) {
   const ExitCode code = show(dialogue, options, resource_list, as_text(render_resources));
   if (code != ExitCode::ok || options.json || options.names) return code;
-  // Many servers have no templates, and say so with an error: nothing to report.
+  // Many servers do not support templates, and report that as an error, which is ignored.
   const auto fetched = fetch_list(dialogue, template_list);
   const auto* pages = std::get_if<std::vector<std::string>>(&fetched);
   if (pages == nullptr) {

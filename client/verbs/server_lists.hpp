@@ -8,8 +8,8 @@ namespace client {
 struct ServerList {
   std::string_view method;
   std::string_view member;         ///< of the result that holds the elements
-  std::string_view name = "name";  ///< of an element: what it is called by
-  std::string_view empty{};        ///< what the server has none of; "" = the member's name
+  std::string_view name = "name";  ///< of an element: the member with its name
+  std::string_view empty{};        ///< the noun if the server has none; "" = the member's name
 };
 
 constexpr ServerList tool_list = {"tools/list", "tools"};
@@ -18,7 +18,7 @@ constexpr ServerList template_list = {"resources/templates/list", "resourceTempl
                                       "uriTemplate"};
 constexpr ServerList prompt_list = {"prompts/list", "prompts"};
 
-/// The results of all pages, as they came; or the answer that was none.
+/// The results of all pages, as received; or the Answer that failed.
 std::variant<std::vector<std::string>, Answer> fetch_list(Dialogue& dialogue,
                                                           const ServerList& list);
 
@@ -26,30 +26,30 @@ std::variant<std::vector<std::string>, Answer> fetch_list(Dialogue& dialogue,
 std::vector<std::string_view> elements_of(const std::vector<std::string>& pages,
                                           const ServerList& list);
 
-/// What an element is called by; "" if it has no such name.
+/// The name of an element; "" if it has none.
 std::string name_of(std::string_view element, const ServerList& list);
 
 /// A tool as the server lists it.
 struct KnownTool {
-  std::string json;  ///< `{"tool":…}`, as the daemon answers
+  std::string json;  ///< `{"tool":…}`, as the daemon returns it
 
-  /// Nothing if there is none in it, as in an answer of another daemon.
+  /// nullopt if it contains none, as in a response of another daemon.
   std::optional<std::string_view> raw() const { return json::member(json, "tool"); }
 };
 
-/// The tool is not there: what to say, with the name that was probably meant.
+/// The tool does not exist: the message, with the name that was probably meant.
 struct UnknownTool {
   std::string message;
   std::string meant;  ///< "" = none is near
 };
-/// Says it, with --json on stdout too.
+/// Reports it, with --json on stdout too.
 ExitCode report_unknown(const UnknownTool& unknown, const Options& options, Console& console);
 
-/// The server has no list of tools, or none that can be had.
+/// The server has no list of tools, or it is not available.
 struct NoToolList {};
 
-/// A tool, from the list that the daemon keeps; from the server where the daemon keeps
-/// none. An Answer: the connection or the session has failed.
+/// A tool, from the list that the daemon keeps; from the server if the daemon keeps none. An
+/// Answer: the connection or the session has failed.
 std::variant<KnownTool, UnknownTool, NoToolList, Answer> find_tool(Dialogue& dialogue,
                                                                    std::string_view name);
 

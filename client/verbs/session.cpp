@@ -1,4 +1,4 @@
-// The verbs about the session and the server itself, and how to use them.
+// The verbs about the session and the server itself, and about their use.
 #include <fmt/format.h>
 #include <sys/time.h>
 
@@ -14,7 +14,7 @@
 namespace client {
 namespace {
 
-/// Asks for something whose result says no more than that it was done.
+/// Sends a request whose result only confirms that it was done.
 ExitCode have_done(Dialogue& dialogue, std::string_view method, std::string_view params) {
   const Answer answer = dialogue.ask(method, params);
   return answer.ok() ? ExitCode::ok : dialogue.report(answer);
@@ -22,7 +22,7 @@ ExitCode have_done(Dialogue& dialogue, std::string_view method, std::string_view
 
 constexpr Milliseconds watch_interval{1000};
 
-/// From the system's clock, which the daemon's times are of.
+/// From the system's clock, as the daemon's times are.
 std::int64_t now_ms() {
   timeval now{};
   ::gettimeofday(&now, nullptr);
@@ -41,7 +41,7 @@ ExitCode show_metrics(Dialogue& dialogue, const Options& options) {
   return ExitCode::ok;
 }
 
-/// What cannot be read is shown as it came.
+/// An unreadable status is shown as received.
 std::vector<StyledLine> render(const std::string& payload, const Look& look) {
   if (const auto status = json::parse(payload)) return render_status(*status, now_ms(), look);
   std::vector<StyledLine> lines;
@@ -49,7 +49,7 @@ std::vector<StyledLine> render(const std::string& payload, const Look& look) {
   return lines;
 }
 
-/// Shows the last answer until it is time for the next one; false if something ended that.
+/// Shows the last response until the next one is due; false if something ended that.
 bool pass_interval(Dialogue& dialogue, TerminalSignals& signals, FullScreen& screen,
                    const std::string& payload, Answer::Outcome& outcome) {
   const Deadline end = Deadline::after(watch_interval);
@@ -100,7 +100,7 @@ ExitCode watch(Dialogue& dialogue) {
   }
 }
 
-/// A line each time.
+/// Prints a line each time.
 ExitCode watch_as_json(Dialogue& dialogue) {
   for (;;) {
     dialogue.restart_time_limit();

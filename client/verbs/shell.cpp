@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t longest_command = 1 << 20;
 
-/// Waits for the next line. False: `signal` has come first.
+/// Waits for the next line. False: a `signal` came first.
 bool await_input(const std::function<void()>& prompt, int& signal) {
   Interrupt interrupt;
   prompt();

@@ -6,7 +6,7 @@
 
 namespace client {
 
-// The handlers and printers of the rows, each in the file of its concept. stdout closed by its
+// The handlers and printers of the rows, each in the file of its subject. stdout closed by its
 // reader is not a failure.
 LocalVerb list_servers, approve_server, stop_server, show_logs, run_shell, show_help, show_version;
 DialogueVerb list_tools, list_resources, list_others, grep, wait_for_jobs, show_tasks,

@@ -21,12 +21,12 @@ class ByteBudget {
  public:
   explicit ByteBudget(std::size_t limit) : limit_(limit) {}
 
-  /// `relieved` is called when what is held falls to the limit again, from within whatever lowered
-  /// it: it may only take note. For good: what it refers to outlives the last holder.
+  /// `relieved` is called when the total falls to the limit again, from within the call that
+  /// lowered it, so it may only take note. Permanent: what it refers to outlives the last holder.
   void on_relief(std::function<void()> relieved) { relieved_.push_back(std::move(relieved)); }
 
-  /// `used_up` is called when what is held rises over the limit, from within whatever raised it:
-  /// it may only take note. Set once.
+  /// `used_up` is called when the total rises over the limit, from within the call that raised it,
+  /// so it may only take note. Set once.
   void on_used_up(std::function<void()> used_up) { used_up_ = std::move(used_up); }
 
   bool over() const { return used_ > limit_; }
@@ -34,14 +34,14 @@ class ByteBudget {
   bool far_over() const { return used_ > limit_ + limit_ / 4; }
   std::size_t used() const { return used_; }
   std::size_t limit() const { return limit_; }
-  /// The most that was held at a time since take_peak(), with what was told to note_freed().
+  /// The highest total since take_peak(), including what was passed to note_freed().
   std::size_t peak() const { return peak_; }
-  /// Returns it; from now on it is what is held now or later.
+  /// Returns the peak and restarts it at the present total.
   std::size_t take_peak() { return std::exchange(peak_, used_); }
   /// This many bytes, not counted here, were freed.
   void note_freed(std::size_t bytes) { peak_ = std::max(peak_, used_ + bytes); }
 
-  /// One holder's part of the budget: says how much it holds now, gives it back when it goes.
+  /// One holder's part of the budget: sets how much it holds, and releases it on destruction.
   class Share {
    public:
     explicit Share(ByteBudget& budget) : budget_(&budget) {}

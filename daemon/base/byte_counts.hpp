@@ -4,7 +4,7 @@
 
 namespace bridge {
 
-/// What went over the connections of one transport, since the daemon's start.
+/// Bytes that went over the connections of one transport since the daemon's start.
 struct ByteCounts {
   std::uint64_t received_bytes = 0;
   std::uint64_t sent_bytes = 0;

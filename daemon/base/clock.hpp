@@ -8,12 +8,12 @@
 
 namespace bridge {
 
-/// A point of the monotonic clock: what deadlines and durations are reckoned with.
+/// A point of the monotonic clock: for deadlines and durations.
 using SteadyTime = std::chrono::steady_clock::time_point;
-/// A point of the calendar, which may jump: for what is shown, and --ring-ttl.
+/// A point of the calendar, which may jump: for display, and --ring-ttl.
 using WallTime = std::chrono::system_clock::time_point;
 
-/// A time as a number, for another process on the same machine and of the same boot.
+/// A time as a number, for another process on the same machine in the same boot.
 template <class Time>
 constexpr std::uint64_t ticks_of(Time time) {
   return static_cast<std::uint64_t>(time.time_since_epoch().count());
@@ -38,7 +38,7 @@ class SystemClock final : public Clock {
   WallTime wall_time() const override { return std::chrono::system_clock::now(); }
 };
 
-/// As RFC 3339 has it, in UTC, with milliseconds.
+/// In the format of RFC 3339, in UTC, with milliseconds.
 std::string timestamp(WallTime time);
 
 /// Delays between retries: 500 ms while a client waits, doubling from there to 30 s while none
@@ -68,7 +68,7 @@ class Backoff {
     tries_ = 0;
     has_begun_ = false;
   }
-  /// Whether a delay was asked for since the last reset.
+  /// Whether a delay was requested since the last reset.
   bool has_begun() const { return has_begun_; }
   int tries() const { return tries_; }
 

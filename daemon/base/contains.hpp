@@ -12,8 +12,8 @@ bool contains(const Range& range, const Value& value) {
   return std::find(std::begin(range), std::end(range), value) != std::end(range);
 }
 
-/// Whether the word is one of the words, which are separated by single spaces. One text is one
-/// address to be relocated when a program starts, however many words it has.
+/// Whether `word` is one of `words`, which are separated by single spaces. A single text needs one
+/// relocation at the program's start, however many words it has.
 constexpr bool has_word(std::string_view words, std::string_view word) {
   while (!words.empty()) {
     const std::string_view first = words.substr(0, words.find(' '));

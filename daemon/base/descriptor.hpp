@@ -6,7 +6,7 @@
 
 namespace bridge {
 
-/// Owns a descriptor of the kernel's, or none.
+/// Owns a file descriptor, or none.
 class Descriptor {
  public:
   Descriptor() = default;

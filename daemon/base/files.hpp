@@ -9,7 +9,7 @@
 
 namespace bridge {
 
-/// Writes all of it to a file that does not block. False, with errno: not all of it is there.
+/// Writes all bytes to a file that does not block. False, with errno: not all were written.
 inline bool write_all(int descriptor, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());

@@ -5,7 +5,7 @@
 
 namespace bridge {
 
-/// The terminal on stdin does not show what is typed, if `hidden`.
+/// Turns off the echo of the terminal on stdin while it lives, if `hidden`.
 class HiddenTyping {
  public:
   explicit HiddenTyping(bool hidden) : hidden_(hidden && tcgetattr(STDIN_FILENO, &before_) == 0) {

@@ -10,8 +10,8 @@
 namespace bridge {
 
 /// Durations counted in buckets, for the metrics. Pure; adding costs a few comparisons and two
-/// additions. `upper_bounds` are microseconds, increasing; what is longer than the last one is
-/// counted in one bucket more.
+/// additions. `upper_bounds` are microseconds, increasing; longer durations are counted in one
+/// additional bucket.
 template <const auto& upper_bounds>
 class Histogram {
  public:
@@ -26,7 +26,7 @@ class Histogram {
     sum_ += static_cast<std::uint64_t>(micros);
   }
 
-  /// Of bucket `at` alone; `at` == buckets: longer than all bounds.
+  /// The count of bucket `at` alone; `at` == buckets: longer than all bounds.
   std::uint64_t count(std::size_t at) const { return counts_[at]; }
   std::uint64_t sum_in_microseconds() const { return sum_; }
 

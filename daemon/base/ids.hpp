@@ -4,7 +4,7 @@
 
 namespace bridge {
 
-/// A downstream client of this daemon's life; never reused.
+/// A downstream client, unique during this daemon's life; never reused.
 enum class ClientId : std::uint64_t {};
 
 /// One message sent upstream. For a request it is also its JSON-RPC id and its progress token;
@@ -27,11 +27,11 @@ constexpr std::uint64_t value_of(JobNumber id) { return static_cast<std::uint64_
 class UpstreamIdSource {
  public:
   UpstreamIdSource() = default;
-  /// The first one comes after `last`.
+  /// The first id follows `last`.
   explicit UpstreamIdSource(UpstreamId last) : last_(value_of(last)) {}
 
   UpstreamId next() { return static_cast<UpstreamId>(++last_); }
-  /// The last one that was handed out.
+  /// The last id that was handed out.
   UpstreamId last() const { return static_cast<UpstreamId>(last_); }
 
   template <class A>
@@ -43,15 +43,15 @@ class UpstreamIdSource {
   std::uint64_t last_ = 0;
 };
 
-/// Hands out the ids of clients, in the order of their connecting. Owned by the daemon, shared by
-/// the transports on the clients' side.
+/// Hands out the ids of clients, in the order of connecting. Owned by the daemon, shared by the
+/// transports on the clients' side.
 class ClientIdSource {
  public:
-  /// The first one comes after `last`.
+  /// The first id follows `last`.
   explicit ClientIdSource(ClientId last = {}) : last_(value_of(last)) {}
 
   ClientId next() { return static_cast<ClientId>(++last_); }
-  /// The last one that was handed out.
+  /// The last id that was handed out.
   ClientId last() const { return static_cast<ClientId>(last_); }
 
  private:

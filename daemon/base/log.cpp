@@ -14,7 +14,7 @@ namespace {
 constexpr int lines_in_a_window = 10;
 constexpr std::chrono::seconds window{10};
 constexpr std::size_t longest_body = 4096;
-/// A reader of stderr that takes longer for one line does not read at all.
+/// A stderr reader that takes longer for one line is treated as not reading at all.
 constexpr std::chrono::milliseconds stderr_timeout{200};
 
 spdlog::level::level_enum spdlog_level(LogLevel level) {
@@ -115,7 +115,7 @@ bool Log::admit(LogLevel level, std::string_view kind) {
   return true;
 }
 
-// Told with the first line of a peer's after the window, of whatever kind, or when the daemon ends.
+// Reported with the first line of any kind of a peer's after the window, or at the daemon's end.
 void Log::report_suppressed(std::chrono::steady_clock::time_point now, bool all) {
   for (auto& [kind, past] : windows_) {
     if (past.suppressed == 0 || (!all && now - past.began < window)) continue;

@@ -22,15 +22,15 @@ enum class LogFormat { text, json };
 struct LogOptions {
   LogLevel level = LogLevel::info;
   LogFormat format = LogFormat::text;
-  bool bodies = false;  ///< frames too, at debug level: with whatever is secret in them
+  bool bodies = false;  ///< frames too, at debug level, including any secrets in them
 };
 
-/// What a line is about, besides its message. What is not set is left out. The names are those of
-/// the members, in both formats.
+/// What a line is about, besides its message. Unset fields are left out. In both formats the names
+/// are those of the members.
 struct LogFields {
   std::optional<ClientId> client{};
-  std::string_view request{};            ///< the client's id of it, as JSON
-  std::optional<UpstreamId> upstream{};  ///< the bridge's id of it
+  std::string_view request{};            ///< the client's id of the request, as JSON
+  std::optional<UpstreamId> upstream{};  ///< the bridge's id of the message
   std::string_view method{};
   std::string_view traceparent{};  ///< W3C Trace Context
   std::string_view outcome{};
@@ -42,21 +42,21 @@ struct LogFields {
 ///
 /// As text: time, level, message, fields; as JSON: an object with `time`, `level`, `event`,
 /// `message` and the fields. If stderr is the journal each line begins with its priority,
-/// sd-daemon(3), and the text has neither time nor level, which the journal knows.
+/// sd-daemon(3), and the text has neither time nor level, which the journal records.
 ///
 /// Owned by main; the loop's thread only. Events that a peer can cause are logged through peer(),
 /// which passes a few lines of a kind per interval and counts the rest. If stderr is a pipe without
 /// a reader, lines are lost and counted instead of blocking the daemon (StderrWriter).
 class Log {
  public:
-  /// `clock` is what bounds a kind of line in a while; null: the machine's.
+  /// `clock` measures the window of peer(); null: the machine's.
   explicit Log(LogOptions options, const Clock* clock = nullptr);
   explicit Log(LogLevel level) : Log(LogOptions{level, LogFormat::text, false}) {}
   ~Log();
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
 
-  /// `kind` is a literal that names what happened: `event` in JSON.
+  /// `kind` is a literal that names the event: `event` in JSON.
   template <class... Args>
   void event(LogLevel level, std::string_view kind, const LogFields& fields,
              fmt::format_string<Args...> text, Args&&... args) {
@@ -68,7 +68,7 @@ class Log {
     if (enabled(level)) write(level, kind, {}, fmt::format(text, std::forward<Args>(args)...));
   }
 
-  /// A line that a peer can cause as often as it likes; `kind` is a literal that names the cause.
+  /// Logs what a peer can cause as often as it likes; `kind` is a literal that names the cause.
   template <class... Args>
   void peer(LogLevel level, std::string_view kind, const LogFields& fields,
             fmt::format_string<Args...> text, Args&&... args) {
@@ -82,7 +82,7 @@ class Log {
     write(level, kind, {}, fmt::format(text, std::forward<Args>(args)...));
   }
 
-  /// A whole frame, if --log-bodies asks for it; only its first 4 KiB.
+  /// Logs a frame, if --log-bodies is set; only its first 4 KiB.
   void body(std::string_view direction, const LogFields& fields, std::string_view frame) {
     if (bodies_ && enabled(LogLevel::debug)) write_body(direction, fields, frame);
   }
@@ -90,7 +90,7 @@ class Log {
   void reconfigure(const LogOptions& options);
 
   bool enabled(LogLevel level) const { return level >= level_ && level != LogLevel::off; }
-  /// Lines of peer() that were counted only.
+  /// Lines of peer() that were only counted.
   std::uint64_t suppressed() const { return suppressed_; }
 
  private:
@@ -121,8 +121,8 @@ class Log {
   std::uint64_t suppressed_ = 0;
 };
 
-/// Text of a peer's for a person: at most `limit` bytes of it, no character cut in two. What would
-/// not be seen becomes escapes, which the limit does not count.
+/// Text of a peer, for a person: at most `limit` bytes of it, no character cut in two. Characters
+/// that would be invisible become escapes, which the limit does not count.
 std::string printable(std::string_view text, std::size_t limit = 200);
 
 }  // namespace bridge

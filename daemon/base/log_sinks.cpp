@@ -84,7 +84,7 @@ std::uint64_t StderrWriter::take_lost() {
   return std::exchange(lost_, 0);
 }
 
-/// Room in a pipe is room for PIPE_BUF bytes, pipe(7): so much is written at once.
+/// Room in a pipe means room for PIPE_BUF bytes, pipe(7): so much is written at once.
 bool StderrWriter::has_room(std::chrono::milliseconds timeout) const {
   pollfd watched{descriptor_, POLLOUT, 0};
   return poll(&watched, 1, static_cast<int>(timeout.count())) > 0;
@@ -115,7 +115,7 @@ std::string visible_quote(std::string_view text) {
   return quoted;
 }
 
-/// An id's own characters: a string without its quotes, a number as it stands.
+/// The characters of an id: a string without its quotes, a number unchanged.
 std::string_view id_text(std::string_view raw) {
   if (raw.size() >= 2 && raw.front() == '"') raw = raw.substr(1, raw.size() - 2);
   return raw.substr(0, longest_request_id);

@@ -16,10 +16,10 @@ namespace bridge {
 /// "Environment variables set or propagated by the service manager".
 bool names_file(std::string_view variable, dev_t device, ino_t inode);
 
-/// Whether stderr goes to the journal: then a line may begin with its priority.
+/// Whether stderr goes to the journal, so that a line may begin with its priority.
 bool stderr_is_journal();
 
-/// `<N>`, the priority that the journal takes off the line: sd-daemon(3).
+/// `<N>`, the priority that the journal strips from the line: sd-daemon(3).
 std::string_view journal_prefix(LogLevel level);
 
 /// Writes whole lines to a descriptor that is shared with other processes: its flags stay as they
@@ -32,10 +32,10 @@ class StderrWriter {
  public:
   explicit StderrWriter(int descriptor, std::chrono::milliseconds timeout);
 
-  /// `line` with its line end. False if it was lost, or its end was.
+  /// `line` includes its line end. False if the line or its end was lost.
   bool write(std::string_view line);
 
-  /// Lines lost since the last call that gave a number above 0; only once there is room again.
+  /// Lines lost since the last call that returned more than 0; 0 until there is room again.
   std::uint64_t take_lost();
 
  private:
@@ -46,12 +46,12 @@ class StderrWriter {
   std::chrono::milliseconds timeout_;
   bool is_pipe_;
   bool stuck_ = false;   ///< the last line was lost
-  bool halved_ = false;  ///< and its beginning was written
+  bool halved_ = false;  ///< and its beginning had been written
   std::uint64_t lost_ = 0;
 };
 
-// One line of the log, without its end. Pure. Nothing a peer said can break the line or hide in it:
-// control, bidi and invisible characters are escaped, in text and in JSON alike.
+// One line of the log, without its line end. Pure. No text of a peer can break the line or hide in
+// it: control, bidi and invisible characters are escaped, in text and in JSON alike.
 
 /// `message client=1 request="a" upstream=7 …`.
 void append_text_line(std::string& line, const LogFields& fields, std::string_view message);

@@ -8,7 +8,7 @@
 
 namespace bridge {
 
-/// Where a message is seen on its way.
+/// The point on its way at which a message is seen.
 enum class Passage : std::uint8_t { from_client, to_server, from_server, to_client };
 
 /// Where messages can be watched. Without a watcher a message costs one test. Shared by the session
@@ -16,8 +16,8 @@ enum class Passage : std::uint8_t { from_client, to_server, from_server, to_clie
 class MessageTap {
  public:
   /// Called from the middle of the router's and the session's work: it must not call back into
-  /// them. `client`: whose message it is, of those from and to clients. `frame` is valid only
-  /// during the call; of one that is confidential only the envelope may be shown.
+  /// them. `client`: the client that a message is from or to, if any. `frame` is valid only during
+  /// the call; of a confidential one only the envelope may be shown.
   using Watcher = std::function<void(Passage passage, ClientId client, std::string_view frame,
                                      bool confidential)>;
 

@@ -11,12 +11,12 @@
 namespace bridge {
 
 std::string replaceable_part_of(const std::string& path, uid_t user) {
-  constexpr int most_links = 40;  // as the kernel bounds it
+  constexpr int most_links = 40;  // as the kernel limits it
   const auto is_trusted = [user](const struct stat& status) {
     return status.st_uid == 0 || status.st_uid == user;
   };
-  std::string rest = path;  // what is left to be walked
-  std::string folder;       // without a slash at its end; its links are followed
+  std::string rest = path;  // still to be followed
+  std::string folder;       // without a slash at its end; its links are resolved
   int links = 0;
   for (;;) {
     rest.erase(0, rest.find_first_not_of('/'));

@@ -7,10 +7,10 @@
 namespace bridge {
 
 /// The first folder or symbolic link on the way to `path` through which a user other than root and
-/// `user` could put something else in its place; empty if there is none. Every folder counts that
-/// the kernel walks through, those of links included; in a sticky folder that others may write only
-/// what is root's or the user's own. Only the path is judged, not the mode of the file at its end.
-/// A path that cannot be followed is replaceable where that fails. REQUIRES: `path` is absolute.
+/// `user` could replace what `path` names; empty if there is none. Every folder counts that the
+/// kernel passes through, those of links included; in a sticky folder that others may write,
+/// entries of root and `user` are safe. Only the path is judged, not the mode of the file at its
+/// end. A path that cannot be followed is replaceable at that point. REQUIRES: `path` is absolute.
 std::string replaceable_part_of(const std::string& path, uid_t user);
 
 }  // namespace bridge

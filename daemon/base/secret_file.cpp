@@ -17,7 +17,7 @@
 namespace bridge {
 namespace {
 
-/// Files of /proc and the like say that they are empty.
+/// Files of /proc and the like report a size of 0.
 constexpr std::size_t usual_size = 4095;
 
 const char* kind_of(mode_t mode) {
@@ -57,7 +57,7 @@ FileContent read_regular_file(const std::string& path, std::size_t most) {
     content.fault = std::move(why);
     return content;
   };
-  // Looked at before it is opened: opening some devices does something.
+  // Checked before it is opened: opening some devices has side effects.
   if (stat(path.c_str(), &content.status) != 0) return failed(std::strerror(errno));
   const auto refuse_kind = [&] {
     return failed(fmt::format("is not a regular file but {}", kind_of(content.status.st_mode)));
@@ -77,7 +77,7 @@ FileContent read_regular_file(const std::string& path, std::size_t most) {
 namespace {
 
 constexpr std::size_t max_secret_file = 64u << 10;
-/// Coarser than the kernel's clock for files.
+/// More than the granularity of the kernel's clock for files.
 constexpr std::int64_t fresh_ns = 100'000'000;
 
 FileIdentity identity_of(const struct stat& status) {

@@ -10,29 +10,29 @@
 
 namespace bridge {
 
-/// The value of a header that was configured; behind a scheme ("Bearer", "Basic") the credentials
-/// are one by themselves (RFC 9110, section 11.4).
+/// Adds the value of a configured header to `secrets`; after a scheme ("Bearer", "Basic") the
+/// credentials are also added alone (RFC 9110, section 11.4).
 inline void add_header_secrets(const std::string& value, std::vector<std::string>& secrets) {
   secrets.push_back(value);
   const auto space = value.find(' ');
   if (space != value.npos) secrets.push_back(value.substr(space + 1));
 }
 
-/// What was read of a file, or why it cannot be.
+/// The content of a file, or why it cannot be read.
 struct FileContent {
   std::string bytes;
   std::string fault;      ///< empty: it was read. Names neither the file nor anything in it
   struct stat status {};  ///< of what was read
 };
 
-/// Reads a file of the configuration: a regular one of at most `most` bytes, links followed.
+/// Reads a configuration file: a regular file of at most `most` bytes; links are followed.
 ///
-/// It never waits, and opens nothing that acts on being opened: a FIFO, a terminal or another
-/// device in the file's place is a fault. Every file that an option names goes through here. May be
-/// called on the loop's thread at any time.
+/// Never blocks, and opens nothing that acts on being opened: a FIFO, a terminal or another device
+/// in the file's place is a fault. Every file that an option names is read by this. May be called
+/// on the loop's thread at any time.
 FileContent read_regular_file(const std::string& path, std::size_t most);
 
-/// What of a file changes when its content does, be it replaced or rewritten.
+/// The attributes of a file that change when its content is replaced or rewritten.
 struct FileIdentity {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
@@ -42,14 +42,14 @@ struct FileIdentity {
   friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
 };
 
-/// Nothing that a file could have, if there is none.
+/// A value that no file has, if there is no file.
 FileIdentity identity_of(const std::string& path);
 
 struct SecretFile {
-  std::string content;    ///< without the line ends at its end
-  std::string fault;      ///< why it cannot be had, naming the file but nothing in it; or empty
+  std::string content;    ///< without trailing line ends
+  std::string fault;      ///< why it cannot be used, naming the file but nothing in it; or empty
   FileIdentity identity;  ///< of what was read
-  /// It was written so recently that it may be written again without its identity changing.
+  /// Written so recently that another write may leave its identity unchanged.
   bool is_fresh = false;
 };
 
@@ -57,12 +57,12 @@ struct SecretFile {
 /// `what` names the option for the fault.
 SecretFile read_secret_file(const std::string& path, const std::string& what);
 
-/// Whether all of it can stand in an Authorization header: visible ASCII, at least one character
-/// and at most 64 KiB.
+/// Whether `text` is usable as a whole in an Authorization header: visible ASCII, at least one
+/// character and at most 64 KiB.
 bool is_token(const std::string& text);
 
-/// Where the service manager put the credential of that name (LoadCredential=, systemd.exec(5));
-/// empty if it passed none.
+/// The path at which the service manager put the credential of that name (LoadCredential=,
+/// systemd.exec(5)); empty if it passed none.
 std::string credential_file(const std::string& name);
 
 }  // namespace bridge

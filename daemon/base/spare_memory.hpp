@@ -8,9 +8,9 @@
 
 namespace bridge {
 
-/// Nodes of one of the standard's maps that are used again: what comes and goes with each request
-/// takes no memory from the heap and gives none back. Owned by the map's owner. Memory: at most
-/// `most` nodes, whose values were moved away.
+/// Reuses the nodes of a standard map, so that an entry for each request neither allocates nor
+/// frees heap memory. Owned by the map's owner. Memory: at most `most` nodes, whose values were
+/// moved away.
 template <class Map>
 class SpareNodes {
  public:
@@ -19,7 +19,7 @@ class SpareNodes {
   using Key = typename Map::key_type;
   using Value = typename Map::mapped_type;
 
-  /// Puts it into the map; what was there under the key stays.
+  /// Inserts the value into the map; an existing value under the key stays.
   Value& insert(Map& map, const Key& key, Value value) {
     if (spare_.empty()) return map.emplace(key, std::move(value)).first->second;
     auto node = std::move(spare_.back());
@@ -29,7 +29,7 @@ class SpareNodes {
     return map.insert(std::move(node)).position->second;
   }
 
-  /// Takes one out of the map.
+  /// Removes an entry from the map and returns its value.
   Value extract(Map& map, typename Map::iterator at) {
     auto node = map.extract(at);
     Value value = std::move(node.mapped());
@@ -41,9 +41,9 @@ class SpareNodes {
   std::vector<typename Map::node_type> spare_;
 };
 
-/// Gives back the room behind a text that may stay for long: what grew while it was read
-/// (ArrivingText has addresses for a whole --max-frame) is not kept with it. Little room stays,
-/// since to give it back is to copy the text.
+/// Frees the unused capacity of a text that may be kept for long, which grew while it was read
+/// (ArrivingText has addresses for a whole --max-frame). A small excess stays, since freeing it
+/// means copying the text.
 inline void drop_spare_room(std::string& text) {
   if (text.capacity() > text.size() + text.size() / 8 + 32) text.shrink_to_fit();
 }
@@ -54,9 +54,9 @@ inline void drop_spare_room(std::string& text) {
 template <std::size_t Size>
 class ReadBuffer {
  public:
-  /// Fills nothing, not even as part of what is initialized by {}.
+  /// Leaves the bytes uninitialized, even as part of an object initialized by {}.
   ReadBuffer() {}  // NOLINT(cppcoreguidelines-pro-type-member-init,modernize-use-equals-default)
-  /// There is nothing in it that could be moved.
+  /// Holds nothing that could be moved.
   ReadBuffer(ReadBuffer&&) noexcept {}  // NOLINT(cppcoreguidelines-pro-type-member-init)
   ReadBuffer(const ReadBuffer&) = delete;
   ReadBuffer& operator=(ReadBuffer&&) = delete;

@@ -14,12 +14,12 @@ namespace cli {
 /// `unknown option '--jsn'; did you mean '--json'?`
 std::string unknown_option(std::string_view spelling, const std::vector<std::string_view>& names);
 
-/// Takes the words of a command line apart. Options may stand anywhere, with their value behind
-/// them or attached (`--name=value`, `-nvalue`); `--` ends them, and `-` is none. Returns what is
-/// wrong, in one line, "" if nothing is: reading ends there.
+/// Parses the words of a command line. Options may stand anywhere, with their value after them or
+/// attached (`--name=value`, `-nvalue`); `--` ends them, and `-` is an operand. Returns the first
+/// error, in one line, at which parsing ends; "" if there is none.
 ///
-/// `take_option(const Row&, spelling, std::optional<value>)` and `take_operand(word)` return the
-/// same. A flag has a value only if one is attached.
+/// `take_option(const Row&, spelling, std::optional<value>)` and `take_operand(word)` return an
+/// error in the same way. A flag has a value only if one is attached.
 template <class Row, class TakeOption, class TakeOperand>
 std::string read_command_line(std::span<const std::string_view> words, std::span<Row> rows,
                               TakeOption take_option, TakeOperand take_operand) {

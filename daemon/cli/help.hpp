@@ -8,15 +8,15 @@
 
 namespace cli {
 
-/// Columns of --help, of both programs.
+/// The width of --help, in columns, of both programs.
 constexpr std::size_t help_width = 80;
 
-/// One row of help: the form in the left column, the text from `column` on; below the form if that
-/// is too long.
+/// Adds one row of help: the form in the left column, the text from `column` on; below the form if
+/// that is too long.
 void add_entry(std::string& help, std::size_t indent, std::string_view form, std::string_view text,
                std::size_t column);
 
-/// The same of an option, with its variable and its default.
+/// Adds the row of an option, with its variable and its default.
 void add_option(std::string& help, std::size_t indent, const Option& option, std::size_t column);
 
 }  // namespace cli

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-/// The command line of both programs: the rows of options, words taken apart by them, values, help.
+/// The command line of both programs: rows of options, parsing of words, values, help.
 namespace cli {
 
 /// One option of a program, a row of its table. The texts are views, owned by the maker of the row.
@@ -35,7 +35,7 @@ struct Option {
   }
   constexpr char letter() const { return form[1] == '-' ? '\0' : form[1]; }
   constexpr bool takes_value() const { return !value().empty(); }
-  /// Whether it is spelled so on a command line: `-s`, `--socket`, `--no-control`.
+  /// Whether a command line's `spelling` means this option: `-s`, `--socket`, `--no-control`.
   constexpr bool is_spelled(std::string_view spelling) const {
     if (spelling.size() == 2) return spelling[1] == letter();
     if (spelling.size() != std::size_t{2} + name_size_) return is_negated(spelling);
@@ -45,7 +45,7 @@ struct Option {
     return spelling.size() == std::size_t{5} + name_size_ && spelling.starts_with("--no-") &&
            spelling.substr(5) == name() && form.find(", --no-") != form.npos;
   }
-  /// `-s`, `--socket`; also the negated one.
+  /// `-s`, `--socket`; also the negated form.
   std::vector<std::string_view> names() const {
     std::vector<std::string_view> all;
     std::string_view rest = form.substr(0, form.size() - value().size());
@@ -58,10 +58,10 @@ struct Option {
   }
 
   std::string_view form;
-  std::string_view text;  ///< one line, however long; without the default
+  std::string_view text;  ///< one line, of any length; without the default
 
   constexpr std::string_view group() const { return text_of(group_); }
-  /// Of the environment; "": none.
+  /// The environment variable; "": none.
   constexpr std::string_view variable() const { return text_of(variable_); }
   constexpr std::string_view default_value() const { return text_of(default_value_); }
 
@@ -70,7 +70,7 @@ struct Option {
     return text == nullptr ? std::string_view() : text;
   }
 
-  // Small, and null where there is none: the rows of mcp-nc are relocated at each of its starts.
+  // Small, and null if absent: the rows of mcp-nc are relocated at each of its starts.
   const char* group_;
   const char* variable_;
   const char* default_value_;

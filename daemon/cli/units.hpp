@@ -11,7 +11,7 @@ namespace cli {
 using Milliseconds = std::chrono::milliseconds;
 
 /// A number with `ms`, `s`, `m` or `h`; a bare number is seconds. Fractions are allowed ("1.5s").
-/// Nothing if it is not one, is negative, or is longer than ten years.
+/// nullopt if it is not a duration, is negative, or is longer than ten years.
 std::optional<Milliseconds> parse_duration(std::string_view text);
 
 /// A whole number with `K`, `M`, `G` (or `KiB`, `MiB`, `GiB`), powers of 1024; bare: bytes.

@@ -30,7 +30,7 @@ JsonObject login_object(const LoginStatus& status) {
   return object;
 }
 
-/// What there is to do while one is pending, else how it stands.
+/// While a login is pending the steps for the person, else the login's state.
 JsonObject answer_object(const LoginAnswer& answer) {
   if (!answer.offer) return login_object(answer.status);
   const LoginOffer& offer = *answer.offer;
@@ -134,7 +134,7 @@ std::string random_name() {
   return fmt::format("{:08x}{:08x}", random(), random());
 }
 
-/// Names of what a legacy session was opened with. It was a client's to write.
+/// Names of what a legacy session was opened with. A client has written them.
 std::string declared_names(const Session& session) {
   constexpr std::size_t most = 32;
   constexpr std::size_t longest = 64;
@@ -150,7 +150,7 @@ std::string declared_names(const Session& session) {
   return names.text();
 }
 
-/// What the server has declared, as it came; null if it is more than a status should have.
+/// The server's capabilities as it declared them; null if they are too large for a status.
 std::string_view capabilities_of(const ServerDescription* server) {
   constexpr std::size_t longest = 16 << 10;
   if (server == nullptr) return "null";
@@ -465,7 +465,7 @@ JsonObject ControlMethods::ring_status() const {
       .add("coalesced", ring.coalesced());
 }
 
-/// Who may do nothing sees no other client than itself.
+/// A caller whose policy allows nothing sees only itself.
 JsonArray ControlMethods::clients_status(const PolicyRule* rule,
                                          std::optional<ClientId> asker) const {
   JsonArray all;
@@ -513,7 +513,7 @@ JsonObject ControlMethods::jobs_status() const {
       .add("pushedOut", jobs_.counts().pushed_out);
 }
 
-/// Empty if the params are of the wrong form.
+/// Empty if the params are malformed.
 std::string ControlMethods::notifications(std::string_view params, const RingFilter* filter) const {
   std::uint64_t since = 0;
   std::uint64_t limit = default_limit;

@@ -46,33 +46,33 @@ class LoginMethods {
   std::string why_not_ = "the upstream is not an HTTP server";
 };
 
-/// Answers `bridge/…` requests (BEHAVIOUR, "Control methods"). Owned by the daemon, after what it
-/// reads from; the loop's thread only.
+/// Answers `bridge/…` requests (BEHAVIOUR, "Control methods"). Owned by the daemon, after the parts
+/// that it reads; the loop's thread only.
 class ControlMethods final : public Control {
  public:
   ControlMethods(const EventLoop& loop, const Router& router, const Session& session,
                  const Upstream& upstream, NotificationFeed& feed, JobRunner& jobs,
                  JobWaiters& collectors);
 
-  /// What answers bridge/metrics.
+  /// The source of bridge/metrics.
   void set_metrics(std::function<std::string()> metrics) { metrics_ = std::move(metrics); }
-  /// The name under which the ring goes on, if it does.
+  /// The name under which the ring continues after a restart, if it does.
   void set_instance(std::string instance) { instance_ = std::move(instance); }
   const std::string& instance() const { return instance_; }
   /// Where the metrics are served without a token, for the status.
   void set_metrics_url(std::string url) { metrics_url_ = std::move(url); }
-  /// Whose state is told; without it there is no audit.
+  /// The source of the audit's state; without it there is no audit.
   void set_audit(const AuditLog& audit) { audit_ = &audit; }
-  /// What is told of the state; without it there is none.
+  /// The source of the report on the state; without it there is none.
   void set_state_report(std::function<StateReport()> report) { state_report_ = std::move(report); }
 
   /// Answers bridge/login: null if a login is impossible, with the reason.
   void set_login(Login* login, std::string why_not) {
     logins_.set_login(login, std::move(why_not));
   }
-  /// Who answers bridge/monitor; set once.
+  /// Answers bridge/monitor; set once.
   void set_monitor(Monitor& monitor) { monitor_ = &monitor; }
-  /// Who answers bridge/tool; set once.
+  /// Answers bridge/tool; set once.
   void set_tools(ToolLookup& tools) { tools_ = &tools; }
 
   ControlFacts facts_of(std::string_view method) const override;
@@ -93,13 +93,13 @@ class ControlMethods final : public Control {
   void client_left(const Client& client) override { job_waiters_.client_left(client); }
   /// The rows of the table in BEHAVIOUR, "Control methods".
   static std::string documented();
-  /// What a caller of the HTTP face is told of the state.
+  /// The part of the status that callers of the HTTP face get.
   JsonObject status_for_http() const;
 
  private:
   struct Method;
 
-  /// The handler of a method of jobs that is answered at once.
+  /// The handler of a jobs method that is answered at once.
   template <auto method>
   static void answer_of_job(ControlMethods& self, const Frame& request, Client& asker,
                             Reply&& reply) {
@@ -133,7 +133,7 @@ class ControlMethods final : public Control {
   Monitor* monitor_ = nullptr;
   std::function<StateReport()> state_report_;
   const AuditLog* audit_ = nullptr;
-  std::string metrics_url_;  ///< empty: nowhere
+  std::string metrics_url_;  ///< empty: not served
   std::string instance_;
   std::chrono::steady_clock::time_point started_;
 };

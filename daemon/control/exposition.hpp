@@ -15,10 +15,10 @@ using Labels = std::vector<std::pair<std::string, std::string>>;
 
 /// Builds the Prometheus text exposition (format 0.0.4) of one moment: a family, then its samples,
 /// then the next family. Only exposition.cpp knows the library that writes it. Pure; lives for one
-/// answer.
+/// response.
 class Exposition {
  public:
-  /// `common` goes with every sample.
+  /// `common` labels are added to every sample.
   explicit Exposition(Labels common);
   ~Exposition();
   Exposition(const Exposition&) = delete;
@@ -28,8 +28,8 @@ class Exposition {
   void family(MetricKind kind, std::string name, std::string help);
   /// A sample of the current family, which must not be a histogram.
   void sample(double value, const Labels& labels = {});
-  /// A histogram: `cumulative` are (upper bound, count of what is at or below), in increasing
-  /// order; `count` is of all.
+  /// A histogram: `cumulative` are (upper bound, count at or below it), in increasing order;
+  /// `count` is the total.
   void histogram(const std::vector<std::pair<double, std::uint64_t>>& cumulative,
                  std::uint64_t count, double sum, const Labels& labels = {});
 

@@ -273,7 +273,7 @@ void Metrics::add_anomalies(Exposition& out) const {
               log_.suppressed());
 }
 
-// What is shown of the upstream: its connections, its session, the login at it.
+// Metrics of the upstream: its connections, its session, its login.
 
 void Metrics::add_upstream(Exposition& out) const {
   const UpstreamCounts counts = upstream_.counts();
@@ -353,8 +353,8 @@ void Metrics::add_session(Exposition& out) const {
 
 namespace {
 
-/// A file that was not there before: nothing that others have put there is written to or waited
-/// for. What an earlier process of this number has left is removed.
+/// Creates a file that did not exist, so that nothing put there by others is written to or waited
+/// for. A leftover of an earlier process with this number is removed.
 int make_file(const std::string& path) {
   const auto make = [&path] {
     return open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
@@ -366,13 +366,13 @@ int make_file(const std::string& path) {
 
 }  // namespace
 
-// The collector reads what ends in `.prom`, so the temporary name must not.
+// The collector reads files that end in `.prom`, so the temporary name must not.
 std::string replace_file(const std::string& path, const std::string& text) {
   const std::string temporary = fmt::format("{}.{}", path, getpid());
   const int descriptor = make_file(temporary);
   if (descriptor < 0) return std::strerror(errno);
-  // fchmod: whatever the umask is. No fsync: after a crash of the machine the figures are worth
-  // nothing.
+  // fchmod: independent of the umask. No fsync: after a crash of the machine the figures are
+  // worthless.
   bool well = fchmod(descriptor, 0644) == 0 && write_all(descriptor, text);
   int error = errno;
   if (close(descriptor) != 0 && well) {

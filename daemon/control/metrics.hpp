@@ -29,16 +29,16 @@ class Metrics {
           const Upstream& upstream, NotificationFeed& feed, const JobStore& jobs,
           const ByteBudget& budget, const Log& log, std::string socket);
 
-  /// Another transport of clients; `kind` is that of its ClientIdentity. Both outlive the last
+  /// Adds another transport of clients; `kind` is that of its ClientIdentity. Both outlive the last
   /// text().
   void add_clients(std::string kind, const ClientCounts& counts) {
     transports_.emplace_back(std::move(kind), &counts);
   }
 
-  /// What is told of the state; without it there is none.
+  /// The source of the report on the state; without it there is none.
   void set_state_report(std::function<StateReport()> report) { state_report_ = std::move(report); }
 
-  /// What is counted of the audit; without it there is none.
+  /// The source of the audit's counts; without it there are none.
   void set_audit(const AuditLog& audit) { audit_ = &audit; }
 
   std::string text() const;
@@ -71,8 +71,8 @@ class Metrics {
   std::vector<std::pair<std::string, const ClientCounts*>> transports_;
 };
 
-/// Writes `text` to `path`, whole or not at all: a file beside it, mode 0644, renamed onto it.
-/// Returns what went wrong; empty: nothing.
+/// Writes `text` to `path` atomically: to a file beside it, mode 0644, renamed onto it. Returns
+/// what failed; empty: nothing.
 std::string replace_file(const std::string& path, const std::string& text);
 
 /// --metrics-file: writes the metrics for a textfile collector, at once and then every 15 s. At an

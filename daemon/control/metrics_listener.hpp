@@ -16,8 +16,8 @@
 namespace bridge {
 
 struct MetricsListenerOptions {
-  std::optional<ListenAddress> address;   ///< --metrics-listen; none: there is no such listener
-  std::optional<int> inherited_listener;  ///< of the process before an upgrade; `address` is its
+  std::optional<ListenAddress> address;   ///< --metrics-listen; none: no such listener
+  std::optional<int> inherited_listener;  ///< of the process before an upgrade, bound to `address`
 };
 
 /// --metrics-listen: /metrics, /healthz and /readyz over plain HTTP, for every peer that can reach
@@ -37,7 +37,7 @@ class MetricsListener final : private HttpRequests {
     std::function<bool()> is_ready;
   };
 
-  /// Takes the port; throws StartError (73). REQUIRES: options.address.
+  /// Binds the port; throws StartError (73). REQUIRES: options.address.
   MetricsListener(EventLoop& loop, ByteBudget& budget, const MetricsListenerOptions& options,
                   Reports reports, Log& log);
 
@@ -46,7 +46,7 @@ class MetricsListener final : private HttpRequests {
   void close_all() { server_.close_all(); }
   /// The listening descriptor, for the new process.
   int listener() const { return server_.listener(); }
-  /// `http://127.0.0.1:9464`, as it is bound.
+  /// `http://127.0.0.1:9464`, as bound.
   const std::string& url() const { return url_; }
 
  private:

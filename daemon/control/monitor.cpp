@@ -92,7 +92,7 @@ void Monitor::passed(Passage passage, ClientId client, std::string_view frame, b
       continue;
     }
     Watcher& state = at++->second;
-    // What it says itself it knows.
+    // It is not shown its own messages.
     if (watcher->id() == client) continue;
     const WatchedChannel& channel = watcher->channel;
     if (channel.congested() || channel.queued_bytes() > most_queued) {

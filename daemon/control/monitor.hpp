@@ -38,19 +38,19 @@ class Monitor {
   Monitor& operator=(const Monitor&) = delete;
   ~Monitor() { tap_.set_watcher(nullptr); }
 
-  /// Answers the request of one who may watch; from then on `asker` is shown what passes, and is
-  /// fed nothing else.
+  /// Answers the request of a client that may watch; from then on `asker` is shown what passes, and
+  /// is sent nothing else.
   std::string answer(const Frame& request, Client& asker);
   /// The new process does not know the watchers: they are told, and may ask again.
   void end();
 
  private:
   struct Watcher {
-    std::uint64_t missed = 0;  ///< since it was shown something last
+    std::uint64_t missed = 0;  ///< since the last message that it was shown
   };
 
   void passed(Passage passage, ClientId client, std::string_view frame, bool confidential);
-  /// As members of the params.
+  /// The message as members of the params.
   JsonObject shown(std::string_view frame, bool confidential);
 
   const EventLoop& loop_;

@@ -72,7 +72,7 @@ NotifySocket::~NotifySocket() {
   if (descriptor_ >= 0) close(descriptor_);
 }
 
-// Not connected once and for all: the manager's socket is another one after it was re-executed.
+// Not connected permanently: the manager has another socket after it was re-executed.
 NotifySocket::Sent NotifySocket::send(std::string_view lines) const {
   const SocketAddress address(address_);
   for (;;) {
@@ -99,7 +99,7 @@ std::optional<std::int64_t> number_of(const char* text) {
   return error == std::errc() && rest == end && number > 0 ? std::optional(number) : std::nullopt;
 }
 
-/// What RELOADING=1 has to carry, so that the manager can tell it from an older one.
+/// RELOADING=1 must carry this time, so that the manager can tell it from an older one.
 std::int64_t monotonic_microseconds() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);

@@ -17,15 +17,15 @@ namespace bridge {
 
 // The loop's thread only.
 
-/// Whether a request can be expected to be served (BEHAVIOUR, "Session: ready"): the last try to
-/// open or to use the session did not fail, and no person has to log in first.
+/// Whether a request can be expected to be served (BEHAVIOUR, "Session: ready"): the last attempt
+/// to open or use the session did not fail, and no login is required first.
 inline bool is_ready(const Session& session, const Upstream& upstream) {
   const Login* const login = upstream.login();
   return session.is_ready() && (login == nullptr || !login->login_status().is_over);
 }
 
-/// How a login stands, where one is possible: an upstream that has refused a message and then
-/// served one without a token needs none.
+/// The state of a login, where one is possible: an upstream that has refused a message and then
+/// served one without a token does not need one.
 inline LoginStatus login_status(const Session& session, const Login& login) {
   LoginStatus status = login.login_status();
   if (status.state == LoginState::needed && !status.is_over && session.is_ready())
@@ -33,19 +33,19 @@ inline LoginStatus login_status(const Session& session, const Login& login) {
   return status;
 }
 
-/// The session's state in words, for people: one line, nothing secret. `failure` is why the last
-/// try failed.
+/// The session's state in words, for people: one line, nothing secret. `failure` is the reason of
+/// the last failed attempt.
 std::string describe_state(Session::State state, std::string_view target,
                            const std::optional<Failure>& failure);
 
-/// What there is to do, at this moment.
+/// What the daemon is doing at this moment.
 struct Activity {
-  bool is_busy = false;      ///< a client is connected, or something is under way
+  bool is_busy = false;      ///< a client is connected, or work is in progress
   bool has_untaken = false;  ///< notifications and jobs that would be lost with the daemon
 };
 
-/// Ends the daemon once it has been idle for --idle-exit. Looks when something has happened; its
-/// timer is set only while there is nothing to do.
+/// Ends the daemon once it has been idle for --idle-exit. Checks after each turn; its timer is set
+/// only while the daemon is idle.
 ///
 /// Owned by the daemon; the loop's thread only.
 class IdleExit {
@@ -74,13 +74,13 @@ class IdleExit {
   DeadlineTimer timer_;
 };
 
-/// The datagram socket on which a service manager listens (sd_notify(3)), without its library.
+/// The datagram socket of a service manager (sd_notify(3)), without its library.
 ///
-/// Never blocks: what the manager's queue has no room for is reported, not waited for. Closed by
-/// the destructor, and in children by exec. Owned by the Supervisor.
+/// Never blocks: a datagram that the manager's queue has no room for is reported, not waited for.
+/// Closed by the destructor, and in children by exec. Owned by the Supervisor.
 class NotifySocket {
  public:
-  /// `address` as in NOTIFY_SOCKET: a path, or `@name` for an abstract socket. Nothing for other
+  /// `address` as in NOTIFY_SOCKET: a path, or `@name` for an abstract socket. nullopt for other
   /// kinds (vsock:, relative paths) and for names that are too long.
   static std::optional<NotifySocket> open(std::string_view address);
 
@@ -89,7 +89,7 @@ class NotifySocket {
   ~NotifySocket();
 
   enum class Sent { yes, later, failed };
-  /// One datagram of `NAME=value` lines. `later`: its queue is full.
+  /// Sends one datagram of `NAME=value` lines. `later`: the queue is full.
   Sent send(std::string_view lines) const;
 
  private:
@@ -100,36 +100,36 @@ class NotifySocket {
   std::string address_;
 };
 
-/// What a service manager left in the environment for this process.
+/// What a service manager put into the environment for this process.
 struct Supervision {
-  std::string notify_socket;  ///< NOTIFY_SOCKET; empty: it is told nothing
+  std::string notify_socket;  ///< NOTIFY_SOCKET; empty: no notifications
   std::optional<std::chrono::microseconds>
       watchdog{};  ///< WATCHDOG_USEC, if it is meant for this process
 };
 
 /// Reads it (sd_notify(3), sd_watchdog_enabled(3)) and removes it from the environment: it is meant
-/// for no other process.
+/// for this process only.
 Supervision take_supervision();
 
-/// Tells the service manager how the daemon is (Type=notify): ready, reloading, stopping, a line of
-/// status, and, if it asked, that the loop still turns. Without a manager it does nothing and sets
-/// no timer.
+/// Reports the daemon's state to the service manager (Type=notify): ready, reloading, stopping, a
+/// status line, and, if requested, the watchdog's sign that the loop runs. Without a manager it
+/// does nothing and sets no timer.
 ///
-/// Owned by the daemon; the loop's thread only. Never blocks: while the manager's queue is full,
-/// what it is to be told is kept (at most 4 KiB, then all but the newest is dropped) and tried
-/// again.
+/// Owned by the daemon; the loop's thread only. Never blocks: while the manager's queue is
+/// full, messages are kept (at most 4 KiB, then all but the newest are dropped) and
+/// retried.
 class Supervisor {
  public:
   Supervisor(EventLoop& loop, Supervision supervision, Log& log);
 
-  /// The socket accepts. From now on the watchdog is fed.
+  /// The socket accepts connections. From now on the watchdog is fed.
   void ready();
   /// Between reloading() and reloaded() the manager shows the daemon as reloading.
   void reloading();
   void reloaded();
-  /// It ends, and may need `timeout` for that, whatever the manager's own limit is.
+  /// The daemon is stopping and may need `timeout`, whatever the manager's own limit is.
   void stopping(std::chrono::milliseconds timeout);
-  /// One line for people, shown by `systemctl status`. Sent only when it is another one.
+  /// One line for people, shown by `systemctl status`. Sent only if it has changed.
   void status(std::string_view text);
 
  private:
@@ -139,7 +139,7 @@ class Supervisor {
 
   Log& log_;
   std::optional<NotifySocket> socket_;
-  std::optional<std::chrono::milliseconds> beat_;  ///< between two signs of life
+  std::optional<std::chrono::milliseconds> beat_;  ///< between two watchdog signals
   std::string unsent_;
   std::string status_;
   DeadlineTimer send_again_;

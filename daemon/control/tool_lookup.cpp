@@ -13,7 +13,7 @@
 namespace bridge {
 namespace {
 
-/// The pages after the first one come within that time, all together.
+/// The total time for all pages after the first one.
 constexpr std::chrono::seconds longest_listing{30};
 
 }  // namespace
@@ -158,7 +158,7 @@ void ToolLookup::end() {
   response_.clear();
   listing_ = false;
   router_.client_left(identity_.id);
-  if (!waiting_.empty()) next_step_.schedule();  // who has asked while the others were told
+  if (!waiting_.empty()) next_step_.schedule();  // requests that came while these were answered
 }
 
 void ToolLookup::fail_all(const Failure& failure) {

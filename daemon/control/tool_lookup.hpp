@@ -16,32 +16,32 @@
 
 namespace bridge {
 
-/// `bridge/tool`: one tool of the server, as the session's last whole list has it. If there is no
-/// such list, it is listed once for all who ask meanwhile: by a client of the router's that is
-/// there for so long, asks as any other does, is fed no notifications and asked nothing.
+/// `bridge/tool`: one tool of the server, from the session's last complete list. If there is no
+/// such list, it is fetched once for all pending requests: by a client of the router that exists
+/// only meanwhile, sends requests as any other does, gets no notifications and is asked nothing.
 ///
-/// A name that the kept list has not is looked for once more if the server would not tell of a
-/// change.
+/// A name that is missing from a kept list is looked up once more if the server does not announce
+/// changes.
 ///
-/// Owned by the daemon, after the router; the loop's thread only. Bounds: `most_waiting` requests
-/// wait; each page has the deadlines of any request, and all but the first 30 s together.
+/// Owned by the daemon, after the router; the loop's thread only. Bounds: `most_waiting` pending
+/// requests; each page has the deadlines of any request, and all but the first 30 s together.
 class ToolLookup final : private ClientChannel {
  public:
   static constexpr std::size_t most_waiting = 1000;
 
   ToolLookup(EventLoop& loop, ClientIdSource& ids, Router& router, const Session& session);
 
-  /// Answers the request: at once if the list is known, else when it has come; of tools that the
-  /// policy hides from the asker nothing is said.
+  /// Answers the request: at once if the list is known, else when it has arrived. Tools that the
+  /// policy hides from the asker are treated as absent.
   void answer(const Frame& request, const Client& asker, Control::Reply reply);
-  /// Does now what was left for the end of the turn: clients are about to be left.
+  /// Runs the work deferred to the end of the turn now: the clients are about to be removed.
   void settle();
 
  private:
   struct Waiting {
     ClientId asker;
     std::string id;
-    std::optional<std::string> name;  ///< none: the names of all are asked for
+    std::optional<std::string> name;  ///< none: the names of all tools are requested
     Control::Reply reply;
   };
 
@@ -72,8 +72,8 @@ class ToolLookup final : private ClientChannel {
   Deferred next_step_;  ///< the router is not called from within its calls
   DeadlineTimer limit_;
   bool listing_ = false;  ///< it is one of the router's clients
-  std::string response_;  ///< the page that has come, not looked at yet
-  ToolList list_;         ///< while it comes
+  std::string response_;  ///< the page that has arrived, not processed yet
+  ToolList list_;         ///< while it arrives
   std::vector<Waiting> waiting_;
 };
 

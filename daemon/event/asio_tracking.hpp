@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-// The hooks that Asio offers for tracing (ASIO_CUSTOM_HANDLER_TRACKING). One is used: it reports
-// each event that epoll_wait has returned, before its handler runs.
+// Asio's hooks for tracing (ASIO_CUSTOM_HANDLER_TRACKING). One is used: it reports each event that
+// epoll_wait has returned, before its handler runs.
 
 namespace asio {
 class execution_context;

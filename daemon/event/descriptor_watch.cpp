@@ -15,14 +15,14 @@
 
 namespace bridge {
 
-// After Asio's settings.
+// After the settings for Asio.
 
 namespace {
 
 using Events = std::uint32_t;
 using Event = DescriptorWatch::Event;
 
-/// Of Asio's operation for a pending wait, at most.
+/// Upper bound for the size of Asio's operation for a pending wait.
 constexpr std::size_t wait_size = 128;
 
 constexpr Events bit(Event event) { return 1u << static_cast<Events>(event); }
@@ -47,7 +47,7 @@ void discard_out_of_band(int descriptor) {
   recv(descriptor, &byte, 1, MSG_OOB | MSG_DONTWAIT);
 }
 
-/// Gives Asio the memory that the watch has for the operation of a wait.
+/// Gives Asio the watch's memory for the operation of a wait.
 template <class T>
 struct WaitAllocator {
   using value_type = T;
@@ -67,7 +67,7 @@ struct WaitAllocator {
 
 }  // namespace
 
-// Counted by its holders: the watch, and each pending wait, which may outlive the watch.
+// Shared by the watch and each pending wait, which may outlive the watch.
 struct DescriptorWatch::State {
   class Wait;
 
@@ -89,14 +89,14 @@ struct DescriptorWatch::State {
   const int descriptor;
   std::function<void(Event)> ready;
   Events wanted = 0;
-  Events pending = 0;  ///< waits of Asio
+  Events pending = 0;  ///< pending waits of Asio
   bool reports_writable = false;
   bool ended = descriptor < 0;
   std::uint32_t holders = 1;
   alignas(std::max_align_t) std::array<std::array<std::byte, wait_size>, 3> memory;
 };
 
-/// What Asio calls, at most one for each event at a time.
+/// The handler that Asio calls; at most one for each event at a time.
 class DescriptorWatch::State::Wait {
  public:
   using allocator_type = WaitAllocator<std::byte>;
@@ -126,14 +126,14 @@ void DescriptorWatch::State::want(Event event) {
   wanted |= bit(event);
 }
 
-// The waits of Asio stay, and are ignored when they are over.
+// Asio's waits stay pending, and are ignored when they complete.
 void DescriptorWatch::State::want_nothing() {
   if (std::exchange(wanted, 0) != 0) --loop.kernel().waiting;
 }
 
 void DescriptorWatch::State::start(Event event) {
-  // Once Asio has waited for a descriptor to be writable it hears of that at every wait. Registered
-  // again, it does not; the other waits are aborted by that and start again.
+  // Once Asio has waited for a descriptor to be writable, every wait reports that. Registering it
+  // again ends this; the other waits are aborted by that and start again.
   if (reports_writable && event != Event::writable && (pending & bit(Event::writable)) == 0) {
     stream.release();
     reports_writable = false;
@@ -148,7 +148,7 @@ void DescriptorWatch::State::open() {
   auto& watchers = loop.kernel().watchers;
   const auto at = static_cast<std::size_t>(descriptor);
   if (watchers.size() <= at) watchers.resize(at + 1);
-  // Closed behind its watch, whose release must not take away this registration.
+  // Closed without its watch, whose release must not remove this registration.
   if (watchers[at] != nullptr && watchers[at] != this) watchers[at]->end();
   stream.assign(descriptor);
   watchers[at] = this;
@@ -168,7 +168,7 @@ void DescriptorWatch::State::over(Event event, const std::error_code& error) {
   }
   wanted &= ~bit(event);
   if (wanted == 0) --loop.kernel().waiting;
-  if (error) return;  // the kernel does not look at such (a regular file)
+  if (error) return;  // the kernel does not watch such a descriptor (a regular file)
   const EventLoop::Turn turn(loop);
   ready(event);
 }
@@ -207,12 +207,12 @@ SignalWatch::SignalWatch(EventLoop& loop, const std::vector<int>& signals,
   if (descriptor < 0) throw std::system_error(errno, std::system_category(), "signalfd");
   descriptor_ = std::make_unique<DescriptorWatch>(loop, descriptor,
                                                   [this](DescriptorWatch::Event) { readable(); });
-  // What is blocked waits even if it was ignored.
+  // A blocked signal stays pending even if it was ignored.
   pthread_sigmask(SIG_BLOCK, &watched_, &before_);
 }
 
 SignalWatch::~SignalWatch() {
-  // Else they would do now what they did before: a second SIGTERM would kill what is ending.
+  // Else pending signals would have their former effect: a second SIGTERM would kill the shutdown.
   while (next() != 0) {
   }
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
@@ -225,14 +225,14 @@ void SignalWatch::let_others_come() {
   pthread_sigmask(SIG_SETMASK, &watched_, nullptr);
 }
 
-/// 0: there is none.
+/// Returns the next pending signal; 0: none.
 int SignalWatch::next() {
   signalfd_siginfo signal{};
   const bool came = read(descriptor_->descriptor(), &signal, sizeof signal) == sizeof signal;
   return came ? static_cast<int>(signal.ssi_signo) : 0;
 }
 
-// One at a time: the loop may have been stopped by it.
+// One at a time: the callback may have stopped the loop.
 void SignalWatch::readable() {
   begin();
   if (const int signal = next(); signal != 0) came_(signal);

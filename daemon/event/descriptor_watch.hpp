@@ -11,24 +11,24 @@
 
 namespace bridge {
 
-/// Owns a file descriptor and says when it is ready. It never reads or writes: the owner does, with
-/// the system calls that fit.
+/// Owns a file descriptor and reports when it is ready. It never reads or writes: the owner does,
+/// with the appropriate system calls.
 ///
 /// Level-triggered and one-shot: each want() leads to one call of the callback, as soon as the
-/// descriptor is ready; asking again while one is under way changes nothing. Destruction closes the
-/// descriptor (unless it was released) and no callback comes after it. A callback may destroy the
-/// watch it came from.
+/// descriptor is ready; another want() for a pending event changes nothing. Destruction closes the
+/// descriptor (unless it was released); no callback comes after it. A callback may destroy the
+/// watch that called it.
 ///
-/// The descriptor may be reported ready once more than it is, when it has the number of one that
-/// was closed in the same round: the owner tolerates EAGAIN. `hung_up` is never reported falsely.
-/// Data that arrives while it is not wanted wakes the loop once per arrival, until the peer's
-/// buffer is full. The descriptor becomes non-blocking. The loop's thread only.
+/// A descriptor with the number of one that was closed in the same round may be reported ready
+/// although it is not: the owner tolerates EAGAIN. `hung_up` is never reported falsely. Data that
+/// arrives unwanted wakes the loop once per arrival, until the peer's buffer is full. The
+/// descriptor becomes non-blocking. The loop's thread only.
 class DescriptorWatch {
  public:
   enum class Event : std::uint8_t {
     readable,
     writable,
-    hung_up,  ///< both directions are over (a full close of the peer), or an error is pending
+    hung_up,  ///< both directions are closed (a full close of the peer), or an error is pending
   };
 
   DescriptorWatch(EventLoop& loop, int descriptor, std::function<void(Event)> ready);
@@ -37,12 +37,12 @@ class DescriptorWatch {
   DescriptorWatch& operator=(const DescriptorWatch&) = delete;
 
   void want(Event event);
-  /// Ends all waits; their callbacks do not come.
+  /// Cancels all waits, without calling the callback.
   void cancel();
 
   int descriptor() const { return descriptor_; }
 
-  /// Gives the descriptor back, open. The watch is of no further use.
+  /// Returns the descriptor, still open. The watch is unusable afterwards.
   int release();
 
   struct State;  ///< private to event/
@@ -65,7 +65,7 @@ class DescriptorWatch {
 /// was not blocked before.
 class SignalWatch {
  public:
-  /// Throws std::system_error. REQUIRES: no other thread runs that has not blocked them.
+  /// Throws std::system_error. REQUIRES: every other running thread has blocked them.
   SignalWatch(EventLoop& loop, const std::vector<int>& signals, std::function<void(int)> came);
   ~SignalWatch();
   SignalWatch(const SignalWatch&) = delete;
@@ -82,7 +82,7 @@ class SignalWatch {
 
   std::function<void(int)> came_;
   sigset_t watched_{};
-  sigset_t before_{};  ///< what was blocked
+  sigset_t before_{};  ///< the mask before construction
   std::unique_ptr<DescriptorWatch> descriptor_;
 };
 

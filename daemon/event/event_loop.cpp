@@ -95,8 +95,8 @@ bool EventLoop::can_happen() const {
   return turn_is_posted_ || kernel_->waiting > 0 || (runs_timers_ && timers_.next());
 }
 
-/// Waits, for no longer than `limit`, runs the handlers of what has come, and what is due. Returns
-/// how many ran.
+/// Waits for at most `limit`, runs the handlers of the events and the due timers. Returns how many
+/// ran.
 std::size_t EventLoop::step(std::optional<std::chrono::nanoseconds> limit) {
   std::size_t done = 0;
   if (std::exchange(turn_is_posted_, false)) {
@@ -112,10 +112,10 @@ std::size_t EventLoop::step(std::optional<std::chrono::nanoseconds> limit) {
   return done;
 }
 
-/// The handlers of what one wait has brought.
+/// Runs the handlers of the events that one wait has returned.
 std::size_t EventLoop::run_round(std::optional<std::chrono::nanoseconds> limit) {
   Kernel& kernel = *kernel_;
-  kernel.restart();  // it stops when nothing waits
+  kernel.restart();  // it stops when nothing is pending
   kernel.events = 0;
   std::size_t ran = 0;
   if (!limit) {
@@ -184,7 +184,7 @@ void EventLoop::begin_round() {
   round_began_ = now();
 }
 
-/// What is asked for from here on has no other end to wait for than the turn's.
+/// What is deferred from here on runs at the end of the turn: the round is over.
 void EventLoop::end_round() {
   in_round_ = false;
   if (end_of_round_.first == nullptr) return;

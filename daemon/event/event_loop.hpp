@@ -15,7 +15,7 @@ namespace bridge {
 
 class EventLoop;
 
-/// Something that is due at a time. Belongs to at most one TimerQueue.
+/// An object with a due time. Belongs to at most one TimerQueue.
 class QueuedTimer {
  public:
   QueuedTimer(const QueuedTimer&) = delete;
@@ -40,16 +40,16 @@ class QueuedTimer {
   std::size_t place_ = nowhere;  ///< in the queue's heap
 };
 
-/// Which timer is due next: a binary heap of timers that it does not own, each of which knows its
-/// place in it. Pure: it never looks at a clock.
+/// Finds the timer that is due next: a binary heap of timers that it does not own, each of which
+/// knows its place in it. Pure: it never reads a clock.
 class TimerQueue {
  public:
   /// Queues the timer, or moves it to another time.
   void set(QueuedTimer& timer, SteadyTime due);
-  /// Nothing if it is not queued.
+  /// Does nothing if it is not queued.
   void remove(QueuedTimer& timer);
   std::optional<SteadyTime> next() const;
-  /// Takes the earliest timer that is due at `now` out and tells it so; false if there is none.
+  /// Removes the earliest timer that is due at `now` and calls its expired(); false: none is due.
   bool run_one(SteadyTime now);
 
  private:
@@ -60,16 +60,16 @@ class TimerQueue {
   std::vector<QueuedTimer*> heap_;
 };
 
-/// Something to be done later in this turn: once, when everything that the turn was about has been
-/// done, however often it was asked for. What is deferred while others run is done in the same
+/// Work to be done later in this turn: once, when everything that the turn was about is done,
+/// however often it was scheduled. What is scheduled while deferred work runs is done in the same
 /// turn. Destruction cancels it.
 ///
-/// The one spelling of "later": what must not happen in the middle of a call, or is better done
-/// once for many causes (writing what was queued), is a Deferred of its owner's. The loop's thread
-/// only.
+/// The only way to do something later: what must not happen in the middle of a call, or is better
+/// done once for many causes (writing what was queued), is a Deferred of its owner. The loop's
+/// thread only.
 ///
-/// What is worth more the more of it is done together waits for the end of the round: until all
-/// that the kernel said at once has been heard. Outside of a round that is the end of the turn.
+/// Work that is cheaper in batches waits for the end of the round: until all events of one wait
+/// have been handled. Outside of a round that is the end of the turn.
 class Deferred {
  public:
   enum class Until : std::uint8_t { end_of_turn, end_of_round };
@@ -90,7 +90,7 @@ class Deferred {
   std::function<void()> action_;
   Until until_;
   bool scheduled_ = false;
-  bool in_round_ = false;  ///< of which list it is
+  bool in_round_ = false;  ///< the list that it is in
   // Its neighbours in the loop's list, while it is scheduled.
   Deferred* previous_ = nullptr;
   Deferred* next_ = nullptr;
@@ -123,8 +123,8 @@ class EventLoop {
   EventLoop& operator=(const EventLoop&) = delete;
 
   SteadyTime now() const { return clock_->now(); }
-  /// When the round began, if one is on; else it is now. For what comes often and is not to be
-  /// measured more finely: from when a deadline counts, or since when something waits.
+  /// When the current round began, or now outside of a round. For frequent use where finer
+  /// measurement is not needed: the start of a deadline or of a wait.
   SteadyTime round_began() const { return round_began_ ? *round_began_ : now(); }
   WallTime wall_time() const { return clock_->wall_time(); }
   const Clock& clock() const { return *clock_; }
@@ -136,8 +136,8 @@ class EventLoop {
   /// After stop(): delivers the events already there, but a limited number, since a peer may keep
   /// sending; then run() may be called again. Not from the loop.
   void settle();
-  /// Waits for something to happen, and does it; for no longer than this. Returns how much that
-  /// was. Not from the loop.
+  /// Waits for at most `time` for events and handles them. Returns how many there were. Not from
+  /// the loop.
   std::size_t run_once(std::chrono::nanoseconds time);
   /// Whether a descriptor or a time is waited for, or a callback is deferred.
   bool can_happen() const;
@@ -159,8 +159,8 @@ class EventLoop {
     EventLoop& loop_;
   };
 
-  /// Keeps what is over until the end of the turn: it may still be on the call stack. Nothing is
-  /// to be expected of it but its destruction.
+  /// Keeps a finished object until the end of the turn: it may still be on the call stack. It is
+  /// only destroyed.
   template <class T>
   void reap(std::unique_ptr<T> over) {
     if (!over) return;
@@ -168,20 +168,20 @@ class EventLoop {
     if (depth_ == 0) begin_turn_soon();
   }
 
-  /// Keeps what has no other owner, until disown(), which reaps it, or the loop's end.
+  /// Keeps an object without another owner, until disown(), which reaps it, or the loop's end.
   template <class T>
   void own(std::unique_ptr<T> object) {
     owned_.push_back(nameless(std::move(object)));
   }
   void disown(const void* object);
 
-  /// What is looked at after each turn. Cheap, since it is often. Set once.
+  /// `action` is called after each turn, so it must be cheap. Set once.
   void after_turn(std::function<void()> action) { after_turn_ = std::move(action); }
 
-  /// Runs the timers that are due by the clock, each in a turn of its own. The loop does that by
-  /// itself, unless the clock is a test's. Returns whether there was one.
+  /// Runs the timers that are due by the clock, each in a turn of its own. The loop calls this
+  /// automatically, except with a test's clock. Returns whether any was due.
   bool run_due();
-  /// When the next one is due.
+  /// When the next timer is due.
   std::optional<SteadyTime> next_due() const { return timers_.next(); }
 
  private:
@@ -200,7 +200,7 @@ class EventLoop {
   void set_alarm();
   std::size_t step(std::optional<std::chrono::nanoseconds> limit);
   std::size_t run_round(std::optional<std::chrono::nanoseconds> limit);
-  /// Deferred ones, in the order of asking.
+  /// Scheduled Deferreds, in order of scheduling.
   struct DeferredList {
     Deferred* first = nullptr;
     Deferred* last = nullptr;
@@ -216,7 +216,7 @@ class EventLoop {
 
   SystemClock system_clock_;
   const Clock* clock_;
-  bool runs_timers_;  ///< by itself
+  bool runs_timers_;  ///< automatically
   std::unique_ptr<Kernel> kernel_;
   TimerQueue timers_;
   std::optional<SteadyTime> alarm_;  ///< when the kernel's timer expires
@@ -229,15 +229,15 @@ class EventLoop {
   DeferredList end_of_turn_;
   DeferredList end_of_round_;
   std::vector<Nameless> over_;
-  std::vector<Nameless> ending_;  ///< of those over, who are being destroyed
+  std::vector<Nameless> ending_;  ///< finished objects that are being destroyed
   std::vector<Nameless> owned_;
   std::function<void()> after_turn_;
 };
 
-/// A timer that is cheap to move later: it keeps the deadline in a variable and its place in the
+/// A timer that is cheap to postpone: it keeps the deadline in a variable and its place in the
 /// loop's queue, until that has come.
 ///
-/// The callback runs on the loop, in a turn, once a deadline; it may set the next one, and may
+/// The callback runs on the loop, in a turn, once per deadline; it may set the next one, and may
 /// destroy the timer. Destroying the timer cancels it. The loop's thread only.
 class DeadlineTimer final : private QueuedTimer {
  public:

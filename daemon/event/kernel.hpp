@@ -1,10 +1,10 @@
 #pragma once
 
-// Asio as the event loop uses it. Included by the sources of event/ only: no other folder sees it.
+// Asio as the event loop uses it. Included only by the sources of event/.
 #define ASIO_STANDALONE
 #define ASIO_NO_DEPRECATED
 #define ASIO_DISABLE_THREADS
-// Asio 1.22 decides this by the headers that were included before its own.
+// Asio 1.22 derives this from the headers that were included before its own.
 #ifndef ASIO_HAS_STD_ALIGNED_ALLOC
 #define ASIO_HAS_STD_ALIGNED_ALLOC 1
 #endif

@@ -43,7 +43,7 @@ void PathWatch::readable() {
     at += static_cast<ssize_t>(sizeof event + event.len);
   }
   watch_->want(DescriptorWatch::Event::readable);
-  // The first may lead to a new beginning; what was read belongs to this turn all the same.
+  // The first may call begin() again; all events that were read still belong to this turn.
   for (const std::string& name : names) changed_(name);
 }
 
@@ -53,12 +53,12 @@ namespace files = std::filesystem;
 
 constexpr int most_parts = 256;
 
-// A file may be met twice on a route: what it is watched for adds up.
+// A file may occur twice on a route: the events watched for add up.
 constexpr std::uint32_t of_itself = IN_MOVE_SELF | IN_DELETE_SELF | IN_DONT_FOLLOW | IN_MASK_ADD;
 constexpr std::uint32_t of_going = IN_DELETE | IN_MOVED_FROM | IN_ONLYDIR | IN_MASK_ADD;
 constexpr std::uint32_t of_names = of_going | IN_CREATE | IN_MOVED_TO | IN_ATTRIB;
 
-/// Puts the parts of `path` behind `parts`, the first of them last.
+/// Appends the parts of `path` to `parts` in reverse order.
 void push_parts(std::string_view path, std::vector<std::string>& parts) {
   while (!path.empty()) {
     const auto slash = path.rfind('/');
@@ -68,7 +68,7 @@ void push_parts(std::string_view path, std::vector<std::string>& parts) {
   }
 }
 
-/// The folder above one that no link leads to.
+/// The parent of a folder whose path has no links.
 std::string above(const std::string& folder) {
   const auto slash = folder.rfind('/');
   if (slash == folder.npos || folder.substr(slash) == "/..") return folder + "/..";
@@ -104,14 +104,14 @@ bool RouteWatch::await(const std::string& path) {
   return watch_.begin() && add_name(follow(path, true));
 }
 
-// Each part is watched before it is looked at: what changes after the look is told.
+// Each part is watched before it is examined, so that later changes are reported.
 RouteWatch::Place RouteWatch::follow(const std::string& path, bool awaiting) {
   names_.clear();
   unwatched_.clear();
   std::vector<std::string> rest;
   push_parts(path, rest);
   Place place{path.front() == '/' ? "/" : ".", {}};
-  watch_.add(place.folder, of_itself);  // what is above a folder that moves is another
+  watch_.add(place.folder, of_itself);  // a moved folder has another parent
   for (int parts = 0; parts < most_parts && !rest.empty(); ++parts) {
     place.name = std::move(rest.back());
     rest.pop_back();

@@ -11,8 +11,8 @@
 
 namespace bridge {
 
-/// Says when something of a few paths changes: inotify(7), so nothing is done while nothing
-/// changes. The loop's thread only.
+/// Reports changes of a few paths: inotify(7), so it costs nothing while nothing changes. The
+/// loop's thread only.
 class PathWatch {
  public:
   /// `name`: the entry that changed in a watched folder; empty: the watched path itself. May call
@@ -21,9 +21,9 @@ class PathWatch {
 
   PathWatch(EventLoop& loop, Changed changed);
 
-  /// Forgets what was watched. False if nothing can be: errno says why.
+  /// Removes all watches. False: nothing can be watched; errno is set.
   bool begin();
-  /// Watches for `events` (IN_…). False if it cannot: errno says why. REQUIRES: begin() was true.
+  /// Watches for `events` (IN_…). False on failure, with errno. REQUIRES: begin() returned true.
   bool add(const std::string& path, std::uint32_t events);
   void end() { watch_.reset(); }
 
@@ -47,17 +47,17 @@ class RouteWatch {
   /// `changed` may call watch() and await().
   RouteWatch(EventLoop& loop, std::function<void()> changed);
 
-  /// Watches the route to `path` and what is there, its count of links and its mode too. Empty, or
-  /// why one cannot be watched, and which; the others are.
+  /// Watches the route to `path` and the file there, including its link count and mode. Empty, or
+  /// why and which part cannot be watched; the others are.
   std::string watch(const std::string& path);
-  /// Watches the route to `path` as far as it exists, and for the next part of it to appear or
+  /// Watches the existing part of the route to `path`, and for the next part of it to appear or
   /// change. False if that cannot be watched.
   bool await(const std::string& path);
   void end() { watch_.end(); }
 
  private:
   struct Place {
-    std::string folder;  ///< no link leads to it
+    std::string folder;  ///< its path has no links
     std::string name;
     std::string path() const;
   };
@@ -69,7 +69,7 @@ class RouteWatch {
 
   std::function<void()> changed_;
   PathWatch watch_;
-  std::vector<std::string> names_;  ///< those that count in watched folders
+  std::vector<std::string> names_;  ///< relevant names in watched folders
   std::string unwatched_;
 };
 

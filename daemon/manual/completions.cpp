@@ -28,10 +28,10 @@ std::string choices_of(const DocumentedOption& option) {
   return replaced(std::string(option.value()), "|", " ");
 }
 
-/// For the inside of '…' in bash and zsh.
+/// For use inside '…' in bash and zsh.
 std::string quoted_inside(std::string text) { return replaced(std::move(text), "'", "'\\''"); }
 
-/// The text of a spec: brackets end it, colons split it.
+/// The text of a spec, in which brackets would end it and colons would split it.
 std::string zsh_text(const DocumentedOption& option) {
   std::string text = replaced(std::string(option.text), "\\", "\\\\");
   for (const std::string_view special : {"[", "]", ":"})

@@ -8,13 +8,13 @@
 
 namespace documents {
 
-/// Text as groff(7) prints it as it stands.
+/// Escapes text so that groff(7) prints it unchanged.
 std::string groff_text(std::string_view text);
 
 /// `.TP` paragraphs, with a `.SS` before each group (none for an empty group).
 std::string groff_options(const std::vector<DocumentedOption>& options);
 
-/// One `.TP` paragraph: what is typed, and what it means.
+/// One `.TP` paragraph: the form to type, and its meaning.
 std::string groff_entry(std::string_view form, std::string_view text);
 
 }  // namespace documents

@@ -5,8 +5,8 @@
 
 namespace documents {
 
-/// Copies `from` to `to`, with each `@NAME@` replaced by what belongs to it. Returns an exit code;
-/// a name that is not known is an error, told on stderr.
+/// Copies `from` to `to`, with each `@NAME@` replaced by its value. Returns an exit code; an
+/// unknown name is an error, reported on stderr.
 int fill_template(const std::string& from, const std::string& to,
                   const std::map<std::string, std::string>& values);
 

@@ -17,9 +17,9 @@
 
 namespace bridge {
 
-// The id of a user or a group that an option names, by name or by number. Nothing if there is none
-// of that name, or if the number is none that can be given to chown(2): there (uid_t)-1 means "as
-// it is".
+// The id of a user or a group that an option gives by name or by number. nullopt if the name
+// is unknown, or the number cannot be given to chown(2), where (uid_t)-1 means "leave
+// unchanged".
 std::optional<uid_t> user_id(const std::string& given);
 std::optional<gid_t> group_id(const std::string& given);
 
@@ -206,7 +206,7 @@ void resolve_http_frontend_options(Options& options) {
   face.stall = options.clients.stall;
   const std::string fault = fault_of(face);
   if (!fault.empty()) throw StartError(exit_code::usage, fault);
-  // What its files hold is looked at now, so that --check and SIGHUP find what is wrong with them.
+  // Its files are read now, so that --check and SIGHUP find errors in them.
   if (face.address) {
     const BearerToken token(face.token_file);
     if (!token.fault().empty()) throw StartError(exit_code::configuration, token.fault());

@@ -32,14 +32,14 @@ std::string header_line(const std::string& name, const std::string& value,
   return value.empty() ? name + ";" : name + ": " + value;
 }
 
-// --config: a file of the ecosystem's names the upstream.
+// --config: the upstream is named by a config file of the ecosystem.
 
 namespace {
 
-/// Under this name the entry stands with the options that were given.
+/// The name of the entry among the given options.
 constexpr const char* entry_name = "the server in --config";
 
-/// A header of the command line takes the place of one of the file.
+/// Adds the entry's headers; a header of the command line replaces one of the file.
 void add_headers(HttpOptions& http, const ServerEntry& entry, const std::string& source) {
   std::vector<std::string> lines;
   for (const auto& [name, value] : entry.headers) {
@@ -87,7 +87,7 @@ std::string described(const ServerEntry& entry) {
   return text;
 }
 
-/// What the file's user has given, wherever it went, and what stands where secrets do.
+/// Collects the values that the file's user provided, and those in places of secrets.
 void note_secrets(std::vector<std::string>& secrets, const ServerConfig& config,
                   const InputSources& sources, const ServerEntry& entry) {
   for (const auto* values : {&sources.given, &sources.file, &sources.answers}) {

@@ -5,8 +5,8 @@
 namespace bridge {
 namespace {
 
-/// Beside those of requests in flight: idle ones, the server stream, notifications and answers that
-/// are handed over, token requests.
+/// Besides those of requests in flight: idle ones, the server stream, notifications and responses
+/// being sent, token requests.
 constexpr std::size_t other_upstream_connections = 64;
 constexpr std::size_t child_descriptors = 16;
 

@@ -4,8 +4,8 @@
 
 namespace bridge {
 
-/// Provides the file descriptors that these options may need, and says in `options` what each part
-/// may have of them; warns if they are fewer. Before anything is forked.
+/// Raises the limit for the file descriptors that these options may need, and sets in `options`
+/// each part's share; warns if they are too few. Called before anything is forked.
 void share_descriptors(Options& options, Log& log);
 
 }  // namespace bridge

@@ -10,15 +10,15 @@ namespace bridge {
 
 class OptionTable;
 
-/// Texts that become options only when all of them are known.
+/// Values that become options only when all of them are known.
 struct RawOptions {
   std::string url, mode = "0600", options_file, client_capabilities;
   std::string owner, group;  ///< of the socket
   std::string policy;
   std::string config, server, input_file;
-  std::vector<std::string> command;            ///< what stands behind `--`
+  std::vector<std::string> command;            ///< the words after `--`
   std::map<std::string, std::string> inputs;   ///< --input
-  std::map<std::string, std::string> answers;  ///< of the terminal, for inputs
+  std::map<std::string, std::string> answers;  ///< given on the terminal, for inputs
   bool url_on_command_line = false;
   bool config_on_command_line = false;
   bool may_ask = false;  ///< for an input, on the terminal
@@ -26,10 +26,10 @@ struct RawOptions {
   bool version = false;
 };
 
-/// All options of mcp-bridged, and what stands behind `--`, in the order of --help.
+/// Adds all options of mcp-bridged, and the command after `--`, in the order of --help.
 void name_options(OptionTable& table, Options& options, RawOptions& raw);
 
-// The groups of --help, each with its file. resolve_… checks and converts what its group has read;
+// The groups of --help, each with its file. resolve_… checks and converts the values of its group;
 // throws StartError.
 void add_upstream_options(OptionTable& table, Options& options, RawOptions& raw);
 void add_trust_options(OptionTable& table, Options& options);
@@ -40,7 +40,7 @@ void add_child_options(OptionTable& table, Options& options);
 void resolve_child_options(Options& options);
 
 void add_config_options(OptionTable& table, RawOptions& raw);
-/// REQUIRES: --config. Fills the upstream; what it is stands among `given` then, for SIGHUP to
+/// REQUIRES: --config. Fills the upstream, and adds its definition to `given`, for SIGHUP to
 /// compare.
 void resolve_config(Options& options, RawOptions& raw, std::map<std::string, std::string>& given);
 
@@ -52,7 +52,7 @@ void add_ring_options(OptionTable& table, Options& options);
 void resolve_client_options(Options& options, const RawOptions& raw);
 
 void add_job_options(OptionTable& table, Options& options);
-/// REQUIRES: after those of the upstream and of the HTTP face.
+/// REQUIRES: the options of the upstream and of the HTTP face are resolved.
 void resolve_job_options(Options& options);
 
 void add_http_frontend_options(OptionTable& table, Options& options);

@@ -157,7 +157,7 @@ void OptionTable::read_file(const std::string& path,
     }
     if (!row->given.empty()) continue;
     try {
-      // `control = no` and `no-control` are the same.
+      // `control = no` and `no-control` are equivalent.
       for (const std::string& value : values) give(*row, value, row->is_negated(spelling));
       for (const std::string& value : row->given) row->take(value);
     } catch (const StartError& error) {

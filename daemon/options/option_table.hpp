@@ -18,18 +18,18 @@
 
 namespace bridge {
 
-/// A value that is not what the option expects: StartError, 64.
+/// Reports an invalid value of the option: throws StartError, 64.
 [[noreturn]] void wrong_value(const std::string& option, const std::string& value,
                               const std::string& expected);
 
-/// The options of mcp-bridged: names them, their environment, and where their values go; reads the
-/// command line, the environment and the options file into them. Throws StartError for what is
-/// wrong there: 64, 78 in the file.
+/// The options of mcp-bridged: defines their names, their environment variables and the targets of
+/// their values; reads the command line, the environment and the options file into them. Throws
+/// StartError for errors: 64, or 78 in the file.
 class OptionTable {
  public:
   using Take = std::function<void(const std::string&)>;
 
-  /// A row, and what was given for it.
+  /// An option, and the value given for it.
   struct Row : cli::Option {
     using cli::Option::Option;
     Take take;
@@ -39,23 +39,23 @@ class OptionTable {
     std::string spelled() const { return "--" + std::string(name()); }
   };
 
-  // Each adds a row to the group that was named last.
+  // Each adds an option to the current group.
   void group(const char* name) { group_ = name; }
   Row& text(const std::string& name, std::string& value, const std::string& type,
             const std::string& help, const char* variable = nullptr);
   void list(const std::string& name, const std::string& type, const std::string& help, Take take);
   void duration(const std::string& name, std::chrono::milliseconds& value, const std::string& help);
-  /// `shown`: the default. `take` refuses what is wrong by wrong_value().
+  /// `shown`: the default. `take` rejects an invalid value by wrong_value().
   void duration(const std::string& name, const std::string& shown, const std::string& help,
                 std::function<void(std::chrono::milliseconds)> take);
   void size(const std::string& name, std::size_t& value, const std::string& help);
   void parsed(const std::string& name, const std::string& type, const std::string& shown,
               const std::string& help, Take take);
-  /// `--name`, and `--no-name` if it is on without it.
+  /// `--name`, and `--no-name` if it is on by default.
   void flag(const std::string& name, bool& value, const std::string& help);
-  /// Without a variable.
+  /// A flag without an environment variable.
   void plain_flag(const std::string& form, bool& value, const std::string& help);
-  /// What stands behind `--`: no option, but named where they are.
+  /// The words after `--`: not an option, but listed with them.
   void command(const std::string& form, const std::string& help);
 
   template <class Number>
@@ -88,11 +88,11 @@ class OptionTable {
     });
   }
 
-  /// `words`: without the program's name. Nothing is taken yet.
+  /// `words`: without the program's name. No value is applied yet.
   void read_words(const std::vector<std::string_view>& words);
-  /// Fills what has not been given, and takes all values.
+  /// Fills in unset options, and applies all values.
   void read_environment();
-  /// Fills what neither has set, and takes that. By name, without the dashes.
+  /// Fills in options that neither has set, and applies them. By name, without the dashes.
   void read_file(const std::string& path,
                  const std::map<std::string, std::vector<std::string>>& lines);
 

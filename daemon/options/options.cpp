@@ -64,7 +64,7 @@ ParsedOptions parse_options(int all_argc, char** argv, const ParsedOptions* earl
   ParsedOptions result;
   Options& options = result.options;
   RawOptions raw;
-  // What stands behind `--` is the local server's command, whatever it looks like.
+  // The words after `--` are the local server's command, whatever they look like.
   const int argc =
       static_cast<int>(std::find(argv, argv + all_argc, std::string_view("--")) - argv);
   if (argc < all_argc) raw.command.assign(argv + argc + 1, argv + all_argc);

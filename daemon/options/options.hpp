@@ -27,20 +27,20 @@
 
 namespace bridge {
 
-/// Which options, as they were given, have another value now and change only with a restart, by
-/// name. Pure.
+/// Names of the options that now have another value than before and change only with a restart.
+/// Pure.
 std::vector<std::string> unchangeable_changes(const std::map<std::string, std::string>& before,
                                               const std::map<std::string, std::string>& now);
 
-/// The same as text for a person; empty: none.
+/// The same as text for people; empty: none.
 std::string changed_for_good(const std::map<std::string, std::string>& before,
                              const std::map<std::string, std::string>& now);
 
-/// Everything the daemon was told, each part in the form its owner wants. Defaults stand with the
-/// members. Which source wins: BEHAVIOUR, "Start".
+/// All options of the daemon, each part in its owner's form. Defaults are those of the members.
+/// Precedence of the sources: BEHAVIOUR, "Start".
 struct Options {
   UpstreamOptions upstream;
-  std::string unused_upstream;  ///< what else names one and is not used: a warning, or empty
+  std::string unused_upstream;  ///< another upstream that is named and ignored: a warning, or empty
   SessionOptions session;
   RouterOptions router;
   JobOptions jobs;
@@ -52,7 +52,7 @@ struct Options {
   ClientLimits clients;
   FrontendOptions face;
   std::size_t max_clients = 256;
-  /// With one client after the other the rest is connected too, and not in the accept queue, so
+  /// With one client at a time the others are connected too, rather than in the accept queue, so
   /// that their control requests are answered.
   std::size_t max_connections() const { return max_clients == 1 ? 256 : max_clients; }
   std::size_t max_buffered = 256u << 20;
@@ -65,36 +65,36 @@ struct Options {
   std::string metrics_file;  ///< empty: none
   MetricsListenerOptions metrics_listener;
   bool debuggable = false;  ///< --debuggable: other processes of the user may look into this one
-  bool check = false;       ///< --check: say whether all is well, and end
+  bool check = false;       ///< --check: check the options, report, and exit
 };
 
-/// What the command line asked for instead of running: the text for stdout.
+/// The output for stdout if the command line asked for information.
 struct Informed {
   std::string text;
 };
 
-/// Reads flags, environment and --options-file: flags win over environment over file over default.
-/// Throws StartError for a wrong option or value (64) and for files (78).
+/// Result of reading flags, environment and --options-file, in that precedence, then defaults.
+/// StartError is thrown for a wrong option or value (64) and for files (78).
 struct ParsedOptions {
   Options options;
   std::map<std::string, std::string> given;    ///< every option that was set, by name, as text
   std::optional<Informed> informed;            ///< --help or --version
-  std::map<std::string, std::string> answers;  ///< what was asked for on the terminal; secret
+  std::map<std::string, std::string> answers;  ///< answers given on the terminal; secret
 };
-/// `earlier`: what was read at the start, when it is read again. Then nothing is asked.
+/// `earlier`: the result at the start, when read again. Then the terminal is not asked.
 ParsedOptions parse_options(int argc, char** argv, const ParsedOptions* earlier = nullptr);
 
-/// The lines of an --options-file by option name, without the dashes: `ring-ttl = 10m`,
-/// `ring-ttl 10m`, or a name alone for a flag. `#` begins a comment; a name may stand several
-/// times. Throws StartError (78) if it cannot be read.
+/// The lines of an --options-file by option name, without the dashes: `ring-ttl = 10m`, `ring-ttl
+/// 10m`, or a name alone for a flag. `#` begins a comment; a name may occur several times. Throws
+/// StartError (78) if it cannot be read.
 std::map<std::string, std::vector<std::string>> read_options_file(const std::string& path);
 
 /// The content of a file of at most 1 MiB (read_regular_file()), without the line end at its end.
 /// Throws StartError (78).
 std::string read_small_file(const std::string& path, const std::string& what);
 
-/// What --help prints, within 80 columns: the two ways to call the daemon, and the options in their
-/// groups, each with its variable of the environment and its default.
+/// The output of --help, within 80 columns: the two ways to call the daemon, and the options in
+/// their groups, each with its environment variable and its default.
 std::string help_text(const std::vector<OptionTable::Row>& options);
 
 }  // namespace bridge

@@ -84,7 +84,7 @@ void add_job_options(OptionTable& table, Options& options) {
 
 void resolve_job_options(Options& options) {
   options.jobs.request_max = options.upstream.http.request_max;
-  // So that the answer is there in time.
+  // So that a response arrives within the caller's timeout.
   constexpr std::chrono::milliseconds before{5000};
   const std::chrono::milliseconds timeout = options.face.timeout;
   options.jobs.longest_http_wait = std::max(timeout - before, timeout / 2);

@@ -38,8 +38,8 @@ std::shared_ptr<const TrustFiles> trust_files(const HttpOptions& http) {
       hold_file("--client-key", http.client_key)});
 }
 
-/// --config beside another way to name the server; the one that does not count is easily
-/// overlooked.
+/// Warns of --config beside another way to name the server; it is easily overlooked that one of
+/// them is ignored.
 std::string unused_upstream(const RawOptions& raw, bool url_counts) {
   if (raw.config.empty()) return {};
   if (!raw.command.empty()) return "--config is not used: the server is the command behind --";
@@ -48,7 +48,7 @@ std::string unused_upstream(const RawOptions& raw, bool url_counts) {
                     : "--url (MCP_SERVER_URL) is not used: the server is named by --config";
 }
 
-/// Where --url was named.
+/// The source that --url came from.
 std::string source_of_url(const RawOptions& raw) {
   if (raw.url_on_command_line) return "--url";
   const char* const variable = std::getenv("MCP_SERVER_URL");
@@ -134,7 +134,7 @@ void add_trust_options(OptionTable& table, Options& options) {
   table.flag("http2", http.http2, "Use HTTP/2 if a TLS upstream offers it");
 }
 
-/// Who names the upstream: the command line, then the environment, then a file.
+/// Chooses the upstream: from the command line, then the environment, then a file.
 void resolve_upstream_options(Options& options, RawOptions& raw,
                               std::map<std::string, std::string>& given) {
   HttpOptions& http = options.upstream.http;

@@ -22,7 +22,7 @@
 namespace bridge {
 namespace {
 
-/// With the equals sign: one variable; without: all that begin like that.
+/// With the equals sign: one variable; without: every variable with this prefix.
 constexpr std::array<std::string_view, 9> withheld = {
     "MCP_SERVER_TOKEN=", "MCP_BRIDGE_HEADER=",     "MCP_BRIDGE_INPUT=",
     "MCP_INPUT_",        "NOTIFY_SOCKET=",         "LISTEN_",
@@ -50,8 +50,8 @@ void close_if_open(int& descriptor) {
   descriptor = -1;
 }
 
-/// Ours while a process is started, which inherits it: posix_spawn cannot set it for the child
-/// alone. What is open above it stays open.
+/// Sets our limit while a process is started, which inherits it: posix_spawn cannot set it for the
+/// child alone. Descriptors above it stay open.
 class DescriptorLimit {
  public:
   explicit DescriptorLimit(const std::optional<rlimit>& wanted) {
@@ -69,7 +69,7 @@ class DescriptorLimit {
   bool changed_ = false;
 };
 
-/// What the child is to be given, in posix_spawn's terms.
+/// The child's setup, in posix_spawn's terms.
 class ProcessSetup {
  public:
   ProcessSetup(const ProcessOrder& order, int out, int err) : order_(order) {
@@ -79,7 +79,7 @@ class ProcessSetup {
     posix_spawn_file_actions_adddup2(&files_, err, STDERR_FILENO);
     int first_unused = STDERR_FILENO + 1;
     for (const auto& [ours, theirs] : order.handed) {
-      // A copy out of the way of the places: what is copied there would close it.
+      // A copy outside of the range of targets: duplicating onto a target would close it.
       copies_.push_back(fcntl(ours, F_DUPFD_CLOEXEC, lowest_copy));
       posix_spawn_file_actions_adddup2(&files_, copies_.back(), theirs);
       first_unused = theirs + 1;
@@ -144,7 +144,7 @@ SpawnedShell spawn_process(const ProcessOrder& order) {
   if (shell.error == 0) {
     shell.pidfd = static_cast<int>(syscall(SYS_pidfd_open, shell.pid, 0));
     if (shell.pidfd < 0) {
-      // Nothing would say when it ends. A kernel since 5.3 has this; a filter may forbid it.
+      // Its end could not be noticed. Kernels since 5.3 have pidfd; a filter may forbid it.
       shell.error = errno;
       kill(-shell.pid, SIGKILL);
       waitpid(shell.pid, nullptr, 0);
@@ -165,7 +165,7 @@ SpawnedShell spawn_process(const ProcessOrder& order) {
 
 namespace {
 
-/// A process that has been killed: the loop takes its exit status when it is there.
+/// A killed process: the loop collects its exit status when it is available.
 class Killed {
  public:
   Killed(EventLoop& loop, pid_t pid, int pidfd)
@@ -188,7 +188,7 @@ void reap_later(EventLoop& loop, pid_t pid, int pidfd) {
   try {
     loop.own(std::make_unique<Killed>(loop, pid, pidfd));
   } catch (const std::exception&) {
-    waitpid(pid, nullptr, 0);  // nothing left to watch it with: it ends at once
+    waitpid(pid, nullptr, 0);  // no descriptor left to watch it with; it ends at once
   }
 }
 
@@ -230,8 +230,8 @@ void CommandRun::watch(int out, int err) {
   err_->want(DescriptorWatch::Event::readable);
 }
 
-/// Reads once; one byte over the limit is kept, to show that there was more. Returns whether there
-/// can be more to read.
+/// Reads once; one byte over the limit is kept, to show that there was more. Returns whether more
+/// may follow.
 bool CommandRun::take(DescriptorWatch& from, std::string& into, std::size_t limit) {
   std::array<char, 4096> buffer;
   const ssize_t count = read(from.descriptor(), buffer.data(), buffer.size());
@@ -294,7 +294,7 @@ void CommandRun::finish() {
     output_.fault = fmt::format("wrote more than {} bytes", limits_.out);
   }
   if (output_.err.size() > limits_.err) {
-    // The rest of a line may be what makes a secret in it recognizable.
+    // A cut line could contain part of a secret that is recognizable only as a whole.
     const auto end = output_.err.rfind('\n');
     output_.err.resize(end == std::string::npos ? 0 : end);
   }

@@ -17,8 +17,8 @@
 
 namespace bridge {
 
-/// The environment for a command: `environment` (as environ) without what holds our secrets or is
-/// meant for this process alone.
+/// The environment for a command: `environment` (as environ) without the variables that hold our
+/// secrets or are meant for this process alone.
 std::vector<std::string> child_environment(const char* const* environment);
 
 struct SpawnedShell {
@@ -26,34 +26,34 @@ struct SpawnedShell {
   int pidfd = -1;
   int out = -1;   ///< reads its stdout; does not block
   int err = -1;   ///< reads its stderr; does not block
-  int error = 0;  ///< errno, if it could not be started; then nothing of the above is open
+  int error = 0;  ///< errno, if it was not started; then none of the above is open
 };
 
 /// A process to be started.
 struct ProcessOrder {
   std::string path;
-  std::vector<std::string> arguments;  ///< the first is its name
+  std::vector<std::string> arguments;  ///< the first one is its name
   std::vector<std::string> environment;
-  /// Ours, and where they are in the process: from 3 on, one after the other.
+  /// Our descriptors, and their numbers in the process: consecutive from 3 on.
   std::vector<std::pair<int, int>> handed{};
-  std::optional<rlimit> descriptors{};  ///< its limit of them; none: ours
+  std::optional<rlimit> descriptors{};  ///< its descriptor limit; none: ours
 };
 
 /// Starts it: stdin /dev/null, its own process group, no other descriptor, default signal handlers
-/// and nothing blocked. All descriptors are the caller's.
+/// and nothing blocked. The caller owns all descriptors.
 SpawnedShell spawn_process(const ProcessOrder& order);
 
 /// Starts `/bin/sh -c COMMAND`: stdin /dev/null, its own process group, no other descriptor,
-/// default signal handlers and nothing blocked, child_environment(), and `descriptors` as its limit
-/// of them (none: ours). All descriptors are the caller's.
+/// default signal handlers and nothing blocked, child_environment(), and `descriptors` as its
+/// descriptor limit (none: ours). The caller owns all descriptors.
 SpawnedShell spawn_shell(const std::string& command,
                          const std::optional<rlimit>& descriptors = std::nullopt);
 
 struct CommandLimits {
   std::chrono::milliseconds time{10000};
   std::size_t out = 64u << 10;          ///< more on stdout ends the command
-  std::size_t err = 16u << 10;          ///< more on stderr is read and forgotten
-  std::optional<rlimit> descriptors{};  ///< that it may open; none: as many as we may
+  std::size_t err = 16u << 10;          ///< more on stderr is read and dropped
+  std::optional<rlimit> descriptors{};  ///< its descriptor limit; none: ours
 };
 
 struct CommandOutput {
@@ -73,7 +73,7 @@ class CommandRun {
   using Done = std::function<void(const CommandOutput&)>;
 
   CommandRun(EventLoop& loop, const std::string& command, const CommandLimits& limits, Done done);
-  /// Of a process that was just started, or could not be.
+  /// Runs a process that was just started, or failed to start.
   CommandRun(EventLoop& loop, const SpawnedShell& shell, const CommandLimits& limits, Done done);
   ~CommandRun();
   CommandRun(const CommandRun&) = delete;

@@ -34,7 +34,7 @@ Parts secrets_of_url(std::string_view url) {
   return parts;
 }
 
-/// All behind the first `separator`; of a value without one all.
+/// Everything after the first `separator`; without one the whole value.
 Parts secrets_behind(std::string_view value, char separator) {
   const auto found = value.find(separator);
   const auto begin = found == value.npos ? 0 : found + 1;
@@ -97,7 +97,7 @@ void ProcessStart::redact_originals() {
     char* const equals = std::strchr(variable, '=');
     if (equals != nullptr) explicit_bzero(equals + 1, std::strlen(equals + 1));
   }
-  // What stands behind `--` is the local server's own.
+  // The words after `--` belong to the local server.
   for (std::size_t i = 1; i < arguments_.size() && arguments_[i] != "--"; ++i) {
     for (const auto& [begin, length] : secret_parts(arguments_[i - 1], arguments_[i]))
       std::memset(original_arguments_[i] + begin, redaction, length);
@@ -112,7 +112,7 @@ void let_be_inspected(bool may) { prctl(PR_SET_DUMPABLE, may ? 1 : 0, 0, 0, 0); 
 
 namespace {
 
-/// Takes what has ended; ends with the daemon.
+/// Reaps ended processes; exits with the daemon.
 void reap(pid_t daemon) {
   int status = 0;
   for (pid_t pid = 0; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
@@ -127,7 +127,7 @@ void reap(pid_t daemon) {
     if (signal == SIGCHLD) {
       reap(daemon);
     } else if (signal > 0 && info.si_code != SI_KERNEL) {
-      kill(daemon, signal);  // one of the terminal's has reached the daemon by itself
+      kill(daemon, signal);  // the terminal's signals reach the daemon directly
     }
   }
 }
@@ -143,7 +143,7 @@ void leave_first_process_behind() {
   signal(SIGCHLD, SIG_DFL);
   const pid_t daemon = fork();
   if (daemon > 0) wait_for_daemon(daemon, all);
-  // Without a second process it goes on as process 1, which is better than not at all.
+  // If fork fails it continues as process 1, which is better than not running.
   sigprocmask(SIG_SETMASK, &before, nullptr);
   if (daemon < 0) return;
   const char* const sockets_for = std::getenv("LISTEN_PID");
@@ -154,7 +154,7 @@ void leave_first_process_behind() {
 
 void ensure_standard_descriptors() {
   for (int descriptor = 0; descriptor <= 2; ++descriptor) {
-    // The lowest free number is the one that is missing. It stays open for the child's processes.
+    // open() uses the lowest free number, the missing one. It stays open for child processes.
     if (fcntl(descriptor, F_GETFD) < 0 && errno == EBADF)
       static_cast<void>(open("/dev/null", O_RDWR));
   }

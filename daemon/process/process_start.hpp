@@ -10,8 +10,8 @@
 
 namespace bridge {
 
-/// Arguments or an environment as execve(2) takes them: a pointer to each, a null pointer at the
-/// end. They hold as long as `texts` stays as it is.
+/// Arguments or an environment for execve(2): a pointer to each text, a null pointer at the end.
+/// Valid while `texts` is unchanged.
 inline std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
   pointers.reserve(texts.size() + 1);
@@ -54,7 +54,7 @@ class ProcessStart {
   const std::vector<std::string>& arguments() const { return arguments_; }
 
   int argc() const { return static_cast<int>(arguments_.size()); }
-  /// Ends with a null pointer, as main's.
+  /// Ends with a null pointer, as main's argv does.
   char** argv() { return argument_pointers_.data(); }
 
   /// Redacts, where the kernel shows them to other users (/proc/PID/environ and cmdline, proc(5)),
@@ -72,36 +72,36 @@ class ProcessStart {
   std::vector<char*> environment_pointers_;
 };
 
-/// Where the secret parts of an argument are: offset and length. `previous` is the argument before
-/// it, which may be the option that this one is the value of. Pure.
+/// Positions of the secret parts of an argument: offset and length. `previous` is the argument
+/// before it, possibly the option whose value this one is. Pure.
 std::vector<std::pair<std::size_t, std::size_t>> secret_parts(std::string_view previous,
                                                               std::string_view argument);
 
-/// The same arguments with what may be secret in them blotted out. Pure.
+/// The same arguments with secret parts redacted. Pure.
 std::vector<std::string> redacted_arguments(std::vector<std::string> arguments);
 
-/// What the process is called where only its name is shown: of an image that was executed by its
-/// descriptor the kernel knows no better name than a number.
+/// Sets the process name that is shown without the path: for a program that was executed by its
+/// descriptor the kernel's own name is just a number.
 void name_process(const std::string& program);
 
-/// Whether other processes of the same user may read this one's memory, environment and descriptors
-/// through /proc, attach to it, or find it in a core dump: PR_SET_DUMPABLE, prctl(2). Inherited by
-/// what is forked, but not by what is executed.
+/// Sets whether other processes of the same user may read this one's memory, environment and
+/// descriptors through /proc, attach to it, or find it in a core dump: PR_SET_DUMPABLE, prctl(2).
+/// Inherited across fork, but not across exec.
 void let_be_inspected(bool may);
 
-/// Called first in main. In a container without an init the daemon would be process 1, whose duty
-/// it is to reap what others leave behind (a token command's helpers, processes of `docker exec`),
-/// and for which signals work otherwise. So that process stays behind here, small: it passes
-/// signals on, reaps, and ends as the daemon ends. It returns in the daemon, another process; at
-/// once if this is not process 1.
+/// Called first in main. In a container without an init the daemon would be process 1, which has
+/// to reap orphans (a token command's helpers, processes of `docker exec`), and for which signals
+/// work differently. So it forks: a small process 1 stays behind, which forwards signals, reaps,
+/// and exits with the daemon. Returns in the daemon, the new process; at once if this is not
+/// process 1.
 void leave_first_process_behind();
 
-/// Opens /dev/null for whichever of 0, 1, 2 is closed: what is opened next would get its number,
-/// and log lines would go into it. REQUIRES: nothing was opened before.
+/// Opens /dev/null for each of 0, 1, 2 that is closed: a later file would get its number, and log
+/// lines would go into it. REQUIRES: nothing was opened before.
 void ensure_standard_descriptors();
 
 /// The systemd service in a text like /proc/self/cgroup (cgroups(7)): `mcp-bridged@one.service`.
-/// Empty if there is none, or none that can be pasted into a shell as it stands.
+/// Empty if there is none, or its name cannot be pasted into a shell unquoted.
 std::string unit_in(std::string_view cgroups);
 
 /// The service that this process belongs to; empty if none.

@@ -15,7 +15,7 @@
 namespace bridge {
 namespace {
 
-/// Standard streams, the loop, signals, sockets that listen, the log, files and folders in passing,
+/// Standard streams, the loop, signals, listening sockets, the log, files and folders used briefly,
 /// name services, a token command's pipes.
 constexpr std::size_t own_descriptors = 64;
 
@@ -55,7 +55,7 @@ double seconds_of(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
 }
 
-/// The second number of /proc/self/statm, proc(5), is in pages.
+/// The second number of /proc/self/statm, proc(5), in pages.
 std::size_t resident_bytes() {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen("/proc/self/statm", "re"),
                                                              &std::fclose);
@@ -67,7 +67,7 @@ std::size_t resident_bytes() {
   return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-/// Less the one that looking takes.
+/// Without the descriptor used for counting.
 std::size_t open_descriptors() {
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir("/proc/self/fd"), &closedir);
   if (!folder) return 0;
@@ -105,7 +105,7 @@ void HeapTrimmer::begin() {
 }
 
 void HeapTrimmer::trim() {
-  if (is_worth_it()) return;  // it goes on: look() begins anew at the end of this turn
+  if (is_worth_it()) return;  // the burst continues: look() begins again at the end of this turn
 #ifdef __GLIBC__
   malloc_trim(0);
 #endif

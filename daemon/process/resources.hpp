@@ -11,8 +11,8 @@
 
 namespace bridge {
 
-/// How many file descriptors the parts may need at most. All in one pool the HTTP face could leave
-/// nothing for the Unix socket or for the upstream: so it gets what the others leave.
+/// The most file descriptors that each part may need. With a common pool the HTTP face could leave
+/// none for the Unix socket or the upstream, so it gets those that the others leave.
 struct DescriptorNeeds {
   std::size_t clients = 0;   ///< connections of the Unix socket
   std::size_t upstream = 0;  ///< connections to it, or its pipes
@@ -26,16 +26,16 @@ struct DescriptorNeeds {
 };
 
 /// Raises the soft limit of file descriptors as far as `needed` and the hard limit allow. Returns
-/// the limit as it was: a child gets it back, since programs that use select(2) break with more.
+/// the previous limit, which children get back, since programs that use select(2) fail with more.
 rlimit raise_descriptor_limit(std::size_t needed);
 
-/// The soft limit now.
+/// The present soft limit.
 std::size_t descriptor_limit();
 
-/// Sets the limit; nothing if both are 0, which says that it is not known.
+/// Sets the limit; does nothing if both are 0, which means unknown.
 void limit_descriptors(const rlimit& limit);
 
-/// What this process uses, from /proc/self; 0 where that cannot be read.
+/// This process's resource usage, from /proc/self; 0 where that cannot be read.
 struct ProcessUsage {
   double cpu_seconds = 0;
   std::size_t resident_bytes = 0;
@@ -52,16 +52,16 @@ struct IdleOptions {
   std::chrono::milliseconds keep{std::chrono::hours(24)};
 };
 
-/// Gives memory back to the system after a burst: what was freed in the middle of the heap the
-/// allocator keeps for itself, tens of megabytes after a flood.
+/// Returns memory to the system after a burst: the allocator keeps memory that was freed in the
+/// middle of the heap, tens of megabytes after a flood.
 ///
-/// Once, a second after the queues have shrunk by a megabyte or more, unless they do so again in
-/// between; no timer runs otherwise. The loop's thread only; `budget` outlives it.
+/// Runs once, a second after the queues have shrunk by a megabyte or more, unless they do so again
+/// in between; no timer runs otherwise. The loop's thread only; `budget` outlives it.
 class HeapTrimmer {
  public:
   HeapTrimmer(EventLoop& loop, ByteBudget& budget);
 
-  /// At the end of each turn: cheap.
+  /// Called at the end of each turn: cheap.
   void look() {
     if (is_worth_it() && !timer_.is_set()) begin();
   }

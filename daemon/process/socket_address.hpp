@@ -17,7 +17,7 @@ struct SocketAddress {
     std::memcpy(address.sun_path, name.data(), name.size());
     const bool abstract = !name.empty() && name.front() == '@';
     if (abstract) address.sun_path[0] = '\0';
-    // An abstract name is exactly as long as it says; a path ends with a zero.
+    // The length of an abstract name is exact; a path ends with a zero.
     length =
         static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size() + (abstract ? 0 : 1));
   }

@@ -16,7 +16,7 @@
 namespace bridge {
 namespace {
 
-/// Every text of an entry that may have variables in it, and where it stands.
+/// Visits every text of an entry that may contain variables, with its location.
 template <class Visit>
 void each_text(ServerEntry& entry, Visit&& visit) {
   visit(entry.command, "command");
@@ -27,7 +27,7 @@ void each_text(ServerEntry& entry, Visit&& visit) {
   for (auto& [name, value] : entry.headers) visit(value, "headers." + printable(name, 80));
 }
 
-/// Texts in the order in which they came, the first of equal ones only.
+/// Distinct texts in the order of first occurrence.
 class Notes {
  public:
   void add(std::string one) {
@@ -65,7 +65,7 @@ class Resolver {
   }
 
   const std::vector<std::string>& missing() const { return missing_.all(); }
-  /// In the order of the file's definitions.
+  /// The missing inputs, in the order of the file's definitions.
   std::vector<std::string> to_ask() const {
     std::vector<std::string> ids = to_ask_.all();
     std::stable_sort(ids.begin(), ids.end(), [this](const auto& left, const auto& right) {
@@ -74,7 +74,7 @@ class Resolver {
     return ids;
   }
 
-  /// Null if there is none.
+  /// Null if not defined.
   const InputDefinition* definition(const std::string& id) const {
     const std::size_t at = place(id);
     return at < config_.inputs.size() ? &config_.inputs[at] : nullptr;
@@ -101,7 +101,7 @@ class Resolver {
     return std::nullopt;
   }
 
-  /// Of the first definition of that id; behind all of them if there is none.
+  /// The position of the first definition of that id; past all of them if there is none.
   std::size_t place(const std::string& id) const {
     const auto found = places_.find(id);
     return found == places_.end() ? config_.inputs.size() : found->second;
@@ -128,7 +128,7 @@ std::string list_of(const std::vector<std::string>& names) {
   return list;
 }
 
-/// `entry` as far as there are values; the resolver knows what is missing.
+/// Expands `entry` with the known values; the resolver records what is missing.
 ServerEntry expand_entry(const ServerEntry& entry, Resolver& resolver, const std::string& source) {
   ServerEntry expanded = entry;
   std::size_t left = max_expanded;
@@ -156,7 +156,7 @@ ServerEntry expand_entry(const ServerEntry& entry, Resolver& resolver, const std
 
 ServerEntry resolve_server(const ServerEntry& entry, const ServerConfig& config,
                            InputSources& sources, const std::string& source) {
-  // A second round has the answers.
+  // A second pass uses the answers.
   for (;;) {
     Resolver resolver(config, sources);
     ServerEntry resolved = expand_entry(entry, resolver, source);
@@ -168,7 +168,7 @@ ServerEntry resolve_server(const ServerEntry& entry, const ServerConfig& config,
       const InputDefinition* const defined = resolver.definition(id);
       const auto answer = ask_for_input(defined != nullptr ? *defined : InputDefinition{id, {}});
       if (!answer) {
-        sources.may_ask = false;  // the terminal is gone: what is missing now is said
+        sources.may_ask = false;  // the terminal is gone: missing values are an error now
         break;
       }
       sources.answers[id] = *answer;

@@ -15,7 +15,7 @@ namespace {
 
 class ServerReader final : DocumentReader {
  public:
-  /// Checks the grammar of the whole: what is read later is well-formed.
+  /// Checks the grammar of the whole text, so that later reads see well-formed JSON.
   ServerReader(std::string_view text, std::string source)
       : DocumentReader(text), source_(std::move(source)) {
     if (!is_utf8(whole())) fail("not UTF-8");
@@ -43,7 +43,7 @@ class ServerReader final : DocumentReader {
     return value;
   }
 
-  /// A number or a boolean stands for its text.
+  /// The text of a scalar; a number or a boolean counts as its text.
   std::string scalar(std::string_view raw, const std::string& what) const {
     if (is_string(raw)) return text(raw, what);
     if (raw.empty() || raw.front() == '{' || raw.front() == '[' || raw == "null")
@@ -139,7 +139,7 @@ class ServerReader final : DocumentReader {
     return all;
   }
 
-  /// A choice is a text, or an object that shows a `label` for a `value`.
+  /// A choice is a text, or an object with a `label` for display and a `value`.
   std::string choice(std::string_view raw) const {
     return is_object(raw) ? find_string(raw, "value").value_or(std::string())
                           : scalar(raw, "an input's option");

@@ -9,7 +9,7 @@
 
 namespace bridge {
 
-/// A value that the file's user has to give.
+/// A value that the file's user has to provide.
 struct InputDefinition {
   std::string id;
   std::string description;
@@ -21,7 +21,7 @@ struct InputDefinition {
 /// One server of a config file, with its variables not yet replaced.
 struct ServerEntry {
   std::string name;
-  std::string type;  ///< empty: told by what else is there
+  std::string type;  ///< empty: derived from the other members
   std::string command;
   std::vector<std::string> arguments{};
   std::map<std::string, std::string> environment{};
@@ -35,17 +35,17 @@ struct ServerConfig {
   std::vector<ServerEntry> servers{};
 };
 
-/// Reads what the ecosystem's tools write: the maps `mcpServers` and `servers` (also inside of
-/// `mcp`), and the lists `inputs` and `tools`. Comments and trailing commas are tolerated, members
-/// that the bridge does not know are skipped. Pure; throws StartError (78), which begins with
-/// `source` and has no value of the file in it.
+/// Reads the files that the ecosystem's tools write: the maps `mcpServers` and `servers` (also
+/// inside of `mcp`), and the lists `inputs` and `tools`. Comments and trailing commas are
+/// tolerated, unknown members are skipped. Pure; throws StartError (78), which begins with `source`
+/// and contains no value of the file.
 ServerConfig read_server_config(std::string_view text, const std::string& source);
 
-/// Reads an object whose members are all texts (numbers and booleans count as theirs):
+/// Reads an object whose members are all texts (numbers and booleans count as their texts):
 /// --input-file.
 std::map<std::string, std::string> read_text_map(std::string_view text, const std::string& source);
 
-/// The one that is meant: by its name, or the only one. Throws StartError (64).
+/// The selected server: by its name, or the only one. Throws StartError (64).
 const ServerEntry& choose_server(const ServerConfig& config, const std::string& name,
                                  const std::string& source);
 

@@ -1,4 +1,4 @@
-// Asking on the terminal for an input of a config file.
+// Asks on the terminal for an input of a config file.
 #include <poll.h>
 #include <signal.h>
 #include <unistd.h>
@@ -20,7 +20,7 @@ constexpr std::array<int, 4> ending_signals = {SIGINT, SIGTERM, SIGHUP, SIGQUIT}
 
 volatile sig_atomic_t caught = 0;
 
-/// While it lives a signal only interrupts waiting; it takes effect when the terminal is as before.
+/// While it lives a signal only interrupts waiting; it takes effect once the terminal is restored.
 class CaughtSignals {
  public:
   CaughtSignals() {
@@ -40,7 +40,7 @@ class CaughtSignals {
       sigaction(ending_signals[i], &before_[i], nullptr);
     if (caught != 0) raise(caught);
   }
-  /// False if a signal came, at any time.
+  /// False if a signal has arrived at any time.
   bool wait_for_input() const {
     pollfd input{STDIN_FILENO, POLLIN, 0};
     while (caught == 0) {
@@ -87,7 +87,7 @@ std::optional<std::string> ask_for_input(const InputDefinition& input) {
     std::optional<std::string> answer;
     {
       const CaughtSignals signals;
-      const HiddenTyping hidden(input.password);  // before the question: who sees it may type
+      const HiddenTyping hidden(input.password);  // before the question appears
       std::fputs(question_of(input).c_str(), stderr);
       answer = read_line(signals);
     }

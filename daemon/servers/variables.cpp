@@ -39,7 +39,7 @@ bool is_name(std::string_view text) {
   return !text.empty() && text.find_first_not_of(name_characters) == text.npos;
 }
 
-/// What stands behind a `${` that is not closed; nothing if it is text.
+/// The variable that an unclosed `${` begins; nullopt if it is ordinary text.
 std::optional<Variable> unclosed_variable(std::string_view text) {
   for (const std::string_view prefix : {input_prefix, environment_prefix}) {
     if (!text.starts_with(prefix)) continue;
@@ -54,18 +54,18 @@ std::optional<Variable> unclosed_variable(std::string_view text) {
   return std::nullopt;
 }
 
-/// A `${`.
+/// The position of a `${`.
 struct Opening {
   std::size_t begin;
-  std::size_t end;  ///< where the `}` is that closes it; npos if there is none
+  std::size_t end;  ///< of the closing `}`; npos if there is none
 };
 
-/// All of them in `text`, in order, found in one pass; nothing if they stand too deep in one
-/// another.
+/// Finds all openings in `text`, in order, in a single pass; nullopt if they are nested deeper than
+/// max_variable_depth.
 std::optional<std::vector<Opening>> find_openings(std::string_view text) {
   struct Unclosed {
     std::size_t opening;
-    std::size_t depth = 0;  ///< of what is closed within it
+    std::size_t depth = 0;  ///< of the closed ones within it
   };
   std::vector<Opening> all;
   std::vector<Unclosed> unclosed;
@@ -93,11 +93,11 @@ class Expander {
            std::size_t most)
       : text_(text), openings_(openings), value_of_(value_of), most_(most) {}
 
-  /// From `at` up to `end`. Calls itself for a default, so no deeper than max_variable_depth.
+  /// Expands from `at` up to `end`. Recursive for a default, at most max_variable_depth deep.
   void expand(std::size_t at, std::size_t end) {
     while (next_ < openings_.size() && openings_[next_].begin < end && !is_too_long()) {
       const Opening opening = openings_[next_++];
-      if (opening.begin < at) continue;  // within one that is done
+      if (opening.begin < at) continue;  // within an expanded one
       const std::size_t inside = opening.begin + 2;
       if (opening.end == text_.npos) {
         if (const auto variable = unclosed_variable(text_.substr(inside))) value_of_(*variable);

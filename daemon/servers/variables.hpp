@@ -11,26 +11,26 @@
 
 namespace bridge {
 
-/// Where the values of a file's inputs come from, the first that has one: --input, --input-file,
-/// the environment, what was answered before, the terminal, the input's default.
+/// The sources of the inputs' values, in precedence: --input, --input-file, the environment,
+/// earlier answers, the terminal, the input's default.
 struct InputSources {
   std::map<std::string, std::string> given{};    ///< --input
   std::map<std::string, std::string> file{};     ///< --input-file
-  std::map<std::string, std::string> answers{};  ///< of the terminal, by id; grows
+  std::map<std::string, std::string> answers{};  ///< given on the terminal, by id; grows
   bool may_ask = false;
 };
 
 /// `MCP_INPUT_` and the id in upper case, other characters than letters and digits as `_`. Pure.
 std::string variable_of_input(const std::string& id);
 
-/// The value, unless only the terminal can have it.
+/// The value, unless it can only come from the terminal.
 std::optional<std::string> find_input(const std::string& id, const InputSources& sources);
 
-/// Asks on the terminal; the answer is hidden if it is a password. Nothing if the terminal is gone.
-/// A signal ends the process as usual, with the terminal as it was.
+/// Asks on the terminal; a password is not echoed. nullopt if the terminal is gone. A signal ends
+/// the process as usual, with the terminal restored.
 std::optional<std::string> ask_for_input(const InputDefinition& input);
 
-/// Whether stdin and stderr are a terminal.
+/// Whether both stdin and stderr are a terminal.
 bool has_terminal();
 
 /// A `${…}` in a config file.
@@ -38,26 +38,26 @@ struct Variable {
   enum class Kind {
     input,        ///< `${input:ID}`
     environment,  ///< `${env:NAME}`, `${NAME}`, `${NAME:-default}`
-    unknown,      ///< something an editor may know and the bridge does not
-    unclosed,     ///< `${input:ID` or `${env:NAME` and no `}`: surely not meant as text
+    unknown,      ///< known to an editor perhaps, but not to the bridge
+    unclosed,     ///< `${input:ID` or `${env:NAME` without `}`: surely not meant as text
   };
   Kind kind = Kind::unknown;
-  /// Of the unknown: all that stands between the braces; of the unclosed: what begins it, with the
-  /// name, but nothing behind that.
+  /// Of an unknown one: everything between the braces; of an unclosed one: its beginning up to the
+  /// end of the name.
   std::string name;
-  /// Behind `:-`; may have variables in it. It lies in the text that was parsed.
+  /// The default after `:-`; may contain variables. A view of the parsed text.
   std::optional<std::string_view> otherwise{};
 };
 
-/// What stands between `${` and `}`. Pure.
+/// Parses the text between `${` and `}`. Pure.
 Variable parse_variable(std::string_view text);
 
-/// How deep variables may stand in the defaults of others.
+/// How deep variables may be nested in defaults.
 constexpr std::size_t max_variable_depth = 32;
-/// What all texts of a server may become together, in bytes: no more can be handed to a program.
+/// The most bytes that all texts of a server may expand to: more cannot be passed to a program.
 constexpr std::size_t max_expanded = 2u << 20;
 
-/// A text with its variables replaced, or why it cannot be had.
+/// A text with its variables replaced, or why that failed.
 struct Expansion {
   enum class Fault {
     none,
@@ -68,11 +68,11 @@ struct Expansion {
   Fault fault = Fault::none;
 };
 
-/// `text` with each variable replaced by what `value_of` says; one without a value is left out. A
-/// default is expanded too, if it is used: then `value_of` is not asked to have a value. Any other
-/// `${` that is not closed is text, as a shell's may be.
+/// `text` with each variable replaced by the result of `value_of`; one without a value is left out.
+/// A default is expanded too if it is used; `value_of` need not have a value then. Any other
+/// unclosed `${` is text, as in a shell command.
 ///
-/// Pure. Takes time in proportion to the text and to what it becomes, whatever is in it.
+/// Pure. Takes time in proportion to the text and its expansion, whatever the content.
 Expansion expand_variables(
     std::string_view text,
     const std::function<std::optional<std::string>(const Variable&)>& value_of,

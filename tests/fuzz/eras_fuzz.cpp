@@ -7,8 +7,8 @@
 #include "mcp/request_meta.hpp"
 #include "mcp/subscription_filter.hpp"
 
-// Any message may come, and is translated for the other era: no crash; what is made of it is a
-// message of the same id, and what is noted of it is where it stands.
+// Any message may come, and is translated for the other era. No crash; the result is a message with
+// the same id, and the noted positions in it are correct.
 
 namespace {
 
@@ -20,7 +20,7 @@ void same(Slice noted, Slice there) {
   MUST(noted.end == there.end);
 }
 
-/// Nothing, if the edit nested it beyond the limit.
+/// Does nothing if the edit nested it beyond the limit.
 void check_notes(const Frame& made) {
   const auto parsed = parse_frame(made.bytes);
   const auto* const read = std::get_if<Frame>(&parsed);

@@ -6,8 +6,8 @@
 #include "harness.hpp"
 #include "json/frame.hpp"
 
-// Any bytes may come: no crash; what is accepted has its slices inside its own bytes, is unchanged,
-// and is still the same frame when its ids and tokens were replaced and put back.
+// Any bytes may come. No crash; an accepted frame has its slices inside its own bytes, is
+// unchanged, and is still the same frame after its ids and tokens were replaced and restored.
 
 namespace {
 
@@ -73,7 +73,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         }
         const Frame& frame = std::get<Frame>(element);
         check_accepted(frame, frame.bytes);
-        // Alone it is the same message.
+        // Parsed alone it is the same message.
         const auto parsed = parse_frame(frame.bytes);
         const Frame* const alone = std::get_if<Frame>(&parsed);
         MUST(alone != nullptr && alone->kind == frame.kind && alone->method == frame.method);

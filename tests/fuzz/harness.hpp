@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string_view>
 
-/// Ends the run with a report if an invariant does not hold; unlike assert in every build type.
+/// Aborts with a report if an invariant does not hold; unlike assert in every build type.
 #define MUST(condition)                                                    \
   do {                                                                     \
     if (!(condition)) {                                                    \
@@ -15,7 +15,7 @@
     }                                                                      \
   } while (false)
 
-/// Feeds `bytes` in chunks whose sizes come from the `plan`, over and over.
+/// Feeds `bytes` in chunks whose sizes are taken from the `plan`, cyclically.
 template <class Feed>
 void feed_in_chunks(std::string_view bytes, std::string_view plan, Feed&& feed) {
   for (std::size_t step = 0; !bytes.empty(); ++step) {
@@ -26,7 +26,7 @@ void feed_in_chunks(std::string_view bytes, std::string_view plan, Feed&& feed) 
   }
 }
 
-/// Takes the limit and the plan of the chunks from the front of the input.
+/// Takes the limit and the chunk plan from the front of the input.
 struct Input {
   Input(const std::uint8_t* data, std::size_t size)
       : bytes(reinterpret_cast<const char*>(data), size) {

@@ -8,16 +8,16 @@
 #include "harness.hpp"
 #include "http/server/http_connection.hpp"
 
-// A whole connection: whatever a caller sends, in whatever pieces, whether it reads, waits or stops
-// sending, every request gets one answer in its order, what is held is bounded, and in the end
-// everything has had its time and is over.
+// A whole connection: for any bytes of a caller, in any pieces, whether it reads, waits or stops
+// sending, every request gets one response in order, held memory is bounded, and after all timeouts
+// the connection has ended.
 
 namespace {
 
 using bridge::HttpConnection;
 
 constexpr std::size_t max_body = 4096;
-/// One read, what came too early, a head and its body, and the answers that are not read.
+/// One read, bytes that came too early, a head and its body, and unread responses.
 constexpr std::size_t most_held = (64u << 10) * 4 + (32u << 10) + max_body;
 
 class StillClock final : public bridge::Clock {
@@ -30,7 +30,7 @@ class StillClock final : public bridge::Clock {
   bridge::SteadyTime now_ = bridge::SteadyTime{} + std::chrono::hours(1);
 };
 
-/// Answers at once, later, or by a stream, as the request's path says.
+/// Responds at once, later, or by a stream, depending on the request's path.
 class Answers final : public bridge::HttpRequests, public bridge::HttpResponder {
  public:
   bridge::Admission request_begins(const bridge::RequestHead& head, bool) override {
@@ -116,7 +116,7 @@ class Run {
     }
     run();
   }
-  /// All that waits for time has its end, and the answers have one each.
+  /// All timeouts expire, and every request has one response.
   void finish() {
     for (int i = 0; i < 64 && !connection_->is_over(); ++i) {
       read();
@@ -170,7 +170,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   });
   if (input.limit % 2 == 0) run.half_close();
   run.finish();
-  // An answer begins where the one before it ends: never in the middle of nothing.
+  // A response begins where the previous one ends.
   MUST(run.output.empty() || run.output.starts_with("HTTP/1.1 "));
   return 0;
 }

@@ -6,9 +6,9 @@
 #include "json/json_progress.hpp"
 #include "text/utf8.hpp"
 
-// Any bytes may come, cut anywhere: what is called good is good to JsonScanner, and the other way
-// round for an object or an array; so is each value that is noted. The first byte says how the text
-// is cut and how often it is repeated inside of an array, so that it meets the edges of blocks.
+// Any bytes may come, cut anywhere. What it calls good is good to JsonScanner, and vice versa for
+// an object or an array; so is each noted value. The first byte determines the cuts and how often
+// the text is repeated inside of an array, so that it meets the edges of blocks.
 
 namespace {
 
@@ -56,7 +56,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string text(reinterpret_cast<const char*>(data + 1), size - 1);
   const std::size_t cut = 1 + data[0] % 97;
   check(text, cut);
-  // Large enough that its values are noted.
+  // Large enough for its values to be noted.
   check("{\"result\":{\"x\":[" + std::string(data[0], ' ') + text + "],\"y\":\"" +
             std::string(5000, 'a') + "\"}}",
         cut);

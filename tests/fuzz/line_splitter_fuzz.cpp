@@ -4,8 +4,8 @@
 #include "harness.hpp"
 #include "json/arriving_text.hpp"
 
-// What is reported does not depend on the chunks; no line is longer than the limit or holds a line
-// end; what is held is bounded.
+// The reported lines do not depend on the chunks; no line is longer than the limit or contains a
+// line end; held memory is bounded.
 
 namespace {
 

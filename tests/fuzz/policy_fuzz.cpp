@@ -18,7 +18,7 @@
 
 namespace bridge {
 
-// The log's, which would need its libraries; as strict, with less that may stand.
+// Replaces the log's, which would need its libraries; as strict, and allows fewer characters.
 std::string printable(std::string_view text, std::size_t limit) {
   std::string shown(text.substr(0, limit));
   for (char& one : shown) one = one < ' ' || one > '~' ? '?' : one;
@@ -34,7 +34,7 @@ using Clock = std::chrono::steady_clock;
 
 bool continues(char one) { return (static_cast<unsigned char>(one) & 0xc0) == 0x80; }
 
-/// By a table of all prefixes: slow, and without a thought.
+/// Uses a table of all prefixes: slow, and obviously correct.
 bool matches_plainly(std::string_view pattern, std::string_view text) {
   std::vector<bool> row(text.size() + 1, false);
   row[0] = true;
@@ -42,7 +42,7 @@ bool matches_plainly(std::string_view pattern, std::string_view text) {
     std::vector<bool> next(text.size() + 1, false);
     for (std::size_t at = 0; at <= text.size(); ++at) {
       if (wanted == '*') {
-        // It ends where a character does.
+        // A match ends only at the end of a character.
         const bool at_character = at == text.size() || !continues(text[at]);
         next[at] = row[at];
         for (std::size_t before = 0; before < at && !next[at]; ++before)
@@ -160,7 +160,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text = take_part(rest);
   const std::string_view params = take_part(rest);
   const auto begin = Clock::now();
-  // The params of a frame are JSON, whatever is in them.
+  // The params of a frame are always JSON, whatever their content.
   check_file(text, is_json(params) ? params : "{}");
   check_globs(rest.substr(0, 64), params.substr(0, 256));
   MUST(Clock::now() - begin < std::chrono::seconds(10));

@@ -4,8 +4,8 @@
 #include "harness.hpp"
 #include "http/request.hpp"
 
-// What is read as requests does not depend on the chunks, no body is longer than the limit, what is
-// held is bounded, and nothing follows a fault.
+// The requests that are read do not depend on the chunks, no body is longer than the limit, held
+// memory is bounded, and nothing follows a fault.
 
 namespace {
 

@@ -16,7 +16,7 @@ namespace bridge {
 std::optional<std::string> ask_for_input(const InputDefinition&) { return std::nullopt; }
 bool has_terminal() { return false; }
 
-// The log's, which would need its libraries; here only its bound counts.
+// Replaces the log's, which would need its libraries; only its bound matters here.
 std::string printable(std::string_view text, std::size_t limit) {
   return std::string(text.substr(0, limit));
 }
@@ -64,7 +64,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const bridge::Expansion expansion = bridge::expand_variables(text, value);
   MUST(expansion.text.size() <= bridge::max_expanded);
   read(text);
-  // Sanitizers and a slow machine allowed for: a square would take minutes.
+  // Allows for sanitizers and a slow machine: quadratic time would take minutes.
   MUST(Clock::now() - begin < std::chrono::seconds(10));
   return 0;
 }

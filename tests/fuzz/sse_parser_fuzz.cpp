@@ -4,8 +4,8 @@
 #include "harness.hpp"
 #include "http/sse_parser.hpp"
 
-// What is reported does not depend on the chunks, no event is longer than the limit, and what is
-// held is bounded.
+// The reported events do not depend on the chunks, no event is longer than the limit, and held
+// memory is bounded.
 
 namespace {
 
@@ -41,7 +41,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Transcript split(input.limit);
   feed_in_chunks(input.bytes, input.plan, [&](std::string_view chunk) {
     split.parser.feed(chunk, split);
-    // One event's data, and of one line as much again, or the longest other field, and a chunk.
+    // One event's data, and as much again for one line, or the longest other field, and a chunk.
     MUST(split.parser.pending_bytes() <= 2 * input.limit + 4096 + 64);
   });
   MUST(whole.lines == split.lines);

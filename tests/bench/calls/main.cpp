@@ -1,9 +1,9 @@
-// Calls to whatever speaks MCP, as one line of JSON for each peer: what figures.py is made of.
+// Calls to any MCP peer, one line of JSON for each: the input of figures.py.
 //   bench-calls latency ROUNDS CALLS TOOL SIZE PEER…      p50 and p99 of a call, in microseconds;
 //                                                         the tool "list": of tools/list
 //   bench-calls rate ROUNDS MILLISECONDS CLIENTS PEER…    answers a second of a closed loop
 //   bench-calls connect ROUNDS CALLS PEER…                p50 of connect, one call, close
-// A peer is unix:PATH, http:PORT, or stdio:PROGRAM[ ARGUMENT]…; all of them are measured in turns.
+// A peer is unix:PATH, http:PORT, or stdio:PROGRAM[ ARGUMENT]…; all are measured in turns.
 #include <unistd.h>
 #include <algorithm>
 #include <csignal>
@@ -24,7 +24,7 @@
 
 namespace {
 
-/// Something that is called, with a session of its own if it speaks HTTP or is a process.
+/// A peer to be called, with its own session if it uses HTTP or is a process.
 class Peer {
  public:
   explicit Peer(const std::string& spec) : spec_(spec), target_(spec.substr(spec.find(':') + 1)) {

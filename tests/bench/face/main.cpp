@@ -1,6 +1,6 @@
 // usage: face-load PORT PATH CLIENTS MILLISECONDS
 // A closed loop of `tools/call` over Streamable HTTP, a session and a kept connection for each
-// client. Prints the calls answered a second.
+// client. Prints the answered calls per second.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -14,7 +14,7 @@
 
 namespace {
 
-/// Opens a session; its id.
+/// Opens a session and returns its id.
 std::string open_session(bench::Caller& caller, const std::string& path) {
   caller.call_well(bench::http_post(bench::initialize_message(), {}, path));
   const std::string session(bench::header_value(caller.reader().head(), "Mcp-Session-Id"));

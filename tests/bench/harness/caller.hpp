@@ -8,17 +8,17 @@
 
 namespace bench {
 
-/// How answers are told apart on a connection.
+/// How responses are delimited on a connection.
 enum class Framing { http, line };
 
-/// Gathers one answer at a time from a descriptor. One request is in flight at most, so what
-/// follows an answer is an error. Costs the same for both framings, so that it cancels out of the
+/// Collects one response at a time from a descriptor. At most one request is in flight, so bytes
+/// after a response are an error. Costs the same for both framings, so that it cancels out of the
 /// ratios.
 class AnswerReader {
  public:
   explicit AnswerReader(Framing framing) : framing_(framing) {}
 
-  /// One read; true when the answer is whole. A non-blocking descriptor may have nothing yet.
+  /// One read; true when the response is complete. A non-blocking descriptor may have no data yet.
   bool read_some(int fd);
   std::string_view head() const { return std::string_view(buffer_).substr(0, extent_.head); }
   std::string_view body() const {
@@ -35,7 +35,7 @@ class AnswerReader {
   HttpExtent extent_;
 };
 
-/// A connection on which one request after the other is sent and answered, each in one write.
+/// A connection on which requests are sent and answered one after the other, each in one write.
 class Caller {
  public:
   Caller(Descriptor connection, Framing framing)
@@ -44,9 +44,9 @@ class Caller {
   Caller(Descriptor from, Descriptor to, Framing framing)
       : connection_(std::move(from)), to_(std::move(to)), reader_(framing) {}
 
-  /// The answer, valid until the next call.
+  /// The response, valid until the next call.
   std::string_view call(std::string_view request);
-  /// The same; throws if the answer holds no result.
+  /// The same; throws if the response has no result.
   void call_well(std::string_view request);
 
   void send(std::string_view request);
@@ -56,11 +56,11 @@ class Caller {
 
  private:
   Descriptor connection_;
-  Descriptor to_;  ///< if it is another one
+  Descriptor to_;  ///< if it is a different one
   AnswerReader reader_;
 };
 
-/// Throws with the beginning of the answer if it holds no result.
+/// Throws an error with the beginning of the response if it has no result.
 void check_result(std::string_view answer);
 
 }  // namespace bench

@@ -8,11 +8,11 @@
 
 namespace bench {
 
-/// A process of the benchmark; SIGTERM and then SIGKILL on destruction, and killed if the benchmark
-/// dies. Inherits the affinity of the moment.
+/// A process of the benchmark; ended by SIGTERM and then SIGKILL on destruction, and killed if the
+/// benchmark dies. Inherits the present affinity.
 class Child {
  public:
-  /// stderr is appended to `log`; with `wants_line` the first line of stdout is waited for.
+  /// stderr is appended to `log`; with `wants_line` it waits for the first line of stdout.
   Child(const std::vector<std::string>& command, const std::string& log, bool wants_line);
   ~Child();
   Child(const Child&) = delete;
@@ -31,17 +31,17 @@ class Child {
 /// Wall time in microseconds of one process from start to end; stdout is discarded.
 double time_process(const std::vector<std::string>& command);
 
-/// What the kernel knows of a process; all its threads together.
+/// A process's CPU time as the kernel counts it; all its threads together.
 double cpu_microseconds(pid_t pid);
 std::size_t voluntary_switches(pid_t pid);
-/// A line of /proc/PID/status in KiB, as "RssAnon".
+/// The value of a line of /proc/PID/status in KiB, such as "RssAnon".
 std::size_t status_kib(pid_t pid, const std::string& field);
 
-/// Pins this process, and children started from now on, to one of the CPUs it may use, while it
-/// lives.
+/// While it lives, pins this process, and children started from now on, to one of its available
+/// CPUs.
 class PinnedToOneCpu {
  public:
-  /// `number`: the first is 0. REQUIRES: there are more.
+  /// `number` starts at 0. REQUIRES: it is below cpu_count().
   explicit PinnedToOneCpu(int number = 0);
   ~PinnedToOneCpu();
   PinnedToOneCpu(const PinnedToOneCpu&) = delete;
@@ -51,7 +51,7 @@ class PinnedToOneCpu {
   std::vector<char> before_;
 };
 
-/// How many CPUs this process may use.
+/// The number of CPUs this process may use.
 int cpu_count();
 
 }  // namespace bench

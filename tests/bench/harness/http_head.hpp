@@ -7,7 +7,7 @@
 
 namespace bench {
 
-/// The value of a header, found without regard to case; empty if it is not there.
+/// The value of a header, found without regard to case; empty if absent.
 inline std::string_view header_value(std::string_view head, std::string_view name) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
   for (std::size_t line = head.find("\r\n"); line != head.npos;
@@ -24,14 +24,14 @@ inline std::string_view header_value(std::string_view head, std::string_view nam
   return {};
 }
 
-/// Where a message with a Content-Length (or none: an empty body) has its parts.
+/// The positions in a message with a Content-Length (or none: an empty body).
 struct HttpExtent {
   std::size_t head = 0;
   std::size_t body = 0;
-  bool is_chunked = false;  ///< then its end is found by its last chunk, which no message holds
+  bool is_chunked = false;  ///< ends with its last chunk, which occurs in no message
 };
 
-/// Empty while the head is not complete.
+/// nullopt while the head is incomplete.
 inline std::optional<HttpExtent> http_extent(std::string_view bytes) {
   const std::size_t end = bytes.find("\r\n\r\n");
   if (end == bytes.npos) return {};

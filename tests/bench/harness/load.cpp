@@ -7,7 +7,7 @@
 namespace bench {
 namespace {
 
-/// Reads what there is; true if that ended an answer.
+/// Reads available bytes; true if they completed a response.
 bool progressed(Caller& caller) {
   if (!caller.read_some()) return false;
   check_result(caller.reader().body());

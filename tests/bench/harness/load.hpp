@@ -8,7 +8,7 @@
 
 namespace bench {
 
-/// Answers a second of a closed loop: each caller sends again as soon as it is answered.
+/// Responses per second of a closed loop: each caller sends again as soon as it has its response.
 double calls_per_second(std::vector<Caller>& callers, const std::string& request,
                         std::chrono::milliseconds duration);
 /// The same with a request of its own for each caller.

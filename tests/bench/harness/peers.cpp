@@ -60,7 +60,7 @@ Relay::Relay(std::vector<std::string> command, std::string socket, Folder& folde
 Caller Relay::connect() const { return Caller(connect_unix(socket_), Framing::line); }
 
 Upstream start_demo_upstream(const Programs& programs, Folder& folder) {
-  // A connection that waits for its turn in the rounds must not be closed meanwhile.
+  // A connection that is idle between its rounds must not be closed.
   return Upstream({programs.demo_upstream, "--no-log", "--keep-alive-timeout", "600"}, folder);
 }
 

@@ -12,7 +12,7 @@
 
 namespace bench {
 
-/// Where the programs are.
+/// The paths of the programs.
 struct Programs {
   std::string daemon, client, demo_upstream, bench_upstream, bare_relay;
   std::string pipe_relay, bench_child, node, node_child;
@@ -26,7 +26,7 @@ class Folder {
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;
 
-  /// A path in it that was not given out before.
+  /// An unused path in it.
   std::string fresh(const std::string& name);
 
  private:
@@ -54,7 +54,7 @@ class Upstream {
   std::string session_;
 };
 
-/// What listens on a Unix socket and relays to an upstream: the daemon, or the bare relay.
+/// Listens on a Unix socket and relays to an upstream: the daemon, or the bare relay.
 class Relay {
  public:
   Relay(std::vector<std::string> command, std::string socket, Folder& folder);
@@ -72,10 +72,10 @@ class Relay {
 
 Upstream start_demo_upstream(const Programs& programs, Folder& folder);
 Upstream start_bench_upstream(const Programs& programs, Folder& folder);
-/// Its session is opened by the first call.
+/// The first call opens its session.
 Relay start_daemon(const Programs& programs, Folder& folder, const Upstream& upstream,
                    const std::vector<std::string>& options = {});
-/// Before a local server: this command.
+/// The daemon in front of a local server, started by this command.
 Relay start_daemon_of(const Programs& programs, Folder& folder,
                       const std::vector<std::string>& server);
 Relay start_bare_relay(const Programs& programs, Folder& folder, const Upstream& upstream);

@@ -4,7 +4,7 @@
 
 namespace bench {
 
-/// Prints a line for each figure as it is known, and remembers whether all were within their
+/// Prints a line for each figure when it is known, and records whether all were within their
 /// limits.
 class Report {
  public:

@@ -13,7 +13,7 @@ Descriptor connect_tcp(std::uint16_t port);
 Descriptor connect_unix(const std::string& path);
 bool can_connect_unix(const std::string& path);
 
-/// `port` 0 takes a free one and says which.
+/// `port` 0 chooses a free one and sets it.
 Descriptor listen_tcp(std::uint16_t& port);
 Descriptor listen_unix(const std::string& path);
 

@@ -21,7 +21,7 @@ inline double microseconds_of(const std::function<void()>& action) {
       .count();
 }
 
-/// The median over `count` times of doing it.
+/// The median time of `count` runs of the action.
 inline double median_of(std::size_t count, const std::function<void()>& action) {
   std::vector<double> times;
   times.reserve(count);
@@ -29,7 +29,7 @@ inline double median_of(std::size_t count, const std::function<void()>& action) 
   return median(std::move(times));
 }
 
-/// Values of the same thing measured once a round, and their median.
+/// Values of one quantity measured once per round, and their median.
 class Rounds {
  public:
   void add(double value) { values_.push_back(value); }
@@ -39,8 +39,8 @@ class Rounds {
   std::vector<double> values_;
 };
 
-/// Odd, so that a median is one that was seen; the rounds interleave what is compared, so that what
-/// else the machine does meanwhile hits both sides.
+/// Odd, so that a median is a measured value; the rounds interleave the compared sides, so that
+/// other load on the machine affects both.
 constexpr int round_count = 7;
 
 }  // namespace bench

@@ -9,12 +9,12 @@
 
 namespace bench {
 
-/// Asks a daemon for its status on a connection of its own, which takes no notifications.
+/// Requests a daemon's status over a separate connection, which takes no notifications.
 class StatusProbe {
  public:
   explicit StatusProbe(const Relay& daemon);
 
-  /// bridge/status as it came; valid until the next question.
+  /// bridge/status as received; valid until the next call.
   std::string_view ask();
   /// The first number with that name.
   std::size_t number(std::string_view name);
@@ -24,7 +24,7 @@ class StatusProbe {
   Caller caller_;
 };
 
-/// Throws if it does not come true soon.
+/// Throws if it does not become true soon.
 void wait_until(const char* what, const std::function<bool()>& condition);
 
 }  // namespace bench

@@ -6,12 +6,12 @@ namespace bench {
 namespace {
 
 constexpr std::size_t small_size = 64 * 1024;
-// Under the default --max-frame by what stands around the text in request and answer.
+// Below the default --max-frame by the size of the text's envelope in request and response.
 constexpr std::size_t large_size = 8 * 1024 * 1024 - 1024;
 constexpr std::size_t small_calls = 30;
 constexpr std::size_t large_calls = 3;
 
-/// One size of frame on both ways.
+/// Frames of one size in both directions.
 class Echo {
  public:
   Echo(const Upstream& upstream, std::size_t size, std::size_t calls)
@@ -20,14 +20,14 @@ class Echo {
         size_(size),
         calls_(calls) {}
 
-  /// Nanoseconds a byte that going through the daemon adds.
+  /// The nanoseconds per byte that the daemon adds.
   double added(Caller& direct, Caller& through) const {
     const double straight = median_of(calls_, [&] { direct.call_well(post_); });
     const double bridged = median_of(calls_, [&] { through.call_well(line_); });
     return (bridged - straight) * 1000 / static_cast<double>(size_);
   }
 
-  /// Nanoseconds of the daemon's CPU a byte.
+  /// Nanoseconds of the daemon's CPU per byte.
   double cpu(const Relay& daemon, Caller& through) const {
     const double before = cpu_microseconds(daemon.pid());
     for (std::size_t i = 0; i < calls_; ++i) through.call_well(line_);

@@ -44,7 +44,7 @@ void measure(Setting& setting, const Upstream& upstream, const std::string& wher
 
 }  // namespace
 
-// Pinned, else it is about which processor the kernel chooses.
+// Pinned, else it would measure the kernel's choice of processors.
 void measure_connect(Setting& setting) {
   setting.report.title("Connect, one call, close");
   {

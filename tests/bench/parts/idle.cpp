@@ -10,8 +10,8 @@ namespace bench {
 namespace {
 
 constexpr auto settling = std::chrono::seconds(3);
-// Deadlines that were set while opening lapse with one wake-up each, the last of them 30 s after
-// the notification `initialized`. What must not be is a wake-up that comes again.
+// Deadlines that were set while opening expire with one wake-up each, the last of them 30 s after
+// the notification `initialized`. A repeated wake-up is an error.
 constexpr auto opening_lapses = std::chrono::seconds(32);
 constexpr auto idle_time = std::chrono::seconds(30);
 constexpr auto after_burst = std::chrono::seconds(10);

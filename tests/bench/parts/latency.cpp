@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t calls_a_round = 1000;
 constexpr std::size_t warm_up = 200;
 
-/// Without a limit it is a note.
+/// Without a limit the figure is only noted.
 void judge(Report& report, const std::string& what, double figure, std::optional<double> limit) {
   if (limit) {
     report.at_most(what, figure, *limit, "x");
@@ -57,15 +57,15 @@ void measure(Setting& setting, const Upstream& upstream, const std::string& wher
 
 void measure_latency(Setting& setting) {
   setting.report.title("Latency");
-  // Which of the processes share a processor is the kernel's choice, and most of this figure: it
-  // wakes them on one, or each on another, which costs some 25 us each time.
+  // The kernel chooses which processes share a processor, and that dominates this figure: it wakes
+  // them on the same one or on different ones, which costs about 25 us each time.
   measure(setting, start_demo_upstream(setting.programs, setting.folder), "free", std::nullopt);
   {
     const PinnedToOneCpu pinned;
     measure(setting, start_demo_upstream(setting.programs, setting.folder), "all on one CPU", 1.3);
   }
   if (cpu_count() < 2) return;
-  // A server is mostly elsewhere, and the daemon beside its client.
+  // Usually a server is on another machine, and the daemon beside its client.
   const auto upstream = [&] {
     const PinnedToOneCpu pinned(1);
     return start_demo_upstream(setting.programs, setting.folder);

@@ -12,8 +12,8 @@
 namespace bench {
 namespace {
 
-// The ring's own bound, and what may come on top: what libcurl reads in one turn (100 times 16 KiB)
-// and the messages that makes, an event being read, and what the allocator cannot give back yet.
+// The ring's own bound, and what may be added: what libcurl reads in one turn (100 times 16 KiB)
+// and its messages, an event being read, and memory that the allocator cannot return yet.
 constexpr double ring_mib = 16;
 constexpr double slack_mib = 8;
 
@@ -56,7 +56,7 @@ Reached through_daemon(const Upstream& upstream, const Relay& daemon, const Voll
   return {static_cast<double>(volley.count) * 1e6 / us, static_cast<double>(peak_kib) / 1024};
 }
 
-/// How fast the upstream can be read at all.
+/// How fast the upstream can be read at most.
 double directly(const Upstream& upstream, const Volley& volley) {
   const Descriptor stream = connect_tcp(upstream.port());
   write_all(stream.get(),

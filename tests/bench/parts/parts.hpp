@@ -5,7 +5,7 @@
 
 namespace bench {
 
-/// What a part needs. Each starts its own processes.
+/// The environment of a part. Each part starts its own processes.
 struct Setting {
   const Programs& programs;
   Folder& folder;
@@ -23,7 +23,7 @@ void measure_results(Setting& setting);
 void measure_notifications(Setting& setting);
 void measure_stdio(Setting& setting);
 
-/// For profilers: that many calls, one after the other, to a daemon that is already there.
+/// For profilers: that many calls in sequence to a running daemon.
 void make_calls(const std::string& socket, std::size_t count);
 
 }  // namespace bench

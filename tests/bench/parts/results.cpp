@@ -18,16 +18,16 @@ struct Kind {
   std::size_t size;
 };
 
-/// What agents move: screenshots, files, tables.
+/// Typical content of agents: screenshots, files, tables.
 constexpr std::array<Kind, 3> kinds{{
     {"base64", 5'200'000},
     {"escapes", 4'600'000},
     {"values", 4'800'000},
 }};
-/// Of each: the time through the daemon, as a multiple of the bare relay's.
+/// For each kind: the time through the daemon, as a multiple of the bare relay's.
 using Limits = std::array<double, kinds.size()>;
 
-/// Three connections to servers of one kind, and what is sent on them.
+/// Three connections to servers of one kind, and the messages sent on them.
 struct Ways {
   Caller direct;
   std::string direct_request;
@@ -78,7 +78,7 @@ void measure_http(Setting& setting, const std::string& what, const Limits& limit
   }
 }
 
-/// The same to local servers, one for each way to reach it.
+/// The same to local servers, one for each kind of connection.
 template <class Message>
 void measure_local(Setting& setting, const std::string& what, const Limits& limits,
                    const Message& message) {
@@ -96,9 +96,9 @@ void measure_local(Setting& setting, const std::string& what, const Limits& limi
 
 }  // namespace
 
-/// The limits of the first are what a result may take. Those on one CPU, where what is done counts
-/// and not who waits for whom, are little over what was measured with the loop over epoll and with
-/// Asio's (the same).
+/// The first limits are the acceptable times for a result. Those on one CPU, where the amount of
+/// work counts and not the waiting, are slightly above what was measured with the loop over epoll
+/// and with Asio's (the same).
 void measure_results(Setting& setting) {
   const auto result = [](const Kind& kind) { return large_result_message(kind.name, kind.size); };
   const auto call = [](const Kind& kind) { return large_call(kind.name, kind.size); };

@@ -21,7 +21,7 @@ double p50(Caller& caller, std::size_t calls) {
   return median_of(calls, [&] { caller.call_well(echo()); });
 }
 
-/// Of a connection without the daemon; the daemon does it by itself.
+/// For a connection without the daemon, which does this automatically.
 void open_session(Caller& caller) {
   caller.call_well(line_request(initialize_message()));
   caller.send(line_request(initialized_message()));
@@ -64,7 +64,7 @@ void report_ratios(Setting& setting, const Ratios& ratios) {
   setting.report.note("  its pipes directly", ratios.pipes_us.middle(), "us");
 }
 
-/// Without a limit where the processes are free: that measures the scheduler's choice of CPUs.
+/// Without a limit if the processes are not pinned: that measures the scheduler's choice of CPUs.
 void against_relay(Setting& setting, const std::string& what, const Command& command,
                    std::optional<double> limit) {
   const Ratios ratios = measure(setting, command);

@@ -1,6 +1,6 @@
 // The least that a relay by libcurl costs: a line from a Unix socket becomes a POST, its body a
-// line. Nothing is parsed, checked or bounded. It is what the daemon is compared with, so it is
-// tuned the same way: handles reused, descriptors kept registered, curl's timer kept out of the
+// line. Nothing is parsed, checked or bounded. The daemon is compared with it, so it is tuned
+// the same way: handles reused, descriptors kept registered, curl's timer kept out of the
 // kernel.
 #include <curl/curl.h>
 #include <sys/epoll.h>
@@ -78,7 +78,7 @@ class Relay {
  private:
   static int socket_changed(CURL*, curl_socket_t fd, int what, void* self, void*) {
     auto& relay = *static_cast<Relay*>(self);
-    // A connection that is idle stays registered; see dispatch() for when it speaks up.
+    // An idle connection stays registered; dispatch() handles its events.
     std::uint32_t& registered = relay.upstreams_[fd];
     if (what == CURL_POLL_REMOVE) return 0;
     const std::uint32_t wanted =

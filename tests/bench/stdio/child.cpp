@@ -1,5 +1,5 @@
-// bench-child: a local MCP server that costs next to nothing: it answers whatever has an id, over
-// its stdin and stdout. The text of an echo is not looked at. Its tools with large results are
+// bench-child: a local MCP server that costs next to nothing: it answers every message with an id,
+// over its stdin and stdout. The text of an echo is not parsed. Its tools with large results are
 // those of bench-upstream.
 #include <csignal>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace {
 
-/// What is asked for stands at the beginning of a message: no more of it is looked at.
+/// The request's kind is at the beginning of a message: only that part is parsed.
 constexpr std::size_t looked_at = 400;
 
 constexpr std::string_view initialized =

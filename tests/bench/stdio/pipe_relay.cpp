@@ -1,5 +1,5 @@
-// pipe-relay SOCKET COMMAND…: bytes from one Unix socket client at a time to a child's stdin, and
-// from its stdout back, by epoll; nothing is parsed, checked or bounded.
+// pipe-relay SOCKET COMMAND…: copies bytes from one Unix socket client at a time to a child's
+// stdin, and from its stdout back, by epoll; nothing is parsed, checked or bounded.
 #include <sys/epoll.h>
 #include <sys/socket.h>
 

@@ -1,8 +1,8 @@
-// An MCP server that costs next to nothing, so that at 32 clients it is not what is measured: one
-// thread, epoll, fixed answers. It looks for the id and the method as text and knows no error. Its
+// An MCP server that costs next to nothing, so that it is not the bottleneck at 32 clients: one
+// thread, epoll, fixed responses. It finds the id and the method as text and reports no errors. Its
 // session id is always the same, and as long as a real one. Some of its tools have large results
-// (harness/large_results.hpp), of the size that their argument "size" says.
-// usage: bench-upstream [TOOLS]     so many in its list, which is one page
+// (harness/large_results.hpp), whose size is their argument "size".
+// usage: bench-upstream [TOOLS]     the number of tools in its list, which is one page
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -61,10 +61,10 @@ std::string_view result_of(std::string_view message) {
   return "{}";
 }
 
-/// What is asked for stands at the beginning of a message: no more of it is looked at.
+/// The request's kind is at the beginning of a message: only that part is parsed.
 constexpr std::size_t looked_at = 400;
 
-/// The beginning of an answer; a large result is sent behind it, from where it is kept.
+/// The beginning of a response; a large result is sent after it, from its stored copy.
 struct Answer {
   std::string begin;
   std::string_view large;
@@ -86,7 +86,7 @@ Answer answer_to(std::string_view head, std::string_view message) {
       large};
 }
 
-/// False when the client has gone.
+/// False when the client has disconnected.
 bool serve(Client& client) {
   std::array<char, 65536> bytes;
   const ssize_t got = recv(client.connection.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);

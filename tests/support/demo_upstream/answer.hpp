@@ -9,7 +9,7 @@
 
 namespace demo {
 
-/// Where a streamed body goes. `write` is false once nothing more can be sent.
+/// The target of a streamed body. `write` returns false once nothing more can be sent.
 class Sink {
  public:
   Sink() = default;
@@ -21,28 +21,28 @@ class Sink {
   virtual int descriptor() const = 0;
 };
 
-/// How a streamed body ends: properly, by FIN without the last chunk, by RST, or with the client.
+/// How a streamed body ends: in order, by FIN without the last chunk, by RST, or with the client.
 enum class BodyEnd { kClose, kCut, kReset, kGone };
 
 /// "close", "cut", "reset"; anything else is `kClose`.
 BodyEnd body_end(std::string_view name);
 
-/// Writes a whole body, in the thread of the connection; it may take for ever.
+/// Writes a whole body, in the connection's thread; may run without end.
 using BodyWriter = std::function<BodyEnd(Sink&)>;
 
-/// How an answer is spoilt on its way.
+/// How a response is spoilt on its way.
 struct Spoiling {
   enum class Instead { kNothing, kHang, kHeaderHang, kFinish, kReset };
 
-  Instead instead = Instead::kNothing;  ///< of any answer
+  Instead instead = Instead::kNothing;  ///< of any response
   std::optional<std::size_t> truncate_at;
-  bool reset_after = false;  ///< RST instead of FIN after the truncated answer
-  int trickle_ms = 0;        ///< a byte each
+  bool reset_after = false;  ///< RST instead of FIN after the truncated response
+  int trickle_ms = 0;        ///< per byte
 
   bool any() const { return instead != Instead::kNothing || truncate_at || trickle_ms > 0; }
 };
 
-/// What one HTTP request is answered. A `writer` goes before `body` and is sent chunked.
+/// The response to one HTTP request. A `writer` is used instead of `body` and is sent chunked.
 struct Answer {
   int status = 200;
   std::vector<std::pair<std::string, std::string>> headers;
@@ -57,7 +57,7 @@ struct Answer {
   static Answer events(BodyWriter writer);
 };
 
-/// A JSON-RPC error with `id: null` where the request's id is not known or does not matter.
+/// A JSON-RPC error with `id: null` if the request's id is unknown or does not matter.
 Answer rpc_error(int status, int code, std::string_view message, std::string_view id = "null");
 
 }  // namespace demo

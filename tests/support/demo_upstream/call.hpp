@@ -9,7 +9,7 @@
 
 namespace demo {
 
-/// One long call under way: it sleeps and waits here, so that cancelling it ends it at once.
+/// One long call in progress: it sleeps and waits here, so that cancelling it ends it at once.
 class Call {
  public:
   void cancel() {
@@ -29,14 +29,14 @@ class Call {
     return !changed_.wait_for(lock, time, [&] { return cancelled_; });
   }
 
-  /// The body of the client's answer to the server's request.
+  /// The body of the client's response to the server's request.
   void answer(std::string_view body) {
     const std::lock_guard lock(mutex_);
     answer_ = std::string(body);
     changed_.notify_all();
   }
 
-  /// Waits for it; nothing if the call was cancelled.
+  /// Waits for it; nullopt if the call was cancelled.
   std::optional<std::string> wait_for_answer() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return cancelled_ || answer_; });

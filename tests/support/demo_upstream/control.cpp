@@ -22,7 +22,7 @@ std::chrono::milliseconds time_limit(const HttpRequest& request) {
   return std::chrono::milliseconds(parameter(request, "timeoutMs", kDefaultWaitMs));
 }
 
-/// Waits in a journal as the query says and answers what it has then.
+/// Waits for a journal's entries as the query says and returns them.
 template <typename Entry, typename Selected>
 Answer wait_in(Journal<Entry>& journal, const HttpRequest& request, Selected selected) {
   const auto count = static_cast<std::size_t>(parameter(request, "wait", 0));

@@ -12,7 +12,7 @@
 
 namespace demo {
 
-/// `/control/…`: what tests ask and order; tests/support/README.md is its contract.
+/// `/control/…`: the tests' queries and commands; tests/support/README.md is its contract.
 class Control {
  public:
   using Connections = std::function<HttpServer::Connections()>;

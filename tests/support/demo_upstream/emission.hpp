@@ -11,14 +11,14 @@
 
 namespace demo {
 
-/// Something that a test puts on the GET streams, once or many times.
+/// A message that a test sends on the GET streams, once or many times.
 struct Emission {
   struct Counts {
     std::size_t streams = 0;  ///< that got at least one
     std::size_t dropped = 0;
   };
 
-  std::string text;  ///< in which `$N` is the count
+  std::string text;  ///< in which `$N` is replaced by the count
   bool raw = false;  ///< bytes of the stream, else a message
   std::string event = "message";
   std::string session;  ///< empty: all

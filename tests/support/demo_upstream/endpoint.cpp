@@ -22,14 +22,14 @@ bool is_loopback_origin(std::string_view origin) {
   return name == "localhost" || name == "127.0.0.1" || name == "[::1]";
 }
 
-/// The number of the event behind `Last-Event-ID: KEY-NUMBER`.
+/// The key and the event's number in `Last-Event-ID: KEY-NUMBER`.
 std::pair<std::string_view, std::uint64_t> split_event_id(std::string_view id) {
   const auto dash = id.rfind('-');
   if (dash == std::string_view::npos) return {{}, 0};
   return {id.substr(0, dash), static_cast<std::uint64_t>(json::integer(id.substr(dash + 1), 0))};
 }
 
-/// Runs a long tool and appends its answer; none if it was cancelled.
+/// Runs a long tool and appends its response, unless it was cancelled.
 std::string finish_call(const LongCall& call) {
   const auto reply = run_long_tool(call);
   call.session->end_call(call.call);
@@ -82,7 +82,7 @@ Answer Endpoint::unknown_session(const HttpRequest& request) const {
     return answer;
   }
   if (upstream_.options.unknown_session_status == 400) {
-    // As server-everything says it: without any id.
+    // As in server-everything: without any id.
     return Answer::json(
         R"({"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"}})",
         400);
@@ -182,7 +182,7 @@ Answer Endpoint::answer_later(const SessionPointer& session, const HttpRequest& 
   }
   if (upstream_.options.answers == Answers::kJson && !handling.part) {
     auto reply = finish_call(call);
-    // A JSON body has to say something; a stream just ends.
+    // A JSON body must not be empty; a stream just ends.
     return reply.empty() ? rpc_error(200, -32000, "Cancelled", message.id)
                          : Answer::json(std::move(reply));
   }

@@ -11,20 +11,20 @@
 
 namespace demo {
 
-/// What a fault changes about how a request is handled.
+/// How a fault changes the handling of a request.
 struct Handling {
-  std::optional<StreamPart> part;  ///< as a stream, of which only this is sent
-  bool on_server_stream = false;   ///< 202, and the answer on the GET stream
+  std::optional<StreamPart> part;  ///< as a stream, of which only this part is sent
+  bool on_server_stream = false;   ///< 202, and the response on the GET stream
 };
 
-/// `/mcp`: Streamable HTTP as the revision 2025-11-25 has it.
+/// `/mcp`: Streamable HTTP of revision 2025-11-25.
 class Endpoint {
  public:
   explicit Endpoint(Upstream& upstream);
 
   Answer handle(const HttpRequest& request, const Message& message, const Handling& handling);
 
-  /// For the end of the program: cancels what runs without a session id.
+  /// At the program's end: cancels the calls without a session id.
   void close() { stateless_session_->close(); }
   std::size_t stateless_calls() { return stateless_session_->calls(); }
 
@@ -47,7 +47,7 @@ class Endpoint {
                       const Message& message, const Handling& handling);
 
   Upstream& upstream_;
-  const SessionPointer stateless_session_;  ///< for `--stateless`: everybody's, without an id
+  const SessionPointer stateless_session_;  ///< for `--stateless`: shared by all, without an id
 };
 
 }  // namespace demo

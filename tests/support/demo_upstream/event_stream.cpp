@@ -134,7 +134,7 @@ void EventStream::leave(std::uint64_t ticket, BodyEnd end) {
   {
     const std::lock_guard lock(mutex_);
     if (ticket_ != ticket) {
-      // This connection may have eaten the signal that was meant for its successor.
+      // This connection may have consumed the signal that was meant for its successor.
       wakeup_.signal();
       return;
     }
@@ -160,7 +160,7 @@ BodyEnd EventStream::write_to(Sink& sink, std::uint64_t ticket, StreamPart part)
 }
 
 BodyWriter stream_body(std::shared_ptr<EventStream> stream, std::uint64_t ticket, StreamPart part) {
-  // Leaves also when the body is never asked for, as its client has gone before the header.
+  // Detaches even if the body is never requested because the client left before the header.
   struct Attachment {
     std::shared_ptr<EventStream> stream;
     std::uint64_t ticket;

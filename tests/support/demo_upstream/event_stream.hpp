@@ -15,7 +15,7 @@
 
 namespace demo {
 
-/// How streams are made: with event ids they are stored and can be resumed.
+/// The kind of streams: with event ids they are stored and can be resumed.
 struct StreamRules {
   bool event_ids = false;
   int retry_ms = 500;
@@ -30,11 +30,11 @@ struct StreamPart {
 /// One text without line ends in it, or several, as `data:` lines.
 std::string data_lines(std::string_view data);
 
-/// The events of one stream: appended by any thread, written by the one connection attached to it.
+/// The events of one stream: appended by any thread, written by the attached connection.
 ///
-/// Unstored, an event is forgotten when it has been written, and lost if nothing is attached.
-/// Stored (event ids), the last 1000 events or 16 MiB stay for a later connection.
-/// Unsent bytes are bounded by 256 MiB: what comes above that is refused.
+/// Unstored, an event is dropped after it was written, and lost if no connection is attached.
+/// Stored (event ids), the last 1000 events or 16 MiB stay for a later connection. Unsent bytes are
+/// limited to 256 MiB: more are refused.
 class EventStream {
  public:
   /// `key` is the first part of its event ids, unique in the session.
@@ -44,24 +44,24 @@ class EventStream {
 
   /// False if it was lost. `message` is one JSON text.
   bool append(std::string_view message, std::string_view event = "message");
-  /// Bytes of an event stream as they are.
+  /// Appends bytes of an event stream unchanged.
   bool append_raw(std::string_view bytes);
 
-  /// No more events will come; the attached connection ends its body after the last one.
+  /// No more events will follow; the attached connection ends its body after the last one.
   void finish();
 
-  /// Ends the attached connection's body, the stream stays. True if there was one.
+  /// Ends the attached connection's body; the stream stays. True if one was attached.
   bool detach(BodyEnd how);
 
   /// Attaches the connection: 0 if another one is attached whose client is still there, else a
-  /// ticket for `write_to`. `after`: the number of the last event its client has.
+  /// ticket for `write_to`. `after`: the number of the last event that its client has.
   std::uint64_t attach(int descriptor, std::optional<std::uint64_t> after);
   bool attached();
 
-  /// Called if the client goes before the end and nothing is stored for its return.
+  /// Called if the client leaves before the end and the events are not stored.
   void on_abandoned(std::function<void()> callback);
 
-  /// Writes events until the stream finishes, the client goes, or the part is over.
+  /// Writes events until the stream finishes, the client leaves, or the part is complete.
   BodyEnd write_to(Sink& sink, std::uint64_t ticket, StreamPart part);
   void leave(std::uint64_t ticket, BodyEnd end);
 
@@ -98,7 +98,7 @@ class EventStream {
   std::function<void()> abandoned_;
 };
 
-/// The body of the answer to the attached connection. Without it the attachment is never left.
+/// The body of the response to the attached connection. Without it the attachment never ends.
 BodyWriter stream_body(std::shared_ptr<EventStream> stream, std::uint64_t ticket, StreamPart part);
 
 }  // namespace demo

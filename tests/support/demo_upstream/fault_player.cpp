@@ -104,7 +104,7 @@ std::optional<std::string> action_problem(std::string_view action) {
 Answer play_fault(std::string_view action, const HttpRequest& request, const Message& message,
                   Endpoint& endpoint, Upstream& upstream) {
   const auto delay = json::integer(json::member(action, "delayMs"), 0);
-  // The request counts even if its client does not wait for the answer.
+  // The request counts even if its client does not wait for the response.
   if (delay > 0) {
     tcp::wait_until_peer_is_gone(request.descriptor(), std::chrono::milliseconds(delay));
   }

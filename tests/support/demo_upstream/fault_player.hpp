@@ -8,10 +8,10 @@
 
 namespace demo {
 
-/// What is wrong with the text of an action; nothing if it can be played.
+/// What is wrong with the text of an action; nullopt if it can be played.
 std::optional<std::string> action_problem(std::string_view action);
 
-/// Answers a request as the action says.
+/// Responds to a request as the action says.
 Answer play_fault(std::string_view action, const HttpRequest& request, const Message& message,
                   Endpoint& endpoint, Upstream& upstream);
 

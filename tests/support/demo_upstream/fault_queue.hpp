@@ -10,15 +10,15 @@
 
 namespace demo {
 
-/// The faults that wait for their request. Any thread may call it.
+/// The faults waiting for a matching request. Thread-safe.
 class FaultQueue {
  public:
   struct Fault {
     std::string http_method;  ///< empty: any
-    std::string method;       ///< empty: any; "-": none, so an answer
+    std::string method;       ///< empty: any; "-": none, which means a response
     std::int64_t nth = 1;
     std::int64_t times = 1;  ///< negative: always
-    std::string action;      ///< JSON text, in which `$ID` may stand for a value
+    std::string action;      ///< JSON text, in which `$ID` may replace a value
   };
   struct Waiting {
     std::uint64_t id;
@@ -42,7 +42,7 @@ class FaultQueue {
 
   mutable std::mutex mutex_;
   std::vector<Entry> entries_;
-  std::atomic<bool> any_{false};  ///< spares the hot path the lock
+  std::atomic<bool> any_{false};  ///< avoids the lock on the hot path
   std::uint64_t last_id_ = 0;
 };
 

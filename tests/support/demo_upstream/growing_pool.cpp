@@ -11,7 +11,7 @@ namespace {
 constexpr auto kIdleTime = std::chrono::seconds(2);
 }
 
-/// Shared with the threads, which may outlive the pool by the moment they need to end.
+/// Shared with the threads, which may outlive the pool for a moment.
 struct GrowingPool::State {
   std::mutex mutex;
   std::condition_variable wake;

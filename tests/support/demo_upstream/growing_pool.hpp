@@ -5,9 +5,9 @@
 
 namespace demo {
 
-/// Threads for connections and long tools. Each task gets a thread at once (no task waits behind
-/// another, as an open stream lasts for ever); a thread without work leaves after two seconds.
-/// Any thread may call it. `shutdown` waits until all tasks have ended; the caller ends them.
+/// Threads for connections and long tools. Each task gets a thread at once (none is queued, as an
+/// open stream never ends); an idle thread ends after two seconds. Thread-safe. `shutdown` waits
+/// until all tasks have ended; ending them is up to the caller.
 class GrowingPool {
  public:
   GrowingPool();

@@ -19,8 +19,8 @@ struct Counters {
   std::atomic<std::uint64_t> open{0};
 };
 
-/// The connection that the calling thread serves. The library tells its handlers nothing about
-/// the connection, but gives each one a thread.
+/// The connection served by the calling thread. The library passes no connection to its handlers,
+/// but uses one thread for each.
 struct ServedConnection {
   std::uint64_t number = 0;
   std::uint64_t requests = 0;
@@ -33,9 +33,9 @@ ServedConnection& served_by_this_thread() {
   return connection;
 }
 
-/// The library sends header and body of an answer one by one, which wakes the client twice: a
-/// tenth of a call's time. From a connection's second request on (looking up the socket costs
-/// more than one call gains) they leave together.
+/// The library sends a response's header and body separately, which wakes the client twice: a tenth
+/// of a call's time. From a connection's second request on (looking up the socket costs more than
+/// one call gains) they are sent together.
 void hold_back_answer(const HttpRequest& request) {
   auto& connection = served_by_this_thread();
   if (connection.requests < 2) return;
@@ -49,7 +49,7 @@ void let_go_answer() {
   connection.corked = false;
 }
 
-/// The library hands in one task for each connection.
+/// The library passes one task for each connection.
 class ConnectionQueue : public httplib::TaskQueue {
  public:
   ConnectionQueue(GrowingPool& pool, Counters& counters) : pool_(pool), counters_(counters) {}
@@ -143,7 +143,7 @@ bool write_body(const BodyWriter& writer, httplib::DataSink& library_sink, int d
 
 void deliver(Answer answer, const HttpRequest& request, httplib::Response& response) {
   if (answer.spoiling.any()) {
-    // The connection is unusable after this, so whatever the library writes goes nowhere.
+    // The connection is unusable after this, so what the library writes is discarded.
     write_spoilt(answer, request.descriptor());
     return;
   }
@@ -155,7 +155,7 @@ void deliver(Answer answer, const HttpRequest& request, httplib::Response& respo
         return sink.write(body) ? BodyEnd::kClose : BodyEnd::kGone;
       };
     }
-    // The library takes an absent type for plain text.
+    // The library treats a missing type as plain text.
     response.set_chunked_content_provider(
         answer.content_type,
         [writer = std::move(answer.writer), descriptor = request.descriptor()](
@@ -183,13 +183,13 @@ struct HttpServer::Library {
   }
 
   void configure() {
-    // Called when an answer has been written.
+    // Called when a response has been written.
     server.set_logger([](const httplib::Request&, const httplib::Response&) { let_go_answer(); });
     server.Get(".*", [this](const auto& request, auto& response) { handle(request, response); });
     server.Post(".*", httplib::Server::Handler([this](const auto& request, auto& response) {
                   handle(request, response);
                 }));
-    // Read by hand: the library would wait for the end of a body that a DELETE has not.
+    // Read by hand: the library would wait for the end of a body, which a DELETE does not have.
     server.Delete(".*", httplib::Server::HandlerWithContentReader(
                             [this](const auto& request, auto& response, const auto& read) {
                               LibraryRequest wrapped(request);
@@ -235,7 +235,7 @@ int HttpServer::bind(const std::string& host, int port) {
                     : server.bind_to_port(host, port) ? port
                                                       : -1;
   if (bound < 0) return -1;
-  // The library's backlog of 5 drops connections when many come at once.
+  // The library's backlog of 5 drops connections when many arrive at once.
   ::listen(library_->listener, kBacklog);
   return library_->port = bound;
 }
@@ -246,7 +246,7 @@ void HttpServer::run() {
 
 void HttpServer::stop() {
   library_->stopping = true;
-  // Its stop() does nothing while it does not listen yet.
+  // Its stop() does nothing before it listens.
   library_->server.stop();
   tcp::finish_all(library_->port);
 }

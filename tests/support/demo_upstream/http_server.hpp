@@ -11,21 +11,21 @@
 
 namespace demo {
 
-/// The HTTP library behind one .cpp: requests in, answers out, a thread for each connection.
+/// Wraps the HTTP library: requests in, responses out, a thread for each connection.
 class HttpServer {
  public:
   using Handler = std::function<Answer(const HttpRequest&)>;
 
-  /// `pool` outlives the server. The handler is called from many threads at once.
+  /// `pool` outlives the server. The handler is called from many threads concurrently.
   HttpServer(GrowingPool& pool, int keep_alive_seconds, Handler handler);
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  /// The port bound, 0 asks for any; -1 if it cannot be had.
+  /// The bound port; port 0 chooses one; -1 if binding fails.
   int bind(const std::string& host, int port);
 
-  /// Serves until `stop`, which may be called from another thread, also before this.
+  /// Serves until `stop`, which may be called from another thread, even before this.
   void run();
   void stop();
 

@@ -10,8 +10,8 @@
 
 namespace demo {
 
-/// A bounded record of what came, which others can wait for. Any thread may call it.
-/// `Entry` has `std::uint64_t n` (set here, from 1) and `std::size_t size() const`.
+/// A bounded record of what was received, which others can wait for. Thread-safe. `Entry` has
+/// `std::uint64_t n` (set here, from 1) and `std::size_t size() const`.
 template <typename Entry>
 class Journal {
  public:
@@ -30,13 +30,13 @@ class Journal {
     if (waiting_ > 0) added_.notify_all();
   }
 
-  /// Those that `selected` says, as soon as there are `count`; `first` is false if the time went
-  /// by before.
+  /// The entries that `selected` accepts, as soon as there are `count`; `first` is false after a
+  /// timeout.
   template <typename Selected>
   std::pair<bool, std::vector<Entry>> wait(std::size_t count, std::chrono::milliseconds limit,
                                            Selected selected) {
     std::unique_lock lock(mutex_);
-    // Looks at each entry once, however long it waits.
+    // Examines each entry once, however long it waits.
     std::uint64_t seen = 0;
     std::size_t found = 0;
     ++waiting_;

@@ -72,7 +72,7 @@ void walk(std::string_view object, Visit visit) {
   }
 }
 
-/// The length of the UTF-8 sequence at the front of `text`, 0 if it is none.
+/// The length of the UTF-8 sequence at the front of `text`; 0 if invalid.
 std::size_t utf8_length(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text.front());
   if (lead < 0x80) return 1;

@@ -7,12 +7,12 @@
 #include <string_view>
 #include <vector>
 
-/// Raw slices of a JSON text. Values are found, not converted: what is echoed (ids, tokens, numbers
-/// of any size) keeps its bytes. The scanner only balances brackets and strings, so that a bare
-/// word such as `$ID` may stand where a value stands. An empty view means "not there".
+/// Raw slices of a JSON text. Values are located, not converted: echoed ones (ids, tokens, numbers
+/// of any size) keep their bytes. The scanner only balances brackets and strings, so that a bare
+/// word such as `$ID` may replace a value. An empty view means "absent".
 namespace demo::json {
 
-/// The one value in `text` without the white space around it; empty if there is none or more.
+/// The only value in `text` without surrounding white space; empty if there is none or more.
 std::string_view whole(std::string_view text);
 
 /// The value of the first member of that name; `key` is compared without unescaping.
@@ -31,7 +31,7 @@ std::vector<std::string_view> elements(std::string_view array);
 /// The bytes between the quotes of a string, not unescaped; empty for anything else.
 std::string_view inside(std::string_view value);
 
-/// A string unescaped; any other value as it stands.
+/// A string unescaped; any other value unchanged.
 std::string text(std::string_view value);
 
 std::int64_t integer(std::string_view value, std::int64_t fallback);

@@ -20,7 +20,7 @@ std::optional<Reply> slow(const LongCall& call, std::string_view arguments,
   return Reply::text(fmt::format("\"done after {} steps\"", steps));
 }
 
-/// Puts a request to the client and answers with what it answered.
+/// Sends a request to the client and returns its response.
 std::optional<Reply> put(const LongCall& call, std::string_view method, std::string_view params) {
   const auto id = call.session->expect_answer(call.call);
   call.out->append(

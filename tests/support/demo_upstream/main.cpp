@@ -10,7 +10,7 @@ namespace {
 constexpr int kUsage = 64;
 constexpr int kPortTaken = 73;
 
-/// Before any thread is made, so that all inherit it and only sigwait sees them.
+/// Called before any thread is started, so that all inherit it and only sigwait gets them.
 void block_ending_signals() {
   sigset_t signals;
   sigemptyset(&signals);

@@ -4,7 +4,7 @@
 
 namespace demo {
 
-/// What the server needs of a JSON-RPC message, as slices of its body (which must outlive it).
+/// The parts of a JSON-RPC message that the server needs, as slices of its body, which outlives it.
 struct Message {
   enum class Kind { kNone, kRequest, kNotification, kAnswer, kBatch };
 
@@ -12,12 +12,12 @@ struct Message {
   std::string_view method;
   std::string_view id;      ///< raw: `7`, `"a"`
   std::string_view params;  ///< raw
-  std::string_view result;  ///< raw, of an answer
-  std::string_view error;   ///< raw, of an answer
+  std::string_view result;  ///< raw, of a response
+  std::string_view error;   ///< raw, of a response
 
   static Message parse(std::string_view body);
 
-  /// Raw; empty if there is none.
+  /// Raw; empty if absent.
   std::string_view progress_token() const;
 };
 

@@ -9,7 +9,7 @@
 
 namespace demo {
 
-/// Answers every request that needs no stream, `initialize` aside.
+/// Answers every request that needs no stream, except `initialize`.
 Reply answer_request(const Message& request, const std::shared_ptr<Session>& session,
                      Upstream& upstream);
 

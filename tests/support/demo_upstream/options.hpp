@@ -26,10 +26,10 @@ struct Options {
   bool help = false;
 };
 
-/// What to print for `--help`.
+/// The output of `--help`.
 extern const char* const kHelp;
 
-/// Nothing if they are wrong; `error` then says what, in one line.
+/// nullopt if they are wrong; `error` is then the reason, in one line.
 std::optional<Options> parse_options(int argc, char** argv, std::string& error);
 
 }  // namespace demo

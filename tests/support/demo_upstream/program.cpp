@@ -30,7 +30,7 @@ void Program::run() {
   int which = 0;
   sigwait(&signals, &which);
 
-  // Again and again: a connection or a call may just be beginning.
+  // Repeatedly, as a connection or a call may just be starting.
   while (!ended) {
     endpoint_.close();
     upstream_.sessions.remove_all(false);
@@ -44,7 +44,7 @@ Answer Program::handle(const HttpRequest& request) {
   if (request.path().starts_with("/control/")) return control_.handle(request);
   if (request.path() != "/mcp") return Answer::json(R"({"error":"the path is /mcp"})", 404);
   const auto message = Message::parse(request.body());
-  // Before it is seen in the log: who waits for that may send what the fault is not meant for.
+  // Before it appears in the log: a test waiting for that may then send what the fault is not for.
   const auto action = upstream_.faults.take(request.method(), message.method);
   if (upstream_.options.log) upstream_.log.add(seen(request, message));
   if (action) {

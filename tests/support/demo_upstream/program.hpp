@@ -14,7 +14,7 @@ class Program {
  public:
   explicit Program(Options options);
 
-  /// The port bound, -1 if it cannot be had.
+  /// The bound port, -1 if binding fails.
   int bind() { return server_.bind(upstream_.options.host, upstream_.options.port); }
 
   /// Serves until SIGTERM or SIGINT, which must be blocked in all threads.

@@ -15,7 +15,7 @@ inline bool is_known_version(std::string_view version) {
          kProtocolVersions.end();
 }
 
-/// What the client asked for if it is known and not too new, else the newest.
+/// The client's version if it is known and not too new, else the newest.
 inline std::string_view negotiated(std::string_view asked, std::string_view newest) {
   return is_known_version(asked) && asked <= newest ? asked : newest;
 }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kForEver(-1);
 
-/// Bytes as they are to stand on the wire, up to a limit, all at once or one after the other.
+/// Bytes exactly as sent, up to a limit, all at once or one after the other.
 class RawBytes {
  public:
   RawBytes(int descriptor, const Spoiling& spoiling)

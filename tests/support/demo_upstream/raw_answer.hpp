@@ -4,7 +4,7 @@
 
 namespace demo {
 
-/// Writes an answer past the HTTP library, spoilt as it says, and ends the connection (FIN or RST).
+/// Writes a spoilt response without the HTTP library, and ends the connection (FIN or RST).
 void write_spoilt(const Answer& answer, int descriptor);
 
 }  // namespace demo

@@ -47,7 +47,7 @@ bool write_events(const std::vector<ScriptedEvent>& events, Sink& sink) {
   return true;
 }
 
-/// The real answer as a part of the stream; false if the client has gone.
+/// Writes the real response as part of the stream; false if the client has left.
 bool write_real(const Answer& real, Sink& sink) {
   if (real.writer) return real.writer(sink) != BodyEnd::kGone;
   if (real.body.empty()) return true;
@@ -79,7 +79,7 @@ Answer scripted_stream(std::string_view action, const Placeholders& values, Answ
         }
         return body_end(end);
       });
-  // Those of the real answer: the session id of an initialize.
+  // From the real response: the session id of an initialize.
   for (auto& header : headers) {
     if (header.first != "Cache-Control") answer.headers.push_back(std::move(header));
   }

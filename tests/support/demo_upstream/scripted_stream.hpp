@@ -7,7 +7,7 @@
 
 namespace demo {
 
-/// What `$ID`, `$TOKEN` and `$SESSION` become in a fault.
+/// The values of `$ID`, `$TOKEN` and `$SESSION` in a fault.
 struct Placeholders {
   std::string id;
   std::string token;
@@ -16,7 +16,7 @@ struct Placeholders {
   std::string applied(std::string text) const;
 };
 
-/// The `sse` of an action, followed by the real answer if there is to be one.
+/// The `sse` of an action, followed by the real response if requested.
 Answer scripted_stream(std::string_view action, const Placeholders& values, Answer real,
                        bool then_real);
 

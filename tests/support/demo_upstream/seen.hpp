@@ -30,7 +30,7 @@ struct SeenRequest {
 
 SeenRequest seen(const HttpRequest& request, const Message& message);
 
-/// One answer of a client to a request of the server's.
+/// One response of a client to a request of the server.
 struct SeenAnswer {
   std::uint64_t n = 0;
   double at_ms = 0;

@@ -14,34 +14,34 @@
 
 namespace demo {
 
-/// One session: its streams, its calls under way, the requests it has put to its client.
-/// Any thread may call it.
+/// One session: its streams, its calls in progress, the requests it has sent to its client.
+/// Thread-safe.
 class Session {
  public:
   Session(std::string id, StreamRules rules);
 
   const std::string& id() const { return id_; }
 
-  /// The one that a GET opens.
+  /// The stream that a GET opens.
   const std::shared_ptr<EventStream>& server_stream() const { return server_stream_; }
-  /// For the answer to one request. With event ids the last 256 can be found again.
+  /// For the response to one request. With event ids the last 256 can be found again.
   std::shared_ptr<EventStream> new_stream();
   std::shared_ptr<EventStream> find_stream(std::string_view key);
 
-  /// Calls under way, by the raw id of their request. A closed session cancels a new one at once.
+  /// Calls in progress, by the raw id of their request. A closed session cancels new ones at once.
   std::shared_ptr<Call> begin_call(std::string_view id);
   void end_call(const std::shared_ptr<Call>& call);
   void cancel(std::string_view id);
   std::size_t calls();
 
-  /// The raw id of a request to the client, which `call` waits for; they count from 0.
+  /// The raw id of a request to the client, for which `call` waits; they count from 0.
   std::string expect_answer(const std::shared_ptr<Call>& call);
   void deliver_answer(std::string_view id, std::string_view body);
 
   std::uint64_t next_tick() { return ++ticks_; }
   std::uint64_t ticks() const { return ticks_; }
 
-  /// Cancels the calls and, unless told otherwise, ends the streams.
+  /// Cancels the calls and, unless `keep_streams`, ends the streams.
   void close(bool keep_streams = false);
 
  private:

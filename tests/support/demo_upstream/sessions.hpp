@@ -12,7 +12,7 @@
 
 namespace demo {
 
-/// All sessions, by their unguessable ids. Any thread may call it.
+/// All sessions, by their unguessable ids. Thread-safe.
 class Sessions {
  public:
   explicit Sessions(StreamRules rules) : rules_(rules) {}
@@ -21,7 +21,7 @@ class Sessions {
   std::shared_ptr<Session> find(std::string_view id) const;
   std::vector<std::shared_ptr<Session>> all() const;
 
-  /// Forgets it and closes it; false if there is none.
+  /// Removes and closes it; false if there is none.
   bool remove(std::string_view id);
   std::size_t remove_all(bool keep_streams);
 

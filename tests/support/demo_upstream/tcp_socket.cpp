@@ -21,9 +21,9 @@ struct Endpoint {
   int port = -1;
 };
 
-/// `which` is SYS_getpeername or SYS_getsockname. The descriptors of other threads are asked too,
+/// `which` is SYS_getpeername or SYS_getsockname. Descriptors of other threads are queried too,
 /// which may close them at any time; a wrong answer about those does no harm. The system call is
-/// made directly, as the thread sanitizer would take the library function for a use of them.
+/// made directly, since the thread sanitizer would treat the library function as a use of them.
 Endpoint endpoint_of(int descriptor, long which) {
   sockaddr_storage storage{};
   socklen_t length = sizeof storage;
@@ -43,7 +43,7 @@ Endpoint endpoint_of(int descriptor, long which) {
   return {};
 }
 
-/// One past the highest descriptor there can be.
+/// One past the highest possible descriptor.
 int descriptors() {
   constexpr rlim_t kMost = 65536;
   rlimit limit{};
@@ -54,7 +54,7 @@ int descriptors() {
 }  // namespace
 
 int find(const std::string& peer_address, int peer_port, int local_port) {
-  // Descriptors are given out from the lowest, so this ends soon.
+  // Descriptors are allocated from the lowest, so this ends soon.
   for (int descriptor = 0, end = descriptors(); descriptor < end; ++descriptor) {
     const auto peer = endpoint_of(descriptor, SYS_getpeername);
     if (peer.port != peer_port || peer.address != peer_address) continue;
@@ -66,11 +66,11 @@ int find(const std::string& peer_address, int peer_port, int local_port) {
 void finish(int descriptor) { ::shutdown(descriptor, SHUT_RDWR); }
 
 void reset(int descriptor) {
-  // Dissolving the association of a connected TCP socket sends RST at once, while the
-  // descriptor stays valid for its owner.
+  // Dissolving the association of a connected TCP socket sends RST at once, while the descriptor
+  // stays valid for its owner.
   sockaddr nobody{};
   nobody.sa_family = AF_UNSPEC;
-  // Made directly, as the thread sanitizer would take connect() for a new descriptor.
+  // Called directly, since the thread sanitizer would treat connect() as a new descriptor.
   ::syscall(SYS_connect, descriptor, &nobody, sizeof nobody);
 }
 

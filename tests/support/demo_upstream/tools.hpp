@@ -12,7 +12,7 @@
 
 namespace demo {
 
-/// A `tools/call` that takes time: it sends on a stream before its answer, and can be cancelled.
+/// A `tools/call` that takes time: it sends on a stream before its response, and can be cancelled.
 struct LongCall {
   std::shared_ptr<Session> session;
   std::shared_ptr<Call> call;
@@ -22,10 +22,10 @@ struct LongCall {
 
 bool is_long_tool(std::string_view name);
 
-/// Nothing if it was cancelled.
+/// nullopt if it was cancelled.
 std::optional<Reply> run_long_tool(const LongCall& call);
 
-/// The others answer at once; `ticker` goes on in the pool.
+/// The others respond at once; `ticker` continues in the pool.
 Reply run_short_tool(const Message& request, const std::shared_ptr<Session>& session,
                      GrowingPool& pool);
 

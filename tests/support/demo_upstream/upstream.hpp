@@ -12,7 +12,7 @@
 
 namespace demo {
 
-/// The token that clients must send, which the tests change while requests come.
+/// The token that clients must send; tests change it while requests arrive.
 class AcceptedToken {
  public:
   explicit AcceptedToken(std::string token) : token_(std::move(token)) {}
@@ -30,7 +30,7 @@ class AcceptedToken {
   std::string token_;
 };
 
-/// All that the endpoint and the control API share. Its parts lock themselves.
+/// State shared by the endpoint and the control API. Its parts are thread-safe.
 struct Upstream {
   explicit Upstream(Options chosen)
       : options(std::move(chosen)), sessions(options.streams), token(options.token) {}
@@ -43,7 +43,7 @@ struct Upstream {
   FaultQueue faults;
   std::atomic<std::uint64_t> initializes{0};
   std::atomic<std::uint64_t> deletes{0};
-  /// Last, so that its threads are gone before what they use.
+  /// Last, so that its threads end before the objects that they use.
   GrowingPool pool;
 };
 

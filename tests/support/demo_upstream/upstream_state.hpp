@@ -15,7 +15,7 @@ struct UpstreamState {
   std::size_t active_calls = 0;
 };
 
-/// The state as soon as it is as wanted; `first` is false if the time went by before.
+/// The state as soon as it is as wanted; `first` is false after a timeout.
 std::pair<bool, UpstreamState> wait_for_state(
     Upstream& upstream, Endpoint& endpoint, std::chrono::milliseconds limit,
     const std::function<bool(const UpstreamState&)>& wanted);

@@ -15,7 +15,7 @@ Wakeup::~Wakeup() { ::close(event_); }
 
 void Wakeup::signal() {
   const std::uint64_t one = 1;
-  // Fails only when the counter is full, and then it is signalled already.
+  // Fails only if the counter is full, and then it is signalled already.
   [[maybe_unused]] const auto written = ::write(event_, &one, sizeof one);
 }
 

@@ -2,7 +2,7 @@
 
 namespace demo {
 
-/// Wakes a thread that waits for a stream's events and for its client's leaving at once.
+/// Lets a thread wait for a stream's events and for its client's leaving at the same time.
 class Wakeup {
  public:
   Wakeup();
@@ -12,7 +12,7 @@ class Wakeup {
 
   void signal();
 
-  /// Waits for a signal since the last wait (true) or until the peer of the socket has gone.
+  /// Waits for a signal since the last wait (true) or until the peer of the socket has closed.
   bool wait(int socket);
 
  private:

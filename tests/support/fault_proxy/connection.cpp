@@ -11,7 +11,7 @@ namespace {
 constexpr std::chrono::seconds kCutTime(2);
 constexpr short kBroken = POLLERR | POLLNVAL;
 
-/// Discards what there is; false at the end.
+/// Discards the available bytes; false at the end.
 bool discard(Socket& socket) {
   if (!socket.is_open()) return false;
   std::array<char, 65536> buffer;
@@ -42,14 +42,14 @@ std::array<pollfd, 2> Connection::interest(Clock::time_point now) const {
   std::array<pollfd, 2> entries{{{-1, 0, 0}, {-1, 0, 0}}};
   switch (state_) {
     case State::kParked:
-      // Errors only; the end of its stream is told once it is served.
+      // Errors only; the end of its stream is reported once it is served.
       entries[0] = {client_.get(), 0, 0};
       break;
     case State::kConnecting: entries[1] = {server_.get(), POLLOUT, 0}; break;
     case State::kOpen: {
       const auto client = events(up_.wants_to_read(), down_.wants_to_write(now));
       const auto server = events(down_.wants_to_read(), up_.wants_to_write(now));
-      // A socket without interest is left out: a closed one would report POLLHUP for ever.
+      // A socket without interest is left out: a closed one would report POLLHUP repeatedly.
       if (client != 0) entries[0] = {client_.get(), client, 0};
       if (server != 0) entries[1] = {server_.get(), server, 0};
       break;
@@ -69,7 +69,7 @@ std::optional<Clock::time_point> Connection::next_due(Clock::time_point now) con
   std::optional<Clock::time_point> earliest;
   for (const auto* pipe : {&up_, &down_}) {
     const auto due = pipe->due();
-    // What is due already waits for its socket, which poll tells.
+    // Data that is due already waits for its socket, which poll reports.
     if (due && *due > now && (!earliest || *due < *earliest)) earliest = due;
   }
   return earliest;

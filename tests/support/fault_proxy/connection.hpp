@@ -11,11 +11,11 @@
 
 namespace proxy {
 
-/// One client's connection and the one to the server behind it.
+/// One client's connection, and the corresponding one to the server.
 class Connection {
  public:
   struct Step {
-    std::optional<Direction> fired;  ///< the limit of that direction
+    std::optional<Direction> fired;  ///< the direction whose limit was reached
     bool refused = false;            ///< by the server
   };
 
@@ -30,13 +30,13 @@ class Connection {
     return direction == Direction::kUp ? up_.passed() : down_.passed();
   }
 
-  /// What to poll for: the client, then the server.
+  /// The events to poll for: the client, then the server.
   std::array<pollfd, 2> interest(Clock::time_point now) const;
-  /// When something can be done that only waits for its time.
+  /// When an action becomes possible that only waits for its time.
   std::optional<Clock::time_point> next_due(Clock::time_point now) const;
   Step step(const std::array<pollfd, 2>& ready, const Rules& rules, Clock::time_point now);
 
-  /// FIN to both; goes away when both have closed, or after two seconds.
+  /// FIN to both; destroyed when both have closed, or after two seconds.
   void cut(Clock::time_point now);
   void reset();
   bool gone() const { return state_ == State::kGone; }

@@ -110,7 +110,7 @@ bool ControlConnection::read(Proxy& proxy, bool& quit) {
     answers += obey(std::string_view(line_).substr(0, end), proxy, quit) + '\n';
     line_.erase(0, end + 1);
   }
-  // Short answers to a test on the same machine: they fit the socket's buffer.
+  // Short answers to a test on the same machine, which fit the socket's buffer.
   return line_.size() < kMaxLine && (answers.empty() || ::send(socket_.get(), answers.data(),
                                                                answers.size(), MSG_NOSIGNAL) > 0);
 }

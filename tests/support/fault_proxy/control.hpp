@@ -9,7 +9,7 @@
 
 namespace proxy {
 
-/// Obeys one command; the answer is one line without its end. `quit` is set by `quit`.
+/// Executes one command; the answer is one line without its end. `quit` is set by that command.
 std::string obey(std::string_view line, Proxy& proxy, bool& quit);
 
 /// One connection to the control port: lines in, lines out.
@@ -18,12 +18,12 @@ class ControlConnection {
   explicit ControlConnection(Socket socket) : socket_(std::move(socket)) {}
 
   int descriptor() const { return socket_.get(); }
-  /// False when it has ended.
+  /// False once it has ended.
   bool read(Proxy& proxy, bool& quit);
 
  private:
   Socket socket_;
-  std::string line_;  ///< the part that has no end yet
+  std::string line_;  ///< the incomplete last line
 };
 
 }  // namespace proxy

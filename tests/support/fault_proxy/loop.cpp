@@ -12,7 +12,7 @@ namespace {
 
 using Controls = std::list<ControlConnection>;
 
-/// Rounded up, so that it does not wake before the time; -1 without one.
+/// Rounded up, so that it does not wake too early; -1 without a time.
 int milliseconds_until(std::optional<Clock::time_point> due, Clock::time_point now) {
   if (!due) return -1;
   if (*due <= now) return 0;
@@ -60,7 +60,7 @@ void run(Proxy& proxy, const Socket& control, const Socket& signals) {
       proxy.step(connection, {entries[at], entries[at + 1]}, now);
       at += 2;
     }
-    // Orders come after what was under way, and before what arrives next.
+    // Commands come after pending data, and before what arrives next.
     serve_controls(controls, entries, 3, proxy, quit);
     if (entries[2].revents != 0) proxy.accept_all();
     if (entries[1].revents != 0) {

@@ -6,7 +6,7 @@
 
 namespace proxy {
 
-/// Serves until `quit` is ordered or `signals` (a signalfd) is readable. One thread, poll(2).
+/// Serves until the command `quit` or `signals` (a signalfd) is readable. One thread, poll(2).
 void run(Proxy& proxy, const Socket& control, const Socket& signals);
 
 }  // namespace proxy

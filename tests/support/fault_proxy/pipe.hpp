@@ -10,26 +10,26 @@
 
 namespace proxy {
 
-/// One direction of one connection: bytes that were read and wait until they may be passed on.
-/// Holds at most 1 MiB; then it stops reading.
+/// One direction of one connection: bytes that were read and wait to be passed on. Holds at most 1
+/// MiB; then it stops reading.
 class Pipe {
  public:
   enum class Result { kGoesOn, kEnded, kBroken, kLimit };
 
-  /// Arms the limit for what comes from now on; nothing disarms it and lets go what it held.
+  /// Sets the limit for bytes from now on; nullopt removes it and releases held bytes.
   void arm(const std::optional<Limit>& limit);
   const std::optional<Limit>& limit() const { return limit_; }
   void hold() { held_ = true; }
 
   bool wants_to_read() const;
-  /// Has bytes (or the end) that may go now.
+  /// Has bytes (or the end) that may be passed on now.
   bool wants_to_write(Clock::time_point now) const;
-  /// When it will, if time is all that is missing.
+  /// When that will be so, if only time is missing.
   std::optional<Clock::time_point> due() const;
 
-  /// Takes what `from` has; kBroken if that connection broke.
+  /// Reads what `from` has; kBroken if that connection broke.
   Result read(const Socket& from, const Rules& rules, Clock::time_point now);
-  /// Passes on what may go. kEnded: the end was passed on. kLimit: the limit is met.
+  /// Passes on what may go. kEnded: the end was passed on. kLimit: the limit was reached.
   Result write(Socket& to, const Rules& rules, Clock::time_point now);
 
   bool ended() const { return end_passed_; }
@@ -45,7 +45,7 @@ class Pipe {
 
   std::deque<Chunk> chunks_;
   std::size_t queued_ = 0;
-  bool at_end_ = false;  ///< of what is read
+  bool at_end_ = false;  ///< of the input
   Clock::time_point end_due_{};
   bool end_passed_ = false;
   bool held_ = false;

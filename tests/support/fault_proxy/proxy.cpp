@@ -84,7 +84,7 @@ void Proxy::step(Connection& connection, const std::array<pollfd, 2>& ready,
   ++counters_.fired;
   const auto limit = rules_.limit(*step.fired);
   if (!limit || !limit->once) return;
-  // Disarmed for the others; this one stays as it is, a hanging one too.
+  // Removed for the others; this connection keeps its state, even if hanging.
   (*step.fired == Direction::kUp ? rules_.up : rules_.down).reset();
   for (auto& other : connections_) {
     if (&other != &connection) other.pipe(*step.fired).arm(std::nullopt);

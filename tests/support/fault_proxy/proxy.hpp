@@ -12,12 +12,12 @@
 
 namespace proxy {
 
-/// Listens, and holds all connections and what has been ordered for them.
+/// Listens, and owns all connections and the rules set for them.
 class Proxy {
  public:
   struct Counters {
     std::uint64_t accepted = 0;
-    std::uint64_t up = 0;  ///< of connections that have gone
+    std::uint64_t up = 0;  ///< of closed connections
     std::uint64_t down = 0;
     std::uint64_t refused_by_server = 0;
     std::uint64_t fired = 0;
@@ -26,15 +26,15 @@ class Proxy {
   Proxy(sockaddr_in server, Socket listener, sockaddr_in address)
       : server_(server), listener_(std::move(listener)), address_(address) {}
 
-  // The orders.
+  // The commands.
   Rules& rules() { return rules_; }
   void set_limit(Direction direction, std::optional<Limit> limit);
   void set_accept_hang(bool on);
-  bool set_refuse(bool on);  ///< false if the port cannot be had again
+  bool set_refuse(bool on);  ///< false if the port cannot be bound again
   void set_server(sockaddr_in server) { server_ = server; }
   void cut_all(Clock::time_point now);
   void reset_all();
-  void hang_all();  ///< those that are open: nothing passes until `pass`
+  void hang_all();  ///< open connections: nothing passes until `pass`
   bool pass();
   std::string stats() const;
 
@@ -48,7 +48,7 @@ class Proxy {
  private:
   sockaddr_in server_;
   Socket listener_;
-  Socket reserved_;  ///< instead of it, while connections are refused
+  Socket reserved_;  ///< instead of listener_, while connections are refused
   sockaddr_in address_;
   Rules rules_;
   Counters counters_;

@@ -19,10 +19,10 @@ struct Limit {
   bool once = false;
 };
 
-/// What the commands have set; it holds for open connections and for new ones.
+/// The rules set by commands, for open connections and for new ones.
 struct Rules {
   std::chrono::milliseconds delay{0};
-  std::uint64_t bytes_per_second = 0;  ///< 0: as fast as it goes
+  std::uint64_t bytes_per_second = 0;  ///< 0: unlimited
   std::optional<Limit> up;
   std::optional<Limit> down;
   bool accept_hang = false;

@@ -26,7 +26,7 @@ class Socket {
   void close();
   /// RST to the peer.
   void reset();
-  /// FIN to the peer; reading goes on.
+  /// FIN to the peer; reading continues.
   void finish();
 
  private:
@@ -42,13 +42,13 @@ std::string to_text(const sockaddr_in& address);
 Socket reserve(const sockaddr_in& address);
 /// Begins to accept connections; false if another process listens there.
 bool listen(const Socket& reserved);
-/// Not open if it cannot be had. `address` gets the port that was chosen.
+/// Not open on failure. `address` gets the chosen port.
 Socket listen_on(sockaddr_in& address);
 /// Not open if there is nothing to accept.
 Socket accept_from(const Socket& listener);
 /// Begins to connect.
 Socket connect_to(const sockaddr_in& address);
-/// What became of it, once the socket is writable; 0 is well.
+/// The result of connecting, once the socket is writable; 0: success.
 int connect_error(const Socket& socket);
 
 }  // namespace proxy

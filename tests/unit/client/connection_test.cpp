@@ -122,7 +122,7 @@ TEST_CASE(
 TEST_CASE("users without a number of their own are not taken for one another") {
   CHECK_FALSE(is_trusted({65534, 1000, 65534, 65534}, {}));  // both the folder's owner and the peer
   CHECK_FALSE(is_trusted({65534, 65534, 0, 65534}, {}));
-  CHECK(is_trusted({65534, 65534, 0, std::nullopt}, {}));  // nobody itself, where all have numbers
+  CHECK(is_trusted({65534, 65534, 0, std::nullopt}, {}));  // user nobody, where all have numbers
   CHECK(is_trusted({65534, 1000, 0, 65534}, {65534, false}));
   CHECK(is_trusted({65534, 1000, 0, 65534}, {std::nullopt, true}));
 }
@@ -213,7 +213,7 @@ TEST_CASE("the relay carries every byte both ways and half-closes at the end of 
   });
   std::string got;
   std::thread daemon([&] {
-    got = read_all(pair.daemons);  // to the half-close
+    got = read_all(pair.daemons);  // up to the half-close
     static_cast<void>(!::write(pair.daemons.get(), answer.data(), answer.size()));
     pair.daemons = FileDescriptor();
   });

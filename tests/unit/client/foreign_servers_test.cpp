@@ -1,4 +1,4 @@
-// Servers that other programs' files name.
+// Servers in other programs' config files.
 #include <doctest/doctest.h>
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -34,13 +34,13 @@ std::vector<std::uint64_t> sequences(const ListenJoin::Page& page) {
 TEST_CASE("pages are followed and live ones join without gap or duplicate") {
   ListenJoin join(2);
   CHECK(join.params() == R"({"since":2,"limit":1000})");
-  CHECK_FALSE(join.take_live(message(3)));  // the flush on connect: stands in the pages
+  CHECK_FALSE(join.take_live(message(3)));  // the flush on connect: is in the pages
   const auto first = join.take_page(page(3, 4, 6, true));
   REQUIRE(first);
   CHECK(sequences(*first) == std::vector<std::uint64_t>{3, 4});
   CHECK(first->ask_again);
   CHECK(join.params() == R"({"since":4,"limit":1000,"instance":"i"})");
-  CHECK_FALSE(join.take_live(message(7)));  // live while paging: the last page has it
+  CHECK_FALSE(join.take_live(message(7)));  // live while paging: is in the last page
   const auto last = join.take_page(page(5, 7, 7, false));
   REQUIRE(last);
   CHECK(sequences(*last) == std::vector<std::uint64_t>{5, 6, 7});

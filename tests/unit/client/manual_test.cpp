@@ -99,7 +99,7 @@ TEST_CASE("what is unknown is said with what was meant") {
 TEST_CASE("every command takes --json") {
   for (const Verb& verb : verbs()) {
     CAPTURE(verb.name());
-    // With as many operands as it wants.
+    // With the required number of operands.
     std::vector<std::string_view> words = {verb.name()};
     for (int count = 0; count < 8; ++count) {
       words.push_back("--json");
@@ -145,7 +145,7 @@ TEST_CASE("the options of a command are those that it takes") {
   CHECK(has("call", "raw"));
   CHECK_FALSE(has("tools", "raw"));
   CHECK_FALSE(has("tools", "socket"));
-  // Each option that a row names is one.
+  // Every option that a row names exists.
   for (const Verb& verb : verbs()) {
     CAPTURE(verb.name());
     const auto named =

@@ -1,4 +1,4 @@
-// What programs read of mcp-nc: one value of a result, the one shape of errors, a page for a model.
+// Output of mcp-nc for programs: one value of a result, the format of errors, a page for a model.
 #include <doctest/doctest.h>
 
 #include "json/document.hpp"

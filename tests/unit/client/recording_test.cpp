@@ -25,7 +25,7 @@ TEST_CASE("of a record the requests are left that have an answer and are not abo
   CHECK_FALSE(recording.requests[0].has_failed);
   CHECK(recording.requests[1].params.empty());
   CHECK(recording.requests[1].has_failed);
-  CHECK(recording.wrong_line == 0);  // the last one is cut off
+  CHECK(recording.wrong_line == 0);  // the last line is truncated
   CHECK(read_recording("").requests.empty());
   CHECK(read_recording("").wrong_line == 0);
 }

@@ -23,7 +23,7 @@ ContentPart data(std::string name, std::string mime_type, std::string what = "im
   return part;
 }
 
-/// A new folder that goes away with its files.
+/// A new folder that is removed with its files.
 class TemporaryFolder {
  public:
   TemporaryFolder() {

@@ -13,7 +13,7 @@ json::Value status_of(std::string_view text) {
   return std::move(*value);
 }
 
-/// As it goes into a pipe.
+/// The output into a pipe.
 std::string shown(std::string_view status, std::int64_t now_ms = 0) {
   return draw_lines(render_status(status_of(status), now_ms, Look{}), Look{});
 }
@@ -134,7 +134,7 @@ TEST_CASE("ready is what does not wait and was not refused") {
   CHECK_FALSE(is_ready(with_state("waiting")));
   CHECK_FALSE(is_ready(with_state("refused")));
   CHECK_FALSE(is_ready(status_of("{}")));
-  // A daemon that says it knows better: a failed try is being repeated.
+  // A daemon that reports it is believed: a failed attempt is being repeated.
   CHECK_FALSE(is_ready(status_of(R"({"upstream":{"state":"opening","ready":false}})")));
   CHECK(is_ready(status_of(R"({"upstream":{"state":"waiting","ready":true}})")));
   CHECK(render_ready(with_state("open")) == "ready: open");

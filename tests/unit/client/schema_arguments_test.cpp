@@ -120,7 +120,7 @@ TEST_CASE("all that is wrong is said once") {
   CHECK(made({R"({"q":1})"}, search) == "wrong: q: string expected, not 1;");
   CHECK(made({"q:=1"}, search) == "wrong: q: string expected, not 1;");
   CHECK(made({"q=x", "limit:=1e400"}, search) ==
-        R"({"q":"x","limit":1e400})");  // the server's affair
+        R"({"q":"x","limit":1e400})");  // left to the server
   constexpr std::string_view one = R"({"properties":{"n":{"type":"number"}},"required":["n"]})";
   CHECK(made({"n=x"}, one) == "wrong: n=x: number expected, for example n=1;");
 }

@@ -131,7 +131,7 @@ TEST_CASE("names that are not listed are refused unless the schema allows them")
   CHECK(problems(value, R"({"properties":{},"patternProperties":{"x":{}}})").empty());
   CHECK(problems(value, R"({"properties":{},"additionalProperties":{"type":"string"}})") ==
         "x: string expected, not 1");
-  // Further in, what is not said is allowed, as JSON Schema has it.
+  // In nested objects unlisted names are allowed, as in JSON Schema.
   CHECK(problems(R"({"o":{"x":1}})", R"({"properties":{"o":{"properties":{"y":{}}}}})").empty());
   CHECK(problems(R"({"o":{"x":1}})",
                  R"({"properties":{"o":{"properties":{"y":{}},"additionalProperties":false}}})") ==
@@ -220,7 +220,7 @@ TEST_CASE("an example can be typed as it is") {
       "t p=1 p=text");
   CHECK(example(R"({"properties":{"l":{"type":"array","examples":[[]]}},"required":["l"]})") ==
         "t 'l:=[]'");
-  // A number where text would be taken as well.
+  // A number where text would be accepted as well.
   CHECK(example(R"({"properties":{"x":{"examples":[5]}},"required":["x"]})") == "t x:=5");
 }
 

@@ -10,7 +10,7 @@ TEST_CASE("a server's capabilities are those it has declared, also those that ar
       "tasks":{"list":{},"cancel":{}},"extensions":{"io.modelcontextprotocol/skills":{}}}}})";
   CHECK(capability_names(read_server(discovered, status).capabilities) ==
         "tools, tasks (list, cancel), extensions (io.modelcontextprotocol/skills)");
-  // A daemon that says none in its status, or the status of none.
+  // A status without capabilities, or no status at all.
   CHECK(read_server(discovered, R"({"upstream":{"capabilities":null}})").capabilities ==
         R"({"tools":{}})");
   CHECK(read_server(discovered, "{}").capabilities == R"({"tools":{}})");

@@ -58,7 +58,7 @@ TEST_CASE("every two bytes, and every beginning of three and four, are judged as
   }
   CHECK(valid > 128 * 128);
   CHECK(is_utf8(""));
-  for (std::size_t before = 0; before < 20; ++before) {  // whatever is taken in one step
+  for (std::size_t before = 0; before < 20; ++before) {  // at each offset within a step
     const std::string ascii(before, 'a');
     CHECK(is_utf8(ascii));
     CHECK(is_utf8(ascii + "\xC3\xA4" + ascii));

@@ -21,7 +21,7 @@ constexpr std::string_view away =
     R"({"upstream":{"state":"waiting","ready":false,"target":"http://a"},"lastError":{"message":"cannot reach a"}})";
 constexpr std::string_view well = R"({"upstream":{"state":"open","ready":true}})";
 
-/// A watch that waits for no time, and the daemon's end of its looks.
+/// A watch without a delay, and the daemon's end of its look-ups.
 struct Watched {
   explicit Watched(Milliseconds timeout = Milliseconds(0))
       : watch(

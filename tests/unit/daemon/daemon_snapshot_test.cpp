@@ -1,5 +1,5 @@
-// What one process leaves to the next in an upgrade, by value: what was written is read, whole or
-// not at all.
+// The snapshot that one process hands over to the next in an upgrade, by value: it is read as it
+// was written, or refused as a whole.
 #include "daemon_snapshot.hpp"
 
 #include <doctest/doctest.h>
@@ -244,7 +244,7 @@ TEST_CASE("a state that is not whole, or was changed, is refused") {
   for (std::size_t at = 0; at < bytes.size(); at += 7) {
     std::string other = bytes;
     other[at] = static_cast<char>(other[at] ^ 1);
-    // Only the zeros that fill a record up may differ.
+    // Only the zeros that pad a record may differ.
     if (!is_refused(other)) CHECK(bytes[at] == '\0');
   }
 }

@@ -1,4 +1,4 @@
-// What the records of a state come to, by value.
+// The result of replaying a state's records, by value.
 #include "daemon_state.hpp"
 
 #include <doctest/doctest.h>

@@ -19,7 +19,7 @@ namespace bridge {
 using Arguments = std::vector<std::string>;
 using Environment = std::map<std::string, std::string>;
 
-/// Nothing in the environment but what a test says; puts everything back at the end.
+/// Sets the environment to exactly what a test says; restores it at the end.
 class OnlyEnvironment {
  public:
   explicit OnlyEnvironment(const Environment& wanted) {
@@ -52,7 +52,7 @@ inline ParsedOptions parsed(Arguments arguments, const Environment& environment 
 
 inline const Environment upstream = {{"MCP_SERVER_URL", "http://127.0.0.1:1/mcp"}};
 
-/// Parsed with an upstream named.
+/// Parses the arguments, with an upstream given.
 inline Options options_of(const Arguments& arguments, Environment environment = {}) {
   environment.insert(upstream.begin(), upstream.end());
   return parsed(arguments, environment).options;
@@ -63,7 +63,7 @@ struct Refused {
   std::string line;
 };
 
-/// How a start with these fails; code 0 if it does not. Always one line.
+/// The error of a start with these; code 0 if there is none. Always one line.
 inline Refused refused(const Arguments& arguments, Environment environment = {},
                        bool with_upstream = true) {
   if (with_upstream) environment.insert(upstream.begin(), upstream.end());
@@ -82,7 +82,7 @@ inline bool mentions(const Refused& refusal, const std::string& text) {
   return refusal.line.find(text) != std::string::npos;
 }
 
-/// A file that is gone after the test.
+/// A file that is removed after the test.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& content) {

@@ -174,7 +174,7 @@ TEST_CASE("a line that has to be there is there at once, or not at all") {
   CHECK_FALSE(t.audit.append_now("never\n"));
   CHECK(t.audit.is_failing());
   t.output->room = 100;
-  // It is not tried again before its time.
+  // It is not retried before its time.
   CHECK_FALSE(t.audit.append_now("nor this\n"));
   let_pass(t.clock, t.loop, 10s);
   CHECK(t.audit.append_now("again\n"));

@@ -1,4 +1,4 @@
-// Where lines go: a file of this user alone, and the journal.
+// The targets of audit lines: a file of this user alone, and the journal.
 #include "audit/audit_output.hpp"
 
 #include <doctest/doctest.h>
@@ -133,7 +133,7 @@ TEST_CASE("opened again it is the same file, or the one that stands in its place
   file.write("three\n");
   CHECK(folder.read("a.log.1") == "one\ntwo\n");
   CHECK(folder.read() == "three\n");
-  // One that cannot be opened leaves the other in use.
+  // If the new file cannot be opened the old one stays in use.
   REQUIRE(unlink(folder.of("a.log").c_str()) == 0);
   std::filesystem::create_directory(folder.of("a.log"));
   CHECK(file.reopen() == AuditOutput::Reopened::failed);

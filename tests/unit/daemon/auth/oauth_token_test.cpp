@@ -16,7 +16,7 @@ struct OAuthFixture : LoopFixture {
     options.client_secret_file = write("secret", "hush-hush\n");
   }
 
-  /// Everything a well-behaved resource and its server say.
+  /// Everything that a conforming resource and its server return.
   void serve_metadata(
       const std::string& resource_place = "/.well-known/oauth-protected-resource/mcp") {
     server.answer(resource_place, 200, resource_metadata(upstream.url));
@@ -42,7 +42,7 @@ struct OAuthFixture : LoopFixture {
 
   OAuthToken source() { return OAuthToken(loop, curl, options, upstream, log); }
 
-  /// The first message goes without a token, and is refused.
+  /// The first message is sent without a token, and is refused.
   static void challenge(OAuthToken& source, const std::string& parameters = "") {
     CHECK(source.current() == "");
     CHECK(source.refused("", {401, "Bearer " + parameters}));
@@ -198,7 +198,7 @@ TEST_CASE_FIXTURE(OAuthFixture,
                                     "GET /.well-known/oauth-protected-resource",
                                     "GET /.well-known/oauth-authorization-server"};
   SUBCASE("with the default endpoints") {
-    server.answer("/.well-known/oauth-protected-resource", 401, "");  // it wants a token there too
+    server.answer("/.well-known/oauth-protected-resource", 401, "");  // needs a token there too
     searched.emplace_back("GET /.well-known/openid-configuration");
     searched.emplace_back("POST /token");
   }
@@ -332,7 +332,7 @@ TEST_CASE_FIXTURE(
   OAuthToken asked = source();
   const auto begin = std::chrono::steady_clock::now();
   CHECK(fetch(asked).token == "token-1");
-  // Until the second one is there the first one is at hand.
+  // Until the second token arrives the first one is used.
   run_until([&] {
     const auto token = asked.current();
     REQUIRE(token);
@@ -353,7 +353,7 @@ TEST_CASE_FIXTURE(OAuthFixture, "the endpoint's error is passed on without what 
   OAuthToken asked = source();
   CHECK(failure_of(asked) ==
         "no token from " + server.origin() + "/token: HTTP 401: invalid_client: *** is wrong, ***");
-  // Not again within a second.
+  // No new request within a second.
   CHECK(contains(failure_of(asked), "invalid_client"));
   CHECK(server.seen().size() == 1);
 }

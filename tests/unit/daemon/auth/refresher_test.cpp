@@ -14,8 +14,8 @@ using namespace bridge;
 
 namespace {
 
-/// A server that rotates refresh tokens, takes the second use of one for theft unless the answer to
-/// the first was lost, and fails as it is told. It answers when the test says so.
+/// A server that rotates refresh tokens, treats the second use of one as theft unless the response
+/// to the first was lost, and fails as configured. It responds when the test says so.
 class FlappingServer final : public TokenEndpoint {
  public:
   enum class Mood { well, unreachable, failing, losing };
@@ -46,7 +46,7 @@ class FlappingServer final : public TokenEndpoint {
   }
 
   Mood mood = Mood::well;
-  int issued = 0;  ///< the number of the refresh token that is good
+  int issued = 0;  ///< the number of the valid refresh token
   int expires_in = 3600;
   std::map<int, int> redeemed;
   int most_for_one = 0;
@@ -110,7 +110,7 @@ struct RefresherFixture {
       server.answer();
     }
   }
-  /// A request needs the token: does it get one?
+  /// Whether a request that needs the token gets one.
   bool is_served() {
     const EventLoop::Turn turn(loop);
     return refresher.token().has_value();
@@ -147,7 +147,7 @@ TEST_SUITE("refresher") {
     int lost_answers = 0;
     unsigned random = 7;
     for (int minute = 0; minute < 7 * 24 * 60; ++minute) {
-      // Bad moods last less than what is left of a token when its refresh is due.
+      // Failures last less than the remaining life of a token when its refresh is due.
       random = random * 1103515245u + 12345u;
       if (minute % 7 == 0) {
         f.server.mood = static_cast<Mood>((random >> 16) % 3);

@@ -18,7 +18,7 @@
 
 namespace bridge {
 
-/// An HTTP server on the test's own loop: answers by path and remembers what it was sent.
+/// An HTTP server on the test's own loop: responds by path and records the requests.
 class ScriptedHttpServer {
  public:
   struct Request {
@@ -103,7 +103,7 @@ class ScriptedHttpServer {
     return at == std::string::npos ? 0 : std::stoul(text.substr(at + 16));
   }
 
-  /// And closes: one request on a connection.
+  /// Replies and closes: one request per connection.
   void reply(Connection& connection, std::size_t head_end) {
     const std::string& text = connection.text;
     Request request{text.substr(0, text.find(" HTTP/")), text.substr(0, head_end),

@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 namespace {
 
 struct CommandFixture : LoopFixture {
-  /// Leaves no child behind, alive or dead.
+  /// Checks that no child is left behind, running or zombie.
   ~CommandFixture() {
     CHECK(comes_true([] {
       siginfo_t ended{};
@@ -42,7 +42,7 @@ struct CommandFixture : LoopFixture {
     return answer.failure->message;
   }
 
-  /// Descriptors that this process has open.
+  /// The number of descriptors that this process has open.
   static std::size_t open_descriptors() {
     std::size_t count = 0;
     DIR* const folder = opendir("/proc/self/fd");
@@ -113,7 +113,7 @@ TEST_CASE_FIXTURE(CommandFixture, "a command that does not end is killed with it
 }
 
 TEST_CASE_FIXTURE(CommandFixture, "a source that goes takes its command with it") {
-  // The loop opens its own at the first use.
+  // The loop opens its own descriptors at the first use.
   CHECK(failure_of("false") == "--token-command ended with exit code 1");
   const std::size_t before = open_descriptors();
   std::optional<TokenCommand> asked(

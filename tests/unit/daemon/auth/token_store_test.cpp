@@ -55,7 +55,7 @@ TEST_SUITE("token store") {
     CHECK(store.registration(anybody, "https://old.example")->id == "a");
     CHECK(store.registration(anybody, "https://new.example")->id == "b");
     CHECK(!store.registration(anybody, "https://third.example"));
-    // Back again: the tokens of the other one are not kept for a day on which they would be old.
+    // Back to the first server: the other one's tokens are not kept, since they would get stale.
     CHECK(store.save(anybody, login_at("https://old.example", "a", true)));
     CHECK(store.find(anybody)->access_token == "at-of-a");
     CHECK(store.erase(anybody));

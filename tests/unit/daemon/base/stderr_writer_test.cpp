@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Two pages long.
+/// A pipe of two pages.
 class Pipe {
  public:
   Pipe() {
@@ -56,7 +56,7 @@ TEST_CASE("a pipe that nobody reads takes what it can, the rest is lost and coun
   CHECK(writer.write(line));
   CHECK_FALSE(writer.write("lost\n"));
   CHECK_FALSE(writer.write("lost\n"));
-  CHECK(writer.take_lost() == 0);  // there is no room to say so
+  CHECK(writer.take_lost() == 0);  // there is no room to report it
   CHECK(pipe.read_once() == line);
   CHECK(writer.take_lost() == 2);
   CHECK(writer.take_lost() == 0);

@@ -19,7 +19,7 @@ const std::vector<Option> rows = {
     Option("-- COMMAND [ARGUMENT...]", "what runs", "All"),
 };
 
-/// Options as `name=value`, operands as they are, `!` and the fault at the end.
+/// Options as `name=value`, operands unchanged, `!` and the error at the end.
 std::string read(const std::vector<std::string_view>& words) {
   std::string text;
   const std::string fault = read_command_line(

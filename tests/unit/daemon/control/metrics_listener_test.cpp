@@ -23,7 +23,7 @@ struct ListenerFixture : LoopbackCallers {
     listener.start();
   }
 
-  /// The answer to this, with its body.
+  /// The response to this, with its body.
   std::string answer(std::string_view request, std::string_view more = {}) {
     FakePeer peer = connect();
     std::string head = std::string(request) + " HTTP/1.1\r\nHost: evil.example\r\n";
@@ -86,7 +86,7 @@ TEST_CASE("what is idle gives way, so that nobody keeps the next caller out") {
     http.advance(milliseconds(1));
   }
   CHECK(is_status(http.answer("GET /metrics"), 200));
-  // One that never says a word is not kept.
+  // A connection that sends nothing is closed.
   http.advance(seconds(11));
   CHECK(http.has_ended(silent.back()));
 }

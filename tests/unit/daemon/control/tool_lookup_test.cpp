@@ -31,7 +31,7 @@ struct Lookup : RouterFixture {
   std::size_t listings() const { return upstream.count("tools/list"); }
 
   FakeClient channel{client_ids.next()};
-  /// Not one of the router's, who would count as a client.
+  /// Not one of the router's clients, which would be counted.
   const Client asker{channel, session.tap(), budget};
   Lines replies;
   ToolLookup lookup{loop, client_ids, router, session};
@@ -52,7 +52,7 @@ TEST_CASE("a tool is listed for when nothing is known, once for all who ask, and
   CHECK(t.replies == Lines{R"({"jsonrpc":"2.0","id":1,"result":{"tool":{"name":"a","n":0.10}}})",
                            R"({"jsonrpc":"2.0","id":"two","result":{"tool":{"name":"b"}}})"});
   CHECK(t.router.clients().begin() == t.router.clients().end());
-  CHECK(t.router.statistics().requests == 0);  // no client's
+  CHECK(t.router.statistics().requests == 0);  // none is a client's
   t.replies.clear();
   t.ask("b");
   CHECK(contains(t.take_reply(), R"({"tool":{"name":"b"}})"));
@@ -92,7 +92,7 @@ TEST_CASE(
   CHECK(contains(reply, "-32602"));
   CHECK(contains(reply, R"("kind":"tool")"));
   CHECK(contains(reply, R"(no\\u001bsuch)"));
-  CHECK(t.listings() == 1);  // it has listChanged
+  CHECK(t.listings() == 1);  // the server has listChanged
 
   Lookup silent;
   silent.open_modern();

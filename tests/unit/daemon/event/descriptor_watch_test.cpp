@@ -119,7 +119,7 @@ TEST_CASE("out-of-band data is not a hang-up, and does not keep the loop busy") 
   int told = 0;
   DescriptorWatch watch(loop, pair.watched, [&](Event) { ++told; });
   watch.want(Event::hung_up);
-  if (send(pair.peer, "x", 1, MSG_OOB) != 1) return;  // a kernel without it
+  if (send(pair.peer, "x", 1, MSG_OOB) != 1) return;  // a kernel without support
   CHECK(wake_ups(loop) < 5);
   CHECK(told == 0);
   pair.close_peer();
@@ -216,7 +216,7 @@ TEST_CASE("what is cancelled is not told, though the kernel has said it") {
   CHECK(told == "h");
 }
 
-// The wake-up for nothing that every reader has to tolerate.
+// The spurious wake-up that every reader has to tolerate.
 TEST_CASE("a watch of a reused number is reported ready once too often at most") {
   EventLoop loop;
   Pair one, other, later;
@@ -253,7 +253,7 @@ TEST_CASE("a watch of a reused number is reported ready once too often at most")
   close(later.watched);
 }
 
-// libcurl 7.88 closes a socket that is still connecting without saying so.
+// libcurl 7.88 closes a socket that is still connecting without notice.
 TEST_CASE("a descriptor that was closed behind its watch is left to who has its number since") {
   EventLoop loop;
   Pair pair;

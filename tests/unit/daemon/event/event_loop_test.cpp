@@ -73,7 +73,7 @@ TEST_CASE("what is destroyed or cancelled while it is deferred is not done") {
 
 namespace {
 
-/// A pipe in which something waits to be read.
+/// A pipe with a byte to read.
 class ReadablePipe {
  public:
   ReadablePipe(EventLoop& loop, std::function<void()> readable) {

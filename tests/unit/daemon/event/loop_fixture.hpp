@@ -15,7 +15,7 @@
 
 namespace bridge {
 
-/// A loop to run sources on, and a folder of the test's own.
+/// A loop to run sources on, and a temporary folder.
 struct LoopFixture {
   LoopFixture() {
     std::string name = (std::filesystem::temp_directory_path() / "mcp-auth-XXXXXX").string();
@@ -33,7 +33,7 @@ struct LoopFixture {
     return path(name);
   }
 
-  /// Replaces a file as a careful writer does.
+  /// Replaces a file by renaming, as a careful writer does.
   void replace(const std::string& name, const std::string& text) const {
     write(name + ".new", text);
     std::filesystem::rename(path(name + ".new"), path(name));
@@ -44,7 +44,7 @@ struct LoopFixture {
     return {std::istreambuf_iterator<char>(file), {}};
   }
 
-  /// Runs the loop until it does, or for half a minute.
+  /// Runs the loop until the condition is true, or for half a minute.
   bool comes_true(const std::function<bool()>& condition) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
     while (!condition()) {

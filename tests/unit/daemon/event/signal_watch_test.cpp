@@ -15,7 +15,7 @@ bool is_blocked(int signal) {
   return sigismember(&blocked, signal) == 1;
 }
 
-/// What is done about a signal, for as long as this lives.
+/// Sets the disposition of a signal while it lives.
 class Disposition {
  public:
   Disposition(int signal, void (*handler)(int)) : signal_(signal) {

@@ -8,7 +8,7 @@
 
 namespace bridge {
 
-/// A clock that stands still until a test advances it.
+/// A clock that only a test advances.
 class SimulatedClock final : public Clock {
  public:
   SteadyTime now() const override { return now_; }
@@ -22,7 +22,7 @@ class SimulatedClock final : public Clock {
   SteadyTime now_ = SteadyTime{} + std::chrono::hours(1);
 };
 
-/// Lets the time pass; each timer finds the time it was set for.
+/// Advances the time; each timer sees the time it was set for.
 inline void let_pass(SimulatedClock& clock, EventLoop& loop, std::chrono::milliseconds time) {
   const SteadyTime end = clock.now() + time;
   while (const auto due = loop.next_due()) {

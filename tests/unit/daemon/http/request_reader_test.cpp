@@ -7,7 +7,7 @@ namespace {
 
 using Event = RequestReader::Event;
 
-/// Everything that a connection's bytes are read as, cut into pieces of `size`.
+/// Everything that is read from a connection's bytes, cut into pieces of `size`.
 std::string transcript(std::string_view bytes, std::size_t size, std::size_t max_body = 100) {
   RequestReader reader(max_body);
   std::string result;
@@ -30,7 +30,7 @@ std::string transcript(std::string_view bytes, std::size_t size, std::size_t max
   return result + (reader.is_idle() ? "" : "…");
 }
 
-/// The same however it is cut.
+/// The same for every way to cut them.
 std::string read_as(std::string_view bytes, std::size_t max_body = 100) {
   const std::string whole = transcript(bytes, bytes.size(), max_body);
   for (const std::size_t size : {1u, 2u, 3u, 7u}) CHECK(transcript(bytes, size, max_body) == whole);
@@ -103,7 +103,7 @@ TEST_CASE("a large body is checked while it arrives, whichever way its length is
   CHECK(known.checked->value_at(message.find('{', 1)) != nullptr);
   CHECK_FALSE(of_length("{\"a\":\"" + padding + "\"").checked);
   CHECK_FALSE(of_length("a=" + padding).checked);
-  CHECK_FALSE(of_length("{}").checked);  // of a small one nothing is known
+  CHECK_FALSE(of_length("{}").checked);  // nothing is known of a small one
   CHECK(
       taken(chunked + "493df\r\n", R"({"a":")" + std::string(299'991, 'x') + "\"}", "\r\n0\r\n\r\n")
           .checked);

@@ -5,7 +5,7 @@
 
 #include "http/sse_parser.hpp"
 
-/// Writes down what a parser reports, one line each, with the id that stood at that moment.
+/// Records what a parser reports, one line each, with the id at that moment.
 class SseTranscript final : public bridge::SseSink {
  public:
   explicit SseTranscript(std::size_t max_event) : parser(max_event) {}

@@ -13,7 +13,7 @@
 
 namespace bridge {
 
-/// A router with jobs, its session open unless that is left to the test.
+/// A router with jobs, with an open session unless the test opens it.
 struct JobFixture : RouterFixture {
   explicit JobFixture(JobOptions job_options = {}, const RouterOptions& options = {},
                       bool opened = true)
@@ -62,7 +62,7 @@ struct JobFixture : RouterFixture {
     JobWaiters& collectors;
   };
 
-  /// The answer to `bridge/<method>` of this client, which it got at once.
+  /// The immediate response to `bridge/<method>` of this client.
   std::string bridge(FakeClient& client, std::string_view method, std::string_view params) {
     send(client, fmt::format(R"({{"jsonrpc":"2.0","id":"q","method":"bridge/{}","params":{}}})",
                              method, params));

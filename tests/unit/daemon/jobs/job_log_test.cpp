@@ -31,7 +31,7 @@ struct JobsInLog final : JobFixture, StateSource {
   explicit JobsInLog(const RouterOptions& options = {}) : JobFixture({}, options) { state.begin(); }
 
   void begin_snapshot() override { jobs.begin_snapshot(); }
-  /// One record a step.
+  /// Writes one record per step.
   bool continue_snapshot(LogWriter& out, std::size_t) override {
     return jobs.continue_snapshot(out, 1);
   }
@@ -43,7 +43,7 @@ struct JobsInLog final : JobFixture, StateSource {
     jobs.note_changes();
     state.write();
   }
-  /// More than the log may have of yesterday.
+  /// Makes the log long enough to be rewritten.
   void let_it_be_written_anew() {
     wanted = state.report().rewrites + 1;
     state.append_payload(record::opened, std::string(600'000, 'x'));
@@ -167,11 +167,11 @@ TEST_CASE("a log that is written anew while jobs change has all of them as they 
   t.let_it_be_written_anew();
   t.write();                    // of the first one
   t.write();                    // of the second one
-  t.forget(jobs[0]);            // was said
-  t.forget(jobs[2]);            // is not said
-  t.progress("t5", "1");        // is not said
-  t.answer_call("t4");          // likewise
-  t.submit(t.client, "later");  // never will be
+  t.forget(jobs[0]);            // has been written
+  t.forget(jobs[2]);            // has not been written
+  t.progress("t5", "1");        // has not been written
+  t.answer_call("t4");          // has not been written
+  t.submit(t.client, "later");  // will never be written
   t.write();
   t.answer_call("later", R"({"late":1})");
   t.progress("t5", "2");
@@ -203,5 +203,5 @@ TEST_CASE("what the records of jobs and keys take is known") {
   t.forget(job);
   t.write();
   CHECK(t.jobs.saved_bytes() < 200);
-  CHECK(t.jobs.saved_bytes() > 0);  // its key
+  CHECK(t.jobs.saved_bytes() > 0);  // for its key
 }

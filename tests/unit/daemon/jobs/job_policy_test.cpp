@@ -49,7 +49,7 @@ TEST_CASE("a job whose rule was taken away before it starts fails, and reaches n
 TEST_CASE("a job is judged as its submitter, with the groups that it had") {
   RuledJobs t(R"({"gid":7,"tools":["a"]},{"uid":1})", one_place());
   FakeClient& client = t.connect();
-  // Without the group no rule is its own.
+  // Without the group no rule applies to it.
   t.ask_submit(client, "a");
   CHECK(contains(client.take_line(), R"("kind":"denied")"));
 }

@@ -27,7 +27,7 @@ TEST_CASE("a job is carried out and collected, whoever was there when it ended")
   CHECK(contains(answer, R"("response":{"jsonrpc":"2.0","id":null,"result":{"x":1e400}})"));
 }
 
-/// A request that its client does not wait for; the name of its job.
+/// Sends a request whose client does not wait for it; returns the name of its job.
 std::string call_for_later(JobFixture& t, const FakeClient& client, std::string_view id,
                            std::string_view method = "tools/call") {
   std::string job;
@@ -199,7 +199,7 @@ TEST_CASE("a collector that answers is asked, and whoever answers first counts")
   const Lines asked = asker.take_lines();
   REQUIRE(asked.size() == 1);
   CHECK(contains(asked.front(), R"("id":"question-1","method":"sampling/createMessage")"));
-  // One that was not asked answers nothing by the id.
+  // A client that was not asked cannot answer by the id.
   t.send(other, R"({"jsonrpc":"2.0","id":"question-1","result":{"from":"other"}})");
   CHECK(t.responses().empty());
   t.bridge(other, "answer", fmt::format(R"({{"job":"{}","result":{{"by":"method"}}}})", job));
@@ -331,7 +331,7 @@ TEST_CASE("a question about another client's request is never a job's") {
   t.ask("1", t.id_of_call("own"));
   CHECK(t.is_refused());
   CHECK(t.state_of(job) == "working");
-  // About the job's own request, or about none, it is the job's.
+  // About the job's own request, or about none, it belongs to the job.
   t.ask("2", t.id_of_call("job's"));
   CHECK(t.state_of(job) == "input_required");
 }

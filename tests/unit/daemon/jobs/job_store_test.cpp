@@ -106,7 +106,7 @@ TEST_CASE("no user has more than half while another has any") {
   CHECK_FALSE(t.add("z", bob));
   CHECK(t.add("e"));
   CHECK(t.ids() == "eyxd");
-  // There is no room for a third one, until one of the others gives some back.
+  // There is no room for a third one, until one of the others frees some.
   CHECK_FALSE(t.add("q", cid));
   REQUIRE(t.end("e"));
   t.store.forget(*t.store.find("e"), t.now);
@@ -133,7 +133,7 @@ TEST_CASE("bytes are bounded, and an answer that does not fit does not end its j
   CHECK(t.store.find("a")->state == JobState::working);
   CHECK(t.end("a", 10u << 10));
   REQUIRE(t.add("b"));
-  CHECK(t.end("b", 10u << 10));  // for which a gives way
+  CHECK(t.end("b", 10u << 10));  // for which a is removed
   CHECK(t.ids() == "b");
   CHECK(t.store.bytes() <= limits.bytes);
   REQUIRE(t.add("c"));

@@ -52,14 +52,14 @@ TEST_CASE("the id of a request about a task names its job") {
   CHECK_FALSE(job_request_of("12").about_task);
 }
 
-/// Its server has made a task of the one job.
+/// A server that has made a task of the only job.
 struct ModernTask : JobFixture {
   ModernTask() : JobFixture({}, {}, false) {
     open_modern();
     job = submit(client, "a");
     is(R"("status":"working")", "a");
   }
-  /// The server answers what was asked last.
+  /// The server's response to the last request.
   void is(std::string_view members, std::string_view call = {}) {
     const UpstreamId id = call.empty() ? upstream.sent.back().id : id_of_call(call);
     upstream.answer(id, fmt::format(R"({{"resultType":"{}","taskId":"x","pollIntervalMs":500,{}}})",
@@ -124,7 +124,7 @@ TEST_CASE("a task's questions are asked one after the other, each once, and told
                  R"("inputResponses":{"one":{"roots":[]},"two":{"action":"cancel"}})"));
   t.upstream.answer(t.upstream.id_of("tasks/update"), R"({"resultType":"complete"})");
   t.advance(500ms);
-  t.is(asking);  // it has not looked at the answers yet
+  t.is(asking);  // it has not processed the answers yet
   CHECK(t.state_of(t.job) == "working");
   t.advance(500ms);
   t.is(R"("status":"completed","result":{})");
@@ -179,7 +179,7 @@ TEST_CASE("what is kept of a job says that it can be a task, for a daemon that h
       t.upstream.id_of("tools/list"),
       R"({"tools":[{"name":"a","inputSchema":{},"execution":{"taskSupport":"optional"}},{"name":"b","inputSchema":{}}]})");
   client.take_lines();
-  // Both wait for their turn.
+  // Both are queued.
   t.in_turn([&] { RouterUpgrade(t.router).pause(); });
   const std::string first = t.submit(client, "a");
   const std::string second = t.submit(client, "b");

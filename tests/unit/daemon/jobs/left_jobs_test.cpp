@@ -1,4 +1,4 @@
-// Jobs that another daemon has left: what is done about each of them.
+// Jobs left by another daemon, and what is done with each of them.
 #include <doctest/doctest.h>
 
 #include "job_fixture.hpp"

@@ -31,7 +31,7 @@ Job an_ended_job() {
   return job;
 }
 
-/// As it is after it went through the snapshot that one process leaves to the next.
+/// The job after it was written to and read from the snapshot that is handed over in an upgrade.
 JobRunner::Saved restored(const JobRunner::Saved& saved) {
   DaemonSnapshot snapshot;
   snapshot.jobs = Archive::copy(saved);

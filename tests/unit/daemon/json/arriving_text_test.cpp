@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t limit = 4u << 20;
 
-/// A message of about that many bytes, with a row that has escapes and characters of several bytes.
+/// A message of about that many bytes, in which escapes and multi-byte characters occur.
 std::string message(std::size_t size) {
   std::string text = R"({"jsonrpc":"2.0","id":1,"result":{"rows":[)";
   while (text.size() < size) text += R"({"name":"r\u00f6w \"\\\" é€😀","at":[1.5,-2e3],"on":true},)";

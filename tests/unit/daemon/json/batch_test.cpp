@@ -19,7 +19,7 @@ std::vector<ParsedFrame> elements(std::string_view text) {
   return std::move(*all);
 }
 
-/// 0: it is a message.
+/// The error's code; 0: it is a message.
 int fault_of(const ParsedFrame& parsed) {
   const auto* fault = std::get_if<FrameFault>(&parsed);
   return fault == nullptr ? 0 : fault->code;
@@ -31,7 +31,7 @@ int batch_fault(std::string_view text) {
   return fault == nullptr ? 0 : fault->code;
 }
 
-/// All that a parsed message says, as text.
+/// Everything about a parsed message, as text.
 std::string described(const ParsedFrame& parsed) {
   if (const auto* fault = std::get_if<FrameFault>(&parsed)) return std::string(fault->reason);
   const Frame& frame = std::get<Frame>(parsed);

@@ -7,8 +7,8 @@
 using bridge::fault_of;
 using bridge::frame_of;
 
-// Every array and every object that is open counts as a level, and the message itself is the first
-// one. So `params` is the second level, and an array in it the third.
+// Every open array or object counts as a level, and the message itself is the first one. So
+// `params` is the second level, and an array in it the third.
 
 namespace {
 

@@ -13,7 +13,7 @@ namespace {
 constexpr const char* revision =
     R"("io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"a":1})";
 
-/// Whether what is noted of the frame is what would be read of its bytes.
+/// Checks that what is noted of the frame equals what parsing its bytes gives.
 void check_notes(const Frame& frame) {
   CAPTURE(frame.bytes);
   const Frame read = frame_of(frame.bytes);

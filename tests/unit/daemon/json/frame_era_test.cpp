@@ -87,7 +87,7 @@ TEST_CASE("what MCP reserves in _meta stands there once or the message is no fra
       CHECK(fault_of(R"({"method":"a","params":{"_meta":{)" + member + "{}," + second + "1}}}") ==
             -32600);
     }
-    // Elsewhere it is a name as any other.
+    // Elsewhere it is an ordinary name.
     CHECK(fault_of(R"({"id":1,"method":"a","params":{)" + member + "1," + member + "1}}") == 0);
     CHECK(fault_of(R"({"id":1,"result":{"_meta":{)" + member + "1," + member + "1}}}") == 0);
   }

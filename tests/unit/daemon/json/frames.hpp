@@ -11,7 +11,7 @@
 
 namespace bridge {
 
-/// The frame of a text that is one; fails the test otherwise.
+/// The frame of a valid text; fails the test otherwise.
 inline Frame frame_of(std::string text) {
   auto parsed = parse_frame(std::move(text));
   const auto* fault = std::get_if<FrameFault>(&parsed);
@@ -21,7 +21,7 @@ inline Frame frame_of(std::string text) {
   return std::get<Frame>(std::move(parsed));
 }
 
-/// The code of the error that a text is answered with; 0 if it is a frame.
+/// The error code for a text; 0 if it is a frame.
 inline int fault_of(std::string_view text) {
   const auto parsed = parse_frame(std::string(text));
   const auto* fault = std::get_if<FrameFault>(&parsed);

@@ -21,7 +21,7 @@ using bridge::VectorCode;
 
 namespace {
 
-/// What it is measured by: the scanner that reads a whole text byte by byte.
+/// The reference: the scanner that reads a whole text byte by byte.
 bool is_good(std::string_view text) {
   JsonScanner scanner(text);
   Slice value;

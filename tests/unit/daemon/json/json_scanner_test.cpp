@@ -68,7 +68,7 @@ TEST_CASE("strings take the escapes of the grammar and no others") {
 }
 
 TEST_CASE("a fault in a string is found at every place in it") {
-  // The scanner reads sixteen bytes at a time: the place within a block must not matter.
+  // The scanner reads sixteen bytes at a time: the position within a block must not matter.
   for (std::size_t at = 0; at < 40; ++at) {
     CAPTURE(at);
     std::string text = '"' + std::string(40, 'x') + '"';
@@ -79,7 +79,7 @@ TEST_CASE("a fault in a string is found at every place in it") {
     CHECK_FALSE(accepts(text));
     text[1 + at] = ' ';
     CHECK(accepts(text));
-    text[1 + at] = '\xff';  // UTF-8 is the business of others
+    text[1 + at] = '\xff';  // UTF-8 is checked elsewhere
     CHECK(accepts(text));
     text[1 + at] = '\\';
     CHECK_FALSE(accepts(text));

@@ -15,7 +15,7 @@ namespace {
 
 const std::string replacement = "\xEF\xBF\xBD";
 
-/// What another parser makes of a JSON string.
+/// A JSON string as decoded by another parser.
 std::string decoded(const std::string& json) {
   simdjson::dom::parser parser;
   std::string_view text;

@@ -49,7 +49,7 @@ TEST_CASE("a probe says of its server what the specification makes of it") {
        legacy},
       {0, R"("error":{"code":-32022,"message":""})", refused},
       {500, R"("error":{"code":-32020,"message":""})", modern},
-      // What decides nothing.
+      // Responses that decide nothing.
       {401, "", undecided},
       {403, "", undecided},
       {407, "", undecided},

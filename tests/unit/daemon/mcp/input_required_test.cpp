@@ -165,7 +165,7 @@ TEST_CASE("a request's digest is that of its values") {
   CHECK(digest("a", R"({"x":{}})") != digest("a", R"({"x":[]})"));
   CHECK(digest("a", R"({"x":-0})") == digest("a", R"({"x":0})"));
   CHECK(digest("a", R"({"x":1e400})") != digest("a", R"({"x":1e401})"));
-  // The same in every process: a state may be presented to another one.
+  // The same in every process: another one may be given the state.
   CHECK(digest("a", "{}") == digest("a", "{ }"));
 }
 

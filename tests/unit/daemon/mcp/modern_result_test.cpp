@@ -78,7 +78,7 @@ TEST_CASE("a demand to visit pages becomes questions inside a result") {
   CHECK(refused.text(refused.error).find(R"("code":-32021)") != std::string::npos);
   CHECK(refused.text(refused.error)
             .ends_with(R"("data":{"requiredCapabilities":{"elicitation":{"url":{}}}}})"));
-  // Not where no question may be asked, nor what holds none.
+  // Not where questions are not allowed, nor if it contains none.
   std::string failed = demand;
   failed.replace(failed.find("-32042"), 6, "-32603");
   CHECK(modern(demand, "tools/list") == failed);
@@ -92,7 +92,7 @@ TEST_CASE("a demand to visit pages becomes questions inside a result") {
         R"({"id":1,"error":{"code":-32042,"data":{"elicitations":)" + elicitations + "}}}";
     CHECK(modern(text, "tools/call").starts_with(R"({"id":1,"error":{"code":-32603,)"));
   }
-  // An error about no request in particular cannot become a result.
+  // An error about no particular request cannot become a result.
   std::string about_none = demand;
   about_none.replace(about_none.find("\"i\""), 3, "null");
   CHECK(modern(about_none, "tools/call").find("-32603") != std::string::npos);

@@ -20,7 +20,7 @@ std::string tool(std::string_view name, std::string_view schema) {
   return fmt::format(R"({{"name":"{}","inputSchema":{}}})", name, schema);
 }
 
-/// Why a tool with this inputSchema is invalid; empty: it is not.
+/// Why a tool with this inputSchema is invalid; empty: valid.
 std::string reason_for(std::string_view schema) {
   const ToolHeaders read = read_tool_headers(list_of(tool("t", schema)));
   return read.invalid.empty() ? std::string() : std::string(read.invalid.front().reason);
@@ -104,7 +104,7 @@ TEST_CASE("data and names of properties are no annotations") {
     CHECK(reason_for(schema).empty());
     CHECK(read_tool_headers(list_of(tool("t", schema))).of_tools.empty());
   }
-  // A property whose name is a keyword is a property.
+  // A property whose name is a keyword is still a property.
   const ToolHeaders read = read_tool_headers(list_of(tool(
       "t",
       R"({"properties":{"properties":{"type":"string","x-mcp-header":"P"},"items":{"type":"integer","x-mcp-header":"I"}}})")));

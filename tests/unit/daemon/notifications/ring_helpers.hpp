@@ -15,7 +15,7 @@ inline bool push(Ring& ring, std::string text, std::string key = {}) {
   return ring.push(std::move(text), "m", std::move(key), now);
 }
 
-/// What the ring holds after `since`, without the line ends.
+/// The ring's entries after `since`, without the line ends.
 inline Lines held(const Ring& ring, std::uint64_t since = 0) {
   Lines lines;
   ring.each_after(static_cast<Sequence>(since), [&](const RingEntry& entry) {
@@ -25,7 +25,7 @@ inline Lines held(const Ring& ring, std::uint64_t since = 0) {
   return lines;
 }
 
-/// Reads up to `count` entries, as a client would that writes each whole. `lost` may be null.
+/// Reads up to `count` entries, as a client that writes each whole would. `lost` may be null.
 inline Lines drain(const Ring& ring, RingReader& reader, std::size_t count = SIZE_MAX,
                    std::uint64_t* lost = nullptr, Sequence until = without_end) {
   Lines lines;
@@ -40,7 +40,7 @@ inline Lines drain(const Ring& ring, RingReader& reader, std::size_t count = SIZ
   return lines;
 }
 
-/// The client was seen to have read all it was given.
+/// The client has read everything it was given.
 inline void acknowledge(Ring& ring, RingReader& reader) {
   reader.acknowledged = reader.next;
   ring.take(reader);

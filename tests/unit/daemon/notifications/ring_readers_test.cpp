@@ -80,7 +80,7 @@ TEST_CASE("a reader learns how many it was promised and lost") {
   RingReader reader = ring.join(now);
   for (int i = 0; i < 6; ++i) push(ring, std::to_string(i));
   std::uint64_t lost = 0;
-  // The one from before it joined was never promised: of the six that came then three are left.
+  // Entries from before it joined were not promised: of the six after that three are left.
   CHECK(drain(ring, reader, 9, &lost) == Lines{"3", "4", "5"});
   CHECK(lost == 3);
   CHECK(drain(ring, reader, 9, &lost).empty());
@@ -201,7 +201,7 @@ TEST_CASE("one entry can be taken without a reader") {
   ring.push("n", "m", {}, {});
   ring.push("n", "m", {}, {});
   ring.take(ring.newest());
-  ring.take(static_cast<Sequence>(7));  // there is none
+  ring.take(static_cast<Sequence>(7));  // does not exist
   CHECK(ring.untaken() == 1);
 }
 

@@ -42,7 +42,7 @@ TEST_CASE("the byte bound counts every line with its line end, exactly") {
   CHECK(held(ring) == Lines{"5678", "123456789", ""});
   CHECK(ring.bytes() == 16);
   CHECK(ring.dropped() == 1);
-  // One large line pushes out as many as it takes.
+  // One large line pushes out as many as necessary.
   push(ring, "1234567890123456");
   CHECK(held(ring) == Lines{"", "1234567890123456"});
   CHECK(ring.bytes() == 18);
@@ -134,7 +134,7 @@ TEST_CASE("it is known beforehand whether a push will cost an untaken entry") {
   CHECK(drain(ring, reader, 1) == Lines{"abcd"});
   acknowledge(ring, reader);
   CHECK_FALSE(ring.about_to_drop(1, now));
-  // The taken one makes room for four bytes more, the next is not taken.
+  // Dropping the taken one frees four bytes; the next is not taken.
   CHECK_FALSE(ring.about_to_drop(7, now));
   CHECK(ring.about_to_drop(8, now));
 }

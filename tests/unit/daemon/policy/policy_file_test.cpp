@@ -69,7 +69,7 @@ TEST_CASE("a file that group or others can write is refused, and one that they c
 TEST_CASE("a file of another user is refused, but for root's") {
   const PolicyFolder folder;
   const std::string path = folder.put("{\"rules\":[]}");
-  if (geteuid() != 0) return;  // only root can give a file away
+  if (geteuid() != 0) return;  // only root can change a file's owner
   REQUIRE(chown(path.c_str(), 12345, 0) == 0);
   CHECK(fault_of(path).find("belongs to uid 12345") != std::string::npos);
   REQUIRE(chown(path.c_str(), 0, 12345) == 0);

@@ -8,7 +8,7 @@ using namespace bridge;
 
 namespace {
 
-/// The argument as others get to see it.
+/// The argument as shown to others.
 std::string redacted_argument(std::string_view previous, std::string argument) {
   auto parts = secret_parts(previous, argument);
   std::reverse(parts.begin(), parts.end());

@@ -1,4 +1,4 @@
-// Which lines the audit has of clients' requests, and when.
+// The audit's lines about clients' requests, and when they are written.
 #include "router/audit_trail.hpp"
 
 #include "json/json_text.hpp"
@@ -44,7 +44,7 @@ struct Audited : RouterFixture {
     router.set_audit(trail);
   }
 
-  /// The lines so far, taken.
+  /// The lines so far, which are removed.
   Lines lines() {
     audit.write();
     Lines all;
@@ -57,7 +57,7 @@ struct Audited : RouterFixture {
     file->text.clear();
     return all;
   }
-  /// "METHOD OUTCOME" of each; of a first line the method alone.
+  /// "METHOD OUTCOME" of each line; for a first line only the method.
   Lines told() {
     Lines all;
     for (const std::string& line : lines()) {

@@ -74,7 +74,7 @@ TEST_CASE("a request is filled in where it stays, and goes on under another id")
   CHECK(&pending.rename(UpstreamId{1}, UpstreamId{3}) == &request);
   CHECK(pending.find(UpstreamId{3}) == &request);
   CHECK(pending.find(UpstreamId{1}) == nullptr);
-  CHECK(pending.owner(UpstreamId{1}) == ClientId{10});  // what comes late
+  CHECK(pending.owner(UpstreamId{1}) == ClientId{10});  // for a late response
   CHECK(pending.size() == 2);
   CHECK(pending.slots_used() == 1);
   CHECK(&*pending.take(UpstreamId{3}) == &request);

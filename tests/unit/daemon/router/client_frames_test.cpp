@@ -134,7 +134,7 @@ TEST_CASE("notifications take no place, and keep theirs in the order") {
     t.call(t.client, "2", "b");
     t.notify(t.client, roots_changed);
     CHECK(t.upstream.count(roots_changed) == 1);
-    // A cancellation overtakes what waits, and makes room.
+    // A cancellation overtakes pending frames, and makes room.
     t.cancel(t.client, "1");
     CHECK(t.calls() == Lines{"a", "b"});
     CHECK(t.upstream.count(roots_changed) == 2);
@@ -310,7 +310,7 @@ TEST_CASE("with --max-clients 1 clients are served one after the other") {
   t.call(t.other, "1", "b");
   t.call(t.third, "1", "c");
   CHECK(t.calls() == Lines{"a"});
-  // What is the bridge's own is answered at once.
+  // The bridge's own methods are answered at once.
   t.send(t.third, R"({"jsonrpc":"2.0","id":"s","method":"bridge/status"})");
   CHECK(t.third.answered == Lines{R"("s")"});
   t.leave(t.client);

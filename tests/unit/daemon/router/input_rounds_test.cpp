@@ -22,7 +22,7 @@ std::string asks(std::string_view questions, std::string_view state = R"("reques
 const std::string sampling = question("q", "sampling/createMessage");
 const std::string elicitation = question("e", "elicitation/create");
 
-/// A modern upstream, and a legacy client of it that answers everything.
+/// A modern upstream, and a legacy client that answers everything.
 struct ModernUpstreamRouter : RouterFixture {
   explicit ModernUpstreamRouter(const RouterOptions& options = {}) : RouterFixture(options) {
     open_modern();
@@ -38,8 +38,8 @@ struct ModernUpstreamRouter : RouterFixture {
     }
     return {};
   }
-  /// Nothing is left of any request.
-  /// But the bridge's own listen.
+  /// No request is left in flight or at the upstream, except the bridge's own
+  /// subscriptions/listen.
   bool has_nothing_left() const {
     return router.in_flight() == 0 &&
            upstream.under_way() == upstream.count("subscriptions/listen");
@@ -148,7 +148,7 @@ TEST_CASE("its own client is asked first, then others of its user that declared 
   CHECK(silent.lines.empty());
   CHECK(stranger.lines.empty());
   CHECK(remote.lines.empty());
-  // Who does not know the method passes it on; the last one's answer counts.
+  // A client that does not know the method passes it on; the last one's answer counts.
   FakeClient& other = t.connect_capable();
   t.decline(helper, asked(helper));
   t.decline(other, asked(other));
@@ -197,7 +197,7 @@ TEST_CASE("an error as the answer cancels an elicitation and ends the request fo
   t.answer_call("t", asks(sampling + "," + elicitation));
   const Lines lines = t.client.take_lines();
   fail(id_in(lines[0]));
-  // The other question is withdrawn, before the request's end is told.
+  // The other question is withdrawn before the request's end is reported.
   const Lines told = t.client.take_lines();
   REQUIRE(told.size() == 2);
   CHECK(contains(told[0], "notifications/cancelled"));

@@ -30,7 +30,7 @@ struct Open : RouterFixture {
             R"({{"jsonrpc":"2.0","id":{},"method":"subscriptions/listen","params":{{{},"notifications":{}}}}})",
             id, meta, filter));
   }
-  /// A legacy client that has subscribed a resource.
+  /// A legacy client that has subscribed to a resource.
   FakeClient& connect_subscribed(std::string_view uri) {
     FakeClient& client = connect();
     send(client,
@@ -357,7 +357,7 @@ TEST_CASE("what has no revision of its own makes a modern client no other") {
     t.send(client, bare);
     CHECK(client.feed == RingFeed::none);
     t.send(client, R"({"jsonrpc":"2.0","id":8,"method":"tools/list"})");
-    CHECK(client.feed == RingFeed::takes);  // a request does
+    CHECK(client.feed == RingFeed::takes);  // a request changes that
   }
 }
 

@@ -9,14 +9,14 @@ namespace {
 
 constexpr std::string_view sampling = R"("sampling/createMessage")";
 
-/// The id under which the client was asked, from the one line that it was sent, but for the notice
-/// of whose call that is about; 0 if it was not.
+/// The id of the question in the only line that the client was sent, apart from the notice about
+/// the related call; 0 if there was none.
 std::uint64_t asked(FakeClient& client) {
   const Lines lines = take_but_notices(client);
   if (lines.size() != 1) return 0;
   return to_unsigned(find_member(lines.front(), "id").value_or("0")).value_or(0);
 }
-/// What it was told of whose call the question behind is about.
+/// The notice to the client about the call that the following question is about.
 std::string told_caller(const FakeClient& client) {
   if (client.lines.size() != 2) return {};
   REQUIRE(find_string(client.lines[0], "method") == "notifications/bridge/question_about");
@@ -35,7 +35,7 @@ TEST_CASE("a request goes to who declared it, under an id of the bridge's, and i
   t.ask(R"("srv")");
   const std::uint64_t id = asked(client);
   CHECK(id != 0);
-  // Only from the one that was asked, and only once.
+  // Accepted only from the client that was asked, and only once.
   t.respond(younger, id, R"("stolen")");
   t.respond(client, id + 1, R"("other")");
   t.respond(client, id, R"("mine")");
@@ -75,7 +75,7 @@ TEST_CASE(
   CHECK(
       client.take_line() ==
       R"({"jsonrpc":"2.0","method":"notifications/bridge/question_refused","params":{"method":"elicitation/create","message":"Which \"one\"?"}})");
-  // About no request of its own that is surely meant.
+  // Without a request of the client that is surely meant.
   FakeClient& other = t.connect();
   t.call(other, "6", "b");
   t.ask("2", {}, "elicitation/create", R"({"message":"m"})");
@@ -176,7 +176,7 @@ TEST_CASE("one that has left a question open for 30 s is asked no further one") 
   t.ask("3");
   CHECK(asked(other) != 0);
   CHECK(silent.lines.empty());
-  // The open one stays with who has it.
+  // An open question stays with the client that has it.
   t.respond(silent, id, R"("late")");
   CHECK(t.responses() == Lines{R"({"jsonrpc":"2.0","id":1,"result":"late"})"});
 }
@@ -255,7 +255,7 @@ TEST_CASE("who is asked about another's call, or perhaps about one, is told so f
   OpenRouter t;
   FakeClient& first = t.connect_answering(sampling);
   FakeClient& second = t.connect_answering(sampling);
-  t.ask("1");  // about nobody's in particular
+  t.ask("1");  // about no particular client's call
   CHECK(told_caller(first).empty());
   CHECK(asked(first) != 0);
   t.call(second, "5", "a");

@@ -69,7 +69,7 @@ TEST_CASE("a progress token comes back byte for byte, to its owner alone") {
     const UpstreamId id = t.id_of_call("a");
     CHECK(contains(t.upstream.last("tools/call").body,
                    fmt::format(R"("progressToken":{}}})", value_of(id))));
-    // Wherever it comes from.
+    // On either stream.
     t.upstream.say(progress(id), id);
     t.upstream.say(progress(id));
     for (const std::string& line : t.client.take_lines())
@@ -121,7 +121,7 @@ TEST_CASE("a cancellation goes upstream with the bridge's id, and no answer come
   OneClient t;
   t.call(t.client, R"("A")", "a");
   const UpstreamId id = t.id_of_call("a");
-  // The same id in another spelling; what else is in it stays as it is.
+  // The same id in another spelling; the rest of the line stays unchanged.
   const std::string line =
       R"({{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"reason":"0.10 \u0041","requestId":{},"x":1e400}}}})";
   t.send(t.client, fmt::format(fmt::runtime(line), R"("\u0041")"));
@@ -130,7 +130,7 @@ TEST_CASE("a cancellation goes upstream with the bridge's id, and no answer come
   CHECK(t.upstream.abandoned == std::vector<UpstreamId>{id});
   CHECK(t.client.not_answered == Lines{R"("A")"});
   CHECK(t.router.in_flight() == 0);
-  // An answer that comes all the same.
+  // A response that arrives nevertheless.
   t.answer_call("a");
   CHECK(t.client.lines.empty());
   CHECK(t.router.statistics().unknown_answers == 1);
@@ -194,7 +194,7 @@ TEST_CASE("when a client leaves, --orphans says what becomes of its requests") {
     CHECK(t.upstream.abandoned ==
           (finishes ? std::vector<UpstreamId>{} : std::vector<UpstreamId>{a, b}));
     CHECK(t.router.in_flight() == (finishes ? 2 : 0));
-    // What comes all the same reaches neither those who stay nor the next one.
+    // Late messages reach neither the remaining clients nor the next one.
     FakeClient& successor = t.connect();
     t.upstream.say(progress(a), a);
     t.upstream.say(std::string(logged), a);

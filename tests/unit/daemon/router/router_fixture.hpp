@@ -27,8 +27,8 @@ using Lines = std::vector<std::string>;
 
 constexpr std::string_view roots_changed = "notifications/roots/list_changed";
 
-/// A router and its session between fake clients and a fake upstream, in time that the test
-/// advances.
+/// A router and its session between fake clients and a fake upstream, with a simulated
+/// clock.
 struct RouterFixture {
   explicit RouterFixture(const RouterOptions& options = {}, std::size_t budget_limit = 256u << 20)
       : budget(budget_limit),
@@ -42,7 +42,7 @@ struct RouterFixture {
   static constexpr std::string_view kept_result =
       R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"s","version":"1"}})";
 
-  // Clients. Each thing that happens is a turn of its own.
+  // Clients. Each event is a turn of its own.
   FakeClient& connect(std::string kind = "unix", uid_t uid = 1000) {
     FakeClient& client = *clients.emplace_back(
         std::make_unique<FakeClient>(client_ids.next(), std::move(kind), uid));
@@ -106,7 +106,7 @@ struct RouterFixture {
   }
 
   // The upstream.
-  /// Answers everything that the opening under way asks for.
+  /// Answers all requests of the opening in progress.
   void let_it_open() {
     upstream.answer(upstream.id_of("initialize"), kept_result);
     upstream.server_stream(ServerStream::open);
@@ -118,13 +118,13 @@ struct RouterFixture {
     let_it_open();
     upstream.sent.clear();
   }
-  /// The same, of a server that speaks only MCP 2026-07-28.
+  /// The same for a server that supports only MCP 2026-07-28.
   void open_modern() {
     be_modern();
     answer_probe();
     upstream.sent.clear();
   }
-  /// The upstream knows no `initialize`, so that it is asked what it is.
+  /// The upstream does not support `initialize`, so that its era is probed.
   void be_modern() {
     upstream.modern_possible = true;
     in_turn([this] { session.require(Era::legacy); });
@@ -154,7 +154,7 @@ struct RouterFixture {
     }
     return names;
   }
-  /// Of the last call of this tool.
+  /// The id of the last call of this tool.
   UpstreamId id_of_call(std::string_view name) const {
     for (auto message = upstream.sent.rbegin(); message != upstream.sent.rend(); ++message) {
       if (find_string(message->body, "method") == "tools/call" && tool_of(*message) == name)
@@ -166,16 +166,16 @@ struct RouterFixture {
   void answer_call(std::string_view name, std::string_view result = "{}") {
     upstream.answer(id_of_call(name), result);
   }
-  /// The last notification of this method has reached it.
+  /// The last notification of this method was delivered to the upstream.
   void hand_over(std::string_view method) { upstream.finish(upstream.id_of(method)); }
-  /// The upstream asks, on the server stream or on that request's.
+  /// The upstream sends a request, on the server stream or on that of `about`.
   void ask(std::string_view raw_id, std::optional<UpstreamId> about = {},
            std::string_view method = "sampling/createMessage", std::string_view params = "{}") {
     upstream.say(fmt::format(R"({{"jsonrpc":"2.0","id":{},"method":"{}","params":{}}})", raw_id,
                              method, params),
                  about);
   }
-  /// The responses that were sent to the upstream, since the last call of it.
+  /// The responses sent to the upstream since the last call of this.
   Lines responses() {
     Lines bodies;
     for (const Outgoing& message : upstream.sent) {
@@ -200,7 +200,7 @@ struct RouterFixture {
     action();
   }
 
-  /// `bridge/later` is answered when the test says so, everything else at once.
+  /// Answers `bridge/later` when the test says so, everything else at once.
   struct FakeControl final : Control {
     ControlFacts facts_of(std::string_view method) const override {
       return {.is_answered_in_order = method == "bridge/notifications"};
@@ -234,7 +234,7 @@ struct RouterFixture {
  private:
   static SessionOptions session_options() {
     SessionOptions options;
-    options.keepalive = std::chrono::milliseconds(0);  // no pings between what is looked at
+    options.keepalive = std::chrono::milliseconds(0);  // no pings in between
     return options;
   }
   static std::string tool_of(const Outgoing& message) {
@@ -248,7 +248,7 @@ struct OpenRouter : RouterFixture {
   explicit OpenRouter(const RouterOptions& options = {}) : RouterFixture(options) { open(); }
 };
 
-/// And with one client, or several.
+/// Also with one client, or several.
 struct OneClient : OpenRouter {
   using OpenRouter::OpenRouter;
   FakeClient& client = connect();
@@ -266,7 +266,7 @@ inline bool contains(const std::string& text, std::string_view part) {
   return text.find(part) != text.npos;
 }
 
-/// The lines since the last call, but for what says whose call a question behind it is about.
+/// The lines since the last call, without notices about the call that a question is about.
 inline Lines take_but_notices(FakeClient& client) {
   Lines lines = client.take_lines();
   std::erase_if(lines, [](const std::string& line) { return contains(line, "question_about"); });

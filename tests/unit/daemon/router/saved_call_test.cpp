@@ -1,4 +1,4 @@
-// A request under way as the next process restores it after an upgrade.
+// A request in progress as the next process restores it after an upgrade.
 #include <doctest/doctest.h>
 
 #include <memory>

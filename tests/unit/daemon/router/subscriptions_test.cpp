@@ -66,7 +66,7 @@ namespace {
 
 using bridge::SteadyTime;
 
-/// What ends by then.
+/// Subscriptions that have expired by then.
 Lines expired(Subscriptions& subscriptions, SteadyTime now, SteadyTime* next = nullptr) {
   SteadyTime due = SteadyTime::max();
   const Lines ended = subscriptions.expire_listened(now, due);

@@ -12,7 +12,7 @@ namespace bridge {
 
 inline constexpr std::string_view everything = R"({"sampling":{},"elicitation":{},"roots":{}})";
 
-/// A legacy upstream, and a modern client of it.
+/// A legacy upstream with a modern client.
 struct LegacyUpstreamRouter : OpenRouter {
   explicit LegacyUpstreamRouter(const RouterOptions& options = {}) : OpenRouter(options) {}
 
@@ -33,7 +33,7 @@ struct LegacyUpstreamRouter : OpenRouter {
            fmt::format(R"("requestState":"{}","inputResponses":{{"1":{}}},"name":"{}")", state,
                        result, name));
   }
-  /// The state in the one line that the client was sent: an `input_required` result.
+  /// The state in the only line that the client was sent: an `input_required` result.
   std::string state_of(FakeClient& to) {
     advance(SuspendedCalls::gathering_time);
     const std::string line = to.take_line();

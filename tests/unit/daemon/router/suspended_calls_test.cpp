@@ -175,7 +175,7 @@ TEST_CASE("a retry without the answer is asked again, with another state") {
 TEST_CASE("log messages that come while nobody waits are for the retry, from its level on") {
   OneModern t;
   const std::string state = t.ask_about();
-  // A local server does not say what they are about.
+  // A local server does not say which request they are about.
   std::optional<UpstreamId> origin = t.call_id;
   SUBCASE("on its stream") {}
   SUBCASE("of a server whose messages all come one way") { origin.reset(); }

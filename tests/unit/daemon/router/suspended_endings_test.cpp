@@ -71,7 +71,7 @@ TEST_CASE("a suspended call takes no place, and the retry takes one again") {
   CHECK(t.calls() == Lines{"t", "next"});
   const std::string state = t.state_of(t.client);
   t.retry(t.client, "3", state);
-  CHECK(t.responses().empty());  // it waits for the place
+  CHECK(t.responses().empty());  // it waits for a slot
   t.answer_call("next");
   CHECK(t.responses() == answer_of("77"));
   t.modern_call(t.client, "4", "last");

@@ -82,7 +82,7 @@ TEST_CASE("a call that fails for want of what its request did not declare says w
 TEST_CASE("so does one of a local server, which asks without a word of what it is about") {
   LegacyUpstreamRouter t;
   FakeClient& client = t.connect("http");
-  client.reachable = false;  // nobody to whom a question of the session could go
+  client.reachable = false;  // no client to receive a question of the session
   t.modern(client, "1", R"("name":"t")", "tools/call", R"({"elicitation":{}})");
   SUBCASE("if it is the only one in flight") {
     t.ask("7");
@@ -158,7 +158,7 @@ TEST_CASE("only what the request itself declares is asked in a result, and only 
   t.modern(client, "2", R"("x":1)", "tools/list");
   t.ask("3", t.upstream.id_of("tools/list"));
   CHECK(t.is_refused());
-  // What it does not cover may still be asked of the user's other clients.
+  // Questions that it does not support may still go to the user's other clients.
   FakeClient& helper = t.connect_answering(R"("sampling/createMessage")");
   t.ask("4", t.id_of_call("t"));
   CHECK(take_but_notices(helper).size() == 1);
@@ -171,7 +171,7 @@ TEST_CASE("a question that says no request goes to the call that is in flight") 
     t.modern_call(client, "1");
     t.ask("7");
     const std::string state = t.state_of(client);
-    // And to the suspended one, if there is no other.
+    // And to the suspended call, if there is no other.
     t.ask("8");
     t.retry(client, "2", state);
     CHECK(t.responses() == answer_of("7"));

@@ -130,6 +130,6 @@ TEST_CASE("tens of thousands of waiting frames cost no more each than a few") {
     queue.frames.take_request(id);
   }
   CHECK(queue.drained().size() == count / 2 + 1);
-  // A search through them takes a minute.
+  // A linear search through them would take a minute.
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(10));
 }

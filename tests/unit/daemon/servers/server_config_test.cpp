@@ -155,7 +155,7 @@ TEST_CASE("a file as long as it can be takes time in proportion, whatever is in 
       resolve_server(config.servers.front(), config, sources, "file");
     });
   };
-  // Each of these held the loop for seconds, or for minutes.
+  // Each of these blocked the loop for seconds, or for minutes.
   CHECK(read_server_config(
             filled(R"({"servers":{"a":{"command":"x"}})", "}", numbered(",\"", "\":1")), "file")
             .servers.size() == 1);

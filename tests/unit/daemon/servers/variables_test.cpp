@@ -23,7 +23,7 @@ std::string expanded(std::string_view text) {
 
 std::optional<std::string> nothing(const Variable&) { return std::nullopt; }
 
-/// A file of the configuration can be so long.
+/// The largest size of a configuration file.
 constexpr std::size_t longest = 1u << 20;
 
 std::string repeated(std::string_view part, std::size_t times) {
@@ -113,7 +113,7 @@ TEST_CASE("defaults may stand in one another, but not for ever") {
 }
 
 TEST_CASE("a text as long as a file can be takes time in proportion, whatever is in it") {
-  // With a search of its own for each opening these would take minutes.
+  // With a separate search for each opening these would take minutes.
   CHECK(expand_variables(repeated("${", longest / 2), nothing).text.size() == longest);
   CHECK(expand_variables(repeated("${x:-", longest / 5), nothing).text.size() > longest - 5);
   CHECK(expand_variables(repeated("}", longest), nothing).text.size() == longest);

@@ -1,4 +1,4 @@
-// An upstream that cannot be reached, and what waits for it.
+// An unreachable upstream, and the requests that wait for it.
 #include <doctest/doctest.h>
 
 #include "session_fixture.hpp"
@@ -205,7 +205,7 @@ TEST_CASE("a request told to come again comes then, if it may wait so long") {
   CHECK_FALSE(t.upstream.is_under_way(call));
   t.advance(1ms);
   CHECK(t.upstream.is_under_way(call));
-  // --connect-wait is what it may wait in all.
+  // --connect-wait limits the total wait.
   t.upstream.fail(call, t.come_again(503, 3s));
   REQUIRE(t.events.end_of(call) != nullptr);
   CHECK(t.events.end_of(call)->failure->status == 503);
@@ -235,7 +235,7 @@ TEST_CASE("who is turned away makes the upstream unready, until something is ans
     t.upstream.fail(t.send(), failure);
     CHECK_FALSE(t.session.is_ready());
     CHECK(t.session.is_open());
-    // A 403 may concern that request alone: a ping asks.
+    // A 403 may concern that request alone: a ping finds out.
     CHECK(t.upstream.count("ping") == (status == 403 ? 1 : 0));
     if (status == 403) {
       t.upstream.answer(t.upstream.id_of("ping"));

@@ -1,4 +1,4 @@
-// Refusals that speak of the session: is it there?
+// Refusals that concern the session: does it still exist?
 #include <doctest/doctest.h>
 
 #include "session_fixture.hpp"
@@ -67,7 +67,7 @@ TEST_CASE("a ping that is not answered says nothing: the refusals stand after --
     options.connect_wait = wait;
     Doubted t(options);
     const UpstreamId call = t.doubt();
-    // A second at least.
+    // At least a second.
     t.advance(std::max<std::chrono::milliseconds>(wait, 1s) - 1ms);
     CHECK(t.events.end_of(call) == nullptr);
     t.advance(1ms);

@@ -1,4 +1,4 @@
-// Which eras the upstream speaks, found out by what clients need, and what is remembered of that.
+// Which eras the upstream supports, found out by what clients need, and what is remembered of it.
 #include <doctest/doctest.h>
 
 #include <optional>

@@ -1,4 +1,4 @@
-// A ping when nothing was sent for a while.
+// A ping after a period without messages.
 #include <doctest/doctest.h>
 
 #include "session_fixture.hpp"

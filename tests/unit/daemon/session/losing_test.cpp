@@ -1,4 +1,4 @@
-// A session that the upstream has forgotten, and the one that takes its place.
+// A session that the upstream has forgotten, and its replacement.
 #include <doctest/doctest.h>
 
 #include "session_fixture.hpp"
@@ -89,7 +89,7 @@ TEST_CASE(
   const UpstreamId second = t.upstream.id_of("resources/subscribe");
   CHECK(t.upstream.last("resources/subscribe").body.find(R"("params":{"uri":"demo://2"})") !=
         std::string::npos);
-  // An error is an answer too; the order does not matter.
+  // An error counts as a response; the order does not matter.
   t.upstream.answer_error(second, R"({"code":-32602,"message":"gone"})");
   CHECK_FALSE(t.session.is_open());
   t.upstream.answer(UpstreamId{value_of(second) - 1});

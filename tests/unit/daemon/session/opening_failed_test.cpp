@@ -1,4 +1,4 @@
-// Tries to open a session that come to nothing, and when the next one comes.
+// Failed attempts to open a session, and when the next one is made.
 #include <doctest/doctest.h>
 
 #include "session_fixture.hpp"
@@ -229,7 +229,7 @@ TEST_CASE(
   CHECK(t.events.end_of(id)->failure->delivered == Delivered::no);
   CHECK(t.events.count("refused") == 1);
 
-  // But an error of the server's own is that client's, as it came.
+  // But the server's own error is passed to that client unchanged.
   SessionFixture own;
   Failure refused = own.status(400);
   refused.error_object = R"({"code":-32602,"message":"Unsupported"})";

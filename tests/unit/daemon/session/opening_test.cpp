@@ -58,7 +58,7 @@ TEST_CASE("the server stream is waited for a second, or until its first answer o
     if (what == "none") t.upstream.server_stream(ServerStream::none);
     if (what == "open") t.upstream.server_stream(ServerStream::open);
     CHECK(t.upstream.count("notifications/initialized") == 1);
-    // Sent once, whatever comes of the stream later.
+    // Sent once, whatever happens to the stream later.
     t.upstream.server_stream(ServerStream::open);
     t.upstream.refuse_server_stream();
     CHECK(t.upstream.count("notifications/initialized") == 1);

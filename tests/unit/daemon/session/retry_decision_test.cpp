@@ -18,7 +18,7 @@ const SteadyTime now = SteadyTime{} + 1h;
 
 Failure failure(ErrorKind kind, Delivered delivered) { return failure_of(kind, delivered, "why"); }
 
-/// What came back, of a message sent in session 1 and given back while session 1 is open.
+/// The outcome for a message that was sent in session 1 and returned while session 1 is open.
 struct Row {
   const char* what;
   Failure failure;
@@ -31,7 +31,7 @@ struct Row {
   bool is_open = true;
   std::uint32_t session = 1;
   std::optional<std::chrono::milliseconds> retry_after{};
-  std::optional<std::chrono::milliseconds> held_for{};  ///< it may wait so long from now on
+  std::optional<std::chrono::milliseconds> held_for{};  ///< how long it may still wait
   bool definitive = false;
 };
 
@@ -74,7 +74,7 @@ const std::vector<Row> table = {
     {"it speaks of a session that was replaced", refused, Action::send_now, News::none, doubtful,
      false, 0, 0, true, 2},
     {"it speaks of the session and is unreachable", unreachable, Action::ask, News::none, doubtful},
-    // The way there.
+    // The connection.
     {"no connection", unreachable, Action::hold, News::unreachable},
     {"no connection, while away", unreachable, Action::hold, News::unreachable, kept, false, 0, 0,
      false},
@@ -96,7 +96,7 @@ const std::vector<Row> table = {
      {},
      {},
      true},
-    // It was told to come again.
+    // With a Retry-After.
     {"in 10 s", refused, Action::hold, News::none, kept, false, 0, 0, true, 1, 10s},
     {"in more than --connect-wait", refused, Action::give_up, News::none, kept, false, 0, 0, true,
      1, 10001ms},
@@ -106,13 +106,13 @@ const std::vector<Row> table = {
      1, 3s, 3s},
     {"but it may have been processed", unknown, Action::give_up, News::none, kept, false, 0, 0,
      true, 1, 1s},
-    // Its connection broke.
+    // The connection broke.
     {"a call", closed, Action::give_up},
     {"what only reads", closed, Action::send_now, News::none, kept, true},
     {"what only reads, while away", closed, Action::hold, News::none, kept, true, 0, 0, false},
     {"what only reads, the second time", closed, Action::send_now, News::none, kept, true, 0, 1},
     {"what only reads, the third time", closed, Action::give_up, News::none, kept, true, 0, 2},
-    // Anything else is the client's.
+    // Any other failure is passed to the client.
     {"a status", refused, Action::give_up},
     {"a status of what only reads", unknown, Action::give_up, News::none, kept, true},
     {"who is it", failure(ErrorKind::auth, Delivered::no), Action::give_up},

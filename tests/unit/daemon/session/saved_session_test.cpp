@@ -1,4 +1,4 @@
-// What goes on in the next session, as one value.
+// What is handed over to the next session, as one value.
 #include "session/saved_session.hpp"
 
 #include <doctest/doctest.h>

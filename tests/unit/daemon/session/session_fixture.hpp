@@ -16,7 +16,7 @@
 
 namespace bridge {
 
-/// A session between a fake upstream and a fake router, in time that the test advances.
+/// A session between a fake upstream and a fake router, with a simulated clock.
 struct SessionFixture {
   using Methods = std::vector<std::string>;
 
@@ -29,9 +29,9 @@ struct SessionFixture {
   static constexpr std::string_view result =
       R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true},"prompts":{}},"serverInfo":{"name":"s","version":"1"}})";
 
-  /// Lets the time pass; each timer finds the time it was set for.
+  /// Advances the time; each timer sees the time it was set for.
   void advance(std::chrono::milliseconds time) { let_pass(clock, loop, time); }
-  /// How long until this has come true, in whole milliseconds; fails the test after `at_most`.
+  /// The time until this is true, in whole milliseconds; fails the test after `at_most`.
   template <class Condition>
   std::chrono::milliseconds time_until(Condition&& holds, std::chrono::milliseconds at_most) {
     std::chrono::milliseconds passed{0};
@@ -51,7 +51,7 @@ struct SessionFixture {
   void require() {
     in_turn([this] { session.require(events.side); });
   }
-  /// As a client's call would be sent.
+  /// Sends a message as for a client's call.
   UpstreamId send(std::string_view method = "tools/call", bool may_repeat = false) {
     Outgoing message;
     message.id = ids.next();
@@ -71,7 +71,7 @@ struct SessionFixture {
     in_turn([&] { session.open_with(id, std::move(body), std::string(params)); });
     return id;
   }
-  /// Answers everything that the opening under way asks for.
+  /// Answers all requests of the opening in progress.
   void let_it_open() {
     upstream.answer(upstream.id_of("initialize"), result);
     upstream.server_stream(ServerStream::open);

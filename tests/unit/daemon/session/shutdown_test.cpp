@@ -1,4 +1,4 @@
-// The daemon is ending: what waits here is answered, what is under way goes on.
+// The daemon is shutting down: held messages are answered, those in flight continue.
 #include <doctest/doctest.h>
 
 #include "session_fixture.hpp"

@@ -1,4 +1,4 @@
-// A session of another daemon: taken up if the server knows it, else lost.
+// A session of another daemon: continued if the server knows it, else lost.
 #include <doctest/doctest.h>
 
 #include "session_fixture.hpp"

@@ -101,7 +101,7 @@ TEST_CASE("what came before the new stream was acknowledged does not come again 
   const UpstreamId old = t.stream();
   t.acknowledge(old);
   t.advance(1s);
-  t.changed(old);  // before the new one was asked for: not on it
+  t.changed(old);  // before the new one was requested: not on it
   t.want({"a"});
   t.advance(1ms);
   const UpstreamId next = t.stream();
@@ -114,7 +114,7 @@ TEST_CASE("what came before the new stream was acknowledged does not come again 
     t.advance(100ms);
     t.want({"a", "b"});
     t.advance(1s);
-    t.changed(next);  // not told yet on the third
+    t.changed(next);  // not delivered yet on the third
     t.acknowledge(t.stream());
     t.changed(t.stream());
     CHECK(t.events.messages.size() == 3);

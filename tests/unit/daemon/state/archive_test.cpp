@@ -1,4 +1,4 @@
-// Values as bytes, in both kinds: what was written is read, and whatever else is there is refused.
+// Values as bytes, in both formats: they are read as written, and all other bytes are refused.
 #include "state/archive.hpp"
 
 #include <doctest/doctest.h>
@@ -30,7 +30,7 @@ struct Small {
   }
 };
 
-/// Small as an earlier version had it, and a later one has it.
+/// The same value in an earlier and in a later version.
 struct Earlier {
   std::string text;
 

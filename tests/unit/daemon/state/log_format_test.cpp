@@ -1,5 +1,5 @@
-// The log of the state, by value: what was written is read, and whatever the bytes are, nothing
-// else is.
+// The log of the state, by value: only what was written is read, whatever the bytes
+// are.
 #include "state/log_format.hpp"
 
 #include <doctest/doctest.h>
@@ -109,7 +109,7 @@ TEST_CASE("a bit that has changed before the last record is damage, in it a torn
     std::string changed = whole;
     changed[at] = static_cast<char>(changed[at] ^ 0x10);
     const Replay read = replay(changed);
-    // What fills a record up says nothing.
+    // Padding bytes have no meaning.
     if (read.reading.verdict == LogVerdict::good) {
       REQUIRE(read.records == some);
       continue;

@@ -68,7 +68,7 @@ struct StateLogFixture {
     log.append_payload(number, text);
     texts.kept[number] = std::move(text);
   }
-  /// What a daemon would read now; the last text of each number.
+  /// What a daemon would read now: the last text of each number.
   std::map<std::uint32_t, std::string> read() const {
     std::ifstream in(file("state"), std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(in), {}};

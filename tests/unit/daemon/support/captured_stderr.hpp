@@ -9,7 +9,7 @@
 
 namespace bridge {
 
-/// Takes what this process writes to stderr while it lives: what a Log that is made meanwhile says.
+/// Captures this process's stderr while it lives: the output of a Log that is made meanwhile.
 class CapturedStderr {
  public:
   CapturedStderr() : before_(dup(STDERR_FILENO)), file_(memfd_create("stderr", MFD_CLOEXEC)) {

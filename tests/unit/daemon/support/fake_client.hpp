@@ -12,7 +12,7 @@
 
 namespace bridge {
 
-/// A client's channel that keeps what it is told. What it can do is set by the test.
+/// A client's channel that records its calls. Its abilities are set by the test.
 class FakeClient final : public ClientChannel {
  public:
   explicit FakeClient(ClientId id, std::string kind = "unix", uid_t uid = 1000) {
@@ -21,18 +21,18 @@ class FakeClient final : public ClientChannel {
     identity_.uid = uid;
   }
 
-  // What it was told.
+  // What it received.
   std::vector<std::string> lines;         ///< all frames, in the order in which a reader sees them
   std::vector<std::string> about;         ///< for each frame about a request, the id of the request
   std::vector<std::string> answered;      ///< the ids of its requests that were answered
   std::vector<std::string> not_answered;  ///< and of those that it has cancelled
   RingFeed feed = RingFeed::takes;
-  std::shared_ptr<const RingFilter> filter;  ///< of what it is fed
-  int gave_back = 0;                         ///< what it was fed
+  std::shared_ptr<const RingFilter> filter;  ///< the filter of its ring entries
+  int gave_back = 0;                         ///< how often it gave back what it was fed
   bool input_paused = false;
   bool finished = false;
 
-  // What it can do.
+  // Its abilities.
   bool is_congested = false;
   bool can_pause_input = true;
   bool reachable = true;

@@ -8,7 +8,7 @@
 
 namespace bridge {
 
-/// The router's side of clients, as a transport sees it: keeps what it is told and does nothing.
+/// The router's interface to the clients' transports: records its calls and does nothing.
 class FakeClientEvents final : public ClientEvents {
  public:
   void client_connected(ClientChannel& channel) override { channels.push_back(&channel); }
@@ -24,7 +24,7 @@ class FakeClientEvents final : public ClientEvents {
   const HeadersOfTools& headers_of_tools() const override { return tools; }
 
   HeadersOfTools tools;
-  std::vector<ClientChannel*> channels;  ///< in the order of their connecting
+  std::vector<ClientChannel*> channels;  ///< in order of connecting
   std::vector<std::string> lines;
   std::vector<Frame> messages;
   std::vector<ClientId> half_closed;

@@ -16,7 +16,7 @@
 
 namespace bridge {
 
-/// Keeps what the session tells, and says what the test wants said of those who wait.
+/// Records what the session reports, and gives the test's answers to its queries.
 class FakeSessionEvents final : public SessionEvents {
  public:
   struct Ended {
@@ -24,19 +24,19 @@ class FakeSessionEvents final : public SessionEvents {
     Ending ending;
   };
 
-  // What the session was answered when it asked.
+  // The answers to the session's queries.
   bool frames = false;
   bool wanted = false;
   Era side = Era::legacy;         ///< of all clients' requests
   std::set<UpstreamId> requests;  ///< of clients
   SessionSettings set;
 
-  // What it has told.
+  // What it has reported.
   std::vector<UpstreamId> renumbered;
   std::vector<UpstreamId> remade;
   std::vector<std::string> told;  ///< by name: "open", "closed", "away", "replaced", …
   std::vector<std::string> messages;
-  std::function<void()> on_message;  ///< what is told of one asks at once
+  std::function<void()> on_message;  ///< a handler that sends a request at once
   std::vector<std::string> malformed;
   std::vector<Failure> failures;
   std::vector<Failure> refusals;
@@ -72,7 +72,7 @@ class FakeSessionEvents final : public SessionEvents {
     told.emplace_back("refused");
     refusals.push_back(failure);
   }
-  /// Takes every response for the answer to a request of its own.
+  /// Treats every response as the answer to the request with that id.
   std::optional<UpstreamId> session_message(Era, std::optional<UpstreamId>,
                                             Frame&& frame) override {
     told.emplace_back("message");

@@ -9,7 +9,7 @@
 
 namespace bridge {
 
-/// A source whose token, and whose answers to a fetch, the test says.
+/// A source whose token, and whose responses to a fetch, are set by the test.
 class FakeTokenSource final : public TokenSource {
  public:
   std::optional<std::string> current() override { return token; }
@@ -22,7 +22,7 @@ class FakeTokenSource final : public TokenSource {
   void reload() override {}
   std::vector<std::string> secrets() const override { return {}; }
 
-  /// The fetch that was asked for first ends so.
+  /// Ends the oldest fetch with this answer.
   void answer(const TokenAnswer& answer) {
     const Done done = std::move(asked.front());
     asked.erase(asked.begin());

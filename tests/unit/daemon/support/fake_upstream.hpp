@@ -20,8 +20,8 @@
 
 namespace bridge {
 
-/// An upstream that does nothing by itself: it keeps what it is told, and the test says what comes
-/// back. Each thing that comes is a turn of its own.
+/// A passive upstream: it records its calls, and the test says what comes back. Each response is a
+/// turn of its own.
 class FakeUpstream final : public Upstream {
  public:
   explicit FakeUpstream(EventLoop& loop) : loop_(loop) {
@@ -29,10 +29,10 @@ class FakeUpstream final : public Upstream {
     counts_ = &counted;
   }
 
-  // What it was told.
+  // What it received.
   std::vector<Outgoing> sent;         ///< all messages, in order
-  std::vector<UpstreamId> lifted;     ///< their deadlines
-  std::set<UpstreamId> held;          ///< their deadlines, now
+  std::vector<UpstreamId> lifted;     ///< messages whose deadlines were lifted
+  std::set<UpstreamId> held;          ///< messages whose deadlines are held now
   std::vector<UpstreamId> abandoned;  ///< and answered: those that were under way until then
   std::vector<UpstreamId> answered;
   std::map<UpstreamId, bool> paused;
@@ -46,8 +46,8 @@ class FakeUpstream final : public Upstream {
   std::function<void()> ended;  ///< set once end() was called
   UpstreamCounts counted;
 
-  // What it is.
-  bool& modern_possible = traits_.may_be_modern;  ///< then it is asked for its era
+  // Its properties.
+  bool& modern_possible = traits_.may_be_modern;  ///< then its era is probed
   bool& answer_streams = traits_.has_answer_streams;
   std::string_view& said_kind = traits_.kind;
   bool sessions_outlive_it = true;
@@ -58,7 +58,7 @@ class FakeUpstream final : public Upstream {
     for (const Outgoing& message : sent) all.push_back(method_of(message));
     return all;
   }
-  /// How many with this method were sent.
+  /// How many messages with this method were sent.
   std::size_t count(std::string_view method) const {
     std::size_t times = 0;
     for (const Outgoing& message : sent) times += method_of(message) == method ? 1 : 0;
@@ -75,8 +75,8 @@ class FakeUpstream final : public Upstream {
   bool is_under_way(UpstreamId id) const { return under_way_.count(id) != 0; }
   std::size_t under_way() const { return under_way_.size(); }
 
-  // What comes back.
-  /// A message of the upstream's own, or on the stream of `origin`.
+  // Its responses.
+  /// Sends a message on the server stream, or on the stream of `origin`.
   void say(std::string bytes, std::optional<UpstreamId> origin = {}) {
     const EventLoop::Turn turn(loop_);
     events_->upstream_message(origin, std::move(bytes)).each([this](UpstreamId id) {
@@ -89,13 +89,13 @@ class FakeUpstream final : public Upstream {
   void answer_error(UpstreamId id, std::string_view error) {
     say(fmt::format(R"({{"jsonrpc":"2.0","id":{},"error":{}}})", value_of(id), error), id);
   }
-  /// The message was taken, or its stream ends in order.
+  /// The message was delivered, or its stream ends in order.
   void finish(UpstreamId id, bool something_came = false) {
     Ending ending;
     ending.something_came = something_came;
     end_message(id, std::move(ending));
   }
-  /// It failed before its answer began: it is given back.
+  /// It failed before its response began: it is given back.
   void fail(UpstreamId id, Failure failure, SessionVerdict verdict = SessionVerdict::kept) {
     Ending ending;
     ending.failure = std::move(failure);
@@ -103,7 +103,7 @@ class FakeUpstream final : public Upstream {
     ending.unanswered = under_way_.at(id);
     end_message(id, std::move(ending));
   }
-  /// It failed when its answer had begun.
+  /// It failed after its response had begun.
   void break_off(UpstreamId id, Failure failure, SessionVerdict verdict = SessionVerdict::kept) {
     Ending ending;
     ending.failure = std::move(failure);

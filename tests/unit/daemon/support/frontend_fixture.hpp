@@ -47,13 +47,13 @@ struct FrontendFixture : LoopbackCallers {
            std::string(size, 'x') + "\"}}";
   }
 
-  /// Sends it, and lets so many messages come to the router.
+  /// Sends the bytes, and runs until so many messages have reached the router.
   void ask(FakePeer& peer, const std::string& bytes, std::size_t messages = 1) {
     const std::size_t before = events.messages.size();
     CHECK(peer.send(bytes) == bytes.size());
     CHECK(comes_true([&] { return events.messages.size() >= before + messages; }));
   }
-  /// The router answers.
+  /// A response of the router.
   void answer(int id, const std::string& message, std::size_t client = 0) {
     const EventLoop::Turn turn(loop);
     events.channels[client]->send({Delivery::Kind::response, message, std::to_string(id)});

@@ -12,7 +12,7 @@
 
 namespace bridge {
 
-/// The far end of a connection: what a caller writes and reads. Owns its descriptor.
+/// The far end of a connection: a caller's reads and writes. Owns its descriptor.
 class FakePeer {
  public:
   explicit FakePeer(int descriptor) : descriptor_(descriptor) {}
@@ -20,13 +20,13 @@ class FakePeer {
   FakePeer(FakePeer&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
   FakePeer& operator=(FakePeer&&) = delete;
 
-  /// How many of the bytes went out.
+  /// Returns how many of the bytes were sent.
   std::size_t send(std::string_view bytes) const {
     const ssize_t sent =
         ::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     return sent < 0 ? 0 : static_cast<std::size_t>(sent);
   }
-  /// What is there, of at most `most` bytes.
+  /// Reads the available bytes, at most `most`.
   std::string read(std::size_t most = std::string::npos) {
     std::string all;
     std::array<char, 64 << 10> buffer{};

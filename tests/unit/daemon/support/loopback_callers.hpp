@@ -16,15 +16,15 @@
 
 namespace bridge {
 
-/// Callers of an HTTP server that runs on this loop, over loopback: what the kernel does takes its
-/// time, all deadlines go by a clock that the test advances.
+/// Callers of an HTTP server on this loop, over loopback: the kernel works in real time, all
+/// deadlines use a clock that the test advances.
 struct LoopbackCallers {
   /// `authority` ends with the port.
   void take_port(const std::string& authority) {
     port = static_cast<std::uint16_t>(std::stoi(authority.substr(authority.rfind(':') + 1)));
   }
 
-  /// The kernel has accepted it; the server, once the loop has run. `receive_buffer`: 0, the usual.
+  /// Accepted by the kernel; by the server once the loop has run. `receive_buffer` 0: the default.
   FakePeer connect(int receive_buffer = 0) const {
     const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (receive_buffer > 0)
@@ -36,7 +36,7 @@ struct LoopbackCallers {
     REQUIRE(::connect(descriptor, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
     return FakePeer(descriptor);
   }
-  /// Lets happen what happens, until it is true, or for half a minute.
+  /// Runs the loop until the condition is true, or for half a minute.
   template <class Condition>
   bool comes_true(Condition&& condition) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
@@ -46,7 +46,7 @@ struct LoopbackCallers {
     }
     return true;
   }
-  /// What comes back, up to its end or this text.
+  /// The output of the server, up to its end or this text.
   std::string answer_to(FakePeer& peer, std::string_view bytes,
                         std::string_view until = "\r\n\r\n") {
     peer.send(bytes);

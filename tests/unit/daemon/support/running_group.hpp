@@ -9,8 +9,8 @@
 
 namespace bridge {
 
-/// Whether a process of this group runs. A zombie does not: where process 1 reaps nothing, as in a
-/// container without an init, it stays.
+/// Whether a process of this group runs. Zombies do not count: where process 1 does not reap, as in
+/// a container without an init, they remain.
 inline bool group_runs(pid_t group) {
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     std::ifstream file(entry.path() / "stat");

@@ -1,4 +1,4 @@
-// Known secrets, found in whatever form they stand.
+// Finds known secrets in any encoded form.
 #include "text/secret_forms.hpp"
 
 #include <doctest/doctest.h>
@@ -55,7 +55,7 @@ TEST_CASE("a known secret is blotted out in every way in which JSON can spell it
     CHECK(forms.blotted(spelled + "\"}") == "{\"x\":\"***\"}");
     CHECK(forms.blotted(spelled.substr(0, spelled.size() - 1)).find("***") == spelled.npos);
   }
-  // A spelling of Base64 and of percent signs is one, too.
+  // A combination of Base64 and percent-encoding is found, too.
   CHECK(forms.blotted(R"(a%2Fb%22c%5Cd%09e%C3%A4%F0%9F%98%80z)") == "***");
   CHECK(forms.blotted(R"(\u0061\u00252Fb%22c%5Cd%09e%C3%A4%F0%9F%98%80z)") == "***");
   for (const char* broken : {"a\\u", "a\\u00", "a\\", "\\ud83d", "\\ud83d\\u0061", "a\\x62"})
@@ -79,7 +79,7 @@ TEST_CASE("a known secret is blotted out in Base64 wherever it begins and ends")
         const std::string encoded = url ? base64url(text) : base64(text);
         const std::string left = shown(encoded);
         CHECK(left.find("***") != left.npos);
-        // What is left beside it has some bits of the secret's edges at most.
+        // The rest contains at most some bits of the secret's edges.
         CHECK(left.size() <= before.size() * 4 / 3 + after.size() * 4 / 3 + 3 + 8);
       }
     }

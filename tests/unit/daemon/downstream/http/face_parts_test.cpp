@@ -275,7 +275,7 @@ TEST_CASE("what can be reached from outside needs TLS and a token") {
   CHECK(mentions(refused({"--http", "0.0.0.0:0", "--http-cert", "c", "--http-key", "k"}),
                  "--http-token-file"));
   CHECK(refused({"--http", "0.0.0.0:0", "--http-insecure"}).code == 0);
-  // With both it is allowed; then the files are looked at.
+  // With both it is allowed; then the files are checked.
   const Refused no_files = refused({"--http", "0.0.0.0:0", "--http-cert", "/none", "--http-key",
                                     "/none", "--http-token-file", token});
   CHECK(no_files.code == 78);

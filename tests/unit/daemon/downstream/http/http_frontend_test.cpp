@@ -1,4 +1,4 @@
-// The face over loopback, before a router that does nothing by itself, by a clock that the test
+// The HTTP face over loopback, with a passive router, by a clock that the test
 // advances.
 #include "downstream/http/http_frontend.hpp"
 
@@ -118,7 +118,7 @@ TEST_CASE("a late answer that is not read costs its session's buffer and nothing
   CHECK_FALSE(http.logged.has("was dropped"));
   http.advance(milliseconds(1));
   CHECK(http.logged.has("an HTTP session's stream was dropped"));
-  // What it had not been sent is not lost.
+  // Undelivered messages are not lost.
   FakePeer back = http.open_stream(session);
   CHECK(http.answer_to(back, "", R"("id":12,)").find(R"("id":12,)") != std::string::npos);
 }

@@ -1,5 +1,5 @@
-// Requests of MCP 2026-07-28 over loopback, before a router that does nothing by itself, by a clock
-// that the test advances.
+// Requests of MCP 2026-07-28 over loopback, with a passive router, by a clock that the test
+// advances.
 #include "downstream/http/post.hpp"
 
 #include <doctest/doctest.h>
@@ -29,7 +29,7 @@ struct ModernFixture : FrontendFixture {
         accept, "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: " + method + "\r\n");
   }
   ClientChannel& last() { return *events.channels.back(); }
-  /// What the router tells the last client.
+  /// Calls of the router to the last client's channel.
   template <class Tell>
   void tell(Tell&& what) {
     const EventLoop::Turn turn(loop);
@@ -51,7 +51,7 @@ struct ModernFixture : FrontendFixture {
     CHECK(answer_to(peer, "", "\"acknowledged\"").find("200 OK") != std::string::npos);
     return peer;
   }
-  /// Puts entries of so many bytes into the ring, and tells the last client of them.
+  /// Publishes entries of so many bytes in the ring, and sends them to the last client.
   void tell_of(int entries, std::size_t size) {
     for (int i = 0; i < entries; ++i) {
       feed.publish(std::string(size, 'x'), "notifications/x");
@@ -75,7 +75,7 @@ TEST_CASE("a request of the modern era is a client of its own, answered by one b
   CHECK(is_status(head, 200));
   CHECK(head.find("Content-Type: application/json\r\n") != head.npos);
   CHECK(head.find("Mcp-Session-Id") == head.npos);
-  // The connection goes on, and the next request is another client.
+  // The connection stays open, and the next request is another client.
   http.ask(peer, http.modern(1, "tools/list"));
   http.answer_last(1, R"({"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}})");
   CHECK(is_status(http.answer_to(peer, "", "}}"), 404));
@@ -233,7 +233,7 @@ TEST_CASE("the modern era has neither a stream of its own nor sessions") {
     CHECK(is_status(answer, 405));
     CHECK(answer.find("Allow: POST, OPTIONS\r\n") != answer.npos);
   }
-  // A notification is taken, whatever session it names.
+  // A notification is accepted, whatever session it names.
   CHECK(is_status(http.answer_to(peer, http.post(R"({"jsonrpc":"2.0","method":"notifications/x"})",
                                                  both, modern)),
                   202));

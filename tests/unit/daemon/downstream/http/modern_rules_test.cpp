@@ -35,7 +35,7 @@ struct Posted {
   }
   PostedMessages messages() const { return std::get<PostedMessages>(read_posted(body)); }
   bool speaks_modern() const { return is_modern(head(), messages()); }
-  /// `STATUS CODE ID` of the refusal; empty: it is none.
+  /// `STATUS CODE ID` of the refusal; empty: not refused.
   std::string fault() const {
     const auto response = modern_fault(head(), messages(), known);
     if (!response) return {};
@@ -107,7 +107,7 @@ TEST_CASE("what they do not agree on is refused under the id of the request") {
 
 TEST_CASE("a revision that is not served is told which are") {
   Posted future = with("mcp-protocol-version", "2099-01-01");
-  CHECK(future.fault() == R"(400 -32020 "a")");  // the body says another one
+  CHECK(future.fault() == R"(400 -32020 "a")");  // the body has a different one
   future.body.replace(future.body.find("2026-07-28"), 10, "2099-01-01");
   CHECK(future.fault() == R"(400 -32022 "a")");
   CHECK(modern_fault(future.head(), future.messages(), {})

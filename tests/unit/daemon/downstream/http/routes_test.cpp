@@ -22,7 +22,7 @@ RequestHead head_of(const std::string& request_line, const std::string& headers 
   return std::get<RequestHead>(std::move(parsed));
 }
 
-/// A check as the face has it, on a loopback address.
+/// A check as used by the face, on a loopback address.
 struct Door {
   explicit Door(std::string token_file = {}, std::vector<std::string> origins = {}) {
     options.address = ListenAddress{"127.0.0.1", 0};
@@ -146,7 +146,7 @@ TEST_CASE("a page may send the headers that mirror a body, and is told of no oth
   CHECK(allowed("mcp-param-" + std::string(8000, 'a')).ends_with(", Mcp-Name"));
 }
 
-/// A member of an object in the document, which is there.
+/// A member of an object in the document, which exists.
 std::string_view inside(std::string_view object, std::string_view name) {
   const auto member = find_member(object, name);
   REQUIRE_MESSAGE(member, name);

@@ -49,20 +49,20 @@ TEST_CASE(
 
 namespace {
 
-/// One downstream session with one request that never ends by itself, as far as time goes.
+/// One downstream session with one request that only its deadlines can end.
 struct Walk {
-  bool paused;           ///< the session is over its limit, so the answer is not read
-  bool reads;            ///< somebody takes what lies there, and a second later it is over again
+  bool paused;           ///< the session is over its limit, so the response is not read
+  bool reads;            ///< the client reads what is queued; a second later it is over again
   bool has_stream;       ///< a connection carries the session's stream
-  bool upstream_speaks;  ///< a byte of the answer comes every second
-  bool elsewhere;        ///< the answer is awaited on a shared stream
+  bool upstream_speaks;  ///< a byte of the response comes every second
+  bool elsewhere;        ///< the response is awaited on a shared stream
   bool on_child;         ///< the upstream is a child, which is never paused
 
   SessionTimeouts session;
   MessageTimeouts request;
 
-  /// How long until the request has ended and the session has, by a clock that is advanced second
-  /// by second; nothing if a day does not suffice.
+  /// The time until both the request and the session have ended, by a clock that is advanced second
+  /// by second; nullopt if a day is not enough.
   std::optional<std::chrono::seconds> both_end() const {
     MessageClock clock;
     clock.start(start);
@@ -95,7 +95,7 @@ struct Walk {
           use.last_used = now;
         }
       }
-      // Who reads has read all in the end; who does not is dropped with its connection.
+      // A client that reads gets everything in the end; another one is dropped with its connection.
       if (!use.is_asked && reads) use.over_limit = use.has_stream = false;
       if (use.has_stream && !reads && passed >= session.stall) use.has_stream = false;
       const auto due = end_of_session(use, session);
@@ -121,7 +121,7 @@ TEST_CASE("in whatever way a session and its request are paused, both end in the
     const Walk walk{bit(0), bit(1), bit(2), bit(3), bit(4), bit(5), session, request};
     const auto ended = walk.both_end();
     REQUIRE_MESSAGE(ended, "state " << bits);
-    // The request has 60 s and one pause, the session its idle time behind it.
+    // The request has 60 s and one pause, followed by the session's idle time.
     CHECK_MESSAGE(*ended <= 60s + 5s + 20s, "state " << bits << ": " << ended->count() << " s");
   }
 }

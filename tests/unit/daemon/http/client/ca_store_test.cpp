@@ -11,7 +11,7 @@ using namespace bridge;
 
 namespace {
 
-/// A folder with files in it, which goes with it.
+/// A folder with files, removed together with them.
 struct Folder {
   std::filesystem::path path =
       std::filesystem::temp_directory_path() / ("ca_store_test-" + std::to_string(getpid()));

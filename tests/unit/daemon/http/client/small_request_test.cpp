@@ -64,7 +64,7 @@ TEST_SUITE("small request") {
   TEST_CASE_FIXTURE(SmallRequestFixture,
                     "what a public server names is not even connected to if it is private") {
     options.public_only = true;
-    // A name is judged by what it resolves to, and an address however it is written.
+    // A name is judged by what it resolves to, and an address in any notation.
     for (const char* host :
          {"127.0.0.1", "localhost", "127.1", "2130706433", "[::ffff:127.0.0.1]"}) {
       CAPTURE(host);

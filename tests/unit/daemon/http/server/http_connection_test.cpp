@@ -1,4 +1,4 @@
-// One HTTP connection, by value: what goes in, what comes out, and when it ends.
+// One HTTP connection, by value: its input, its output, and when it ends.
 #include "http_fixture.hpp"
 
 namespace bridge {
@@ -154,7 +154,7 @@ TEST_CASE("a refusal without a body leaves the connection open, one with a body 
   const std::string refused = http.exchange(post("abc").substr(0, 50));
   CHECK(is_status(refused, 401));
   CHECK(refused.find("Connection: close\r\n") != refused.npos);
-  // It may still be sending: it gets two seconds to read why, and is not reset meanwhile.
+  // It may still be sending: it gets two seconds to read the reason, and is not reset meanwhile.
   http.advance(seconds(1));
   http.peer->read();
   CHECK(http.peer->has_ended);
@@ -286,7 +286,7 @@ TEST_CASE("a stream is written in chunks, its end included, and the connection g
   http.in_turn([&] { http.connection->write_stream("abc"); });
   CHECK(http.peer->read() == "3\r\nabc\r\n");
   CHECK(http.responder.drained > 0);
-  // However long it lasts: it is the responder that knows when it is over.
+  // It may last any time: only the responder knows when it ends.
   http.advance(minutes(60));
   http.in_turn([&] { http.connection->end_stream(); });
   CHECK(http.peer->read() == "0\r\n\r\n");

@@ -18,7 +18,7 @@
 
 namespace bridge {
 
-/// The requests that came, and what a test answers to them.
+/// Records the requests, and gives the test's responses.
 class FakeRequests final : public HttpRequests {
  public:
   struct Request {
@@ -51,7 +51,7 @@ class FakeRequests final : public HttpRequests {
   int heads = 0;
 };
 
-/// Who answers later, and what the connection told.
+/// A responder for later responses, which records the connection's calls.
 class FakeResponder final : public HttpResponder {
  public:
   void connection_drained() override {
@@ -71,12 +71,12 @@ class FakeResponder final : public HttpResponder {
   bool had_read_all = false;
 };
 
-/// One connection over a pair of sockets, and time that stands still.
+/// One connection over a pair of sockets, and a simulated clock.
 struct HttpFixture {
   explicit HttpFixture(std::size_t max_buffered = 64u << 20) : budget(max_buffered) {
     std::array<int, 2> ends{};
     REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends.data()) == 0);
-    // Small, so that a peer that reads nothing is soon noticed.
+    // Small, so that a peer that does not read is noticed soon.
     const int size = 4096;
     setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
     peer = std::make_unique<FakePeer>(ends[1]);
@@ -90,12 +90,12 @@ struct HttpFixture {
       for (HttpConnection* one : std::exchange(context.dirty, {})) one->flush();
     }
   }
-  /// Lets happen what is ready.
+  /// Handles the events that are ready.
   void run() {
     while (loop.run_once(std::chrono::nanoseconds(0)) > 0) {
     }
   }
-  /// What comes back for these bytes, so far.
+  /// The output for these bytes, so far.
   std::string exchange(std::string_view bytes) {
     CHECK(peer->send(bytes) == bytes.size());
     run();

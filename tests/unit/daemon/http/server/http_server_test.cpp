@@ -1,5 +1,5 @@
-// Which connections there may be, and which give way to another one: over loopback, by a clock that
-// the test advances.
+// How many connections there may be, and which ones are closed for a new one: over loopback, by a
+// clock that the test advances.
 #include "http/server/http_server.hpp"
 
 #include "../../support/captured_stderr.hpp"
@@ -22,7 +22,7 @@ struct ServerFixture : LoopbackCallers {
     server->start();
   }
 
-  /// A request whose answer comes later.
+  /// A request whose response comes later.
   FakePeer connect_and_wait() {
     const std::size_t before = requests.requests.size();
     requests.answer = [this](HttpConnection& one) { one.set_responder(&responder); };
@@ -32,7 +32,7 @@ struct ServerFixture : LoopbackCallers {
     requests.answer = nullptr;
     return peer;
   }
-  /// A request whose head has come, and the first byte of its body.
+  /// A request whose head has arrived, and the first byte of its body.
   FakePeer connect_and_upload() {
     FakePeer peer = connect();
     CHECK(is_status(answer_to(peer,
@@ -81,7 +81,7 @@ TEST_CASE("the connection that was idle for longest gives way") {
   CHECK(http.is_served(second));
   http.advance(milliseconds(10));
   FakePeer waiting = http.connect_and_wait();
-  // Each of these is one more than there may be.
+  // Each of these is one more than allowed.
   std::vector<FakePeer> more;
   for (FakePeer* gone : {&silent, &first}) {
     http.advance(milliseconds(10));
@@ -123,7 +123,7 @@ TEST_CASE("bodies that never end keep nobody out, once they have had five second
   const std::string told = http.answer_to(uploads[0], "");
   CHECK(is_status(told, 503));
   CHECK(told.find("Retry-After: 1\r\n") != told.npos);
-  // The younger ones go on.
+  // The younger ones continue.
   CHECK(is_status(http.answer_to(uploads[1], "bc"), 200));
   CHECK(http.requests.requests.back().body == "abc");
 }

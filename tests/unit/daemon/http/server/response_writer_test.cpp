@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Takes at most `room` bytes, and keeps them.
+/// Accepts at most `room` bytes, and keeps them.
 struct FakeStream final : ByteStream {
   Result read(char*, std::size_t) override { return {State::wants_read, 0}; }
   Result write(const iovec* pieces, std::size_t count) override {
@@ -39,7 +39,7 @@ struct Written {
     head.is_http_1_0 = is_http_1_0;
     writer.begin(head);
   }
-  /// All that has been written, its head and its body.
+  /// Everything written, as head and body.
   std::pair<std::string, std::string> parts() {
     while (!writer.is_empty()) writer.write_to(stream);
     const std::size_t end = stream.taken.find("\r\n\r\n");

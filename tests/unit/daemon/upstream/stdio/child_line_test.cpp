@@ -1,4 +1,4 @@
-// What of a child's stdout is a message.
+// Which lines of a child's stdout are messages.
 #include "upstream/stdio/child_process.hpp"
 
 #include <doctest/doctest.h>

@@ -38,7 +38,7 @@ TEST_CASE("what the bridge does not read is not late, but a pause puts no deadli
   clock.proceed(start + 4s);
   CHECK(clock.deadline(timeouts) == start + 14s);
   CHECK(clock.deadline({0s, 60s, 5s}) == start + 62s);
-  // Many pauses excuse no more than one.
+  // Many pauses extend the time no more than one does.
   for (int n = 0; n < 10; ++n) {
     clock.pause(start + 10s + n * 4s);
     clock.proceed(start + 13s + n * 4s);
