@@ -155,6 +155,8 @@ class Server:
         answered = asyncio.get_running_loop().create_future()
         self.questions_waiting[dumps(id)] = (question, answered)
         self.note(f"asks {question.number} {method} id {id} {'for ' + key if outlet else 'on the stream'}")
+        if self.session is None or self.session.lost:
+            question.moot = True  # of a server that has gone: it is played to its end, unheard
         if outlet:
             outlet.message(message)
         elif not self.say(dumps(message)):
