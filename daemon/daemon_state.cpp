@@ -52,7 +52,7 @@ bool ReplayedState::take(std::uint32_t type, std::string_view payload) {
     case record::server_stream: return read_payload(payload, stream);
     case record::unanswered: return read_payload(payload, unanswered);
     case record::job: return jobs.job(payload);
-    case record::job_position: return jobs.way(payload);
+    case record::job_position: return jobs.position(payload);
     case record::job_changed: return jobs.changed(payload);
     case record::job_forgotten: return jobs.forgotten(payload);
     case record::used_key: return jobs.key(payload);

@@ -121,13 +121,13 @@ struct Job : JobOutcome {
 
   // Until it has ended.
   std::string request;  ///< as the router takes it; empty: it is not to be sent, or not again
-  JobPosition way;
+  JobPosition position;
   std::optional<Peer> peer{};  ///< its submitter; none: not known
 
   template <class A>
   void each_field(A& archive) {
     archive(static_cast<JobOutcome&>(*this), id, number, user, method, tool, key, digest, pid,
-            command, remote, created, keep, collected, archive.not_saved(bytes), request, way,
+            command, remote, created, keep, collected, archive.not_saved(bytes), request, position,
             peer);
   }
 };

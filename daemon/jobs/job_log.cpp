@@ -29,7 +29,8 @@ Job* JobReplay::find(JobNumber number) {
 std::vector<UpstreamId> JobReplay::resumable_in(std::uint32_t session) const {
   std::vector<UpstreamId> ids;
   for (const auto& [number, job] : jobs_) {
-    if (!job.way.event_id.empty() && job.way.session == session) ids.push_back(job.way.id);
+    if (!job.position.event_id.empty() && job.position.session == session)
+      ids.push_back(job.position.id);
   }
   return ids;
 }
@@ -44,11 +45,11 @@ bool JobReplay::job(std::string_view payload) {
   return true;
 }
 
-bool JobReplay::way(std::string_view payload) {
+bool JobReplay::position(std::string_view payload) {
   JobNumber number{};
-  JobPosition way;
-  if (!read(payload, number, way)) return false;
-  if (Job* const replayed = find(number)) replayed->way = std::move(way);
+  JobPosition position;
+  if (!read(payload, number, position)) return false;
+  if (Job* const replayed = find(number)) replayed->position = std::move(position);
   return true;
 }
 
@@ -61,7 +62,7 @@ bool JobReplay::changed(std::string_view payload) {
   static_cast<JobOutcome&>(*replayed) = std::move(outcome);
   if (!is_end(replayed->state)) return true;
   replayed->request.clear();
-  replayed->way = {};
+  replayed->position = {};
   replayed->peer.reset();
   return true;
 }
@@ -112,10 +113,10 @@ RestoredJobs JobLog::restore(JobReplay replay, bool may_act) {
 void JobLog::adopt(UpstreamId id, Orphan orphan) {
   Job job = jobs_.new_job(std::move(orphan.method), orphan.user, orphan.pid,
                           std::move(orphan.command), jobs_.store().next_number());
-  job.way.started = true;
-  job.way.id = id;
-  job.way.session = static_cast<std::uint32_t>(orphan.answer.session);
-  job.way.event_id = std::move(orphan.answer.event_id);
+  job.position.started = true;
+  job.position.id = id;
+  job.position.session = static_cast<std::uint32_t>(orphan.answer.session);
+  job.position.event_id = std::move(orphan.answer.event_id);
   if (!jobs_.store().make_room_for(job)) return;
   const JobNumber number = job.number;
   jobs_.take_over(std::move(job));
@@ -139,7 +140,8 @@ void JobLog::note_changes() {
     if (includes(bits, JobChange::all)) {
       state_log_.append(record::job, *job);
     } else {
-      if (includes(bits, JobChange::way)) state_log_.append(record::job_position, number, job->way);
+      if (includes(bits, JobChange::position))
+        state_log_.append(record::job_position, number, job->position);
       if (includes(bits, JobChange::outcome))
         state_log_.append(record::job_changed, number, outcome_of(*job));
     }
@@ -162,16 +164,16 @@ void JobLog::measure(JobNumber number, std::size_t bytes) {
 void JobLog::note_streams() {
   jobs_.each_started([this](Job& job) {
     // Until that is answered the stream is to go on before the question, which then comes again.
-    if (!jobs_.is_asked(job.number)) note_event(job, upstream_.last_event_of(job.way.id));
+    if (!jobs_.is_asked(job.number)) note_event(job, upstream_.last_event_of(job.position.id));
   });
 }
 
 void JobLog::note_event(Job& job, std::string_view event_id) {
   if (event_id.empty() || event_id.size() > longest_event_id) return;
-  if (event_id == job.way.event_id && session_.number() == job.way.session) return;
-  job.way.event_id = event_id;
-  job.way.session = session_.number();
-  jobs_.store().changed(job, JobChange::way);
+  if (event_id == job.position.event_id && session_.number() == job.position.session) return;
+  job.position.event_id = event_id;
+  job.position.session = session_.number();
+  jobs_.store().changed(job, JobChange::position);
 }
 
 void JobLog::begin_snapshot() {

@@ -72,7 +72,7 @@ class JobReplay {
 
   // Each is false if the payload is none of that kind.
   bool job(std::string_view payload);
-  bool way(std::string_view payload);
+  bool position(std::string_view payload);
   bool changed(std::string_view payload);
   bool forgotten(std::string_view payload);
   bool key(std::string_view payload);
@@ -129,7 +129,9 @@ class JobLog final : public JobKeeper {
   /// Where the answers' streams stand. At the end of a turn: all that came was dealt with.
   void note_streams();
   bool write_changes() override;
-  void note_question(Job& job) override { note_event(job, upstream_.event_before(job.way.id)); }
+  void note_question(Job& job) override {
+    note_event(job, upstream_.event_before(job.position.id));
+  }
 
   // For a log that is being rewritten.
   void begin_snapshot();

@@ -136,9 +136,9 @@ std::unique_ptr<JobRequest> JobRunner::adopt(const Client& former, UpstreamId id
                     shortened(former.channel.command()), store_.next_number());
   job.peer = former.channel.identity().peer();
   job.remote = former.channel.identity().remote;
-  job.way.started = true;
-  job.way.id = id;
-  job.way.time.since = on_calendar(call.sent);
+  job.position.started = true;
+  job.position.id = id;
+  job.position.time.since = on_calendar(call.sent);
   const Job* const added = store_.add(std::move(job));
   if (added == nullptr) {
     log_.peer(LogLevel::warning, "orphan without room", {.client = former.id()},
@@ -172,17 +172,18 @@ void JobRunner::send(Job& job, Running& running) {
     if (has_ended(sent)) return;
     Running& its = running_.at(number);
     JobRequest request = request_of(*sent, its);
-    const JobPosition& way = sent->way;
-    if (sent->request.empty()) request.place = ResumePoint{way.id, way.session, way.event_id};
+    const JobPosition& position = sent->position;
+    if (sent->request.empty())
+      request.place = ResumePoint{position.id, position.session, position.event_id};
     auto parsed = parse_frame(sent->request.empty() ? awaited_request(*sent) : sent->request);
     auto* const frame = std::get_if<Frame>(&parsed);
     if (frame == nullptr) {
       fail(*store_.find(number), lost_with_its_daemon());
-    } else if (!way.round.empty()) {
-      const bool was_asked = way.time.asks;
+    } else if (!position.round.empty()) {
+      const bool was_asked = position.time.asks;
       its.stage = Stage::working;
-      router_.resume_job(sent->user, std::move(request), std::move(*frame), std::string(way.round),
-                         std::vector<std::string>(way.answers));
+      router_.resume_job(sent->user, std::move(request), std::move(*frame),
+                         std::string(position.round), std::vector<std::string>(position.answers));
       const Question* const first = router_.questions().first_of(number);
       if (!was_asked || first == nullptr) return;
       its.stage = Stage::asked;  // its time stands since then
@@ -203,11 +204,11 @@ void JobRunner::job_starting(JobNumber number, UpstreamId id, Era side) {
     if (!running.was_left) running.since = loop_.now();
     running.stage = Stage::working;
   }
-  JobPosition& way = job.way;
-  way.started = true;
-  way.id = id;
-  way.round.clear();
-  way.answers.clear();
+  JobPosition& position = job.position;
+  position.started = true;
+  position.id = id;
+  position.round.clear();
+  position.answers.clear();
   // What may not be sent again is no longer needed. A modern server may ask for it.
   const bool may_be_needed = running.was_left || (store_.keeper() != nullptr &&
                                                   (only_reads(job.method) || side == Era::modern));
@@ -220,9 +221,9 @@ void JobRunner::job_starting(JobNumber number, UpstreamId id, Era side) {
 void JobRunner::job_input_required(JobNumber number, std::string_view result) {
   if (!running_.contains(number)) return;
   Job& job = *store_.find(number);
-  job.way.round = result;
-  job.way.answers.clear();
-  store_.changed(job, JobChange::way);
+  job.position.round = result;
+  job.position.answers.clear();
+  store_.changed(job, JobChange::position);
 }
 
 // What comes.
@@ -270,10 +271,10 @@ void JobRunner::response_came(Job& job, Running& running, Frame&& response) {
 /// only that it is not.
 bool JobRunner::tries_again(const Job& job, Running& running, const Failure& failure) {
   if (!running.was_left || running.task != nullptr || !failure.error_object.empty()) return false;
-  const bool may_be_sent = job.way.round.empty() ? failure.delivered == Delivered::no &&
-                                                       failure.kind != ErrorKind::too_large &&
-                                                       failure.kind != ErrorKind::denied
-                                                 : failure.kind <= ErrorKind::closed;
+  const bool may_be_sent = job.position.round.empty() ? failure.delivered == Delivered::no &&
+                                                            failure.kind != ErrorKind::too_large &&
+                                                            failure.kind != ErrorKind::denied
+                                                      : failure.kind <= ErrorKind::closed;
   if (!may_be_sent) return false;
   pause(running, running.pause);
   running.pause = std::min(running.pause * 2, longest_poll);
@@ -340,11 +341,11 @@ void JobRunner::cancel(Job& job) {
 }
 
 void JobRunner::cancel_request(const Job& job) {
-  const JobRequest request{.number = job.number, .about_task = !job.way.task.empty()};
+  const JobRequest request{.number = job.number, .about_task = !job.position.task.empty()};
   later([this, request, user = job.user] { router_.cancel_job(user, request); });
   if (!request.about_task) return;
   later([this, request, user = job.user,
-         frame = task_request(job.number, "tasks/cancel", job.way.task)] {
+         frame = task_request(job.number, "tasks/cancel", job.position.task)] {
     router_.start_job(user, request, frame);
   });
 }
@@ -364,10 +365,10 @@ void JobRunner::stop_time(Job& job, Running& running) {
 }
 
 void JobRunner::note_time(Job& job, const Running& running) {
-  job.way.time = {std::chrono::duration_cast<std::chrono::milliseconds>(running.worked),
-                  on_calendar(running.since), running.stage == Stage::asked};
+  job.position.time = {std::chrono::duration_cast<std::chrono::milliseconds>(running.worked),
+                       on_calendar(running.since), running.stage == Stage::asked};
   // What begins is written when it has.
-  if (job.way.started) store_.changed(job, JobChange::way);
+  if (job.position.started) store_.changed(job, JobChange::position);
 }
 
 WallTime JobRunner::on_calendar(SteadyTime time) const {
@@ -375,15 +376,15 @@ WallTime JobRunner::on_calendar(SteadyTime time) const {
 }
 
 /// Of one that another daemon has left. The calendar may have been set meanwhile.
-void JobRunner::take_over_time(Running& running, const JobPosition& way) const {
+void JobRunner::take_over_time(Running& running, const JobPosition& position) const {
   constexpr WallTime::duration longest = std::chrono::hours(24 * 366 * 100);
-  running.worked = way.time.worked;
+  running.worked = position.time.worked;
   running.since = loop_.now();
-  if (way.time.since == WallTime()) return;
+  if (position.time.since == WallTime()) return;
   const auto ago =
-      std::clamp(loop_.wall_time() - way.time.since, WallTime::duration::zero(), longest);
+      std::clamp(loop_.wall_time() - position.time.since, WallTime::duration::zero(), longest);
   // What was asked on a stream comes again; what stands in a result has waited since then.
-  if (!way.time.asks || !way.round.empty()) running.since -= ago;
+  if (!position.time.asks || !position.round.empty()) running.since -= ago;
 }
 
 SteadyTime JobRunner::due(const Running& running) const {
@@ -444,7 +445,7 @@ std::vector<JobNumber> JobRunner::jobs_to_ask(const Question& question) const {
     if (!is_at_server) continue;
     const Job& job = *store_.find(number);
     JobNumber& its = chosen.try_emplace(job.user, number).first->second;
-    if (!task.empty() && same_id(job.way.task, task)) its = number;
+    if (!task.empty() && same_id(job.position.task, task)) its = number;
   }
   std::vector<JobNumber> all;
   all.reserve(chosen.size());
@@ -536,9 +537,9 @@ void JobRunner::job_question_answered(JobNumber number, const Question& question
   Job& job = *store_.find(number);
   if (question.origin) {
     // Those to the first questions are kept, in their order.
-    if (result.empty() || question.place != job.way.answers.size()) return;
-    job.way.answers.emplace_back(result);
-    store_.changed(job, JobChange::way);
+    if (result.empty() || question.place != job.position.answers.size()) return;
+    job.position.answers.emplace_back(result);
+    store_.changed(job, JobChange::position);
   } else if (!result.empty()) {
     found->second.task->answers.push_back({question.key, std::string(result)});
   } else {
@@ -565,7 +566,7 @@ void JobRunner::take_over(Job left, bool may_act) {
   Job& job = *store_.restore(std::move(left));
   Running& running = running_[job.number];
   running.was_left = true;
-  take_over_time(running, job.way);
+  take_over_time(running, job.position);
   end_of_turn_.schedule();
   if (may_act) {
     resume_left(job, running);
@@ -575,17 +576,17 @@ void JobRunner::take_over(Job left, bool may_act) {
 }
 
 void JobRunner::resume_left(Job& job, Running& running) {
-  JobPosition& way = job.way;
-  const bool has_round = std::holds_alternative<InputRequired>(read_input_required(way.round));
-  const bool may_be_sent = way.round.empty() && (!way.started || only_reads(job.method));
-  if (!way.task.empty()) {
+  JobPosition& position = job.position;
+  const bool has_round = std::holds_alternative<InputRequired>(read_input_required(position.round));
+  const bool may_be_sent = position.round.empty() && (!position.started || only_reads(job.method));
+  if (!position.task.empty()) {
     running.task = std::make_unique<Task>();
     ask_task(job, running, Task::Asked::state);
   } else if (!job.request.empty() && (has_round || may_be_sent)) {
     send(job, running);
-  } else if (!way.event_id.empty()) {
+  } else if (!position.event_id.empty()) {
     job.request.clear();
-    way.round.clear();
+    position.round.clear();
     send(job, running);
   } else {
     fail(job, lost_with_its_daemon());
@@ -629,8 +630,9 @@ void JobRunner::end_unfinished() {
   }
   for (const JobNumber number : unfinished) {
     Job& job = *store_.find(number);
-    fail(job, failure_of(ErrorKind::closed, job.way.started ? Delivered::unknown : Delivered::no,
-                         "the bridge was upgraded before the job had ended"));
+    fail(job,
+         failure_of(ErrorKind::closed, job.position.started ? Delivered::unknown : Delivered::no,
+                    "the bridge was upgraded before the job had ended"));
   }
 }
 

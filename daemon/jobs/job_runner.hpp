@@ -158,7 +158,7 @@ class JobRunner final : private JobCalls {
   void each_started(Visit&& visit) {
     for (const auto& [number, running] : running_) {
       Job& job = *store_.find(number);
-      if (job.way.started) visit(job);
+      if (job.position.started) visit(job);
     }
   }
   /// Of what the previous process has saved, what has ended.
@@ -203,7 +203,7 @@ class JobRunner final : private JobCalls {
   void stop_time(Job& job, Running& running);
   void note_time(Job& job, const Running& running);
   WallTime on_calendar(SteadyTime time) const;
-  void take_over_time(Running& running, const JobPosition& way) const;
+  void take_over_time(Running& running, const JobPosition& position) const;
   SteadyTime due(const Running& running) const;
   void watch(const Running& running);
   void pause(Running& running, SteadyTime::duration time);

@@ -31,11 +31,11 @@ bool JobRunner::begins_task(Job& job, Running& running, const Frame& response) {
     return true;
   }
   running.task = std::make_unique<Task>();
-  job.way.task_form = static_cast<std::uint64_t>(*form);
-  job.way.task = task->id;
-  job.way.event_id.clear();
+  job.position.task_form = static_cast<std::uint64_t>(*form);
+  job.position.task = task->id;
+  job.position.event_id.clear();
   job.request = {};
-  store_.changed(job, JobChange::way);
+  store_.changed(job, JobChange::position);
   task_is(job, running, std::move(*task));
   return true;
 }
@@ -47,7 +47,7 @@ void JobRunner::task_is(Job& job, Running& running, ServerTask state) {
     pause(running, running.pause);
   } else if (state.status == Status::cancelled) {
     end(job, JobState::cancelled, {}, true);
-  } else if (job.way.task_form == static_cast<std::uint64_t>(ServerTask::Form::legacy)) {
+  } else if (job.position.task_form == static_cast<std::uint64_t>(ServerTask::Form::legacy)) {
     // Its stream has the questions, and in the end the response.
     ask_task(job, running, Task::Asked::result);
   } else if (state.status == Status::input_required) {
@@ -108,7 +108,7 @@ void JobRunner::ask_task(const Job& job, Running& running, Task::Asked what) {
   const JobRequest request{.number = job.number, .about_task = true};
   later([this, request, user = job.user,
          frame = task_request(
-             job.number, method, job.way.task,
+             job.number, method, job.position.task,
              what == Task::Asked::answers ? running.task->answers : std::vector<InputResponse>())] {
     router_.start_job(user, request, frame);
   });

@@ -235,7 +235,7 @@ bool JobStore::end(Job& job, JobState state, std::string response, bool delivere
   insert_ended(owner, job);
   ++counts_.ended[static_cast<std::size_t>(state)];
   job.request = {};
-  job.way = {};
+  job.position = {};
   job.peer.reset();
   changed(job, JobChange::outcome);
   return true;

@@ -102,7 +102,7 @@ class UsedKeys {
 };
 
 /// What of a job has changed, as bits.
-enum class JobChange : std::uint8_t { nothing = 0, outcome = 1, way = 2, all = 4 };
+enum class JobChange : std::uint8_t { nothing = 0, outcome = 1, position = 2, all = 4 };
 
 /// What has changed since it was written last.
 struct JobChanges {

@@ -121,7 +121,7 @@ void Post::send(Delivery delivery) {
     case Delivery::Kind::entry:  // the fan-out's subscribers get it from the ring
       if (!awaits(delivery.request_id) || !send_before_answer(delivery.frame)) return;
       if (connection_ != nullptr)
-        client_->told.push_back({delivery.entry, connection_->position()});
+        client_->sent_entries.push_back({delivery.entry, connection_->position()});
       break;
     case Delivery::Kind::response: answer(delivery.request_id, std::move(delivery.frame)); break;
   }
@@ -147,14 +147,14 @@ void Post::emit(const std::string& message, std::string_view answers) {
 }
 
 void Post::acknowledge_read() {
-  if (client_ && connection_ != nullptr && !client_->told.empty())
+  if (client_ && connection_ != nullptr && !client_->sent_entries.empty())
     take_told_before(connection_->acknowledged());
 }
 
 void Post::take_told_before(std::uint64_t position) {
-  std::deque<Told>& told = client_->told;
-  for (; !told.empty() && told.front().end <= position; told.pop_front())
-    context_.feed.ring().take(told.front().entry);
+  std::deque<SentEntry>& sent = client_->sent_entries;
+  for (; !sent.empty() && sent.front().end <= position; sent.pop_front())
+    context_.feed.ring().take(sent.front().entry);
 }
 
 void Post::load_changed() {

@@ -157,7 +157,7 @@ class Post final : public ClientChannel, public HttpResponder {
     over,    ///< answered, or given up
   };
   /// A ring entry that was sent in the bytes before `end` (HttpConnection::position()).
-  struct Told {
+  struct SentEntry {
     Sequence entry;
     std::uint64_t end;
   };
@@ -166,7 +166,8 @@ class Post final : public ClientChannel, public HttpResponder {
     Era era;
     std::string agent;
     ClientIdentity identity;
-    std::deque<Told> told{};  ///< as many as the kernel and the connection's window hold
+    std::deque<SentEntry>
+        sent_entries{};  ///< as many as the kernel and the connection's window hold
     bool congested = false;
   };
 

@@ -74,7 +74,7 @@ struct JobsInLog final : JobFixture, StateSource {
       CHECK(read.progress == job.progress);
       CHECK(read.response == job.response);
       CHECK(read.holds_key == job.holds_key);
-      CHECK(read.way.started == (job.state == JobState::working));
+      CHECK(read.position.started == (job.state == JobState::working));
       ++found;
       return true;
     });
@@ -111,11 +111,11 @@ TEST_CASE("a job is in the log before its submit is answered, and its start befo
   JobReplay replay = t.read();
   REQUIRE(replay.jobs().size() == 2);
   const Job& first = replay.jobs().begin()->second;
-  CHECK(first.way.started);
-  CHECK(first.way.id == t.id_of_call("first"));
+  CHECK(first.position.started);
+  CHECK(first.position.id == t.id_of_call("first"));
   CHECK(first.key == "k");
   const Job& second = replay.jobs().rbegin()->second;
-  CHECK_FALSE(second.way.started);
+  CHECK_FALSE(second.position.started);
   CHECK(contains(second.request, R"("name":"second")"));
 }
 

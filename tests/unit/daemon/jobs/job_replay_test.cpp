@@ -18,10 +18,10 @@ std::string payload_of(const Values&... values) {
   return Archive::write(Archive::Kind::disk, now, values...);
 }
 std::string job_record(const Job& job, const std::string& request = "",
-                       const JobPosition& way = {}) {
+                       const JobPosition& position = {}) {
   Job whole = job;
   whole.request = request;
-  whole.way = way;
+  whole.position = position;
   return payload_of(whole);
 }
 std::string changed_record(const Job& job) {
@@ -46,17 +46,17 @@ Job a_job(std::uint64_t number) {
 }
 
 JobPosition a_way() {
-  JobPosition way;
-  way.started = true;
-  way.id = UpstreamId{9};
-  way.session = 3;
-  way.event_id = "event";
-  way.task_form = 1;
-  way.task = "\"task\"";
-  way.round = "{}";
-  way.time = {1500ms, WallTime(std::chrono::seconds(1700000050)), true};
-  way.answers = {"{\"a\":1}", "{}"};
-  return way;
+  JobPosition position;
+  position.started = true;
+  position.id = UpstreamId{9};
+  position.session = 3;
+  position.event_id = "event";
+  position.task_form = 1;
+  position.task = "\"task\"";
+  position.round = "{}";
+  position.time = {1500ms, WallTime(std::chrono::seconds(1700000050)), true};
+  position.answers = {"{\"a\":1}", "{}"};
+  return position;
 }
 
 void check_same(const Job& left, const Job& right) {
@@ -102,7 +102,7 @@ TEST_CASE("a job is kept with all it has, and its record's size is known") {
   const std::string record = job_record(job, "the request", a_way());
   Job whole = job;
   whole.request = "the request";
-  whole.way = a_way();
+  whole.position = a_way();
   CHECK(record.size() == Archive::measure(Archive::Kind::disk, whole));
   ReplayedState state(now);
   REQUIRE(state.take(record::job, record));
@@ -110,7 +110,7 @@ TEST_CASE("a job is kept with all it has, and its record's size is known") {
   check_same(replayed, job);
   CHECK(replayed.question->params == job.question->params);
   CHECK(replayed.request == "the request");
-  check_same(replayed.way, a_way());
+  check_same(replayed.position, a_way());
 }
 
 TEST_CASE("who has submitted a job is kept with it until it has ended") {
@@ -138,7 +138,7 @@ TEST_CASE("what becomes of a job is applied, and its end leaves no request") {
   CHECK(state.take(record::job_changed, changed_record(job)));
   const Job& replayed = state.jobs.jobs().at(JobNumber{1});
   check_same(replayed, job);
-  check_same(replayed.way, a_way());
+  check_same(replayed.position, a_way());
   CHECK(state.jobs.resumable_in(3) == std::vector<UpstreamId>{UpstreamId{9}});
   CHECK(state.jobs.resumable_in(2).empty());
   job.state = JobState::failed;
@@ -149,7 +149,7 @@ TEST_CASE("what becomes of a job is applied, and its end leaves no request") {
   check_same(replayed, job);
   CHECK(replayed.ended == ended_at);
   CHECK(replayed.request.empty());
-  check_same(replayed.way, {});
+  check_same(replayed.position, {});
   CHECK(state.jobs.resumable_in(3).empty());
   CHECK(state.take(record::job_forgotten, payload_of(job.number)));
   CHECK(state.jobs.jobs().empty());
@@ -170,7 +170,7 @@ TEST_CASE("a log that was written anew may tell of changes before their jobs") {
   CHECK(state.take(record::job, job_record(first, "old", a_way())));
   CHECK(state.take(record::job, job_record(second, "", {})));
   REQUIRE(state.jobs.jobs().size() == 3);
-  CHECK(state.jobs.jobs().at(JobNumber{1}).way.started);
+  CHECK(state.jobs.jobs().at(JobNumber{1}).position.started);
   CHECK(state.jobs.jobs().at(JobNumber{2}).state == JobState::completed);
 }
 

@@ -301,10 +301,10 @@ TEST_CASE("what has changed is known until it is taken to be written") {
         std::map<JobNumber, unsigned>{{number, bits(JobChange::all)}});
   CHECK(t.store.write());
   CHECK(keeper.writes == 1);
-  t.store.changed(*t.store.find("a"), JobChange::way);
+  t.store.changed(*t.store.find("a"), JobChange::position);
   REQUIRE(t.store.ask(*t.store.find("a"), {"m", "{}"}));
   CHECK(t.store.take_changes().jobs.at(number) ==
-        (bits(JobChange::way) | bits(JobChange::outcome)));
+        (bits(JobChange::position) | bits(JobChange::outcome)));
   CHECK(t.store.take_changes().jobs.empty());
   REQUIRE(t.end("a"));
   CHECK(t.store.take_changes().jobs.at(number) == bits(JobChange::outcome));

@@ -40,7 +40,7 @@ TEST_CASE("one that was never started is sent, and one that only reads is sent a
   LeftJobs t;
   const std::string waiting = t.take_over(left_job(3));
   Job reading = left_job(4, "tools/list");
-  reading.way.started = true;
+  reading.position.started = true;
   const std::string read = t.take_over(std::move(reading));
   CHECK(t.upstream.methods() == Lines{"tools/call", "tools/list"});
   t.answer_call("left", R"({"x":1})");
@@ -55,7 +55,7 @@ TEST_CASE(
     "one that may have acted is not sent again, nor anything if the state is not gone on with") {
   LeftJobs t;
   Job started = left_job(1);
-  started.way.started = true;
+  started.position.started = true;
   CHECK(t.failed_unknown(t.take_over(std::move(started))));
   CHECK(t.failed_unknown(t.take_over(left_job(2), false)));
   CHECK(t.upstream.sent.empty());
@@ -64,10 +64,10 @@ TEST_CASE(
 TEST_CASE("an answer is awaited behind its last event, in the session of before") {
   LeftJobs t;
   Job left = left_job(1);
-  left.way.started = true;
-  left.way.id = UpstreamId{77};
-  left.way.session = t.session.number();
-  left.way.event_id = "event";
+  left.position.started = true;
+  left.position.id = UpstreamId{77};
+  left.position.session = t.session.number();
+  left.position.event_id = "event";
   left.request.clear();
   const std::string job = t.take_over(left);
   REQUIRE(t.upstream.sent.size() == 1);
@@ -83,7 +83,7 @@ TEST_CASE("an answer is awaited behind its last event, in the session of before"
 
   left.id = "b";
   left.number = JobNumber{2};
-  left.way.session = 7;
+  left.position.session = 7;
   CHECK(t.failed_unknown(t.take_over(left)));
   CHECK(t.upstream.sent.size() == 1);
 }
@@ -91,7 +91,7 @@ TEST_CASE("an answer is awaited behind its last event, in the session of before"
 TEST_CASE("what is asked on that stream is answered as ever") {
   LeftJobs t;
   Job left = left_job(1);
-  left.way = {true, UpstreamId{77}, t.session.number(), "event", 0, {}, {}, {}};
+  left.position = {true, UpstreamId{77}, t.session.number(), "event", 0, {}, {}, {}};
   const std::string job = t.take_over(left);
   t.ask("\"q\"", UpstreamId{77}, "elicitation/create");
   CHECK(t.state_of(job) == "input_required");
@@ -104,8 +104,8 @@ TEST_CASE("a task is asked about again") {
   LeftJobs t({}, {}, false);
   t.open_modern();
   Job left = left_job(1);
-  left.way.started = true;
-  left.way.task = "\"x\"";
+  left.position.started = true;
+  left.position.task = "\"x\"";
   const std::string job = t.take_over(std::move(left));
   REQUIRE(t.upstream.count("tasks/get") == 1);
   t.upstream.answer(t.upstream.id_of("tasks/get"),
@@ -117,10 +117,10 @@ TEST_CASE("what was asked in a result is asked again but for what was answered, 
   LeftJobs t({}, {}, false);
   t.open_modern();
   Job left = left_job(1);
-  left.way.started = true;
-  left.way.round =
+  left.position.started = true;
+  left.position.round =
       R"({"resultType":"input_required","inputRequests":{"one":{"method":"roots/list"},"two":{"method":"elicitation/create","params":{"m":1}}},"requestState":"state"})";
-  left.way.answers = {R"({"roots":[]})"};
+  left.position.answers = {R"({"roots":[]})"};
   const std::string job = t.take_over(left);
   CHECK(t.state_of(job) == "input_required");
   CHECK(t.runner.store().find(job)->question->params == R"({"m":1})");
@@ -136,7 +136,7 @@ TEST_CASE("what was asked in a result is asked again but for what was answered, 
 
   left.id = "b";
   left.number = JobNumber{2};
-  left.way.answers.push_back(R"({"a":2})");  // the last answer came, and was not sent
+  left.position.answers.push_back(R"({"a":2})");  // the last answer came, and was not sent
   t.take_over(left);
   CHECK(t.upstream.sent.size() == 2);
 }
@@ -168,11 +168,11 @@ TEST_CASE("while the upstream is away it is tried again, until request-max") {
 
 Job started_job(const LeftJobs& t, std::chrono::milliseconds ago) {
   Job left = left_job(1);
-  left.way.started = true;
-  left.way.id = UpstreamId{77};
-  left.way.session = t.session.number();
-  left.way.event_id = "event";
-  left.way.time.since = t.loop.wall_time() - ago;
+  left.position.started = true;
+  left.position.id = UpstreamId{77};
+  left.position.session = t.session.number();
+  left.position.event_id = "event";
+  left.position.time.since = t.loop.wall_time() - ago;
   return left;
 }
 
@@ -181,7 +181,7 @@ TEST_CASE("how long one may work counts from its start, whatever daemon began it
   options.request_max = 60s;
   LeftJobs t(options);
   Job left = started_job(t, 50s);
-  left.way.time.worked = 5s;
+  left.position.time.worked = 5s;
   const std::string job = t.take_over(left);
   t.advance(4s);
   CHECK(t.state_of(job) == "working");
@@ -195,8 +195,8 @@ TEST_CASE("one that waited for an answer has not worked meanwhile") {
   options.request_max = 60s;
   LeftJobs t(options);
   Job left = started_job(t, 50s);
-  left.way.time.worked = 5s;
-  left.way.time.asks = true;
+  left.position.time.worked = 5s;
+  left.position.time.asks = true;
   const std::string job = t.take_over(left);
   t.advance(50s);
   CHECK(t.state_of(job) == "working");

@@ -97,9 +97,9 @@ TEST_CASE("a job that has not ended is the same in the next process") {
   one.job.state = JobState::input_required;
   one.job.question = JobQuestion{"elicitation/create", "{}"};
   one.job.request = "{}";
-  one.job.way.id = UpstreamId{5};
-  one.job.way.task = "\"t\"";
-  one.job.way.round = "{}";
+  one.job.position.id = UpstreamId{5};
+  one.job.position.task = "\"t\"";
+  one.job.position.round = "{}";
   one.running.stage = JobRunner::Running::Stage::asked;
   one.running.for_client = true;
   one.running.was_left = true;
@@ -118,9 +118,9 @@ TEST_CASE("a job that has not ended is the same in the next process") {
   CHECK(read.job.created == an_ended_job().created);
   CHECK(read.job.state == JobState::input_required);
   CHECK(read.job.request == "{}");
-  CHECK(read.job.way.id == UpstreamId{5});
-  CHECK(read.job.way.task == "\"t\"");
-  CHECK(read.job.way.round == "{}");
+  CHECK(read.job.position.id == UpstreamId{5});
+  CHECK(read.job.position.task == "\"t\"");
+  CHECK(read.job.position.round == "{}");
   CHECK(read.running.stage == JobRunner::Running::Stage::asked);
   CHECK(read.running.for_client);
   CHECK(read.running.was_left);
