@@ -194,7 +194,7 @@ void Daemon::restore() {
     session_.reopen();
   }
   router_upgrade_.pause();
-  if (audit_log_) audit_log_->restore(std::move(snapshot.audit_log));
+  if (audit_log_) audit_log_->restore(snapshot.audit_log);
   if (audit_) audit_->restore(std::move(snapshot.audit));
   jobs_.restore_running(std::move(snapshot.jobs.running));
   restore_clients(snapshot);

@@ -60,7 +60,7 @@ void AuditLog::write_last() {
                output_->fault());
 }
 
-void AuditLog::restore(Saved saved) {
+void AuditLog::restore(const Saved& saved) {
   waiting_ = saved.waiting + waiting_;
   counts_.written += saved.counts.written;
   counts_.lost += saved.counts.lost;

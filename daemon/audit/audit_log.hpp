@@ -71,7 +71,7 @@ class AuditLog {
   bool is_failing() const { return is_failing_ || must_reopen_; }
   /// REQUIRES: write_last().
   Saved save() const { return {waiting_, counts_}; }
-  void restore(Saved saved);
+  void restore(const Saved& saved);
   const AuditCounts& counts() const { return counts_; }
 
  private:
