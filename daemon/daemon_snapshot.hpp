@@ -38,7 +38,7 @@ struct ProcessSnapshot {
   std::string instance;
   ClientId last_client{};
   bool in_session = false;     ///< the session is there, and this process can go on in it
-  int frontend_listener = -1;  ///< of the HTTP face
+  int frontend_listener = -1;  ///< of the HTTP frontend
   int metrics_listener = -1;
   std::string login;  ///< Login::save_login()
 

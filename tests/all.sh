@@ -26,7 +26,7 @@ containers   | 15 | root     | the image, the recipes, compose.yaml and kubernet
 bare         | 60 | root     | the two commands of the README in a bare Debian 12 and 13
 bench        |  6 | idle     | the parts of the benchmark against their limits
 state        |  3 | idle     | what --state-dir costs, against its limits
-face         |  3 | npm idle | the HTTP face beside other gateways
+face         |  3 | npm idle | the HTTP frontend beside other gateways
 '
 
 # build PRESET …: into the log of the suite.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks a deployed HTTP face from outside: health, a call, a stream, 202, 401, 403.
+# Checks a deployed HTTP frontend from outside: health, a call, a stream, 202, 401, 403.
 #
 #   bash tests/verify-http.sh URL [TOKEN]     URL without the path: https://bridge.example
 #

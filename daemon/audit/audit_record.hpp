@@ -19,7 +19,7 @@ struct AuditClient {
   std::uint64_t uid = 0;
   std::uint64_t pid = 0;  ///< 0: not known
   std::string command;
-  std::string remote;  ///< of the HTTP face: the caller's address; empty: not known
+  std::string remote;  ///< of the HTTP frontend: the caller's address; empty: not known
 
   template <class A>
   void each_field(A& archive) {

@@ -16,7 +16,7 @@ namespace bridge {
 /// server (ChildProcess); what is kept for resumption goes (HttpFrontend::drop_kept_events); after
 /// --client-stall the largest accumulating answer (ExchangeTable::note_buffers), the largest
 /// Unix client that does not read (UnixClients::end_largest_stalled) and the largest heap of
-/// messages of the HTTP face (HttpFrontend::sweep) end, one after the other.
+/// messages of the HTTP frontend (HttpFrontend::sweep) end, one after the other.
 class ByteBudget {
  public:
   explicit ByteBudget(std::size_t limit) : limit_(limit) {}

@@ -93,7 +93,7 @@ class ControlMethods final : public Control {
   void client_left(const Client& client) override { job_waiters_.client_left(client); }
   /// The rows of the table in BEHAVIOUR, "Control methods".
   static std::string documented();
-  /// The part of the status that callers of the HTTP face get.
+  /// The part of the status that callers of the HTTP frontend get.
   JsonObject status_for_http() const;
 
  private:

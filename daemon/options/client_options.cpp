@@ -161,7 +161,7 @@ void resolve_client_options(Options& options, const RawOptions& raw) {
 
 void add_http_frontend_options(OptionTable& table, Options& options) {
   FrontendOptions& face = options.face;
-  table.group("HTTP face");
+  table.group("HTTP frontend");
   table.parsed("--http", "[HOST]:PORT", "off",
                "Serve the session as a remote MCP server here; port 0: a free one",
                [&face](const std::string& given) {

@@ -34,7 +34,7 @@ void share_descriptors(Options& options, Log& log) {
   if (options.face.address) {
     log.event(
         LogLevel::warning, "file descriptors",
-        "the limit of file descriptors is {}, and {} may be needed: the HTTP face has at most "
+        "the limit of file descriptors is {}, and {} may be needed: the HTTP frontend has at most "
         "{} connections at a time (raise LimitNOFILE or ulimit -n)",
         limit, needs.all(), options.face.max_connections);
   } else {

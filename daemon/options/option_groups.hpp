@@ -52,7 +52,7 @@ void add_ring_options(OptionTable& table, Options& options);
 void resolve_client_options(Options& options, const RawOptions& raw);
 
 void add_job_options(OptionTable& table, Options& options);
-/// REQUIRES: the options of the upstream and of the HTTP face are resolved.
+/// REQUIRES: the options of the upstream and of the HTTP frontend are resolved.
 void resolve_job_options(Options& options);
 
 void add_http_frontend_options(OptionTable& table, Options& options);

@@ -7,7 +7,7 @@
 namespace bridge {
 
 /// What a policy may ask of a peer: who its process is by the kernel's word, or that it is a caller
-/// of the HTTP face, of whom no more is known. A value.
+/// of the HTTP frontend, of whom no more is known. A value.
 struct Peer {
   bool http = false;
   uid_t uid = 0;

@@ -11,12 +11,12 @@
 
 namespace bridge {
 
-/// The most file descriptors that each part may need. With a common pool the HTTP face could leave
-/// none for the Unix socket or the upstream, so it gets those that the others leave.
+/// The most file descriptors that each part may need. With a common pool the HTTP frontend could
+/// leave none for the Unix socket or the upstream, so it gets those that the others leave.
 struct DescriptorNeeds {
   std::size_t clients = 0;   ///< connections of the Unix socket
   std::size_t upstream = 0;  ///< connections to it, or its pipes
-  std::size_t face = 0;      ///< connections of the HTTP face
+  std::size_t face = 0;      ///< connections of the HTTP frontend
   std::size_t metrics = 0;   ///< connections of --metrics-listen
 
   std::size_t all() const;

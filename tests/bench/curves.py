@@ -111,7 +111,7 @@ def tools(bench):
 
 
 def sessions(bench):
-    """The HTTP face: sessions, each with a connection of its own that calls without a pause."""
+    """The HTTP frontend: sessions, each with a connection of its own that calls without a pause."""
     port, points, rates = setting.free_port(), [], []
     daemon, path = bench.start_daemon("sessions.sock", "--url", bench.url, "--http", f"127.0.0.1:{port}", "--http-max-sessions", "4000")
     bench.calls("latency", 1, 1, "echo", 24, f"unix:{path}")
@@ -124,7 +124,7 @@ def sessions(bench):
     rows = [(f"HTTP sessions, {most[0]:,} that call at once", f"{rates[-1][1]:,.0f} calls a second, {(most[1] - points[0][1]) / most[0]:.1f} KiB each"),
             ("a session more beside one of a tenth as many", judged(growth(points), "sessions")),
             (f"a call of {most[0]:,} sessions beside one of 10", judged(rates[1][1] / rates[-1][1], "sessions"))]
-    return rows, ("sessions", "The HTTP face by its sessions", "sessions", "KiB anonymous; calls a second", {"memory, KiB": points, "calls a second": rates})
+    return rows, ("sessions", "The HTTP frontend by its sessions", "sessions", "KiB anonymous; calls a second", {"memory, KiB": points, "calls a second": rates})
 
 
 ALL = [clients, payload, notifications, tools, sessions]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The HTTP face beside `supergateway --stateful` and `mcp-proxy`, each in front of the same stdio
+# The HTTP frontend beside `supergateway --stateful` and `mcp-proxy`, each in front of the same stdio
 # server: calls answered a second, and anonymous memory.
 #
 #   bash tests/bench/face.sh [CLIENTS]        default 16

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The public conformance suite against servers of the SDK that speak one era or both, by themselves and through the HTTP face.
+# The public conformance suite against servers of the SDK that speak one era or both, by themselves and through the HTTP frontend.
 #
 #   bash tests/end_to_end/conformance.sh [--build DIR] [--direct] [--server NAME] [--suite NAME] [--scenario NAME]
 #

@@ -1,4 +1,4 @@
-"""The real SDKs of both eras, in both directions: over `mcp-nc` and over the HTTP face, before servers of Streamable HTTP and children."""
+"""The real SDKs of both eras, in both directions: over `mcp-nc` and over the HTTP frontend, before servers of Streamable HTTP and children."""
 
 import json
 import os

@@ -15,8 +15,8 @@ UPDATED = "notifications/resources/updated"
 TOOLS = "notifications/tools/list_changed"
 MODES = {"legacy server": "legacy", "modern server": "modern", "server of both": "dual"}
 # (how the client comes, whether the server is a child)
-WAYS = {"over the socket": ("socket", False), "over the HTTP face": ("face", False), "to a child": ("socket", True),
-        "over the HTTP face to a child": ("face", True)}
+WAYS = {"over the socket": ("socket", False), "over the HTTP frontend": ("face", False), "to a child": ("socket", True),
+        "over the HTTP frontend to a child": ("face", True)}
 
 
 def table():

@@ -1,4 +1,4 @@
-"""Callers of the HTTP face that go away, freeze, or never fetch: what they hold is given back, and everybody else is served."""
+"""Callers of the HTTP frontend that go away, freeze, or never fetch: what they hold is given back, and everybody else is served."""
 
 import json
 import socket

@@ -1,4 +1,4 @@
-"""Many callers of the HTTP face at once, slow ones among them, and its bounds."""
+"""Many callers of the HTTP frontend at once, slow ones among them, and its bounds."""
 
 import json
 import resource
@@ -125,7 +125,7 @@ class Many(Facing):
         server = self.upstream()
         few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (1024, 1024))
         face = self.face_before(server, before_exec=few)
-        self.default_daemon.logged("the HTTP face has at most 384 connections at a time")
+        self.default_daemon.logged("the HTTP frontend has at most 384 connections at a time")
         for _ in range(1000):
             face.connect()
         clients = [self.client() for _ in range(200)]

@@ -1,4 +1,4 @@
-"""Requests of 2026-07-28 at the HTTP face: which are refused and how, what of a session is not looked at, how long a stream stays."""
+"""Requests of 2026-07-28 at the HTTP frontend: which are refused and how, what of a session is not looked at, how long a stream stays."""
 
 from harness import eventually, main
 from harness.eras import Eras

@@ -1,4 +1,4 @@
-"""What the HTTP face does not do, and for whom: every status, hostile requests, tokens, sites, TLS, starts that fail."""
+"""What the HTTP frontend does not do, and for whom: every status, hostile requests, tokens, sites, TLS, starts that fail."""
 
 import json
 import os

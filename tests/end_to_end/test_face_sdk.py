@@ -1,4 +1,4 @@
-"""The SDK's own clients, old and new, over the HTTP face."""
+"""The SDK's own clients, old and new, over the HTTP frontend."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""The HTTP face before a local server: the same clients, the same scripts, another upstream."""
+"""The HTTP frontend before a local server: the same clients, the same scripts, another upstream."""
 
 from harness import main
 from test_face_sdk import HERE, Everything

@@ -1,4 +1,4 @@
-"""What clients wait for is not lost in an upgrade: sessions of the HTTP face and their streams, POSTs that are answered later,
+"""What clients wait for is not lost in an upgrade: sessions of the HTTP frontend and their streams, POSTs that are answered later,
 calls that wait for answers of their clients (BEHAVIOUR, "Upgrade in place")."""
 
 import http.client

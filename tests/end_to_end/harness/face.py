@@ -1,4 +1,4 @@
-"""The HTTP face of a daemon, as a caller sees it: plain requests, event streams, raw bytes."""
+"""The HTTP frontend of a daemon, as a caller sees it: plain requests, event streams, raw bytes."""
 
 import http.client
 import json

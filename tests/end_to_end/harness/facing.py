@@ -1,4 +1,4 @@
-"""A daemon with an HTTP face before a demo upstream."""
+"""A daemon with an HTTP frontend before a demo upstream."""
 
 from .case import Case
 from .face import Face

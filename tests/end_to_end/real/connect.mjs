@@ -1,4 +1,4 @@
-// A client of the SDK whose server is `mcp-nc`, or the HTTP face: node SCRIPT MCP_NC SOCKET, or URL
+// A client of the SDK whose server is `mcp-nc`, or the HTTP frontend: node SCRIPT MCP_NC SOCKET, or URL
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";

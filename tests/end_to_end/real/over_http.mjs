@@ -1,4 +1,4 @@
-// The SDK's clients over the HTTP face: node over_http.mjs v1|v2 http|sse URL
+// The SDK's clients over the HTTP frontend: node over_http.mjs v1|v2 http|sse URL
 // Everything a client does through Streamable HTTP or HTTP+SSE, against the demo upstream's tools.
 import assert from "node:assert/strict";
 import { checkProgress, eventually, textOf } from "./helpers.mjs";

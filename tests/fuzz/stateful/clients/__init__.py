@@ -1,1 +1,1 @@
-"""The clients: on the Unix socket and on the HTTP face."""
+"""The clients: on the Unix socket and on the HTTP frontend."""

@@ -1,4 +1,4 @@
-"""What all clients of the HTTP face have in common: POSTs whose answers come as a body, as a stream, or later."""
+"""What all clients of the HTTP frontend have in common: POSTs whose answers come as a body, as a stream, or later."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""A session of the HTTP face: its own stream, broken and resumed; POSTs of every kind; DELETE or just gone."""
+"""A session of the HTTP frontend: its own stream, broken and resumed; POSTs of every kind; DELETE or just gone."""
 
 import asyncio
 

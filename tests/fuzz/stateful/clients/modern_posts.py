@@ -1,4 +1,4 @@
-"""A client of MCP 2026-07-28 on the HTTP face: each POST stands for itself, and has headers that say what it is."""
+"""A client of MCP 2026-07-28 on the HTTP frontend: each POST stands for itself, and has headers that say what it is."""
 
 import asyncio
 

@@ -43,7 +43,7 @@ TEST_CASE("a line has what is known, and one line end") {
       "\n");
 }
 
-TEST_CASE("a caller of the HTTP face has an address and no uid") {
+TEST_CASE("a caller of the HTTP frontend has an address and no uid") {
   AuditRecord call = record();
   call.client = {};
   call.client.http = true;

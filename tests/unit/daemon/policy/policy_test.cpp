@@ -86,7 +86,7 @@ TEST_CASE("a rule without conditions matches everyone") {
   CHECK(policy.rule_for(http()).number == 1);
 }
 
-TEST_CASE("a caller of the HTTP face has no uid and no group") {
+TEST_CASE("a caller of the HTTP frontend has no uid and no group") {
   const Policy policy = policy_of(R"({"rules":[{"uid":0},{"gid":0},{"http":false}]})");
   CHECK(policy.rule_for(http()).is_none());
   CHECK(policy.rule_for(process(7)).number == 3);

@@ -1,4 +1,4 @@
-// The HTTP face over loopback, with a passive router, by a clock that the test
+// The HTTP frontend over loopback, with a passive router, by a clock that the test
 // advances.
 #include "downstream/http/http_frontend.hpp"
 
