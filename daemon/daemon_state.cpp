@@ -7,9 +7,9 @@
 #include <random>
 #include <utility>
 
+#include "state/log_format.hpp"
 #include "state/memory_file.hpp"
-#include "state/plain_name.hpp"
-#include "state/record_types.hpp"
+#include "text/characters.hpp"
 
 namespace bridge {
 namespace {

@@ -11,7 +11,6 @@
 #include "daemon.hpp"
 #include "downstream/unix/listening_socket.hpp"
 #include "make_upstream.hpp"
-#include "options/descriptor_shares.hpp"
 #include "options/options.hpp"
 #include "process/process_start.hpp"
 #include "process/resources.hpp"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/help.hpp"
+#include "cli/command_line.hpp"
 #include "command_line/verb.hpp"
 #include "json/json_object.hpp"
 #include "text/columns.hpp"

@@ -3,9 +3,7 @@
 #include <cstdio>
 
 #include "command_line/verb.hpp"
-#include "manual/completions.hpp"
-#include "manual/man_page.hpp"
-#include "manual/template.hpp"
+#include "manual/documents.hpp"
 #include "verbs/operands.hpp"
 
 namespace {

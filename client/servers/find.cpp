@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "base/files.hpp"
-#include "base/replaceable_path.hpp"
 #include "base/secret_file.hpp"
 #include "system/files.hpp"
 #include "text/similar.hpp"

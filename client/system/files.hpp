@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/descriptor.hpp"
+#include "base/files.hpp"
 
 namespace client {
 

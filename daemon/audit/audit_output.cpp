@@ -15,7 +15,6 @@
 #include <map>
 #include <utility>
 
-#include "base/descriptor.hpp"
 #include "base/files.hpp"
 #include "base/log.hpp"
 #include "base/start_error.hpp"

@@ -5,11 +5,16 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/clock.hpp"
+
+extern "C" {
+struct evp_md_ctx_st;
+}
 
 namespace bridge {
 
@@ -81,5 +86,17 @@ void append_ended_line(std::string& out, const AuditRecord& record, std::string_
                        const AuditEnd& end, std::chrono::microseconds took, WrittenSecond& second);
 /// The line of one whose beginning_line() an earlier daemon has written, and no more.
 std::string unknown_line(std::string_view beginning);
+
+/// SHA-256 of arguments by value, canonical_json() of them. Keeps what OpenSSL looks up for it.
+class ArgumentsDigest {
+ public:
+  ArgumentsDigest();
+  /// As 64 hexadecimal digits. `arguments`: JSON that a JsonScanner has accepted.
+  std::string of(std::string_view arguments);
+
+ private:
+  std::unique_ptr<evp_md_ctx_st, void (*)(evp_md_ctx_st*)> context_;
+  std::string text_;  ///< canonical; its memory is kept
+};
 
 }  // namespace bridge

@@ -14,7 +14,7 @@
 #include "base/contains.hpp"
 #include "base/log.hpp"
 #include "base/start_error.hpp"
-#include "http/form.hpp"
+#include "http/client/web_url.hpp"
 #include "http/request.hpp"
 #include "http/server/http_server.hpp"
 #include "text/base64.hpp"

@@ -11,7 +11,6 @@
 #include "auth/login_method.hpp"
 #include "auth/token_endpoint.hpp"
 #include "base/byte_budget.hpp"
-#include "base/byte_counts.hpp"
 #include "event/event_loop.hpp"
 #include "http/response.hpp"
 #include "http/server/http_server.hpp"

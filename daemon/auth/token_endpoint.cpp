@@ -9,7 +9,7 @@
 #include "auth/discovery.hpp"
 #include "base/secret_file.hpp"
 #include "http/client/curl_loop.hpp"
-#include "http/form.hpp"
+#include "http/client/web_url.hpp"
 #include "http/request.hpp"
 #include "json/document.hpp"
 #include "json/json_text.hpp"

@@ -7,7 +7,7 @@
 
 #include "auth/token_endpoint.hpp"
 #include "base/clock.hpp"
-#include "base/descriptor.hpp"
+#include "base/files.hpp"
 #include "base/secret_file.hpp"
 
 namespace bridge {

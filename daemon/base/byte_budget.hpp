@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <utility>
 #include <vector>
@@ -74,6 +75,12 @@ class ByteBudget {
   std::size_t peak_ = 0;
   std::vector<std::function<void()>> relieved_;
   std::function<void()> used_up_;
+};
+
+/// Bytes that went over the connections of one transport since the daemon's start.
+struct ByteCounts {
+  std::uint64_t received_bytes = 0;
+  std::uint64_t sent_bytes = 0;
 };
 
 }  // namespace bridge

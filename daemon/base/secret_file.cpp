@@ -10,7 +10,7 @@
 #include <cstring>
 #include <utility>
 
-#include "base/descriptor.hpp"
+#include "base/files.hpp"
 #include "base/log.hpp"
 #include "text/visible_text.hpp"
 

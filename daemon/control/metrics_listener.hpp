@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "base/byte_budget.hpp"
-#include "base/byte_counts.hpp"
 #include "base/log.hpp"
 #include "event/event_loop.hpp"
 #include "http/server/http_server.hpp"

@@ -6,8 +6,8 @@
 
 #include "jobs/submitted_request.hpp"
 #include "mcp/methods.hpp"
-#include "state/plain_name.hpp"
-#include "state/record_types.hpp"
+#include "state/log_format.hpp"
+#include "text/characters.hpp"
 
 namespace bridge {
 namespace {

@@ -1,4 +1,4 @@
-#include "completions.hpp"
+#include "documents.hpp"
 
 #include <fmt/format.h>
 

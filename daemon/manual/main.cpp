@@ -2,11 +2,9 @@
 
 #include <cstdio>
 
-#include "completions.hpp"
-#include "man_page.hpp"
+#include "documents.hpp"
 #include "options/option_groups.hpp"
 #include "options/option_table.hpp"
-#include "template.hpp"
 
 int main(int argc, char** argv) {
   if (argc != 3) {

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "json/frame.hpp"
+#include "json/json_edit.hpp"
 #include "json/json_text.hpp"
 
 namespace bridge {
@@ -20,21 +21,41 @@ const MethodFacts& facts_of_method(std::string_view method) {
   using enum MethodClass;
   static constexpr MethodFacts rows[] = {
       {.name = "tools/call", .kind = call, .may_require_input = true, .name_member = "name"},
-      {.name = "tools/list", .kind = list, .only_reads = true, .is_cacheable = true},
+      {.name = "tools/list",
+       .kind = list,
+       .only_reads = true,
+       .is_cacheable = true,
+       .list = "tools",
+       .item_name = "name"},
       {.name = "prompts/get",
        .kind = read,
        .only_reads = true,
        .may_require_input = true,
        .name_member = "name"},
-      {.name = "prompts/list", .kind = list, .only_reads = true, .is_cacheable = true},
+      {.name = "prompts/list",
+       .kind = list,
+       .only_reads = true,
+       .is_cacheable = true,
+       .list = "prompts",
+       .item_name = "name"},
       {.name = "resources/read",
        .kind = read,
        .only_reads = true,
        .is_cacheable = true,
        .may_require_input = true,
        .name_member = "uri"},
-      {.name = "resources/list", .kind = list, .only_reads = true, .is_cacheable = true},
-      {.name = "resources/templates/list", .kind = list, .only_reads = true, .is_cacheable = true},
+      {.name = "resources/list",
+       .kind = list,
+       .only_reads = true,
+       .is_cacheable = true,
+       .list = "resources",
+       .item_name = "uri"},
+      {.name = "resources/templates/list",
+       .kind = list,
+       .only_reads = true,
+       .is_cacheable = true,
+       .list = "resourceTemplates",
+       .item_name = "uriTemplate"},
       {.name = "resources/subscribe", .kind = subscribe},
       {.name = "resources/unsubscribe", .kind = subscribe},
       {.name = "subscriptions/listen", .kind = subscribe},
@@ -137,6 +158,25 @@ std::string coalesce_key(const Frame& notification) {
   if (notification.method != "notifications/resources/updated") return {};
   const auto uri = find_string(notification.text(notification.params), "uri");
   return uri ? notification.method + ' ' + *uri : std::string();
+}
+
+std::string without_items(const Frame& response, std::string_view list,
+                          const std::function<bool(std::size_t, std::string_view)>& drop) {
+  const auto items = find_member(response.text(response.result), list);
+  if (!items || items->front() != '[') return response.bytes;
+  Edits edits;
+  Removal removal(edits, static_cast<std::size_t>(items->data() - response.bytes.data()));
+  JsonScanner scanner(*items);
+  std::size_t index = 0;
+  scanner.array([&] {
+    Slice element;
+    if (!scanner.value(element)) return false;
+    removal.element(element, drop(index, element.of(*items)));
+    ++index;
+    return true;
+  });
+  removal.finish();
+  return edits.empty() ? response.bytes : edits.made_in(response.bytes);
 }
 
 }  // namespace bridge

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -17,8 +18,8 @@ bool reaches_level(std::string_view level, std::string_view least);
 /// Classes of methods, for the metrics: a small fixed set, whatever clients send.
 enum class MethodClass : std::uint8_t {
   call,       ///< tools/call
-  list,       ///< whatever ends in /list
-  read,       ///< any method ending in /list
+  list,       ///< any method ending in /list
+  read,       ///< prompts/get, resources/read, completion/complete
   subscribe,  ///< resources/subscribe, resources/unsubscribe, subscriptions/listen
   session,    ///< initialize, ping, logging/setLevel, server/discover
   task,       ///< tasks/…
@@ -44,6 +45,10 @@ struct MethodFacts {
   bool stays_open = false;
   /// The member of its params that Mcp-Name repeats; empty: none.
   std::string_view name_member{};
+  /// Of a list of the server's items: the member of its result, and the member of each item that
+  /// identifies it; empty: it lists none.
+  std::string_view list{};
+  std::string_view item_name{};
 };
 
 /// Pure; the result lives as long as the program.
@@ -74,5 +79,12 @@ std::string_view name_of(MethodClass of);
 
 /// Identifies older notifications that this one replaces; empty: none.
 std::string coalesce_key(const Frame& notification);
+
+struct Frame;
+
+/// The bytes of the response to a list without the items for which `drop` returns true: called with
+/// the position in the list and the item's JSON. The same bytes if none is dropped. Pure.
+std::string without_items(const Frame& response, std::string_view list,
+                          const std::function<bool(std::size_t, std::string_view)>& drop);
 
 }  // namespace bridge

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "state/record_types.hpp"
+#include "state/log_format.hpp"
 
 namespace bridge {
 namespace {

@@ -1,4 +1,3 @@
-#include "options/config_options.hpp"
 
 #include <fmt/format.h>
 #include <strings.h>
@@ -12,7 +11,7 @@
 #include "options/option_groups.hpp"
 #include "options/option_table.hpp"
 #include "options/options.hpp"
-#include "servers/resolve_server.hpp"
+#include "servers/variables.hpp"
 #include "text/characters.hpp"
 
 namespace bridge {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "audit/audit_options.hpp"
+#include "audit/audit_log.hpp"
 #include "base/log.hpp"
 #include "control/metrics_listener.hpp"
 #include "downstream/http/frontend_context.hpp"
@@ -18,7 +18,7 @@
 #include "jobs/job_store.hpp"
 #include "notifications/ring.hpp"
 #include "options/option_table.hpp"
-#include "policy/policy_file.hpp"
+#include "policy/policy.hpp"
 #include "process/resources.hpp"
 #include "router/router_context.hpp"
 #include "session/session_record.hpp"
@@ -96,5 +96,9 @@ std::string read_small_file(const std::string& path, const std::string& what);
 /// The output of --help, within 80 columns: the two ways to call the daemon, and the options in
 /// their groups, each with its environment variable and its default.
 std::string help_text(const std::vector<OptionTable::Row>& options);
+
+/// Raises the limit for the file descriptors that these options may need, and sets in `options`
+/// each part's share; warns if they are too few. Called before anything is forked.
+void share_descriptors(Options& options, Log& log);
 
 }  // namespace bridge

@@ -5,7 +5,6 @@
 #include "base/secret_file.hpp"
 #include "base/start_error.hpp"
 #include "http/client/http_options.hpp"
-#include "options/config_options.hpp"
 #include "options/option_groups.hpp"
 #include "options/option_table.hpp"
 #include "options/options.hpp"

@@ -1,18 +1,22 @@
 #include "policy/policy.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "base/contains.hpp"
 #include "base/log.hpp"
+#include "base/secret_file.hpp"
 #include "cli/units.hpp"
 #include "json/json_text.hpp"
 #include "json/relaxed_json.hpp"
 #include "text/utf8.hpp"
 
 namespace bridge {
+
 namespace {
 
 /// Thrown within read() only.
@@ -166,6 +170,25 @@ const PolicyRule& Policy::rule_for(const Peer& peer) const {
   const auto found = std::find_if(rules_.begin(), rules_.end(),
                                   [&](const PolicyRule& rule) { return rule.matches(peer); });
   return found == rules_.end() ? none_ : *found;
+}
+
+std::variant<PolicyFile, std::string> read_policy_file(const std::string& path,
+                                                       const AccountNames& names) {
+  const std::string name = "--policy: " + printable(path);
+  FileContent content = read_regular_file(path, PolicyFile::longest);
+  if (!content.fault.empty()) return fmt::format("{}: {}", name, content.fault);
+  if (content.status.st_uid != 0 && content.status.st_uid != geteuid()) {
+    return fmt::format("{}: belongs to uid {}; it has to belong to root or to the daemon's user",
+                       name, content.status.st_uid);
+  }
+  if ((content.status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    return fmt::format("{}: other users can write to it (mode {:04o}); chmod go-w it", name,
+                       content.status.st_mode & 07777);
+  }
+  auto policy = Policy::read(content.bytes, names);
+  if (const auto* fault = std::get_if<std::string>(&policy))
+    return fmt::format("{}: {}", name, *fault);
+  return PolicyFile{path, std::move(content.bytes), std::get<Policy>(std::move(policy))};
 }
 
 }  // namespace bridge

@@ -11,9 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "audit/arguments_digest.hpp"
 #include "audit/audit_log.hpp"
-#include "audit/audit_options.hpp"
 #include "audit/audit_record.hpp"
 #include "base/ids.hpp"
 #include "event/event_loop.hpp"

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/byte_counts.hpp"
+#include "base/byte_budget.hpp"
 #include "base/ids.hpp"
 #include "json/frame.hpp"
 #include "mcp/tool_headers.hpp"

@@ -14,7 +14,6 @@
 #include "json/reply.hpp"
 #include "mcp/handshake.hpp"
 #include "mcp/input_required.hpp"
-#include "mcp/listed_items.hpp"
 #include "mcp/methods.hpp"
 #include "mcp/mirrored_headers.hpp"
 #include "mcp/request_meta.hpp"

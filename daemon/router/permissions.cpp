@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "json/json_text.hpp"
-#include "mcp/listed_items.hpp"
+#include "mcp/methods.hpp"
 #include "router/user_peer.hpp"
 
 namespace bridge {
@@ -113,23 +113,22 @@ void Permissions::make_room() {
 
 void Permissions::filter(const Caller& caller, const JobRequest* job, std::string_view method,
                          Frame& response) const {
-  const auto [list, name] = items_listed_by(method);
-  if (list.empty() || !response.result.present()) return;
+  const MethodFacts& facts = facts_of_method(method);
+  if (facts.list.empty() || !response.result.present()) return;
   const PolicyRule* const rule = rule_for(caller, job);
   if (rule == nullptr || rule->restricts_nothing()) return;
-  const ItemRule& items = list == "tools"     ? rule->tools
-                          : list == "prompts" ? rule->prompts
-                                              : rule->resources;
+  const ItemRule& items = facts.list == "tools"     ? rule->tools
+                          : facts.list == "prompts" ? rule->prompts
+                                                    : rule->resources;
   if (!rule->is_none() && items.allows_all()) return;
   bool drops = false;
-  std::string bytes =
-      without_items(response, list, [&, name = name](std::size_t, std::string_view item) {
-        const auto text = find_string(item, name);
-        const bool is_shown = !rule->is_none() && text &&
-                              items.allows(*text, items.wants_read_only() && tool_reads_only(item));
-        drops = drops || !is_shown;
-        return !is_shown;
-      });
+  std::string bytes = without_items(response, facts.list, [&](std::size_t, std::string_view item) {
+    const auto text = find_string(item, facts.item_name);
+    const bool is_shown = !rule->is_none() && text &&
+                          items.allows(*text, items.wants_read_only() && tool_reads_only(item));
+    drops = drops || !is_shown;
+    return !is_shown;
+  });
   if (drops) response = std::get<Frame>(parse_frame(std::move(bytes)));
 }
 

@@ -13,7 +13,7 @@
 #include "json/frame.hpp"
 #include "json/reply.hpp"
 #include "mcp/tool_headers.hpp"
-#include "policy/policy_file.hpp"
+#include "policy/policy.hpp"
 #include "policy/subject.hpp"
 #include "router/client.hpp"
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/descriptor.hpp"
+#include "base/files.hpp"
 
 namespace bridge {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/descriptor.hpp"
+#include "base/files.hpp"
 #include "base/log.hpp"
 #include "event/event_loop.hpp"
 #include "state/archive.hpp"

@@ -22,7 +22,6 @@
 
 #include "base/files.hpp"
 #include "base/log.hpp"
-#include "base/replaceable_path.hpp"
 #include "process/command_run.hpp"
 #include "process/process_start.hpp"
 #include "state/memory_file.hpp"

@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "base/descriptor.hpp"
+#include "base/files.hpp"
 #include "base/log.hpp"
 #include "event/event_loop.hpp"
 #include "process/command_run.hpp"

@@ -108,4 +108,10 @@ inline std::string cut_off(std::string_view text, std::size_t bytes) {
 /// Put before UTF-8 by some editors; not a part of the text.
 inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
+/// Whether it is a hexadecimal name, which needs no escapes in a response.
+inline bool is_plain_name(std::string_view name) {
+  return !name.empty() && name.size() <= 64 &&
+         name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
 }  // namespace bridge

@@ -3,7 +3,6 @@
 #include "base/start_error.hpp"
 #include "harness.hpp"
 #include "json/relaxed_json.hpp"
-#include "servers/resolve_server.hpp"
 #include "servers/server_config.hpp"
 #include "servers/variables.hpp"
 

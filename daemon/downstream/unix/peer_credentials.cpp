@@ -9,7 +9,7 @@
 #include <array>
 
 #include "base/contains.hpp"
-#include "base/descriptor.hpp"
+#include "base/files.hpp"
 #include "base/log.hpp"
 
 namespace bridge {

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "base/byte_budget.hpp"
-#include "base/byte_counts.hpp"
 #include "base/spare_memory.hpp"
 #include "event/descriptor_watch.hpp"
 #include "event/event_loop.hpp"

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "state/record_types.hpp"
+#include "state/log_format.hpp"
 
 using namespace bridge;
 

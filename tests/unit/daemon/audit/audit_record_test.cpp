@@ -2,8 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include "audit/arguments_digest.hpp"
-
 using namespace bridge;
 using namespace std::chrono_literals;
 

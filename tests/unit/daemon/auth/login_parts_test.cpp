@@ -6,7 +6,7 @@
 #include "auth/refresher.hpp"
 #include "auth/token_endpoint.hpp"
 #include "auth/token_store.hpp"
-#include "http/form.hpp"
+#include "http/client/web_url.hpp"
 
 using namespace bridge;
 

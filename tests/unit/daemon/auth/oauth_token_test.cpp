@@ -2,7 +2,7 @@
 
 #include "../event/loop_fixture.hpp"
 #include "http/client/curl_loop.hpp"
-#include "http/form.hpp"
+#include "http/client/web_url.hpp"
 #include "scripted_http_server.hpp"
 
 using namespace bridge;

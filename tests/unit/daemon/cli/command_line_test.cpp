@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "cli/help.hpp"
-
 using namespace cli;
 
 namespace {

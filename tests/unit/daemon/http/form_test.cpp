@@ -1,4 +1,4 @@
-#include "http/form.hpp"
+#include "http/client/web_url.hpp"
 
 #include <doctest/doctest.h>
 

@@ -11,7 +11,7 @@
 
 #include "daemon_state.hpp"
 #include "job_fixture.hpp"
-#include "state/record_types.hpp"
+#include "state/log_format.hpp"
 
 using namespace bridge;
 using namespace std::chrono_literals;

@@ -3,7 +3,7 @@
 
 #include "daemon_state.hpp"
 #include "jobs/job_log.hpp"
-#include "state/record_types.hpp"
+#include "state/log_format.hpp"
 
 using namespace bridge;
 using namespace std::chrono_literals;

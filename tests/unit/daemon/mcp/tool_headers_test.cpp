@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "../json/frames.hpp"
-#include "mcp/listed_items.hpp"
+#include "mcp/methods.hpp"
 
 using namespace bridge;
 

@@ -1,5 +1,5 @@
 // Which files a policy is read from: it decides about permissions, so only its owner may write it.
-#include "policy/policy_file.hpp"
+#include "policy/policy.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>

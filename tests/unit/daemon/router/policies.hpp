@@ -8,7 +8,7 @@
 #include <utility>
 #include <variant>
 
-#include "policy/policy_file.hpp"
+#include "policy/policy.hpp"
 
 namespace bridge {
 

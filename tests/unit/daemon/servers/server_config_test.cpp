@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "base/start_error.hpp"
-#include "servers/resolve_server.hpp"
+#include "servers/variables.hpp"
 
 using namespace bridge;
 

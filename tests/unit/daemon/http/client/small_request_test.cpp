@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "../../event/loop_fixture.hpp"
-#include "base/descriptor.hpp"
+#include "base/files.hpp"
 #include "http/client/curl_loop.hpp"
 #include "http/client/http_options.hpp"
 

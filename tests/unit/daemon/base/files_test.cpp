@@ -1,4 +1,4 @@
-#include "base/replaceable_path.hpp"
+#include "base/files.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "base/replaceable_path.hpp"
+#include "base/files.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
