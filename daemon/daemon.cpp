@@ -7,6 +7,7 @@
 #include <csignal>
 #include <utility>
 
+#include "auth/login_desk.hpp"
 #include "base/start_error.hpp"
 #include "control/supervisor.hpp"
 #include "make_upstream.hpp"
@@ -115,7 +116,8 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
   session_.set_events(router_);
   router_.set_control(control_);
   control_.set_tools(tools_);
-  if (Login* const login = upstream_->login()) login->on_login([this] { session_.logged_in(); });
+  if (LoginDesk* const login = upstream_->login())
+    login->on_login([this] { session_.logged_in(); });
   control_.set_login(upstream_->login(), why_no_login(options_.upstream));
   control_.set_monitor(monitor_);
   feed_.add_readers(clients_);

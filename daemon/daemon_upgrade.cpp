@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "auth/login.hpp"
+#include "auth/login_desk.hpp"
 #include "daemon.hpp"
 #include "make_upstream.hpp"
 #include "process/process_start.hpp"
@@ -85,7 +85,7 @@ ProcessSnapshot Daemon::process_snapshot() const {
     start.hard_descriptors = limit->rlim_max;
   }
   start.instance = control_.instance();
-  if (const Login* const login = upstream_->login()) start.login = login->save_login();
+  if (const LoginDesk* const login = upstream_->login()) start.login = login->save_login();
   start.last_client = client_ids_.last();
   if (frontend_) start.frontend_listener = frontend_->listener();
   if (metrics_listener_) start.metrics_listener = metrics_listener_->listener();
@@ -137,7 +137,7 @@ bool Daemon::is_quiet() const {
 }
 
 void Daemon::end_unfinished() {
-  if (Login* const login = upstream_->login()) login->give_up_pending_login();
+  if (LoginDesk* const login = upstream_->login()) login->give_up_pending_login();
   router_upgrade_.end_unfinished();
   jobs_.settle();
   jobs_.end_unfinished();
@@ -180,7 +180,7 @@ void Daemon::restore() {
   feed_.ring().restore(std::move(snapshot.ring), loop_.wall_time());
   control_.set_instance(snapshot.process.instance);
   jobs_.restore_ended(std::move(snapshot.jobs.ended), std::move(snapshot.jobs.keys));
-  if (Login* const login = upstream_->login()) login->restore_login(snapshot.process.login);
+  if (LoginDesk* const login = upstream_->login()) login->restore_login(snapshot.process.login);
   if (ChildUpstream* const child = local_server_of(*upstream_); child != nullptr && snapshot.run)
     child->restore_run(*snapshot.run);
   if (AccessToken* const token = upstream_->token(); token != nullptr && snapshot.token)

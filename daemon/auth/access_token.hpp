@@ -10,11 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "auth/login.hpp"
 #include "event/event_loop.hpp"
 #include "json/reply.hpp"
 
 namespace bridge {
+
+class LoginDesk;
 
 /// When a token is due for replacement, and when it expires. Pure.
 struct TokenLife {
@@ -104,7 +105,7 @@ class TokenSource {
   virtual std::vector<std::string> secrets() const = 0;
 
   /// For a source that a person logs in to; null for the others.
-  virtual Login* login() { return nullptr; }
+  virtual LoginDesk* login() { return nullptr; }
 };
 
 /// The callers waiting for a token. They are called at the end of the turn, never from within a
@@ -236,7 +237,7 @@ class AccessToken {
   /// SIGHUP.
   void reload() { source_->reload(); }
   /// Null if no person can log in.
-  Login* login() const { return source_->login(); }
+  LoginDesk* login() const { return source_->login(); }
 
   std::optional<SavedToken> save() const { return source_->save(); }
   void restore(const SavedToken& saved) { source_->restore(saved); }

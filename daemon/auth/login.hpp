@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -59,41 +58,6 @@ struct LogoutAnswer {
   bool was_logged_in = false;
   bool revoked = false;  ///< the server has confirmed it
   std::string fault{};   ///< why the server could not be told
-};
-
-/// The login of a person, as the control methods use it. The loop's thread only; owned by the
-/// upstream. Each `done` is called once, in a turn, at once or later.
-class Login {
- public:
-  using Done = std::function<void(const LoginAnswer&)>;
-  using LogoutDone = std::function<void(const LogoutAnswer&)>;
-
-  virtual LoginStatus login_status() const = 0;
-  virtual LoginCounts login_counts() const = 0;
-
-  /// Begins a login, or joins the pending one; answered when there is an offer.
-  virtual void begin_login(std::optional<LoginMode> mode, Done done) = 0;
-  /// Completes a login with the address at which the person's browser ended. Answered when that
-  /// login is over; an address that does not belong to it ends nothing.
-  virtual void complete_login(const std::string& address, Done done) = 0;
-  /// Answered when the pending login is over, or after that time.
-  virtual void wait_for_login(std::chrono::milliseconds time, Done done) = 0;
-  virtual void cancel_login(Done done) = 0;
-  /// Drops the tokens at once; answered when the server was told, or could not be.
-  virtual void log_out(LogoutDone done) = 0;
-
-  /// Sets the action run after each login. Called once.
-  virtual void on_login(std::function<void()> action) = 0;
-
-  // For an upgrade.
-  /// A pending login cannot be resumed: its waiters are told so.
-  virtual void give_up_pending_login() = 0;
-  /// The login as text; secret. Empty: there is none.
-  virtual std::string save_login() const = 0;
-  virtual void restore_login(const std::string& saved) = 0;
-
- protected:
-  ~Login() = default;
 };
 
 /// The command that a person types to log in.

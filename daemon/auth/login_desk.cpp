@@ -175,7 +175,7 @@ std::vector<std::string> LoginFlow::secrets() const {
 LoginWaiters::LoginWaiters(EventLoop& loop, std::function<LoginAnswer()> answer)
     : loop_(loop), answer_(std::move(answer)), clock_(loop, [this] { tell_due(); }) {}
 
-void LoginWaiters::add(For what, std::chrono::milliseconds time, Login::Done done) {
+void LoginWaiters::add(For what, std::chrono::milliseconds time, LoginDone done) {
   if (all_.size() >= most) {
     LoginAnswer full = answer_();
     full.failure =
@@ -212,7 +212,7 @@ void LoginWaiters::tell_due() {
   for (const Waiter& one : all_) clock_.set_at_latest(one.until);
 }
 
-void Revocation::revoke(const StoredLogin& login, Login::LogoutDone done) {
+void Revocation::revoke(const StoredLogin& login, LogoutDone done) {
   if (endpoint_) {
     done({true, false, "another logout is under way"});
     return;
@@ -310,7 +310,7 @@ LoginFlow::Wish LoginDesk::wish(LoginMode mode) const {
   return wish;
 }
 
-void LoginDesk::begin_login(std::optional<LoginMode> mode, Login::Done done) {
+void LoginDesk::begin_login(std::optional<LoginMode> mode, LoginDone done) {
   if (!flow_) {
     parts_.refresher.look_into_store();
     const LoginMode usual =
@@ -329,7 +329,7 @@ void LoginDesk::begin_login(std::optional<LoginMode> mode, Login::Done done) {
   }
 }
 
-void LoginDesk::complete_login(const std::string& address, Login::Done done) {
+void LoginDesk::complete_login(const std::string& address, LoginDone done) {
   if (flow_ && flow_->take(query_of_pasted(address))) {
     waiters_.add(LoginWaiters::For::end, LoginFlow::longest, std::move(done));
     return;
@@ -342,7 +342,7 @@ void LoginDesk::complete_login(const std::string& address, Login::Done done) {
   done(refusal);
 }
 
-void LoginDesk::wait_for_login(std::chrono::milliseconds time, Login::Done done) {
+void LoginDesk::wait_for_login(std::chrono::milliseconds time, LoginDone done) {
   if (flow_) {
     waiters_.add(LoginWaiters::For::end, time, std::move(done));
   } else {
@@ -350,7 +350,7 @@ void LoginDesk::wait_for_login(std::chrono::milliseconds time, Login::Done done)
   }
 }
 
-void LoginDesk::cancel_login(Login::Done done) {
+void LoginDesk::cancel_login(LoginDone done) {
   if (!flow_) {
     last_failure_.reset();
     done(answer());

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -89,6 +91,10 @@ class LoginFlow final : private LoginMethod::Owner {
   Deferred tell_;  ///< delivers the offer, or the end
 };
 
+// Each is called once, in a turn, at once or later.
+using LoginDone = std::function<void(const LoginAnswer&)>;
+using LogoutDone = std::function<void(const LogoutAnswer&)>;
+
 /// The callers waiting for a login: for its offer, or for its end.
 ///
 /// The loop's thread only; a part of LoginDesk. Bounds: `most` waiters; each is answered at its
@@ -102,7 +108,7 @@ class LoginWaiters {
   LoginWaiters(EventLoop& loop, std::function<LoginAnswer()> answer);
 
   /// Answers at once if there are too many waiters.
-  void add(For what, std::chrono::milliseconds time, Login::Done done);
+  void add(For what, std::chrono::milliseconds time, LoginDone done);
   void offered() { tell(For::offer); }
   void ended();
 
@@ -110,7 +116,7 @@ class LoginWaiters {
   struct Waiter {
     For what;
     SteadyTime until;
-    Login::Done done;
+    LoginDone done;
   };
 
   void tell(For what);
@@ -135,7 +141,7 @@ class Revocation {
 
   /// `done` is called once, at once or later. With the refresh token the server also revokes the
   /// access tokens issued by it.
-  void revoke(const StoredLogin& login, Login::LogoutDone done);
+  void revoke(const StoredLogin& login, LogoutDone done);
 
  private:
   EventLoop& loop_;
@@ -149,7 +155,7 @@ class Revocation {
 ///
 /// The loop's thread only; a part of LoginToken, which outlives it together with everything passed
 /// by reference. Memory: that of its parts.
-class LoginDesk final : public Login {
+class LoginDesk {
  public:
   struct Parts {
     EventLoop& loop;
@@ -169,17 +175,29 @@ class LoginDesk final : public Login {
   /// The secrets of a pending login.
   std::vector<std::string> secrets() const;
 
-  LoginStatus login_status() const override;
-  LoginCounts login_counts() const override;
-  void begin_login(std::optional<LoginMode> mode, Login::Done done) override;
-  void complete_login(const std::string& address, Login::Done done) override;
-  void wait_for_login(std::chrono::milliseconds time, Login::Done done) override;
-  void cancel_login(Login::Done done) override;
-  void log_out(LogoutDone done) override;
-  void on_login(std::function<void()> action) override { on_login_ = std::move(action); }
-  void give_up_pending_login() override;
-  std::string save_login() const override;
-  void restore_login(const std::string& saved) override;
+  LoginStatus login_status() const;
+  LoginCounts login_counts() const;
+
+  /// Begins a login, or joins the pending one; answered when there is an offer.
+  void begin_login(std::optional<LoginMode> mode, LoginDone done);
+  /// Completes a login with the address at which the person's browser ended. Answered when that
+  /// login is over; an address that does not belong to it ends nothing.
+  void complete_login(const std::string& address, LoginDone done);
+  /// Answered when the pending login is over, or after that time.
+  void wait_for_login(std::chrono::milliseconds time, LoginDone done);
+  void cancel_login(LoginDone done);
+  /// Drops the tokens at once; answered when the server was told, or could not be.
+  void log_out(LogoutDone done);
+
+  /// Sets the action run after each login. Called once.
+  void on_login(std::function<void()> action) { on_login_ = std::move(action); }
+
+  // For an upgrade.
+  /// A pending login cannot be resumed: its waiters are told so.
+  void give_up_pending_login();
+  /// The login as text; secret. Empty: there is none.
+  std::string save_login() const;
+  void restore_login(const std::string& saved);
 
  private:
   LoginAnswer answer() const;

@@ -31,7 +31,7 @@ class LoginToken final : public TokenSource {
   bool refused(const std::string& token, const TokenChallenge& challenge) override;
   void reload() override { refresher_.forgive(); }
   std::vector<std::string> secrets() const override;
-  Login* login() override { return &desk_; }
+  LoginDesk* login() override { return &desk_; }
 
  private:
   bool is_served() const { return refresher_.has_good_token() || refresher_.can_refresh(); }

@@ -43,7 +43,7 @@ JsonObject answer_object(const LoginAnswer& answer) {
   return object;
 }
 
-Login::Done answer_to(const std::string& id, Control::Reply reply) {
+LoginDone answer_to(const std::string& id, Control::Reply reply) {
   return [id, reply = std::move(reply)](const LoginAnswer& answer) {
     reply(answer.failure ? error_reply(id, *answer.failure)
                          : result_reply(id, answer_object(answer)));
@@ -544,7 +544,7 @@ std::string ControlMethods::notifications(std::string_view params, const RingFil
   bool more = false;
   ring.each_after(static_cast<Sequence>(std::min(since, value_of(ring.newest()))),
                   [&](const RingEntry& entry) {
-                    if (filter != nullptr && !filter->shows(entry)) return true;
+                    if (filter != nullptr && !(*filter)(entry)) return true;
                     const std::string_view message(entry.line.data(), entry.line.size() - 1);
                     const bool fits = list.size() + message.size() <= max_answer - 4096;
                     if (count == limit || (count > 0 && !fits)) {

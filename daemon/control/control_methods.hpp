@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "audit/audit_log.hpp"
-#include "auth/login.hpp"
+#include "auth/login_desk.hpp"
 #include "control/monitor.hpp"
 #include "control/tool_lookup.hpp"
 #include "jobs/job_methods.hpp"
@@ -28,7 +28,7 @@ namespace bridge {
 class LoginMethods {
  public:
   /// `login` is null if a login is impossible; `why_not` says why.
-  void set_login(Login* login, std::string why_not) {
+  void set_login(LoginDesk* login, std::string why_not) {
     login_ = login;
     why_not_ = std::move(why_not);
   }
@@ -42,7 +42,7 @@ class LoginMethods {
   /// Whether a login is possible; if not, `reply` says why.
   bool can_log_in(const Frame& request, const Control::Reply& reply) const;
 
-  Login* login_ = nullptr;
+  LoginDesk* login_ = nullptr;
   std::string why_not_ = "the upstream is not an HTTP server";
 };
 
@@ -67,7 +67,7 @@ class ControlMethods final : public Control {
   void set_state_report(std::function<StateReport()> report) { state_report_ = std::move(report); }
 
   /// Answers bridge/login: null if a login is impossible, with the reason.
-  void set_login(Login* login, std::string why_not) {
+  void set_login(LoginDesk* login, std::string why_not) {
     logins_.set_login(login, std::move(why_not));
   }
   /// Answers bridge/monitor; set once.

@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-#include "auth/login.hpp"
+#include "auth/login_desk.hpp"
 #include "base/clock.hpp"
 #include "base/files.hpp"
 #include "control/exposition.hpp"
@@ -296,7 +296,7 @@ void Metrics::add_upstream(Exposition& out) const {
 }
 
 void Metrics::add_login(Exposition& out) const {
-  const Login* const login = upstream_.login();
+  const LoginDesk* const login = upstream_.login();
   if (login == nullptr) return;
   const LoginStatus status = login_status(session_, *login);
   const LoginCounts counts = login->login_counts();

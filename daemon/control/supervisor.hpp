@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "auth/login.hpp"
+#include "auth/login_desk.hpp"
 #include "base/log.hpp"
 #include "event/event_loop.hpp"
 #include "process/resources.hpp"
@@ -20,13 +20,13 @@ namespace bridge {
 /// Whether a request can be expected to be served (BEHAVIOUR, "Session: ready"): the last attempt
 /// to open or use the session did not fail, and no login is required first.
 inline bool is_ready(const Session& session, const Upstream& upstream) {
-  const Login* const login = upstream.login();
+  const LoginDesk* const login = upstream.login();
   return session.is_ready() && (login == nullptr || !login->login_status().is_over);
 }
 
 /// The state of a login, where one is possible: an upstream that has refused a message and then
 /// served one without a token does not need one.
-inline LoginStatus login_status(const Session& session, const Login& login) {
+inline LoginStatus login_status(const Session& session, const LoginDesk& login) {
   LoginStatus status = login.login_status();
   if (status.state == LoginState::needed && !status.is_over && session.is_ready())
     status.state = LoginState::none;

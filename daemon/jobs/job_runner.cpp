@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "jobs/job_text.hpp"
+#include "jobs/job_waiters.hpp"
 #include "json/json_edit.hpp"
 #include "json/json_object.hpp"
 #include "json/json_text.hpp"
@@ -297,13 +298,13 @@ void JobRunner::job_notified(JobNumber number, Frame notification) {
 
 void JobRunner::told(Job& job, const Frame& notification) {
   if (notification.method != "notifications/progress") {
-    watcher_->job_notified(job, notification);
+    waiters_->job_notified(job, notification);
     return;
   }
   const std::string params =
       without_progress_token(std::string(notification.text(notification.params)));
   store_.set_progress(job, params);
-  watcher_->job_progress(job, params);
+  waiters_->job_progress(job, params);
 }
 
 // How jobs end, and when.
@@ -321,7 +322,7 @@ void JobRunner::end(Job& job, JobState state, std::string response, bool deliver
                true, loop_.now());
   }
   later([this, number] {
-    if (const Job* const ended = store_.find(number)) watcher_->job_settled(*ended);
+    if (const Job* const ended = store_.find(number)) waiters_->job_settled(*ended);
   });
 }
 
@@ -453,6 +454,10 @@ std::vector<JobNumber> JobRunner::jobs_to_ask(const Question& question) const {
   return all;
 }
 
+std::vector<JobWaiter> JobRunner::waiters_for(JobNumber number) const {
+  return waiters_->waiters_for(number);
+}
+
 void JobRunner::job_questions_changed(JobNumber number) {
   const auto found = running_.find(number);
   const Question* const first = router_.questions().first_of(number);
@@ -512,7 +517,7 @@ void JobRunner::keep_question(Job& job, const Question& question) {
   }
   watch(running_.at(job.number));
   later([this, number = job.number] {
-    if (const Job* const asked = store_.find(number)) watcher_->job_settled(*asked);
+    if (const Job* const asked = store_.find(number)) waiters_->job_settled(*asked);
   });
 }
 

@@ -21,21 +21,7 @@
 
 namespace bridge {
 
-/// Who waits for what comes of jobs. Told at the end of a turn; the job is one of the store.
-/// Implemented by JobWaiters.
-class JobWatcher {
- public:
-  /// It has ended, or is input_required.
-  virtual void job_settled(const Job& job) = 0;
-  /// `params` of a `notifications/progress`, without the token.
-  virtual void job_progress(const Job& job, std::string_view params) = 0;
-  /// Another notification about its request.
-  virtual void job_notified(const Job& job, const Frame& notification) = 0;
-  virtual std::vector<JobWaiter> waiters_for(JobNumber number) const = 0;
-
- protected:
-  ~JobWatcher() = default;
-};
+class JobWaiters;
 
 /// Jobs that have not ended: their requests at the router, the upstream's questions about them, and
 /// their deadlines (BEHAVIOUR, "Jobs").
@@ -108,7 +94,7 @@ class JobRunner final : private JobCalls {
   };
 
   JobRunner(EventLoop& loop, Router& router, Log& log, JobOptions options);
-  void set_watcher(JobWatcher& watcher) { watcher_ = &watcher; }
+  void set_waiters(JobWaiters& waiters) { waiters_ = &waiters; }
   JobStore& store() { return store_; }
   const JobStore& store() const { return store_; }
   const JobOptions& options() const { return options_; }
@@ -177,9 +163,7 @@ class JobRunner final : private JobCalls {
   void job_questions_changed(JobNumber number) override;
   void job_question_answered(JobNumber number, const Question& question,
                              std::string_view result) override;
-  std::vector<JobWaiter> waiters_for(JobNumber number) const override {
-    return watcher_->waiters_for(number);
-  }
+  std::vector<JobWaiter> waiters_for(JobNumber number) const override;
   std::vector<JobNumber> jobs_to_ask(const Question& question) const override;
   std::unique_ptr<JobRequest> adopt(const Client& former, UpstreamId id, const Call& call) override;
 
@@ -223,7 +207,7 @@ class JobRunner final : private JobCalls {
   Router& router_;
   Log& log_;
   JobOptions options_;
-  JobWatcher* watcher_ = nullptr;
+  JobWaiters* waiters_ = nullptr;
   JobStore store_;
   std::map<JobNumber, Running> running_;
   std::deque<std::function<void()>> later_;  ///< in this turn

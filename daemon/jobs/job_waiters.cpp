@@ -30,7 +30,7 @@ std::string delivered_response(const Job* job, std::string_view request_id) {
 
 JobWaiters::JobWaiters(EventLoop& loop, JobRunner& runner, const Clients& clients)
     : loop_(loop), runner_(runner), clients_(clients), clock_(loop, [this] { tell_due(); }) {
-  runner.set_watcher(*this);
+  runner.set_waiters(*this);
 }
 
 template <class Select>

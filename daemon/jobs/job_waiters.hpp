@@ -29,7 +29,7 @@ struct Collect {
 /// Owned by the daemon; the loop's thread only. Bounds: `max_of_client` of each client, of
 /// `longest_names`, and of requests whose answers are delivered as many as there are jobs; what one
 /// is told waits until its client's queue has room.
-class JobWaiters final : public JobWatcher {
+class JobWaiters {
  public:
   static constexpr std::size_t max_of_client = 64;
   static constexpr std::size_t longest_names = 4096;  ///< id and progress token of one, together
@@ -69,10 +69,14 @@ class JobWaiters final : public JobWatcher {
   /// The daemon is ending: tells the waiting clients the state of their jobs.
   void tell_all();
 
-  void job_settled(const Job& job) override;
-  void job_progress(const Job& job, std::string_view params) override;
-  void job_notified(const Job& job, const Frame& notification) override;
-  std::vector<JobWaiter> waiters_for(JobNumber number) const override;
+  // From the JobRunner, at the end of a turn; the job is one of the store.
+  /// It has ended, or is input_required.
+  void job_settled(const Job& job);
+  /// `params` of a `notifications/progress`, without the token.
+  void job_progress(const Job& job, std::string_view params);
+  /// Another notification about its request.
+  void job_notified(const Job& job, const Frame& notification);
+  std::vector<JobWaiter> waiters_for(JobNumber number) const;
 
  private:
   struct WaitingCollect {

@@ -58,7 +58,7 @@ bool Ring::push(std::string message, std::string_view method, std::string coales
   drop_spare_room(entry.line);
   if (limits_.coalesce) entry.coalesce_key = std::move(coalesce_key);
   add(std::move(entry));
-  if (journal_ != nullptr) journal_->pushed(entries_.back());
+  if (observer_) observer_(RingChange::pushed, entries_.back());
   return true;
 }
 
@@ -102,7 +102,7 @@ void Ring::coalesce(const std::string& key) {
   bytes_ -= entries_[at].line.size();
   --untaken_;
   ++coalesced_;
-  if (journal_ != nullptr) journal_->superseded(entries_[at].sequence);
+  if (observer_) observer_(RingChange::superseded, entries_[at]);
   entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(at));
 }
 
@@ -153,7 +153,7 @@ const RingEntry* Ring::next_for(RingReader& reader, Sequence until, std::uint64_
     if (entry.sequence > until) break;
     reader.next = entry.sequence;
     if (entry.taken() && entry.sequence < reader.joined) continue;
-    if (reader.filter == nullptr || reader.filter->shows(entry)) return &entry;
+    if (reader.filter == nullptr || (*reader.filter)(entry)) return &entry;
   }
   reader.next = std::max(reader.next, after(until));
   return nullptr;
@@ -168,14 +168,14 @@ void Ring::mark_taken(RingEntry& entry, std::uint64_t reader) {
   entry.taken_by = reader;
   --untaken_;
   ++taken_;
-  if (journal_ != nullptr) journal_->taken(entry.sequence);
+  if (observer_) observer_(RingChange::taken, entry);
 }
 
 void Ring::take(const RingReader& reader) {
   for (std::size_t at = lower_bound(value_of(reader.first)); at != entries_.size(); ++at) {
     RingEntry& entry = entries_[at];
     if (entry.sequence >= reader.acknowledged) return;
-    if (!entry.taken() && (reader.filter == nullptr || reader.filter->shows(entry)))
+    if (!entry.taken() && (reader.filter == nullptr || (*reader.filter)(entry)))
       mark_taken(entry, reader.number);
   }
 }
@@ -194,7 +194,7 @@ void Ring::give_back(const RingReader& reader) {
     entry.taken_by = 0;
     ++untaken_;
     --taken_;
-    if (journal_ != nullptr) journal_->given_back(entry.sequence);
+    if (observer_) observer_(RingChange::given_back, entry);
   }
 }
 

@@ -59,21 +59,15 @@ class PushedOut {
   std::uint64_t count_ = 0;
 };
 
-/// Records changes of the ring's entries, so that the next daemon can restore them. Entries pushed
-/// out leave at the old end and are not recorded. Called from within the ring's calls, and must not
-/// change the ring. Implemented by RingLog.
-class RingJournal {
- public:
-  virtual void pushed(const RingEntry& entry) = 0;
-  virtual void taken(Sequence sequence) = 0;
-  /// An entry that was taken counts as not taken again.
-  virtual void given_back(Sequence sequence) = 0;
-  /// A newer one has made it superfluous.
-  virtual void superseded(Sequence sequence) = 0;
-
- protected:
-  ~RingJournal() = default;
+/// How an entry of the ring has changed. Entries pushed out at the old end are not reported.
+enum class RingChange : std::uint8_t {
+  pushed,
+  taken,
+  given_back,  ///< one that was taken counts as not taken again
+  superseded,  ///< by a newer one with the same key
 };
+/// Called from within the ring's calls; must not change the ring.
+using RingObserver = std::function<void(RingChange change, const RingEntry& entry)>;
 
 /// All counts of a ring, with the place of the newest entry it ever had.
 struct RingCounts {
@@ -114,13 +108,8 @@ struct RingEntry {
   }
 };
 
-/// Which entries a reader is for; the others are neither given to it nor taken by it. A value that
-/// never changes.
-class RingFilter {
- public:
-  virtual bool shows(const RingEntry& entry) const = 0;
-  virtual ~RingFilter() = default;
-};
+/// Whether a reader gets the entry; the others are neither given to it nor taken by it. Pure.
+using RingFilter = std::function<bool(const RingEntry& entry)>;
 
 /// Where a client stands in the ring. Owned by the client's connection; the ring does not know its
 /// readers.
@@ -168,8 +157,8 @@ class Ring {
   /// Continues with what another ring held; what is too much by these limits leaves it as ever.
   /// REQUIRES: it is new.
   void restore(Saved saved, WallTime now);
-  /// Records every change from now on; null: none is recorded.
-  void set_journal(RingJournal* journal) { journal_ = journal; }
+  /// Reports every change from now on; null: no longer.
+  void set_observer(RingObserver observer) { observer_ = std::move(observer); }
 
   /// Adds a notification (one line, without `\n`). False if it is excluded or larger than the ring.
   /// `coalesce_key` names what a newer one of the same key makes superfluous; empty: nothing.
@@ -238,7 +227,7 @@ class Ring {
   void mark_taken(RingEntry& entry, std::uint64_t reader);
 
   RingLimits limits_;
-  RingJournal* journal_ = nullptr;
+  RingObserver observer_;
   std::deque<RingEntry> entries_;
   std::unordered_map<std::string, Sequence> newest_of_key_;  ///< only with coalesce
   PushedOut pushed_out_;

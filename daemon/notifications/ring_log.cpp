@@ -65,22 +65,27 @@ RingLog::RingLog(EventLoop& loop, StateLog& log, NotificationFeed& feed,
       position_(std::move(position)),
       look_(loop, [this] { feed_.acknowledge_read(); }) {}
 
-RingLog::~RingLog() { feed_.ring().set_journal(nullptr); }
+RingLog::~RingLog() { feed_.ring().set_observer(nullptr); }
 
 void RingLog::begin() {
-  feed_.ring().set_journal(this);
+  feed_.ring().set_observer(
+      [this](RingChange change, const RingEntry& entry) { changed(change, entry); });
   counts_ = feed_.ring().counts();
 }
 
-void RingLog::pushed(const RingEntry& entry) {
+void RingLog::changed(RingChange change, const RingEntry& entry) {
+  switch (change) {
+    case RingChange::taken: return mark(entry.sequence, true);
+    case RingChange::given_back: return mark(entry.sequence, false);
+    case RingChange::superseded: log_.append(record::ring_superseded, entry.sequence); return;
+    case RingChange::pushed: break;
+  }
   StreamPosition position = position_();
   const bool is_news = position != written_position_;
   log_.append(record::ring_entry, entry, is_news ? position : StreamPosition{});
   if (is_news) written_position_ = std::move(position);
   if (!look_.is_set()) look_.set_after(reading_time);
 }
-
-void RingLog::superseded(Sequence sequence) { log_.append(record::ring_superseded, sequence); }
 
 void RingLog::mark(Sequence sequence, bool taken) {
   if (taken != marks_taken_) write_marks();

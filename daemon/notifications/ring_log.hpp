@@ -51,7 +51,7 @@ class RingReplay {
 /// The ring's part of the log of the state: its entries and who has taken them, as they change.
 ///
 /// Owned by the DaemonState; the loop's thread only. Memory: the marks of one turn.
-class RingLog final : private RingJournal {
+class RingLog {
  public:
   /// `position`: where the server stream stands now. The parts outlive this.
   RingLog(EventLoop& loop, StateLog& log, NotificationFeed& feed,
@@ -75,10 +75,7 @@ class RingLog final : private RingJournal {
   std::size_t saved_bytes() const;
 
  private:
-  void pushed(const RingEntry& entry) override;
-  void taken(Sequence sequence) override { mark(sequence, true); }
-  void given_back(Sequence sequence) override { mark(sequence, false); }
-  void superseded(Sequence sequence) override;
+  void changed(RingChange change, const RingEntry& entry);
   void mark(Sequence sequence, bool taken);
   void write_marks();
 

@@ -31,7 +31,7 @@ constexpr std::string_view unrecorded_refusal =
 ///
 /// Owned by the daemon; the loop's thread only. Memory: a record for each request that has not
 /// ended; of those whose clients have left at most most_left_behind.
-class AuditTrail final : public AnswerWatcher {
+class AuditTrail {
  public:
   static constexpr std::size_t most_left_behind = 1000;
   /// With --audit-required, after so many bytes of lines the first lines of what has not ended are
@@ -68,8 +68,8 @@ class AuditTrail final : public AnswerWatcher {
   /// Before it is sent to the server. False: with --audit-required it could not be recorded.
   bool may_send(ClientId client, std::string_view raw_id);
   bool may_send(const JobRequest& job);
-  void answered(ClientId client, std::string_view raw_id, std::string_view response) override;
-  void not_answered(ClientId client, std::string_view raw_id) override;
+  void answered(ClientId client, std::string_view raw_id, std::string_view response);
+  void not_answered(ClientId client, std::string_view raw_id);
 
   /// Its client leaves, and it goes on under this id.
   void left_behind(ClientId client, std::string_view raw_id, UpstreamId id);

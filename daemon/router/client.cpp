@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "json/json_text.hpp"
+#include "router/audit_trail.hpp"
 
 namespace bridge {
 namespace {
@@ -16,6 +17,18 @@ constexpr std::string_view task_id_prefix = "\"task-";
 bool has_escapes(std::string_view raw_id) { return raw_id.find('\\') != raw_id.npos; }
 
 }  // namespace
+
+void WatchedChannel::answer(std::string_view request_id, std::string frame, AnswerOrder order,
+                            bool confidential) const {
+  see(frame, confidential);
+  if (audit_ != nullptr) audit_->answered(identity().id, request_id, frame);
+  channel_.send({Delivery::Kind::response, std::move(frame), request_id, order});
+}
+
+void WatchedChannel::no_answer(std::string_view request_id) const {
+  if (audit_ != nullptr) audit_->not_answered(identity().id, request_id);
+  channel_.no_answer(request_id);
+}
 
 std::string JobRequest::id() const {
   const std::uint64_t raw = value_of(number);

@@ -24,6 +24,7 @@
 
 namespace bridge {
 
+class AuditTrail;
 struct Client;
 
 /// A frame that has not been started upstream.
@@ -104,21 +105,12 @@ class WaitingFrames {
   ByteBudget::Share share_;
 };
 
-/// Who is told how the requests of clients end.
-class AnswerWatcher {
- public:
-  virtual void answered(ClientId client, std::string_view raw_id, std::string_view response) = 0;
-  virtual void not_answered(ClientId client, std::string_view raw_id) = 0;
-
- protected:
-  ~AnswerWatcher() = default;
-};
-
-/// The router's hold on a client's channel: whatever is sent through it can be watched. Not owned.
+/// The router's access to a client's channel: shows the monitor what is sent, and tells the audit
+/// how requests end. Not owned.
 class WatchedChannel {
  public:
-  WatchedChannel(ClientChannel& channel, const MessageTap& tap, AnswerWatcher* watcher)
-      : channel_(channel), tap_(tap), watcher_(watcher) {}
+  WatchedChannel(ClientChannel& channel, const MessageTap& tap, AuditTrail* audit)
+      : channel_(channel), tap_(tap), audit_(audit) {}
 
   /// The channel itself, to be finished after its client is gone.
   ClientChannel& transport() const { return channel_; }
@@ -132,11 +124,7 @@ class WatchedChannel {
     send_unwatched(std::move(frame));
   }
   void answer(std::string_view request_id, std::string frame, AnswerOrder order,
-              bool confidential = false) const {
-    see(frame, confidential);
-    if (watcher_ != nullptr) watcher_->answered(identity().id, request_id, frame);
-    channel_.send({Delivery::Kind::response, std::move(frame), request_id, order});
-  }
+              bool confidential = false) const;
   void send_about(std::string_view request_id, std::string frame) const {
     see(frame);
     channel_.send({Delivery::Kind::about, std::move(frame), request_id});
@@ -147,10 +135,7 @@ class WatchedChannel {
         {Delivery::Kind::entry, std::move(frame), request_id, AnswerOrder::in_order, entry});
   }
 
-  void no_answer(std::string_view request_id) const {
-    if (watcher_ != nullptr) watcher_->not_answered(identity().id, request_id);
-    channel_.no_answer(request_id);
-  }
+  void no_answer(std::string_view request_id) const;
   bool can_be_asked(std::string_view request_id) const {
     return channel_.reach(request_id).can_be_asked;
   }
@@ -178,7 +163,7 @@ class WatchedChannel {
 
   ClientChannel& channel_;
   const MessageTap& tap_;
-  AnswerWatcher* const watcher_;  ///< null: nobody
+  AuditTrail* const audit_;  ///< null: no audit
 };
 
 /// Of what a client declares, so much is said to the upstream in its name.
@@ -252,7 +237,7 @@ struct JobsOfUser final : Caller {
 /// A connected client.
 struct Client final : Caller, ClientFacts {
   Client(ClientChannel& channel_, const MessageTap& tap, ByteBudget& budget,
-         AnswerWatcher* watcher = nullptr)
+         AuditTrail* audit = nullptr)
       : Caller(channel_.identity().user(), budget, this),
         channel(channel_, tap, watcher),
         is_bridge(channel_.identity().kind == "bridge"),
@@ -327,7 +312,7 @@ class Clients {
 
   /// `tap` outlives them.
   Client& add(ClientChannel& channel, const MessageTap& tap, ByteBudget& budget) {
-    auto client = std::make_unique<Client>(channel, tap, budget, watcher_);
+    auto client = std::make_unique<Client>(channel, tap, budget, audit_);
     return *clients_.emplace(client->id(), std::move(client)).first->second;
   }
   /// Takes it out. REQUIRES: it is one of them.
@@ -347,7 +332,7 @@ class Clients {
     job_calls_ = &jobs;
     budget_ = &budget;
   }
-  void set_watcher(AnswerWatcher& watcher) { watcher_ = &watcher; }
+  void set_audit(AuditTrail& audit) { audit_ = &audit; }
   /// REQUIRES: serve_jobs().
   JobsOfUser& jobs_of(const User& user) {
     auto& its = jobs_[user];
@@ -401,7 +386,7 @@ class Clients {
   std::function<void(Client&)> done_;
   JobCalls* job_calls_ = nullptr;
   ByteBudget* budget_ = nullptr;
-  AnswerWatcher* watcher_ = nullptr;
+  AuditTrail* audit_ = nullptr;
   Deferred end_of_turn_;
 };
 

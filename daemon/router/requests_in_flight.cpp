@@ -12,6 +12,7 @@
 #include "mcp/handshake.hpp"
 #include "mcp/input_required.hpp"
 #include "mcp/methods.hpp"
+#include "router/router.hpp"
 
 namespace bridge {
 
@@ -61,11 +62,11 @@ void HeaderRetry::proceed() {
 }
 
 RequestsInFlight::RequestsInFlight(const RouterContext& context, RestorableState& restorable,
-                                   EraTranslator& translator, RequestEvents& events)
+                                   EraTranslator& translator, Router& router)
     : context_(context),
       restorable_(restorable),
       translator_(translator),
-      events_(events),
+      router_(router),
       header_retry_(
           context, translator,
           {[this](std::string_view params) { start_own("tools/list", params, Era::modern); },
@@ -102,7 +103,7 @@ TakenCall RequestsInFlight::take(UpstreamId id) {
   TakenCall ended = table_.take(id);
   if (!ended) return ended;
   if (Caller* const caller = context_.clients.caller_of(*ended)) std::erase(caller->in_flight, id);
-  events_.request_ending(id);
+  router_.request_ending(id);
   return ended;
 }
 
@@ -122,7 +123,7 @@ void RequestsInFlight::end_unanswered(UpstreamId id, Outcome outcome) {
   context_.request_log.ended(id, *ended, outcome);
   if (Caller* const caller = context_.clients.caller_of(*ended))
     caller->no_answer(ended->client_request_id);
-  events_.request_ended(*ended);
+  router_.request_ended(*ended);
 }
 
 /// Tells its client, if that is still there.
@@ -148,7 +149,7 @@ void RequestsInFlight::suspend(UpstreamId id, std::string_view result) {
     client->channel.answer(call.client_request_id, result_reply(call.client_request_id, result),
                            AnswerOrder::in_order);
   }
-  events_.request_ended(told);
+  router_.request_ended(told);
 }
 
 void RequestsInFlight::resume(UpstreamId id, Client& client, const WaitingFrame& waiting) {
@@ -169,7 +170,7 @@ void RequestsInFlight::drop_suspended(UpstreamId id, std::string_view reason) {
     context_.session.abandon(id);
   }
   const auto ended = take(id);
-  events_.request_ended(*ended);
+  router_.request_ended(*ended);
 }
 
 std::size_t RequestsInFlight::slots_used_by(const Caller& caller) const {
@@ -295,7 +296,7 @@ void RequestsInFlight::remake(Outgoing& message, Era side, bool under_new_id) {
     call = set_aside(former, message.id);
     call->suspension.reset();
     table_.set_stage(*call, Call::Stage::in_flight);
-    events_.request_ending(former);  // whatever was asked about it
+    router_.request_ending(former);  // whatever was asked about it
   }
   call->side = side;
   if (call->era == Era::legacy && !frame.is_modern()) translator_.note(frame, *call);
@@ -338,7 +339,7 @@ void RequestsInFlight::refuse_unsendable(UpstreamId id, std::string_view header)
           fmt::format(
               "the request cannot be sent: its header {} would be too long, or mirrors a duplicate member",
               printable(header, 140))));
-  events_.request_ended(*ended);
+  router_.request_ended(*ended);
 }
 
 }  // namespace bridge

@@ -21,6 +21,7 @@
 namespace bridge {
 
 struct Client;
+class Router;
 
 /// Calls that a modern server has refused since their headers lack parameters of their tool
 /// (-32020): the tools are listed, and each is sent once more (MCP 2026-07-28, Streamable HTTP,
@@ -59,26 +60,6 @@ class HeaderRetry {
   DeadlineTimer timer_;
 };
 
-/// What the requests in flight tell when one of them ends. Implemented by the router; both may
-/// start and end other requests.
-class RequestEvents {
- public:
-  /// It is in flight no more. Its client is told after this.
-  virtual void request_ending(UpstreamId id) = 0;
-  /// Its client has been told, if there is one to be told.
-  virtual void request_ended(const Call& call) = 0;
-  /// It was answered with an `input_required` result, and goes on under this id, under which it was
-  /// not sent yet.
-  virtual void input_required(UpstreamId id, Call& call, const Frame& response) = 0;
-  /// One that is suspended has come to this end, which is not told yet.
-  virtual void suspended_ended(UpstreamId id, Call& call, Suspension::End end) = 0;
-  /// A log message has come about one that is suspended.
-  virtual void suspended_informed(Call& call, const Frame& message) = 0;
-
- protected:
-  ~RequestEvents() = default;
-};
-
 /// The requests of clients at the upstream: the id and token of each, the owner of each response
 /// and progress, and how each ends (BEHAVIOUR, "Ids and tokens" and "Cancellation and leaving").
 ///
@@ -92,7 +73,7 @@ class RequestEvents {
 class RequestsInFlight {
  public:
   RequestsInFlight(const RouterContext& context, RestorableState& restorable,
-                   EraTranslator& translator, RequestEvents& events);
+                   EraTranslator& translator, Router& router);
 
   // To the upstream: requests_in_flight_to_upstream.cpp.
   /// REQUIRES: the session is open.
@@ -232,7 +213,7 @@ class RequestsInFlight {
   const RouterContext context_;
   RestorableState& restorable_;
   EraTranslator& translator_;
-  RequestEvents& events_;
+  Router& router_;
   CallTable table_;
   HeaderRetry header_retry_;
 };

@@ -10,6 +10,7 @@
 #include "mcp/input_required.hpp"
 #include "mcp/methods.hpp"
 #include "router/requests_in_flight.hpp"
+#include "router/router.hpp"
 #include "state/archive.hpp"
 
 namespace bridge {
@@ -59,12 +60,12 @@ std::optional<UpstreamId> RequestsInFlight::answer(std::optional<UpstreamId> ori
     const UpstreamId next = context_.ids.next();
     Call& asked = *set_aside(id, next);
     table_.set_stage(asked, Call::Stage::input_required);
-    events_.input_required(next, asked, response);
+    router_.input_required(next, asked, response);
     return id;
   }
   if (call->is_suspended()) {
     table_.set_stage(*call, Call::Stage::answered);
-    events_.suspended_ended(id, *call, std::move(response));
+    router_.suspended_ended(id, *call, std::move(response));
     return id;
   }
   const auto ended = take(id);
@@ -92,7 +93,7 @@ std::optional<UpstreamId> RequestsInFlight::answer(std::optional<UpstreamId> ori
     context_.statistics.answered_in(class_of(ended->method), done - ended->received,
                                     (ended->sent - ended->received) + (done - arrived));
   }
-  events_.request_ended(*ended);
+  router_.request_ended(*ended);
   return id;
 }
 
@@ -131,7 +132,7 @@ bool RequestsInFlight::pass_on(UpstreamId origin, Frame& notification) {
   }
   if (call->is_suspended()) {
     if (notification.method == "notifications/message"sv)
-      events_.suspended_informed(*call, notification);
+      router_.suspended_informed(*call, notification);
     return true;
   }
   const bool has_receiver =
@@ -150,7 +151,7 @@ bool RequestsInFlight::pass_log_message_on(const Frame& message, Era side) {
   bool is_seen = false;
   for (auto& [id, call] : table_) {
     if (call.side != side) continue;
-    if (call.is_suspended()) events_.suspended_informed(call, message);
+    if (call.is_suspended()) router_.suspended_informed(call, message);
     if (call.era == Era::legacy || !translator_.reaches(message, call)) continue;
     Client* const client = context_.clients.find(call.client);
     if (client == nullptr) continue;
@@ -211,7 +212,7 @@ bool RequestsInFlight::end(UpstreamId id, Ending& ending) {
   if (call == nullptr) return false;
   if (call->is_suspended()) {
     table_.set_stage(*call, Call::Stage::answered);
-    events_.suspended_ended(id, *call, std::move(ending));
+    router_.suspended_ended(id, *call, std::move(ending));
     return true;
   }
   if (header_retry_.take(*call, ending)) return true;
@@ -228,7 +229,7 @@ bool RequestsInFlight::end(UpstreamId id, Ending& ending) {
   if (context_.clients.caller_of(*ended) != nullptr)
     context_.request_log.failed(id, *ended, failure);
   fail(id, *ended, failure);
-  events_.request_ended(*ended);
+  router_.request_ended(*ended);
   return true;
 }
 
@@ -248,7 +249,7 @@ void RequestsInFlight::give_up(UpstreamId id, const Failure& failure) {
   if (context_.clients.caller_of(*ended) != nullptr)
     context_.request_log.failed(id, *ended, failure);
   fail(id, *ended, failure);
-  events_.request_ended(*ended);
+  router_.request_ended(*ended);
 }
 
 void RequestsInFlight::cancel(Caller& caller, std::string_view raw_id,
@@ -339,7 +340,7 @@ std::optional<SteadyTime> RequestsInFlight::expire_initialize(const Failure& fai
     context_.session.withdraw_initialize(id);
     const auto ended = take(id);
     fail(id, *ended, failure);
-    events_.request_ended(*ended);
+    router_.request_ended(*ended);
   }
   return next;
 }

@@ -15,26 +15,14 @@ bool is_hidden(const ItemRule& resources, std::string_view message) {
   return !uri || !resources.allows(*uri);
 }
 
-class NothingShown final : public RingFilter {
- public:
-  bool shows(const RingEntry&) const override { return false; }
-};
-
-class ResourcesShown final : public RingFilter {
- public:
-  explicit ResourcesShown(ItemRule resources) : resources_(std::move(resources)) {}
-  bool shows(const RingEntry& entry) const override { return !is_hidden(resources_, entry.line); }
-
- private:
-  const ItemRule resources_;
-};
-
 }  // namespace
 
 std::shared_ptr<const RingFilter> ring_filter_of(const PolicyRule& rule) {
-  if (rule.is_none()) return std::make_shared<NothingShown>();
+  if (rule.is_none()) return std::make_shared<RingFilter>([](const RingEntry&) { return false; });
   if (rule.resources.allows_all()) return nullptr;
-  return std::make_shared<ResourcesShown>(rule.resources);
+  return std::make_shared<RingFilter>([resources = rule.resources](const RingEntry& entry) {
+    return !is_hidden(resources, entry.line);
+  });
 }
 
 bool hides_notification(const PolicyRule& rule, std::string_view message) {

@@ -37,7 +37,7 @@ namespace bridge {
 /// Owned by the daemon; the loop's thread only. Memory: each client's waiting frames
 /// (--client-buffer), the table of requests in flight (--max-inflight), and the upstream's own
 /// questions (QuestionTable).
-class Router final : public ClientEvents, public SessionEvents, private RequestEvents {
+class Router final : public ClientEvents, public SessionEvents {
  public:
   Router(EventLoop& loop, UpstreamIdSource& ids, Session& session, NotificationFeed& feed,
          ByteBudget& budget, Log& log, RouterOptions options);
@@ -81,7 +81,7 @@ class Router final : public ClientEvents, public SessionEvents, private RequestE
   /// What records the requests of clients; set once, before any comes; may be left out.
   void set_audit(AuditTrail& audit) {
     audit_ = &audit;
-    clients_.set_watcher(audit);
+    clients_.set_audit(audit);
   }
   /// Null without --audit.
   AuditTrail* audit() const { return audit_; }
@@ -171,6 +171,7 @@ class Router final : public ClientEvents, public SessionEvents, private RequestE
   }
 
  private:
+  friend class RequestsInFlight;
   friend class RouterUpgrade;
 
   void take_parsed(Client& client, ParsedFrame&& parsed);
@@ -199,13 +200,20 @@ class Router final : public ClientEvents, public SessionEvents, private RequestE
   std::vector<std::string> subscriptions() const;
   bool is_listened_to(const Frame& notification) const;
   void take_sides();
-  void request_ending(UpstreamId id) override { questions_.call_ending(id); }
-  void request_ended(const Call& call) override;
-  void input_required(UpstreamId id, Call& call, const Frame& response) override;
-  void suspended_ended(UpstreamId id, Call& call, Suspension::End end) override {
+
+  // From RequestsInFlight, about one of its requests; may start and end others.
+  /// It is no longer in flight. Its client gets the answer after this.
+  void request_ending(UpstreamId id) { questions_.call_ending(id); }
+  /// Its client, if any, was answered.
+  void request_ended(const Call& call);
+  /// It was answered with an `input_required` result; continues under this id, not sent yet.
+  void input_required(UpstreamId id, Call& call, const Frame& response);
+  /// One that is suspended has ended; its client does not know yet.
+  void suspended_ended(UpstreamId id, Call& call, Suspension::End end) {
     suspended_calls_.keep(id, call, std::move(end));
   }
-  void suspended_informed(Call& call, const Frame& message) override {
+  /// A log message has come about one that is suspended.
+  void suspended_informed(Call& call, const Frame& message) {
     suspended_calls_.keep_message(call, message);
   }
 

@@ -17,7 +17,7 @@
 
 namespace bridge {
 
-class Login;
+class LoginDesk;
 struct UpstreamOptions;
 
 /// The requests that one line from the upstream has answered: none, one, or several if the line is
@@ -315,7 +315,7 @@ class Upstream {
   virtual AccessToken* token() { return nullptr; }
   const AccessToken* token() const { return const_cast<Upstream*>(this)->token(); }
   /// Null if no person can log in there.
-  Login* login() const { return token() != nullptr ? token()->login() : nullptr; }
+  LoginDesk* login() const { return token() != nullptr ? token()->login() : nullptr; }
   /// Every secret that it knows now, which are not to be shown.
   virtual std::vector<std::string> secrets() const { return {}; }
 

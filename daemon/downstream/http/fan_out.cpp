@@ -93,7 +93,7 @@ void FanOut::ring_grew() {
   if (!used_) return;
   context_.feed.ring().each_after(seen_, [this](const RingEntry& entry) {
     seen_ = entry.sequence;
-    if (filter_ != nullptr && !filter_->shows(entry)) return true;
+    if (filter_ != nullptr && !(*filter_)(entry)) return true;
     const EventId id = next_id();
     store_.keep(id, entry.sequence);
     send_to_all(id, message_of(entry));

@@ -227,7 +227,7 @@ TEST_CASE("a change of a hidden resource is not shown to the client") {
   const auto shows = [&client](std::string_view message) {
     RingEntry entry;
     entry.line = std::string(message) + "\n";
-    return client.filter->shows(entry);
+    return (*client.filter)(entry);
   };
   CHECK(shows(
       R"({"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"docs://a"}})"));
