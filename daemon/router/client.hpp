@@ -239,7 +239,7 @@ struct Client final : Caller, ClientFacts {
   Client(ClientChannel& channel_, const MessageTap& tap, ByteBudget& budget,
          AuditTrail* audit = nullptr)
       : Caller(channel_.identity().user(), budget, this),
-        channel(channel_, tap, watcher),
+        channel(channel_, tap, audit),
         is_bridge(channel_.identity().kind == "bridge"),
         control(budget) {}
 
