@@ -17,7 +17,7 @@
 
 namespace bridge {
 
-/// Those of MCP tasks (MCP 2025-11-25, "Tasks: Task Status").
+/// The states of MCP tasks (MCP 2025-11-25, "Tasks: Task Status").
 enum class JobState : std::uint8_t { working, input_required, completed, failed, cancelled };
 constexpr std::size_t job_states = 5;
 constexpr JobState last_of(JobState) { return JobState::cancelled; }
@@ -38,7 +38,7 @@ inline std::optional<JobState> job_state_named(std::string_view name) {
   return std::nullopt;
 }
 
-/// What the upstream asks about a job, as it is shown and kept.
+/// A question of the upstream about a job, as it is shown and saved.
 struct JobQuestion {
   std::string method;
   std::string params;  ///< JSON; empty: none
@@ -49,7 +49,7 @@ struct JobQuestion {
   }
 };
 
-/// What has come of a job.
+/// The result of a job so far.
 struct JobOutcome {
   JobState state = JobState::working;
   bool holds_key = false;               ///< a second submit with its key finds the job
@@ -64,11 +64,11 @@ struct JobOutcome {
   }
 };
 
-/// For how long a job has worked, on the calendar: that goes on while no daemon runs.
+/// How long a job has worked, by the calendar, which continues while no daemon runs.
 struct JobTime {
   std::chrono::milliseconds worked{};  ///< before `since`
-  WallTime since{};                    ///< working, or asking; 0: it was never started
-  bool asks = false;                   ///< it waits for an answer since then
+  WallTime since{};   ///< start of the current stage, working or asking; 0: never started
+  bool asks = false;  ///< waiting for an answer since then
 
   template <class A>
   void each_field(A& archive) {
@@ -76,20 +76,19 @@ struct JobTime {
   }
 };
 
-/// How the request of a job that has not ended stands at the upstream.
+/// Where the request of an unfinished job is at the upstream.
 struct JobPosition {
-  /// It may have reached the upstream.
+  /// The request may have reached the upstream.
   bool started = false;
-  UpstreamId id{};            ///< under which it was sent last; 0: not known
-  std::uint32_t session = 0;  ///< the number of the session in which event_id is an event
-  /// The last event of its answer's stream that has been dealt with; empty: none, or there is no
-  /// such stream.
+  UpstreamId id{};            ///< the last id it was sent with; 0: unknown
+  std::uint32_t session = 0;  ///< the session that event_id belongs to
+  /// The last processed event of the answer's stream; empty: none, or no such stream.
   std::string event_id;
-  std::uint64_t task_form = 0;  ///< of ServerTask::Form; with `task`
-  std::string task;             ///< raw JSON: the task's id; empty: it has become none
-  /// JSON: the `input_required` result with which it was answered, while that is so; else empty.
+  std::uint64_t task_form = 0;  ///< a ServerTask::Form, if there is a `task`
+  std::string task;             ///< raw JSON: the task's id; empty: the job is no task
+  /// JSON: the `input_required` result whose answers are awaited; else empty.
   std::string round;
-  std::vector<std::string> answers;  ///< JSON: those to the first questions of that result
+  std::vector<std::string> answers;  ///< JSON: the answers to the first questions of that result
   JobTime time{};
 
   template <class A>
@@ -100,29 +99,29 @@ struct JobPosition {
 
 /// A durable request that belongs to a user (BEHAVIOUR, "Jobs"). The JobRunner changes its state at
 /// the upstream; everything else changes only in the JobStore, which counts its bytes. A value: all
-/// that another process needs to resume it.
+/// that another process needs to resume the job.
 struct Job : JobOutcome {
-  // As it was submitted.
+  // Set on submission.
   std::string id;  ///< cannot be guessed
   JobNumber number{};
   User user;
   std::string method;
-  std::string tool;          ///< the name in a tools/call; cut if it is long, empty if unknown
+  std::string tool;          ///< the name in a tools/call, shortened; empty if unknown
   std::string key;           ///< empty: none
   std::uint64_t digest = 0;  ///< of method and params, if there is a key
-  pid_t pid = 0;             ///< of who submitted it; 0: not known
-  std::string command;       ///< likewise
-  std::string remote;        ///< likewise, of the HTTP frontend: its address
+  pid_t pid = 0;             ///< of the submitter; 0: unknown
+  std::string command;       ///< of the submitter
+  std::string remote;        ///< address of a submitter over HTTP
   WallTime created;
-  std::chrono::milliseconds keep{};  ///< so long after its end
+  std::chrono::milliseconds keep{};  ///< kept this long after its end
 
-  bool collected = false;  ///< somebody was told how it ended
-  std::size_t bytes = 0;   ///< what it is counted with
+  bool collected = false;  ///< a client has received its end
+  std::size_t bytes = 0;   ///< its charge in the JobStore
 
-  // Until it has ended.
-  std::string request;  ///< as the router takes it; empty: it is not to be sent, or not again
+  // Until the job has ended.
+  std::string request;  ///< in the form for the router; empty: it is not sent (again)
   JobPosition position;
-  std::optional<Peer> peer{};  ///< its submitter; none: not known
+  std::optional<Peer> peer{};  ///< the submitter; none: unknown
 
   template <class A>
   void each_field(A& archive) {

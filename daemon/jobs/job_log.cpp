@@ -12,7 +12,7 @@
 namespace bridge {
 namespace {
 
-/// Whether it says what is asked exactly while something is.
+/// Whether it has a question exactly in state input_required.
 bool is_consistent(const JobOutcome& outcome) {
   return outcome.question.has_value() == (outcome.state == JobState::input_required);
 }
@@ -40,7 +40,7 @@ bool JobReplay::job(std::string_view payload) {
   if (!read(payload, replayed) || !is_plain_name(replayed.id) || replayed.number == JobNumber{} ||
       !is_consistent(replayed))
     return false;
-  replayed.collected = false;  // it may have been, since; then it is told once more
+  replayed.collected = false;  // possibly collected since; then it is delivered once more
   jobs_.insert_or_assign(replayed.number, std::move(replayed));
   return true;
 }
@@ -93,7 +93,7 @@ RestoredJobs JobLog::restore(JobReplay replay, bool may_act) {
   std::stable_sort(ended.begin(), ended.end(),
                    [](const Job* left, const Job* right) { return left->ended < right->ended; });
   for (Job* const job : ended) {
-    // If the calendar was set back nothing is kept for longer than from now.
+    // If the calendar was set back, times in the future count as now.
     job->ended = std::min(job->ended, loop_.now());
     jobs_.store().restore(std::move(*job));
   }
@@ -163,7 +163,7 @@ void JobLog::measure(JobNumber number, std::size_t bytes) {
 
 void JobLog::note_streams() {
   jobs_.each_started([this](Job& job) {
-    // Until that is answered the stream is to go on before the question, which then comes again.
+    // Until the question is answered, the stream is resumed from before it, so that it comes again.
     if (!jobs_.is_asked(job.number)) note_event(job, upstream_.last_event_of(job.position.id));
   });
 }

@@ -18,14 +18,14 @@
 
 namespace bridge {
 
-/// A request in flight of a connected client, as it is saved with --orphans keep: what its job is
-/// to be if the daemon dies.
+/// A request in flight of a connected client, saved with --orphans keep: its job if the daemon
+/// dies.
 struct Orphan {
   User user;
   std::string method;
   pid_t pid = 0;
   std::string command;
-  StreamPosition answer;  ///< where the stream of its answer stood
+  StreamPosition answer;  ///< position in the answer's stream
 
   template <class A>
   void each_field(A& archive) {
@@ -33,26 +33,26 @@ struct Orphan {
   }
 };
 
-/// Those that a log tells of, answered ones too.
+/// The orphans in a log, answered ones included.
 using LoggedOrphans = std::map<UpstreamId, Orphan>;
-/// False if the payload is none of that kind. Pure.
+/// False if the payload is of another kind. Pure.
 bool replay_orphan(std::string_view payload, LoggedOrphans& orphans);
 
-/// The requests that connected clients have in flight, with --orphans keep: written so that they
-/// can become jobs when the daemon dies.
+/// Saves the requests that connected clients have in flight, with --orphans keep, so that they can
+/// become jobs if the daemon dies.
 ///
-/// Owned by the DaemonState; the loop's thread only. Memory: what an Orphan takes, of each request
-/// in flight.
+/// Owned by the DaemonState; the loop's thread only. Memory: an Orphan per request in flight.
 class OrphanLog {
  public:
   OrphanLog(StateLog& log, const Router& router, const Session& session, const Upstream& upstream)
       : state_log_(log), router_(router), session_(session), upstream_(upstream) {}
 
-  /// These are the requests in flight now; new ones are written.
+  /// `unanswered`: the requests now in flight; writes new ones.
   void note(const std::vector<UpstreamId>& unanswered);
-  /// Where the answers' streams stand. At the end of a turn: all that came was dealt with.
+  /// Saves the positions of the answers' streams. Called at the end of a turn, when every received
+  /// event was processed.
   void note_streams();
-  /// For a log that is being rewritten.
+  /// For rewriting the log.
   void say_all(LogWriter& out) const;
 
  private:
@@ -63,25 +63,25 @@ class OrphanLog {
   LoggedOrphans orphans_;
 };
 
-/// The jobs that a log's records describe, in whatever order they tell of different jobs. Pure.
-/// Memory: that of the jobs, and of the requests of those that had not ended.
+/// Restores jobs from a log's records; records of different jobs may be in any order. Pure. Memory:
+/// that of the jobs, and of the requests of unfinished ones.
 class JobReplay {
  public:
   /// `now`: when the log is read.
   explicit JobReplay(const Moment& now = {}) : now_(now) {}
 
-  // Each is false if the payload is none of that kind.
+  // Each returns false if the payload is of another kind.
   bool job(std::string_view payload);
   bool position(std::string_view payload);
   bool changed(std::string_view payload);
   bool forgotten(std::string_view payload);
   bool key(std::string_view payload);
 
-  /// In the order of their submission.
+  /// In order of submission.
   std::map<JobNumber, Job>& jobs() { return jobs_; }
-  /// The requests whose answers' streams can go on if the session of this number does.
+  /// The requests whose answers' streams can be resumed if the session of this number continues.
   std::vector<UpstreamId> resumable_in(std::uint32_t session) const;
-  /// In the order in which they were left.
+  /// In the order in which they were added.
   std::vector<std::pair<User, UsedKey>>& keys() { return keys_; }
 
  private:
@@ -96,16 +96,15 @@ class JobReplay {
   std::vector<std::pair<User, UsedKey>> keys_;
 };
 
-/// What became of the jobs that had not ended when their daemon did.
+/// The number of restored jobs that had not ended.
 struct RestoredJobs {
   std::size_t unfinished = 0;
   std::size_t failed = 0;  ///< of those
 };
 
-/// The jobs' part of the log of the state (BEHAVIOUR, "State"): written as they change, and
-/// restored.
+/// The jobs' part of the state's log (BEHAVIOUR, "State"): writes changes, and restores jobs.
 ///
-/// Owned by the DaemonState; the loop's thread only. Memory: a number for each job.
+/// Owned by the DaemonState; the loop's thread only. Memory: a number per job.
 class JobLog final : public JobKeeper {
  public:
   /// The parts outlive this.
@@ -118,24 +117,25 @@ class JobLog final : public JobKeeper {
   JobLog(const JobLog&) = delete;
   JobLog& operator=(const JobLog&) = delete;
 
-  /// Gives what a log told of to the JobRunner. What had not ended fails unless it is `may_act`.
+  /// Passes the jobs of a log to the JobRunner. Unfinished ones fail unless `may_act`.
   RestoredJobs restore(JobReplay replay, bool may_act);
 
-  /// Makes a job of a request that a connected client of the daemon before was waiting for.
+  /// Makes a job of a request that a connected client of the previous daemon waited for.
   void adopt(UpstreamId id, Orphan orphan);
 
-  /// What has changed in this turn, as records.
+  /// Writes the changes of this turn.
   void note_changes();
-  /// Where the answers' streams stand. At the end of a turn: all that came was dealt with.
+  /// Saves the positions of the answers' streams. Called at the end of a turn, when every received
+  /// event was processed.
   void note_streams();
   bool write_changes() override;
   void note_question(Job& job) override {
     note_event(job, upstream_.event_before(job.position.id));
   }
 
-  // For a log that is being rewritten.
+  // For rewriting the log.
   void begin_snapshot();
-  /// Appends about so many bytes more; false when all were said.
+  /// Appends about this many bytes more; false when complete.
   bool continue_snapshot(LogWriter& out, std::size_t bytes);
   std::size_t saved_bytes() const;
 
@@ -148,10 +148,10 @@ class JobLog final : public JobKeeper {
   JobRunner& jobs_;
   const Session& session_;
   const Upstream& upstream_;
-  std::map<JobNumber, std::size_t> sizes_;       ///< of the records of all
+  std::map<JobNumber, std::size_t> sizes_;       ///< sizes of all records
   std::size_t bytes_ = 0;                        ///< their sum
-  JobNumber snapshot_at_{};                      ///< jobs up to this are in the new log
-  JobNumber snapshot_end_{};                     ///< those after it are appended as they come
+  JobNumber snapshot_at_{};                      ///< jobs up to this one are in the new log
+  JobNumber snapshot_end_{};                     ///< later ones are appended as they change
   std::pair<User, std::uint64_t> snapshot_key_;  ///< keys up to this are in the new log
 };
 

@@ -142,7 +142,7 @@ std::string JobMethods::keep_for_later(const Frame& request, const Client& asker
   const JobNumber number = runner_.store().next_number();
   auto submitted = submitted_for_later(request, number);
   if (!submitted) return {};
-  // What is not kept is judged, and counted, as the request that it then is.
+  // A request that is not kept is judged and counted later, as an ordinary one.
   if (!runner_.has_token(asker)) return {};
   Job* const job = runner_.submit(std::move(*submitted), number, asker);
   if (job == nullptr) return {};

@@ -10,22 +10,22 @@
 namespace bridge {
 
 /// Answers the control methods of jobs (BEHAVIOUR, "Jobs"). Each user sees its own jobs, root all
-/// of them, and with --jobs-shared every user all of them. Owned by the daemon; the loop's thread
-/// only.
+/// of them; with --jobs-shared everyone sees all. Owned by the daemon; the loop's thread only.
 class JobMethods {
  public:
   JobMethods(const EventLoop& loop, JobRunner& runner, JobWaiters& collectors)
       : loop_(loop), runner_(runner), job_waiters_(collectors) {}
 
-  // The response to a request of `bridge/submit`, `bridge/jobs` and so on.
+  // Each returns the response to a request.
   std::string submit(const Frame& request, const Client& asker);
   std::string list(const Frame& request, const Client& asker);
   std::string answer_question(const Frame& request, const Client& asker);
   std::string cancel(const Frame& request, const Client& asker);
   std::string forget(const Frame& request, const Client& asker);
-  /// `bridge/collect`, whose response may come later: as Control::answer().
+  /// `bridge/collect`, whose response may come later; see Control::answer().
   void collect(const Frame& request, const Client& asker, Control::Reply reply);
-  /// As Control::keep_for_later(): it becomes a job, whose end its client is told.
+  /// See Control::keep_for_later(): the request becomes a job, whose end is delivered to its
+  /// client.
   std::string keep_for_later(const Frame& request, const Client& asker, Control::Reply reply);
 
   static constexpr std::chrono::hours longest_wait{1};

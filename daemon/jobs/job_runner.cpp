@@ -20,8 +20,8 @@
 namespace bridge {
 namespace {
 
-/// 128 random bits: what keeps a job from others of its user's machine is its user, and what keeps
-/// it from a guess is this.
+/// 128 random bits: the user's number protects a job from other users, this protects it from
+/// guessing.
 std::string new_id() {
   std::random_device random;
   return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
@@ -34,7 +34,7 @@ std::string without_progress_token(const std::string& params) {
   return edits.made_in(params);
 }
 
-/// Which task a question says that it belongs to, raw JSON; empty: none (MCP 2025-11-25, "Tasks:
+/// The id of the task that a question belongs to, raw JSON; empty: none (MCP 2025-11-25, "Tasks:
 /// Related Task Metadata").
 std::string_view related_task(const Question& question) {
   const std::string_view meta = find_member(question.params(), "_meta").value_or("");
@@ -47,7 +47,7 @@ Failure lost_with_its_daemon() {
                     "the bridge was restarted before the job ended, and its answer was lost");
 }
 
-/// For the router to know it by: nothing of it is sent.
+/// Identifies the job to the router; it is not sent.
 std::string awaited_request(const Job& job) {
   const std::uint64_t number = value_of(job.number);
   return json_rpc_message()
@@ -92,7 +92,7 @@ void JobRunner::settle() {
   if (const auto next = store_.expire(loop_.now())) forgetting_.set_at_latest(*next);
 }
 
-// What begins.
+// Begin of a job.
 
 Job JobRunner::new_job(std::string method, const User& user, pid_t pid, std::string command,
                        JobNumber number) {
@@ -118,8 +118,8 @@ Job* JobRunner::submit(SubmittedRequest submitted, JobNumber number, const Clien
   job.digest = submitted.digest;
   job.holds_key = !job.key.empty();
   job.keep = submitted.keep.value_or(job.keep);
-  // Another daemon that sends it does not know the server's tools. One that has no tasks by then
-  // does not look at that (MCP 2025-11-25, "Tasks: Task Support and Handling").
+  // Decided now: after a restart the server's tools are unknown. A server without tasks ignores it
+  // (MCP 2025-11-25, "Tasks: Task Support and Handling").
   job.request = router_.with_task(std::move(submitted.request)).bytes;
   Job* const added = store_.add(std::move(job));
   if (added == nullptr) return nullptr;
@@ -164,8 +164,8 @@ JobRequest JobRunner::request_of(const Job& job, const Running& running) const {
           .job = job.id};
 }
 
-/// Sends it for the first time, or what another process has left of it: with the answers to what
-/// was asked about it, or only to have its answer.
+/// Sends the request for the first time, or resumes it: with the answers to its questions, or only
+/// to get its answer.
 void JobRunner::send(Job& job, Running& running) {
   running.stage = Stage::waiting;
   later([this, number = job.number] {
@@ -187,7 +187,7 @@ void JobRunner::send(Job& job, Running& running) {
                          std::string(position.round), std::vector<std::string>(position.answers));
       const Question* const first = router_.questions().first_of(number);
       if (!was_asked || first == nullptr) return;
-      its.stage = Stage::asked;  // its time stands since then
+      its.stage = Stage::asked;  // its time has stopped since then
       its.question = first->id;
     } else {
       router_.start_job(sent->user, std::move(request), std::move(*frame));
@@ -201,7 +201,7 @@ void JobRunner::job_starting(JobNumber number, UpstreamId id, Era side) {
   Running& running = found->second;
   Job& job = *store_.find(number);
   if (running.stage == Stage::waiting) {
-    // The time of one that was sent again goes on.
+    // A request that is sent again keeps its time.
     if (!running.was_left) running.since = loop_.now();
     running.stage = Stage::working;
   }
@@ -210,7 +210,7 @@ void JobRunner::job_starting(JobNumber number, UpstreamId id, Era side) {
   position.id = id;
   position.round.clear();
   position.answers.clear();
-  // What may not be sent again is no longer needed. A modern server may ask for it.
+  // A request that must not be repeated is no longer needed. A modern server may require it again.
   const bool may_be_needed = running.was_left || (store_.keeper() != nullptr &&
                                                   (only_reads(job.method) || side == Era::modern));
   if (!may_be_needed) job.request = {};
@@ -227,7 +227,7 @@ void JobRunner::job_input_required(JobNumber number, std::string_view result) {
   store_.changed(job, JobChange::position);
 }
 
-// What comes.
+// Events.
 
 void JobRunner::job_request_ended(const JobRequest& request, End end) {
   later([this, number = request.number, about_task = request.about_task,
@@ -235,7 +235,7 @@ void JobRunner::job_request_ended(const JobRequest& request, End end) {
     Job* const job = store_.find(number);
     if (has_ended(job)) return;
     Running& running = running_.at(number);
-    // Of one that has become a task the request itself is over.
+    // If the job has become a task, its request is over.
     if ((running.task != nullptr) == about_task) request_ended(*job, running, std::move(ended));
   });
 }
@@ -268,8 +268,7 @@ void JobRunner::response_came(Job& job, Running& running, Frame&& response) {
   }
 }
 
-/// Whether one that another daemon has left waits until the upstream is there: what has come is
-/// only that it is not.
+/// Whether a job of an earlier daemon is retried: the failure only says that the upstream is away.
 bool JobRunner::tries_again(const Job& job, Running& running, const Failure& failure) {
   if (!running.was_left || running.task != nullptr || !failure.error_object.empty()) return false;
   const bool may_be_sent = job.position.round.empty() ? failure.delivered == Delivered::no &&
@@ -313,7 +312,7 @@ void JobRunner::end(Job& job, JobState state, std::string response, bool deliver
   const JobNumber number = job.number;
   running_.erase(number);
   if (AuditTrail* const audit = router_.audit()) audit->job_ended(job.id, response);
-  // What it was asked may have been about another request.
+  // Its questions may have been about another request.
   later([this, number] { router_.questions().job_over(number); });
   if (!store_.end(job, state, std::move(response), delivered, loop_.now())) {
     store_.end(job, JobState::failed,
@@ -330,7 +329,7 @@ void JobRunner::fail(Job& job, const Failure& failure) {
   end(job, JobState::failed, error_reply("null", failure), failure.delivered != Delivered::no);
 }
 
-/// What it has at the upstream is cancelled, too.
+/// Also cancels it at the upstream.
 void JobRunner::fail_and_cancel(Job& job, const Failure& failure) {
   cancel_request(job);
   fail(job, failure);
@@ -351,13 +350,13 @@ void JobRunner::cancel_request(const Job& job) {
   });
 }
 
-/// It works from now on.
+/// The job works from now on.
 void JobRunner::begin_time(Job& job, Running& running) {
   running.since = loop_.now();
   note_time(job, running);
 }
 
-/// It waits for an answer from now on.
+/// The job waits for an answer from now on.
 void JobRunner::stop_time(Job& job, Running& running) {
   if (running.stage != Stage::asked) running.worked += loop_.now() - running.since;
   running.stage = Stage::asked;
@@ -368,7 +367,7 @@ void JobRunner::stop_time(Job& job, Running& running) {
 void JobRunner::note_time(Job& job, const Running& running) {
   job.position.time = {std::chrono::duration_cast<std::chrono::milliseconds>(running.worked),
                        on_calendar(running.since), running.stage == Stage::asked};
-  // What begins is written when it has.
+  // The beginning is written once the request is sent.
   if (job.position.started) store_.changed(job, JobChange::position);
 }
 
@@ -376,7 +375,7 @@ WallTime JobRunner::on_calendar(SteadyTime time) const {
   return loop_.wall_time() + std::chrono::duration_cast<WallTime::duration>(time - loop_.now());
 }
 
-/// Of one that another daemon has left. The calendar may have been set meanwhile.
+/// For a job of an earlier daemon. The calendar may have been changed meanwhile.
 void JobRunner::take_over_time(Running& running, const JobPosition& position) const {
   constexpr WallTime::duration longest = std::chrono::hours(24 * 366 * 100);
   running.worked = position.time.worked;
@@ -384,13 +383,13 @@ void JobRunner::take_over_time(Running& running, const JobPosition& position) co
   if (position.time.since == WallTime()) return;
   const auto ago =
       std::clamp(loop_.wall_time() - position.time.since, WallTime::duration::zero(), longest);
-  // What was asked on a stream comes again; what stands in a result has waited since then.
+  // A question on a stream is asked again; one in a result has been waiting since then.
   if (!position.time.asks || !position.round.empty()) running.since -= ago;
 }
 
 SteadyTime JobRunner::due(const Running& running) const {
   if (running.stage == Stage::asked) return running.since + options_.limits.ttl;
-  // What has not been started waits for a place, which comes, or for a session, and not for long.
+  // A request that is not started waits for a slot or a session, which has its own limit.
   const bool is_working = running.stage != Stage::waiting || running.was_left;
   if (!is_working || options_.request_max.count() == 0) return SteadyTime::max();
   return running.since + options_.request_max - running.worked;
@@ -435,7 +434,7 @@ void JobRunner::check_time() {
   }
 }
 
-// What the upstream asks about jobs.
+// Questions of the upstream about jobs.
 
 std::vector<JobNumber> JobRunner::jobs_to_ask(const Question& question) const {
   const std::string_view task = related_task(question);
@@ -500,7 +499,7 @@ void JobRunner::look_at_questions(JobNumber number) {
   watch(running);
 }
 
-/// What is asked about it is not answered, or is.
+/// Sets whether a question about the job is open.
 void JobRunner::set_asked(const Job& job, Running& running, bool is_asked) {
   router_.set_job_asked(job.user, {.number = job.number, .about_task = running.task != nullptr},
                         is_asked);
@@ -541,7 +540,7 @@ void JobRunner::job_question_answered(JobNumber number, const Question& question
   if (found == running_.end()) return;
   Job& job = *store_.find(number);
   if (question.origin) {
-    // Those to the first questions are kept, in their order.
+    // Answers to the first questions are saved in their order.
     if (result.empty() || question.place != job.position.answers.size()) return;
     job.position.answers.emplace_back(result);
     store_.changed(job, JobChange::position);
@@ -562,8 +561,7 @@ void JobRunner::waiter_gone(JobNumber number, ClientId client, std::string_view 
   look_at_questions(number);
 }
 
-// Jobs that another process has left: a daemon before this one, or in an upgrade the previous
-// process.
+// Jobs taken over from another process: an earlier daemon, or the old process in an upgrade.
 
 void JobRunner::take_over(Job left, bool may_act) {
   left.state = JobState::working;
@@ -620,7 +618,7 @@ void JobRunner::restored() {
   }
 }
 
-/// What a task asks on a stream is lost with that.
+/// A task's question on a stream is lost with the stream.
 bool JobRunner::stays(const Job& job, const Running& running) const {
   const Question* const first = router_.questions().first_of(job.number);
   if (running.task != nullptr) return first == nullptr || !first->origin;

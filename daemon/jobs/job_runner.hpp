@@ -23,46 +23,47 @@ namespace bridge {
 
 class JobWaiters;
 
-/// Jobs that have not ended: their requests at the router, the upstream's questions about them, and
-/// their deadlines (BEHAVIOUR, "Jobs").
+/// Runs the jobs that have not ended: their requests at the router, the upstream's questions about
+/// them, and their deadlines (BEHAVIOUR, "Jobs").
 ///
-/// Owned by the daemon, after the router; the loop's thread only. Events and requests are handled
+/// Owned by the daemon, after the router; the loop's thread only. Events and requests are processed
 /// at the end of the turn, so that neither the router nor a caller is called from within a call.
-/// Bounds: those of the JobStore; the questions, those of QuestionTable. Each job ends: after
+/// Bounds: those of the JobStore; for questions those of QuestionTable. Each job ends: after
 /// --request-max of work, or when a question stays unanswered for --job-ttl.
 class JobRunner final : private JobCalls {
  public:
-  /// What the server has made of a job's request; which task that is says JobPosition.
+  /// The state of a job that has become a task of the server; JobPosition identifies the task.
   struct Task {
     enum class Asked { nothing, state, answers, result };
 
-    Asked asked = Asked::nothing;        ///< what is under way
-    std::vector<InputResponse> answers;  ///< that it has not been told yet
-    std::set<std::string> answered;      ///< the keys of all
+    Asked asked = Asked::nothing;        ///< the request under way
+    std::vector<InputResponse> answers;  ///< not sent to the server yet
+    std::set<std::string> answered;      ///< keys of all answered questions
 
     template <class A>
     void each_field(A& archive) {
       archive(archive.not_saved(asked), answers, answered);
     }
   };
-  /// What there is of a job only until its end, beside its JobPosition.
+  /// The state of an unfinished job that is not saved in its JobPosition.
   struct Running {
     enum class Stage : std::uint8_t {
       waiting,  ///< its request waits at the router
-      working,  ///< it is at the server
-      asked,    ///< the same, or it was answered with questions: something is asked about it
-      pausing,  ///< until `due`: for the next try, or to ask about its task
+      working,  ///< its request is at the server
+      asked,    ///< a question about it is open
+      pausing,  ///< until `due`: before the next try or poll of its task
     };
     friend constexpr Stage last_of(Stage) { return Stage::pausing; }
 
     Stage stage = Stage::waiting;
-    bool for_client = false;        ///< JobRequest
-    bool was_left = false;          ///< by another daemon: it is tried until the upstream is there
-    SteadyTime since{};             ///< working, or asking
-    SteadyTime::duration worked{};  ///< before that
-    std::unique_ptr<Task> task;     ///< what has become of it
-    std::uint64_t question = 0;     ///< Question::id of what is asked
-    bool notes_questions = true;    ///< JobKeeper::note_question() is for the first of several
+    bool for_client = false;  ///< see JobRequest
+    bool was_left =
+        false;  ///< taken over from an earlier daemon: retried until the upstream is reachable
+    SteadyTime since{};             ///< start of the current stage, working or asking
+    SteadyTime::duration worked{};  ///< before `since`
+    std::unique_ptr<Task> task;     ///< its task at the server, if any
+    std::uint64_t question = 0;     ///< Question::id of its open question
+    bool notes_questions = true;  ///< JobKeeper::note_question() is called for the first of several
     std::chrono::milliseconds pause{1000};
     SteadyTime due{};
 
@@ -72,7 +73,7 @@ class JobRunner final : private JobCalls {
               archive.not_saved(notes_questions), archive.not_saved(pause), archive.not_saved(due));
     }
   };
-  /// One that has not ended, as it is saved in an upgrade.
+  /// An unfinished job, as saved in an upgrade.
   struct SavedJob {
     Job job;
     Running running;
@@ -83,7 +84,7 @@ class JobRunner final : private JobCalls {
     }
   };
   struct Saved {
-    std::vector<Job> ended;  ///< in the order of their ends
+    std::vector<Job> ended;  ///< in the order in which they ended
     std::vector<std::pair<User, UsedKey>> keys;
     std::vector<SavedJob> running;
 
@@ -98,48 +99,48 @@ class JobRunner final : private JobCalls {
   JobStore& store() { return store_; }
   const JobStore& store() const { return store_; }
   const JobOptions& options() const { return options_; }
-  /// SIGHUP: takes the times of requests.
+  /// SIGHUP: applies new timeouts.
   void reconfigure(const JobOptions& options);
 
-  /// Takes a token of its user's rate before a submission; why there is none, or nothing.
+  /// Takes a token of the user's rate before a submission. Returns the refusal if there is none.
   std::optional<Failure> take_token(const Client& by) { return router_.take_token(by); }
   bool has_token(const Client& by) const { return router_.permissions().has_token(by); }
-  /// Null: there is no room. `by` is who submits it.
+  /// Null if there is no room. `by`: the submitter.
   Job* submit(SubmittedRequest request, JobNumber number, const Client& by);
-  /// REQUIRES: it has not ended.
+  /// REQUIRES: the job has not ended.
   void cancel(Job& job);
-  /// Answers the first question about the job, with a result or an error, as JSON; the other one is
-  /// empty. `question`: its question_id() if the answer is to no other one; empty: to whatever is
-  /// asked. Returns why it cannot be answered so; empty: it was.
+  /// Answers the first question about the job with a result or an error, as JSON; the other one is
+  /// empty. `question`: the question_id() that the answer is for; empty: any. Returns why it cannot
+  /// be answered; empty: it was.
   std::string answer(const Job& job, std::string_view result, std::string_view error,
                      std::string_view question = {});
-  /// Who waits for the job is another now: what is asked about it is asked of whom it is to be.
+  /// The clients that wait for the job have changed: its question may go to another one.
   void waiters_changed(JobNumber number) { look_at_questions(number); }
-  /// This one waits no longer with that request (raw JSON).
+  /// This client no longer waits with that request (raw JSON).
   void waiter_gone(JobNumber number, ClientId client, std::string_view raw_id);
-  /// What was told or asked for in this turn is done now.
+  /// Processes the events and requests of this turn.
   void settle();
 
-  /// The bridge is being upgraded: ends those that have not ended and do not go along.
+  /// The daemon is being upgraded: ends unfinished jobs that do not survive.
   void end_unfinished();
-  /// All that do.
+  /// All that survive.
   Saved save();
   /// Resumes a job that had not ended: polls its task, resumes its response's stream in its
   /// session, asks its questions again, and sends what was never sent or only reads; while the
   /// upstream is away it waits, up to --request-max. A request that may have been carried out and
-  /// cannot be found again fails `closed`, `unknown`, as does every one without `may_act`. Before
-  /// any client, and before the requests of submitted jobs.
+  /// cannot be resumed fails with `closed`, `unknown`; so does every one without `may_act`. Called
+  /// before any client, and before requests of submitted jobs.
   void take_over(Job left, bool may_act = true);
-  /// A job to be, with a name of its own. `number`: of JobStore::next_number().
+  /// A new job with an id of its own. `number`: from JobStore::next_number().
   Job new_job(std::string method, const User& user, pid_t pid, std::string command,
               JobNumber number);
-  /// Jobs were put into the store: it is looked at when they are to be forgotten.
+  /// Jobs were restored: sets the time for forgetting them.
   void restored();
-  /// The daemon is ending, and the next one takes over what has not ended.
+  /// The daemon is ending, and the next one takes over unfinished jobs.
   void leave_unfinished() { leaves_unfinished_ = true; }
-  /// Whether it has an unanswered question.
+  /// Whether a question about the job is open.
   bool is_asked(JobNumber number) const { return router_.questions().first_of(number) != nullptr; }
-  /// Those that have not ended and whose requests were sent.
+  /// Visits the unfinished jobs whose requests were sent.
   template <class Visit>
   void each_started(Visit&& visit) {
     for (const auto& [number, running] : running_) {
@@ -147,9 +148,9 @@ class JobRunner final : private JobCalls {
       if (job.position.started) visit(job);
     }
   }
-  /// Of what the previous process has saved, what has ended.
+  /// Restores the ended jobs of an upgrade.
   void restore_ended(std::vector<Job>&& jobs, std::vector<std::pair<User, UsedKey>>&& keys);
-  /// What has not; before the requests in flight are restored.
+  /// Restores the unfinished jobs, before the requests in flight.
   void restore_running(std::vector<SavedJob> jobs);
 
  private:
@@ -182,7 +183,7 @@ class JobRunner final : private JobCalls {
   void fail(Job& job, const Failure& failure);
   void fail_and_cancel(Job& job, const Failure& failure);
   void cancel_request(const Job& job);
-  // How long one works.
+  // Working time.
   void begin_time(Job& job, Running& running);
   void stop_time(Job& job, Running& running);
   void note_time(Job& job, const Running& running);
@@ -195,7 +196,7 @@ class JobRunner final : private JobCalls {
 
   void resume_left(Job& job, Running& running);
   bool stays(const Job& job, const Running& running) const;
-  // Tasks of the server: job_runner_tasks.cpp.
+  // Tasks of the server.
   bool begins_task(Job& job, Running& running, const Frame& response);
   void task_answered(Job& job, Running& running, Frame&& response);
   void task_is(Job& job, Running& running, ServerTask task);
@@ -210,10 +211,10 @@ class JobRunner final : private JobCalls {
   JobWaiters* waiters_ = nullptr;
   JobStore store_;
   std::map<JobNumber, Running> running_;
-  std::deque<std::function<void()>> later_;  ///< in this turn
+  std::deque<std::function<void()>> later_;  ///< events of this turn
   bool leaves_unfinished_ = false;
-  DeadlineTimer clock_;       ///< of those that have not ended
-  DeadlineTimer forgetting_;  ///< of those that have
+  DeadlineTimer clock_;       ///< deadlines of unfinished jobs
+  DeadlineTimer forgetting_;  ///< when ended jobs are forgotten
   Deferred end_of_turn_;
 };
 

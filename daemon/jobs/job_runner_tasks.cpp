@@ -10,7 +10,7 @@
 namespace bridge {
 namespace {
 
-/// A task asks no more than so often: what was answered is kept by its key.
+/// The most questions that a task may ask, since each answer is saved by its key.
 constexpr std::size_t most_questions = 1024;
 
 Failure unreadable() {
@@ -20,7 +20,7 @@ Failure unreadable() {
 
 }  // namespace
 
-/// Whether the answer to the job's request is that it is a task now.
+/// Whether the response to the job's request says that it is now a task.
 bool JobRunner::begins_task(Job& job, Running& running, const Frame& response) {
   const auto form = form_of_task(response);
   if (!form || (*form == ServerTask::Form::legacy && job.method != "tools/call")) return false;
@@ -48,7 +48,7 @@ void JobRunner::task_is(Job& job, Running& running, ServerTask state) {
   } else if (state.status == Status::cancelled) {
     end(job, JobState::cancelled, {}, true);
   } else if (job.position.task_form == static_cast<std::uint64_t>(ServerTask::Form::legacy)) {
-    // Its stream has the questions, and in the end the response.
+    // Its stream has the questions and finally the response.
     ask_task(job, running, Task::Asked::result);
   } else if (state.status == Status::input_required) {
     task_asks(job, running, state.questions);
@@ -64,7 +64,7 @@ void JobRunner::task_is(Job& job, Running& running, ServerTask state) {
   }
 }
 
-/// Those of the questions that were not asked yet.
+/// The questions that were not asked yet.
 void JobRunner::task_asks(Job& job, Running& running, const std::vector<InputRequest>& questions) {
   Task& task = *running.task;
   pause(running, running.pause);

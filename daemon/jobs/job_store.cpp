@@ -9,22 +9,22 @@
 namespace bridge {
 namespace {
 
-/// A response has so much room from the start: the error of a job whose answer does not fit must.
+/// Room reserved for a response: the error of a job whose answer does not fit must fit.
 constexpr std::size_t reserved_for_response = 512;
 
 std::size_t charge_of_response(const std::string& response) {
   return response.size() - std::min(response.size(), reserved_for_response);
 }
 
-/// One that was cancelled has nothing to tell.
+/// A cancelled job has no response to collect.
 bool waits_to_be_collected(const Job& job) { return !job.collected && !job.response.empty(); }
 
 }  // namespace
 
-/// Everything that can be long, and what a job takes besides.
+/// The bytes of everything that can be long, and the fixed size of a job.
 std::size_t JobStore::charge_of(const Job& job) {
   constexpr std::size_t overhead =
-      sizeof(Job) + 256 + reserved_for_response;  // with its places in the indexes
+      sizeof(Job) + 256 + reserved_for_response;  // including its index entries
   const std::size_t question =
       job.question ? job.question->method.size() + job.question->params.size() : 0;
   return overhead + job.id.size() + job.method.size() + job.tool.size() + 2 * job.key.size() +
@@ -132,8 +132,8 @@ const UsedKey* JobStore::used_key(const User& user, std::string_view key, Steady
   return owner->second.used_keys.find(key);
 }
 
-/// What one user may have, and whether that can be had by pushing its own ended ones out. Then they
-/// are, as many as it takes.
+/// Makes room for a user's job by removing that user's ended jobs, as many as needed; false if that
+/// cannot be enough.
 bool JobStore::make_room(Owner& owner, std::size_t jobs, std::size_t bytes) {
   const std::size_t share = someone_else_has_jobs(owner) ? 2 : 1;
   const std::size_t most_jobs = std::max<std::size_t>(1, limits_.jobs / share);
@@ -156,7 +156,7 @@ bool JobStore::push_out_one(Owner& owner) {
   return true;
 }
 
-/// While `owner` has, or is to have, a job, no other one has more than half.
+/// While `owner` has a job, no other user keeps more than half.
 void JobStore::trim_others(const Owner& owner) {
   for (auto& [user, other] : owners_) {
     if (&other != &owner) trim(other);
@@ -170,7 +170,7 @@ void JobStore::trim(Owner& owner) {
   }
 }
 
-/// REQUIRES: it has not ended.
+/// REQUIRES: the job has not ended.
 bool JobStore::grow(Job& job, std::size_t bytes) {
   if (bytes == 0) return true;
   Owner& owner = owners_.at(job.user);
@@ -181,7 +181,7 @@ bool JobStore::grow(Job& job, std::size_t bytes) {
   return true;
 }
 
-/// REQUIRES: it has not ended.
+/// REQUIRES: the job has not ended.
 void JobStore::shrink(Job& job, std::size_t bytes) {
   job.bytes -= bytes;
   owners_.at(job.user).bytes -= bytes;

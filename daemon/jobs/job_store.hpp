@@ -19,26 +19,26 @@
 
 namespace bridge {
 
-/// Keeps the jobs beyond the daemon's life. Implemented by JobLog.
+/// Saves the jobs beyond the daemon's life. Implemented by JobLog.
 class JobKeeper {
  public:
-  /// Writes what has changed, at once. Whether it outlives the daemon.
+  /// Writes the changes at once. Returns whether they survive the daemon.
   virtual bool write_changes() = 0;
-  /// The upstream asks something on the stream of this job's answer: until it is answered that
-  /// stream is to go on before the question.
+  /// The upstream asks something on the stream of this job's answer: until that is answered, the
+  /// stream is resumed from before the question.
   virtual void note_question(Job& job) = 0;
 
   virtual ~JobKeeper() = default;
 };
 
-/// What the key of a forgotten job leaves behind, so that the job is not begun a second time.
+/// What remains of a forgotten job with a key, so that the job is not begun twice.
 struct UsedKey {
   std::string key;
   std::uint64_t digest = 0;  ///< of method and params
   std::string job;           ///< its id
   JobState state = JobState::completed;
   SteadyTime until{};
-  std::uint64_t number = 0;  ///< in the order in which they were added; UsedKeys gives it
+  std::uint64_t number = 0;  ///< increases with each added key
 
   template <class A>
   void each_field(A& archive) {
@@ -46,13 +46,14 @@ struct UsedKey {
   }
 };
 
-/// Those of one user. Pure. Bounded by max_keys and max_bytes: the oldest go first, counted.
+/// The used keys of one user. Pure. Bounds: max_keys and max_bytes; the oldest are dropped first,
+/// counted.
 class UsedKeys {
  public:
   static constexpr std::size_t max_keys = 10'000;
   static constexpr std::size_t max_bytes = 4u << 20;
 
-  /// REQUIRES: not one of them; `until` is not before that of the one added last.
+  /// REQUIRES: the key is new; `until` is not before that of the last one.
   void add(UsedKey key) {
     bytes_ += charge_of(key);
     key.number = ++last_number_;
@@ -64,7 +65,7 @@ class UsedKeys {
       ++pushed_out_;
     }
   }
-  /// Null: none, or it is over.
+  /// Null: absent or expired.
   const UsedKey* find(std::string_view key) const {
     const auto found = by_key_.find(key);
     return found == by_key_.end() ? nullptr : &*found->second;
@@ -75,14 +76,14 @@ class UsedKeys {
 
   bool empty() const { return keys_.empty(); }
   std::size_t size() const { return keys_.size(); }
-  /// Of keys and jobs' ids.
+  /// The bytes of keys and job ids.
   std::size_t text_bytes() const { return bytes_ - keys_.size() * overhead; }
   std::uint64_t pushed_out() const { return pushed_out_; }
   auto begin() const { return keys_.begin(); }
   auto end() const { return keys_.end(); }
 
  private:
-  static constexpr std::size_t overhead = 168;  // of a node of the list, and one of the index
+  static constexpr std::size_t overhead = 168;  // of a list node and an index node
   using List = std::list<UsedKey>;
 
   static std::size_t charge_of(const UsedKey& key) {
@@ -94,21 +95,21 @@ class UsedKeys {
     keys_.pop_front();
   }
 
-  List keys_;  ///< in the order in which they end
+  List keys_;  ///< in order of expiry
   std::map<std::string_view, List::iterator> by_key_;
   std::size_t bytes_ = 0;
   std::uint64_t pushed_out_ = 0;
   std::uint64_t last_number_ = 0;
 };
 
-/// What of a job has changed, as bits.
+/// The changed parts of a job, as bits.
 enum class JobChange : std::uint8_t { nothing = 0, outcome = 1, position = 2, all = 4 };
 
-/// What has changed since it was written last.
+/// The changes since the last write.
 struct JobChanges {
   std::map<JobNumber, unsigned> jobs;
   std::vector<JobNumber> forgotten;
-  std::vector<std::pair<User, UsedKey>> keys;  ///< that forgotten ones have left
+  std::vector<std::pair<User, UsedKey>> keys;  ///< used keys of forgotten jobs
 };
 
 /// --jobs, --jobs-bytes, --job-ttl.
@@ -118,30 +119,30 @@ struct JobLimits {
   std::chrono::milliseconds ttl{24 * 3600 * 1000};
 };
 
-/// The jobs, and what their keys leave behind (BEHAVIOUR, "Jobs: bounds"). Pure; time is given.
+/// The jobs, and the used keys of forgotten ones (BEHAVIOUR, "Jobs: bounds"). Pure; time is passed
+/// in.
 ///
-/// Owned by the JobRunner; the loop's thread only. Bounded by JobLimits: what has ended is pushed
-/// out by later jobs of the same user, the oldest first, those without a key before those with one.
-/// While another user has any job, none gets more than half of the bounds; what one has over that
-/// already gives way when another submits a job.
+/// Owned by the JobRunner; the loop's thread only. Bounds: JobLimits. Ended jobs make room for
+/// later jobs of the same user, oldest first, those with a key last. While another user has a job,
+/// no user gets more than half; a user above that makes room when another submits a job.
 class JobStore {
  public:
   struct Counts {
     std::uint64_t submitted = 0;
-    std::array<std::uint64_t, job_states> ended{};  ///< by the state of the end
-    std::uint64_t pushed_out = 0;                   ///< ended ones that gave way to others
+    std::array<std::uint64_t, job_states> ended{};  ///< by final state
+    std::uint64_t pushed_out = 0;                   ///< ended ones that made room for others
     std::uint64_t expired = 0;
     std::uint64_t refused = 0;       ///< submits without room
-    std::uint64_t not_restored = 0;  ///< ended ones of another daemon, without room
+    std::uint64_t not_restored = 0;  ///< ended ones of an earlier daemon, without room
   };
 
   explicit JobStore(JobLimits limits) : limits_(limits) {}
   JobStore(const JobStore&) = delete;
   JobStore& operator=(const JobStore&) = delete;
-  /// Null: nothing is kept, nor is it noted what has changed.
+  /// Null: nothing is saved, and no changes are recorded.
   void set_keeper(JobKeeper* keeper) { keeper_ = keeper; }
   JobKeeper* keeper() const { return keeper_; }
-  /// Writes what has changed, at once. Whether jobs outlive the daemon.
+  /// Writes the changes at once. Returns whether jobs survive the daemon.
   bool write() { return keeper_ != nullptr && keeper_->write_changes(); }
   void changed(const Job& job, JobChange what) {
     if (keeper_ != nullptr) changes_.jobs[job.number] |= static_cast<unsigned>(what);
@@ -149,14 +150,13 @@ class JobStore {
   JobChanges take_changes() { return std::exchange(changes_, {}); }
 
   JobNumber next_number() { return static_cast<JobNumber>(++last_number_); }
-  /// Null: there is no room, even with all that has ended of this user pushed out. REQUIRES: a
-  /// number of next_number(), no key or one that no job and no used key has.
+  /// Null if there is no room even without this user's ended jobs. REQUIRES: a number from
+  /// next_number(); a new key, or none.
   Job* add(Job job);
-  /// Whether there is room for it, or was made.
+  /// Makes room for the job if possible; returns whether there is room.
   bool make_room_for(const Job& job);
-  /// One that another process has kept, as it was. For one that has not ended there is room
-  /// whatever the bounds are by now: ended ones of its user go first. Null: there is none for one
-  /// that has ended.
+  /// Restores a job unchanged. An unfinished one always has room, whatever the present bounds:
+  /// ended jobs of its user make room. Null: an ended one without room.
   Job* restore(Job job);
   void restore(const User& user, UsedKey key);
 
@@ -166,45 +166,45 @@ class JobStore {
   Job* with_key(const User& user, std::string_view key);
   const UsedKey* used_key(const User& user, std::string_view key, SteadyTime now);
 
-  /// Over `longest_progress` bytes it is not kept.
+  /// Over `longest_progress` bytes it is dropped.
   void set_progress(Job& job, std::string_view params);
-  /// False: there is no room for the question.
+  /// False: no room for the question.
   bool ask(Job& job, JobQuestion question);
   void proceed(Job& job);
-  /// False: there is no room for the response; it did not end. REQUIRES: it has not ended.
+  /// False: no room for the response; the job did not end. REQUIRES: it has not ended.
   bool end(Job& job, JobState state, std::string response, bool delivered, SteadyTime now);
-  /// REQUIRES: it has ended.
+  /// REQUIRES: the job has ended.
   void note_collected(Job& job);
-  /// REQUIRES: it has ended.
+  /// REQUIRES: the job has ended.
   void forget(Job& job, SteadyTime now);
-  /// Forgets what was kept for long enough. Returns when to look again, if anything has ended.
+  /// Forgets jobs and keys that have expired. Returns when to call again, if any job has ended.
   std::optional<SteadyTime> expire(SteadyTime now);
 
-  /// Newest first; `visit` returns false to stop, and changes nothing.
+  /// Newest first; `visit` returns false to stop, and must not change anything.
   template <class Visit>
   void each_newest_first(Visit&& visit) const {
     for (auto at = jobs_.rbegin(); at != jobs_.rend(); ++at) {
       if (!visit(at->second)) return;
     }
   }
-  /// The same for those after this one, in the order of submission; `visit` as above.
+  /// The jobs after this one in order of submission; `visit` as above.
   template <class Visit>
   void each_after(JobNumber number, Visit&& visit) const {
     for (auto at = jobs_.upper_bound(number); at != jobs_.end(); ++at) {
       if (!visit(at->second)) return;
     }
   }
-  /// The last one that was given out.
+  /// The last number assigned.
   JobNumber last_number() const { return static_cast<JobNumber>(last_number_); }
-  /// `visit` gets the user too; in the order in which they end, of each user.
+  /// `visit` also gets the user; in order of expiry per user.
   template <class Visit>
   void each_used_key(Visit&& visit) const {
     for (const auto& [user, owner] : owners_) {
       for (const UsedKey& key : owner.used_keys) visit(user, key);
     }
   }
-  /// Those behind the place, a user's and a key's number, in the order of places; `visit` returns
-  /// false to stop, and changes nothing.
+  /// The keys after this place (a user and a key's number), in order; `visit` returns false to
+  /// stop, and must not change anything.
   template <class Visit>
   void each_used_key_after(const std::pair<User, std::uint64_t>& place, Visit&& visit) const {
     for (auto at = owners_.lower_bound(place.first); at != owners_.end(); ++at) {
@@ -214,13 +214,13 @@ class JobStore {
       }
     }
   }
-  /// How many of them there are, and the bytes of their texts.
+  /// The number of used keys, and the bytes of their texts.
   std::pair<std::size_t, std::size_t> size_of_used_keys() const;
   std::size_t size() const { return jobs_.size(); }
   std::size_t bytes() const { return bytes_; }
-  /// How many there are in this state.
+  /// The number of jobs in this state.
   std::size_t in_state(JobState state) const { return states_[static_cast<std::size_t>(state)]; }
-  /// How many have ended with an undelivered response.
+  /// The number of ended jobs with an undelivered response.
   std::size_t uncollected() const { return uncollected_; }
   const Counts& counts() const { return counts_; }
   const JobLimits& limits() const { return limits_; }
@@ -228,7 +228,7 @@ class JobStore {
   static constexpr std::size_t longest_progress = 4096;
 
  private:
-  /// In the order in which ended ones are pushed out: whether one has a key, and its end's number.
+  /// The order in which ended jobs make room: whether it has a key, then the number of its end.
   using Place = std::pair<bool, std::uint64_t>;
   struct Owner {
     std::size_t jobs = 0;
@@ -257,24 +257,24 @@ class JobStore {
   JobKeeper* keeper_ = nullptr;
   JobChanges changes_;
   std::map<JobNumber, Job> jobs_;
-  std::unordered_map<std::string_view, JobNumber> by_id_;  ///< the ids lie in the jobs
+  std::unordered_map<std::string_view, JobNumber> by_id_;  ///< keys are views of the jobs' ids
   std::map<User, Owner> owners_;
-  std::map<std::pair<SteadyTime, JobNumber>, Place> due_;  ///< of the ended ones, and their places
+  std::map<std::pair<SteadyTime, JobNumber>, Place> due_;  ///< ended jobs by expiry
   std::array<std::size_t, job_states> states_{};
   std::size_t bytes_ = 0;
   std::size_t uncollected_ = 0;
   std::uint64_t last_number_ = 0;
   std::uint64_t last_end_ = 0;
-  SteadyTime latest_{};  ///< the last time that was given
+  SteadyTime latest_{};  ///< the latest time passed in
   Counts counts_;
 };
 
 struct JobOptions {
   JobLimits limits;
-  bool shared = false;  ///< --jobs-shared: everybody sees all jobs
-  /// --request-max: how long a job may work in all; 0: as long as it takes.
+  bool shared = false;  ///< --jobs-shared: every user sees all jobs
+  /// --request-max: the total working time of a job; 0: unlimited.
   std::chrono::milliseconds request_max{3600000};
-  /// How long a caller over HTTP may wait: an answer has to come before --http-timeout.
+  /// The longest wait of a caller over HTTP: an answer must come before --http-timeout.
   std::chrono::milliseconds longest_http_wait{55000};
 };
 

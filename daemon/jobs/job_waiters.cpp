@@ -14,7 +14,7 @@
 namespace bridge {
 namespace {
 
-/// The job's response under the id of the request that it was. `job` is null if it is forgotten.
+/// The job's response under the id of its original request. `job` is null if it is forgotten.
 std::string delivered_response(const Job* job, std::string_view request_id) {
   const auto id = job != nullptr ? find_member(job->response, "id") : std::nullopt;
   if (id) {
@@ -70,7 +70,7 @@ void JobWaiters::add(const Client& client, const Frame& request, Job& job, const
   forget_collected();
 }
 
-// What the jobs say.
+// Events of jobs.
 
 void JobWaiters::job_settled(const Job& job) {
   const auto [begin, end] = all_.equal_range(job.number);
@@ -83,10 +83,10 @@ void JobWaiters::job_progress(const Job& job, std::string_view params) {
   for (auto at = begin; at != end; ++at) {
     const WaitingCollect& collector = at->second;
     Client* const client = clients_.find(collector.client);
-    // The next one says more than one that waits in a queue.
+    // The next progress replaces one that would wait in a queue.
     if (client == nullptr || collector.progress_token.empty() || client->channel.congested())
       continue;
-    const std::string_view rest = params.substr(1);  // behind the brace
+    const std::string_view rest = params.substr(1);  // after the brace
     const bool is_empty = rest.find_first_not_of(" }") == rest.npos;
     client->channel.send_about(
         collector.request_id,
@@ -116,13 +116,13 @@ std::vector<JobWaiter> JobWaiters::waiters_for(JobNumber number) const {
   return waiters;
 }
 
-/// Another client is asked its question, or the job waits for an answer.
+/// The question goes to another client, or the job waits for an answer.
 void JobWaiters::ask_no_more(All::iterator at) {
   at->second.may_be_asked = false;
   runner_.waiter_gone(at->first, at->second.client, at->second.request_id);
 }
 
-/// Answers its request, if it is to be answered now; then it is one of them no more.
+/// Answers the collect if it is due, and removes it.
 void JobWaiters::tell(All::iterator at) {
   Client* const client = clients_.find(at->second.client);
   Job* const job = runner_.store().find(at->first);
@@ -152,7 +152,7 @@ void JobWaiters::forget_collected() {
   }
 }
 
-/// Those that have waited for long enough are told how the job stands.
+/// Answers the collects whose time is over with the state of their jobs.
 void JobWaiters::tell_due() {
   const SteadyTime now = loop_.now();
   for (const auto at : select([&](const WaitingCollect& one) { return one.until <= now; })) {
@@ -174,7 +174,7 @@ void JobWaiters::tell_all() {
   }
 }
 
-// What the clients say.
+// Events of clients.
 
 bool JobWaiters::cancel(const Client& client, std::string_view raw_id) {
   const auto found = select([&](const WaitingCollect& one) {

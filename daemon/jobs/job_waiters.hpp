@@ -13,28 +13,27 @@
 
 namespace bridge {
 
-/// What a `bridge/collect` asks for, that waits.
+/// A waiting `bridge/collect`.
 struct Collect {
-  /// The request itself rather than a collect: its client was promised the response later, and gets
-  /// it when the job ends.
+  /// Not a collect but the request itself: it became a job, and its client gets the response when
+  /// the job ends.
   bool delivers = false;
-  bool keep = true;      ///< else a job whose end was collected is forgotten
-  bool answers = false;  ///< questions about the job
+  bool keep = true;      ///< otherwise the job is forgotten once its end was collected
+  bool answers = false;  ///< it answers questions about the job
   std::chrono::milliseconds wait{};
 };
 
-/// The callers of `bridge/collect` that wait for an end or a question of a job; what it is asked
-/// meanwhile is asked of one of them that answers (Questions::offer).
+/// The callers of `bridge/collect` that wait for the end or a question of a job. A new question
+/// goes to one of them that answers (Questions::offer).
 ///
-/// Owned by the daemon; the loop's thread only. Bounds: `max_of_client` of each client, of
-/// `longest_names`, and of requests whose answers are delivered as many as there are jobs; what one
-/// is told waits until its client's queue has room.
+/// Owned by the daemon; the loop's thread only. Bounds: `max_of_client` per client,
+/// `longest_names`, and one delivery per job. A message waits until its client's queue has room.
 class JobWaiters {
  public:
   static constexpr std::size_t max_of_client = 64;
-  static constexpr std::size_t longest_names = 4096;  ///< id and progress token of one, together
+  static constexpr std::size_t longest_names = 4096;  ///< bytes of id and progress token together
 
-  /// A request that has become a job, and whose client still waits for its answer.
+  /// A request that has become a job, whose client still waits for the answer.
   struct Delivery {
     JobNumber job{};
     ClientId client{};
@@ -50,27 +49,27 @@ class JobWaiters {
   JobWaiters(EventLoop& loop, JobRunner& runner, const Clients& clients);
 
   bool has_room_for(const Client& client) const;
-  /// `request` is its `bridge/collect`.
+  /// `request` is the client's `bridge/collect`.
   void add(const Client& client, const Frame& request, Job& job, const Collect& collect,
            Control::Reply reply);
   std::size_t size() const { return all_.size(); }
 
-  /// In an upgrade.
+  /// For an upgrade.
   std::vector<Delivery> save() const;
-  /// REQUIRES: its client is there, and its job.
+  /// REQUIRES: the client and the job were restored.
   void restore(Delivery saved, Control::Reply reply);
 
-  // As Control.
+  // As in Control.
   bool cancel(const Client& client, std::string_view raw_id);
   void client_can_be_asked(const Client& client);
   void client_half_closed(const Client& client);
   void client_drained(const Client& client);
   void client_left(const Client& client);
-  /// The daemon is ending: tells the waiting clients the state of their jobs.
+  /// The daemon is ending: answers the waiting clients with the states of their jobs.
   void tell_all();
 
-  // From the JobRunner, at the end of a turn; the job is one of the store.
-  /// It has ended, or is input_required.
+  // Called by the JobRunner at the end of a turn; the job is in the store.
+  /// The job has ended, or is input_required.
   void job_settled(const Job& job);
   /// `params` of a `notifications/progress`, without the token.
   void job_progress(const Job& job, std::string_view params);
@@ -88,7 +87,7 @@ class JobWaiters {
     bool answers = false;
     bool delivers = false;
     bool may_be_asked = true;
-    bool is_due = false;  ///< told as soon as its queue has room, whatever the job's state
+    bool is_due = false;  ///< answered as soon as its queue has room, whatever the job's state
     SteadyTime until{};
     Control::Reply reply;
   };
@@ -105,9 +104,9 @@ class JobWaiters {
   EventLoop& loop_;
   JobRunner& runner_;
   const Clients& clients_;
-  All all_;  ///< by the job
+  All all_;  ///< by job
   std::map<ClientId, std::size_t> of_client_;
-  std::vector<JobNumber> collected_;  ///< to be forgotten, when all who wait for them were told
+  std::vector<JobNumber> collected_;  ///< to be forgotten once all waiting clients were answered
   DeadlineTimer clock_;
 };
 

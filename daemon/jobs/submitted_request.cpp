@@ -17,13 +17,14 @@
 namespace bridge {
 namespace {
 
-/// What concerns a connection, or is answered by the bridge.
+/// Methods of a connection, or answered by the bridge.
 constexpr std::array<std::string_view, 7> of_connections = {
     "initialize",           "server/discover",  "ping",
     "subscriptions/listen", "logging/setLevel", "resources/subscribe",
     "resources/unsubscribe"};
 
-/// What a modern client says of itself is not said of a job: its questions are answered otherwise.
+/// A modern client's own description does not apply to a job, whose questions are answered
+/// differently.
 bool is_replaced(std::string_view raw_key) {
   const std::string key = unescape(raw_key);
   return key == meta_key::protocol_version || key == meta_key::client_capabilities ||
@@ -38,7 +39,7 @@ std::variant<Frame, std::string> parsed(std::string bytes) {
   return std::move(std::get<Frame>(frame));
 }
 
-/// With the job's progress token, and without what only a connection's request says.
+/// With the job's progress token, without what only a connection's request contains.
 std::variant<Frame, std::string> as_job(Frame request, JobNumber number) {
   if (request.meta.present()) {
     auto stripped = parsed(without_meta_members(request, is_replaced));
@@ -56,7 +57,7 @@ std::string tool_called(const Frame& request) {
   return shortened(find_string(request.text(request.params), "name").value_or(""));
 }
 
-/// Reads what concerns the job and not its request. Returns what is wrong.
+/// Parses what concerns the job but not its request. Returns an error message, or "".
 std::string read_key_and_time(std::string_view params, SubmittedRequest& submitted) {
   if (const auto raw = find_member(params, "key")) {
     submitted.key = is_string(*raw) ? unescape(raw->substr(1, raw->size() - 2)) : std::string();

@@ -8,20 +8,19 @@
 
 namespace bridge {
 
-/// A transport whose clients are fed from the ring. Implemented by UnixClients, HttpFrontend and
-/// Listens.
+/// Clients that are fed from the ring: UnixClients, HttpFrontend, Listens.
 class NotificationReaders {
  public:
-  /// The ring has something new for them.
+  /// The ring has a new entry.
   virtual void ring_grew() = 0;
-  /// Find out which clients have read all they were given, and tell the ring.
+  /// Reports to the ring what clients have read.
   virtual void acknowledge_read() = 0;
 
  protected:
   ~NotificationReaders() = default;
 };
 
-/// The ring together with those who read from it. Owned by the daemon; the loop's thread only.
+/// The ring and its readers. Owned by the daemon; the loop's thread only.
 class NotificationFeed {
  public:
   /// `clock` outlives the feed.
@@ -33,7 +32,7 @@ class NotificationFeed {
 
   /// Puts a session notification into the ring and wakes the readers.
   void publish(std::string message, std::string_view method, std::string coalesce_key = {}) {
-    // What a client has read meanwhile was taken, not dropped.
+    // Entries that clients have read meanwhile count as taken, not dropped.
     const auto now = clock_.wall_time();
     if (ring_.about_to_drop(message.size(), now)) acknowledge_read();
     if (!ring_.push(std::move(message), method, std::move(coalesce_key), now)) return;

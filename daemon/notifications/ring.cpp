@@ -9,7 +9,7 @@
 namespace bridge {
 namespace {
 
-/// Who has taken an entry without being a reader.
+/// The reader number for entries taken otherwise.
 constexpr std::uint64_t no_reader = ~std::uint64_t{0};
 
 Sequence after(Sequence sequence) { return static_cast<Sequence>(value_of(sequence) + 1); }
@@ -69,7 +69,7 @@ void Ring::add(RingEntry entry) {
   entries_.push_back(std::move(entry));
 }
 
-/// For so many more.
+/// Makes room for this many more.
 void Ring::make_room(std::size_t entries, std::size_t bytes) {
   while (!entries_.empty() &&
          (entries_.size() + entries > limits_.entries || bytes_ + bytes > limits_.bytes)) {
@@ -144,7 +144,7 @@ RingReader Ring::join(WallTime now) {
 const RingEntry* Ring::next_for(RingReader& reader, Sequence until, std::uint64_t& lost) const {
   if (reader.next > until) return nullptr;
   if (reader.next < oldest()) {
-    // What was pushed out before it joined was never promised to it.
+    // Entries pushed out before it joined are not lost to it.
     lost += pushed_out_.count_from(std::max(reader.next, reader.joined));
     reader.next = oldest();
   }

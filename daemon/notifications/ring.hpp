@@ -19,16 +19,16 @@ namespace bridge {
 
 struct RingEntry;
 
-/// Which entries have left the ring at its old end, for the readers that had not come to them. One
-/// that was coalesced away was not pushed out, and leaves a hole. Pure.
+/// Counts the entries pushed out at the ring's old end, for slow readers. Coalesced entries were
+/// not pushed out and leave holes. Pure.
 ///
-/// Bounded: of the parts between holes the newest max_runs are known. A reader that is still
-/// further behind is told of fewer than it has lost.
+/// Bounds: the newest max_runs runs between holes; for a reader further behind the count is too
+/// low.
 class PushedOut {
  public:
   static constexpr std::size_t max_runs = 1000;
 
-  /// REQUIRES: `sequence` is above all before.
+  /// REQUIRES: `sequence` is higher than all before.
   void add(Sequence sequence) {
     const std::uint64_t number = value_of(sequence);
     if (runs_.empty() || runs_.back().end != number) {
@@ -39,7 +39,7 @@ class PushedOut {
     ++count_;
   }
 
-  /// How many were pushed out from this one on.
+  /// The number pushed out from this one on.
   std::uint64_t count_from(Sequence sequence) const {
     const std::uint64_t number = value_of(sequence);
     const auto run = std::partition_point(runs_.begin(), runs_.end(),
@@ -52,7 +52,7 @@ class PushedOut {
   struct Run {
     std::uint64_t begin;
     std::uint64_t end;     ///< one past its last
-    std::uint64_t before;  ///< how many were pushed out before it
+    std::uint64_t before;  ///< number pushed out before it
   };
 
   std::deque<Run> runs_;
@@ -69,7 +69,7 @@ enum class RingChange : std::uint8_t {
 /// Called from within the ring's calls; must not change the ring.
 using RingObserver = std::function<void(RingChange change, const RingEntry& entry)>;
 
-/// All counts of a ring, with the place of the newest entry it ever had.
+/// The counters of a ring, and the number of its newest entry.
 struct RingCounts {
   std::uint64_t newest = 0;
   std::uint64_t dropped = 0;
@@ -96,9 +96,9 @@ struct RingLimits {
 struct RingEntry {
   Sequence sequence{};
   WallTime time;
-  std::string line;  ///< as it goes to a client, with the `\n`
+  std::string line;  ///< as sent to a client, with the `\n`
   std::string coalesce_key;
-  std::uint64_t taken_by = 0;  ///< RingReader::number; 0: nobody has taken it
+  std::uint64_t taken_by = 0;  ///< RingReader::number; 0: not taken
 
   bool taken() const { return taken_by != 0; }
 
@@ -111,15 +111,15 @@ struct RingEntry {
 /// Whether a reader gets the entry; the others are neither given to it nor taken by it. Pure.
 using RingFilter = std::function<bool(const RingEntry& entry)>;
 
-/// Where a client stands in the ring. Owned by the client's connection; the ring does not know its
+/// A client's position in the ring. Owned by the client's connection; the ring does not know its
 /// readers.
 struct RingReader {
-  std::uint64_t number = 0;  ///< of this ring's readers, from 1
-  Sequence joined{};         ///< older entries are for it only while nobody has taken them
-  Sequence next{};           ///< the next one to write
-  Sequence acknowledged{};   ///< all before this were seen to be read by the client
-  Sequence first{};          ///< where its reading began
-  const RingFilter* filter = nullptr;  ///< null: all are for it
+  std::uint64_t number = 0;            ///< identifies the reader, from 1
+  Sequence joined{};                   ///< older entries are for it only if not taken
+  Sequence next{};                     ///< the next one to write
+  Sequence acknowledged{};             ///< the client has read everything before this
+  Sequence first{};                    ///< its first entry
+  const RingFilter* filter = nullptr;  ///< null: all entries
 
   template <class A>
   void each_field(A& archive) {
@@ -128,22 +128,20 @@ struct RingReader {
   }
 };
 
-/// The one store of session notifications (BEHAVIOUR, "Ring"). Pure: no sockets, and the time is an
-/// argument; the loop's thread only.
+/// The store of session notifications (BEHAVIOUR, "Ring"). Pure: no sockets, time is passed in; the
+/// loop's thread only.
 ///
-/// Bounded by entries and by bytes, oldest out first. An entry stays until it is pushed out, taken
-/// or not; one that is pushed out without having been taken counts as dropped. Sequence numbers
-/// only grow. Age is judged when the ring is used: push(), join() and expire() drop expired entries
-/// first.
+/// Bounds: entries and bytes; the oldest is pushed out first, taken or not, and counts as dropped
+/// if it was not taken. Sequence numbers only grow. Expired entries are removed by push(), join()
+/// and expire().
 class Ring {
  public:
   explicit Ring(RingLimits limits) : limits_(std::move(limits)) {}
 
-  /// Called with dropped() whenever entries were dropped, for any reason. It must not change the
-  /// ring.
+  /// `told` is called with dropped() when entries were dropped; it must not change the ring.
   void on_dropped(std::function<void(std::uint64_t)> told) { on_dropped_ = std::move(told); }
 
-  /// What it holds, oldest first, and has counted.
+  /// The entries, oldest first, and the counters.
   struct Saved {
     std::vector<RingEntry> entries;
     RingCounts counts;
@@ -154,45 +152,44 @@ class Ring {
     }
   };
   Saved save() const { return {{entries_.begin(), entries_.end()}, counts()}; }
-  /// Continues with what another ring held; what is too much by these limits leaves it as ever.
-  /// REQUIRES: it is new.
+  /// Continues another ring; excess entries are dropped as usual. REQUIRES: this ring is new.
   void restore(Saved saved, WallTime now);
   /// Reports every change from now on; null: no longer.
   void set_observer(RingObserver observer) { observer_ = std::move(observer); }
 
   /// Adds a notification (one line, without `\n`). False if it is excluded or larger than the ring.
-  /// `coalesce_key` names what a newer one of the same key makes superfluous; empty: nothing.
+  /// It replaces an older one with the same `coalesce_key`; empty: none.
   bool push(std::string message, std::string_view method, std::string coalesce_key, WallTime now);
 
-  /// Whether a push of this size may drop an entry that was not taken, for lack of room or by age:
-  /// then the readers' sockets should be checked first.
+  /// Whether a push of this size may drop an entry that was not taken, for room or by age: then ask
+  /// the readers first what clients have read.
   bool about_to_drop(std::size_t message_bytes, WallTime now) const;
 
-  /// A reader that begins with all entries that were not taken.
+  /// A new reader, beginning with all entries that were not taken.
   RingReader join(WallTime now);
-  /// A reader of the ring whose entries were restored here goes on where it was.
+  /// A reader of the restored ring continues at its position.
   RingReader rejoin(RingReader reader) {
     reader.number = ++readers_;
     return reader;
   }
 
-  /// The next entry for this reader, at or before `until`; null if there is none. Moves the reader
-  /// over what is not for it. `lost` grows by the entries that were pushed out before it came.
-  /// The entry is valid until the next change of the ring.
+  /// The next entry for this reader, up to `until`; null if none. Skips entries that are not for
+  /// it. `lost` grows by the number of entries pushed out before it read them. Valid until the next
+  /// change of the ring.
   const RingEntry* next_for(RingReader& reader, Sequence until, std::uint64_t& lost) const;
 
-  /// The entry that next_for returned was written whole.
+  /// The entry of next_for was written completely.
   static void advance(RingReader& reader, const RingEntry& entry);
 
-  /// Marks what the reader was given, and has read, as taken.
+  /// Marks the entries that the reader has read as taken.
   void take(const RingReader& reader);
-  /// The reader did not want its entries: they count as not taken.
+  /// The reader declined its entries: they count as not taken.
   void give_back(const RingReader& reader);
   /// Marks one entry as taken by a client that is not a reader of the ring.
   void take(Sequence sequence);
 
-  /// The entries from `since` on (exclusive), oldest first, for reading without taking.
-  /// `visit(entry)` returns false to stop.
+  /// The entries after `since`, oldest first, for reading without taking. `visit(entry)` returns
+  /// false to stop.
   template <class Visit>
   void each_after(Sequence since, Visit&& visit) const {
     for (auto at = lower_bound(value_of(since) + 1); at != entries_.size(); ++at) {
@@ -203,7 +200,7 @@ class Ring {
   void expire(WallTime now);
 
   Sequence newest() const { return static_cast<Sequence>(last_); }
-  /// The oldest entry held; newest()+1 if there is none.
+  /// The oldest entry; newest()+1 if the ring is empty.
   Sequence oldest() const {
     return entries_.empty() ? static_cast<Sequence>(last_ + 1) : entries_.front().sequence;
   }
@@ -211,7 +208,7 @@ class Ring {
   std::size_t bytes() const { return bytes_; }
   std::size_t untaken() const { return untaken_; }
   std::uint64_t dropped() const { return dropped_; }
-  /// Entries that a client has read.
+  /// The number of entries that clients have read.
   std::uint64_t taken() const { return taken_; }
   std::uint64_t coalesced() const { return coalesced_; }
   RingCounts counts() const { return {last_, dropped_, taken_, coalesced_}; }
@@ -234,7 +231,7 @@ class Ring {
   std::size_t bytes_ = 0;
   std::size_t untaken_ = 0;
   std::uint64_t last_ = 0;
-  std::uint64_t readers_ = 0;  ///< so many have joined
+  std::uint64_t readers_ = 0;  ///< number of readers so far
   std::uint64_t dropped_ = 0;
   std::uint64_t told_ = 0;
   std::function<void(std::uint64_t)> on_dropped_;

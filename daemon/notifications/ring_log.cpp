@@ -7,7 +7,7 @@
 namespace bridge {
 namespace {
 
-/// Readers need a moment; what they have read by then is marked as taken.
+/// After this time, entries that readers have read are marked as taken.
 constexpr std::chrono::milliseconds reading_time{250};
 
 template <class... Values>
@@ -24,7 +24,7 @@ bool RingReplay::entry(std::string_view payload, StreamPosition& position) {
     return false;
   if (its.session != 0) position = std::move(its);
   entries_.insert_or_assign(entry.sequence, std::move(entry));
-  // Held no longer than they will be: what has left the ring is not held until the end.
+  // Entries that have left the ring are removed at once.
   while (!entries_.empty() && entries_.begin()->first < oldest_) entries_.erase(entries_.begin());
   return true;
 }
@@ -121,7 +121,7 @@ void RingLog::begin_snapshot() {
 }
 
 void RingLog::snapshot_position(LogWriter& out) {
-  write_marks();  // so that they are not behind what is said now
+  write_marks();  // so that earlier marks are written first
   written_position_ = position_();
   out.append(record::server_stream, log_.now(), written_position_);
 }

@@ -13,12 +13,12 @@
 
 namespace bridge {
 
-/// An event's id that is longer cannot be asked for.
+/// The longest event id that is used for resuming.
 constexpr std::size_t longest_event_id = 1024;
 
-/// Where a stream of the server stood: in which session, and behind which event.
+/// A position in the server's stream: the session and the last event.
 struct StreamPosition {
-  std::uint64_t session = 0;  ///< 0: nowhere
+  std::uint64_t session = 0;  ///< 0: none
   std::string event_id;
 
   bool operator==(const StreamPosition&) const = default;
@@ -28,18 +28,18 @@ struct StreamPosition {
   }
 };
 
-/// The ring that a log's records describe, in whatever order they tell of different entries. Pure.
+/// Restores a ring from a log's records; records of different entries may be in any order. Pure.
 /// Memory: that of the entries.
 class RingReplay {
  public:
-  // Each is false if the payload is none of that kind.
-  /// `position` is set to that of the event the entry came in, if it has one.
+  // Each returns false if the payload is of another kind.
+  /// `position` is set if the record contains the position of the entry's event.
   bool entry(std::string_view payload, StreamPosition& position);
   bool marks(std::string_view payload);
   bool superseded(std::string_view payload);
   bool counts(std::string_view payload);
 
-  /// What they come to. Once.
+  /// The restored ring. Called once.
   Ring::Saved take();
 
  private:
@@ -48,29 +48,29 @@ class RingReplay {
   Sequence oldest_{};
 };
 
-/// The ring's part of the log of the state: its entries and who has taken them, as they change.
+/// The ring's part of the state's log: writes entries and their marks as they change.
 ///
 /// Owned by the DaemonState; the loop's thread only. Memory: the marks of one turn.
 class RingLog {
  public:
-  /// `position`: where the server stream stands now. The parts outlive this.
+  /// `position`: returns the present position in the server's stream. The parts outlive this.
   RingLog(EventLoop& loop, StateLog& log, NotificationFeed& feed,
           std::function<StreamPosition()> position);
   ~RingLog();
 
-  /// From now on what happens to the ring is written. REQUIRES: it is restored.
+  /// Begins to write changes. REQUIRES: the ring was restored.
   void begin();
-  /// What has changed since is appended.
+  /// Writes the changes since the last call.
   void note_changes();
   void note_position();
 
-  // For a log that is being rewritten.
+  // For rewriting the log.
   void begin_snapshot();
   /// Appends the position, before all entries.
   void snapshot_position(LogWriter& out);
-  /// Appends about so many bytes of entries; false when all were said.
+  /// Appends about this many bytes of entries; false when complete.
   bool continue_snapshot(LogWriter& out, std::size_t bytes);
-  /// Appends the counts, behind all entries.
+  /// Appends the counters, after all entries.
   void end_snapshot(LogWriter& out);
   std::size_t saved_bytes() const;
 
@@ -87,9 +87,9 @@ class RingLog {
   std::vector<Sequence> marks_;  ///< of this turn, all taken or all given back
   RingCounts counts_;
   Sequence oldest_{};
-  Sequence snapshot_at_{};   ///< entries up to this are in the new log
-  Sequence snapshot_end_{};  ///< those after it are appended as they come
-  DeadlineTimer look_;       ///< whether clients have read what they were given
+  Sequence snapshot_at_{};   ///< entries up to this one are in the new log
+  Sequence snapshot_end_{};  ///< later ones are appended as they change
+  DeadlineTimer look_;       ///< checks what clients have read
 };
 
 }  // namespace bridge

@@ -8,9 +8,9 @@
 
 namespace bridge {
 
-/// What a client must have declared to be asked a request of the upstream, as bits: one of them is
-/// enough. None: any client that has initialized may be asked, and knows itself what it answers
-/// (MCP 2025-11-25, "Client Features").
+/// The capabilities that a client must have declared to be asked a request of the upstream, as
+/// bits: one of them is enough. With no bit, any initialized client can be asked; it decides itself
+/// what it answers (MCP 2025-11-25, "Client Features").
 enum class AskedFor : std::uint8_t {
   anything = 0,
   sampling = 1,
@@ -27,40 +27,40 @@ constexpr bool overlap(AskedFor left, AskedFor right) {
   return (static_cast<unsigned>(left) & static_cast<unsigned>(right)) != 0;
 }
 
-/// What this request of the upstream asks for. `params` is JSON, or empty.
+/// The capabilities that this request of the upstream requires. `params` is JSON, or empty.
 AskedFor asked_for(std::string_view method, std::string_view params);
 
-/// The capabilities, as JSON, that a client must declare to be asked this.
+/// The same as JSON, for an error message.
 std::string_view capabilities_for(AskedFor asked);
 
-/// What `capabilities`, a client's in its `initialize`, declare. Anything but an object declares
-/// nothing. An elicitation that names no mode is the one by form.
+/// What `capabilities`, from a client's `initialize`, declare. Anything but an object declares
+/// nothing. An elicitation without a mode means form mode.
 AskedFor declared_by(std::string_view capabilities);
 
-/// Which requests of the upstream one client has said that it answers: by the capabilities of its
-/// own `initialize`, or by `bridge/answers`. One that has said nothing answers nothing. Pure.
-/// Bounded by max_methods of max_method_bytes.
+/// The requests of the upstream that one client answers: declared by the capabilities of its own
+/// `initialize`, or by `bridge/answers`. Without either it answers none. Pure. Bounds: max_methods,
+/// each of max_method_bytes.
 class DeclaredAnswers {
  public:
   static constexpr std::size_t max_methods = 64;
   static constexpr std::size_t max_method_bytes = 128;
 
-  /// It has sent `initialize`, with these capabilities.
+  /// The client has sent `initialize` with these capabilities.
   void initialize(std::string_view capabilities);
-  /// It has sent `notifications/initialized`: before that it is not asked (MCP, "Lifecycle").
+  /// The client has sent `notifications/initialized`; it is not asked before (MCP, "Lifecycle").
   void initialized() { initialized_ = true; }
-  /// It has sent `bridge/answers` with these params, {"methods": […]}, which take the place of
-  /// those that it named before. False, and nothing changes, if they are of another form or over a
+  /// The client has sent `bridge/answers` with these params, {"methods": […]}; they replace those
+  /// of an earlier one. Returns false and changes nothing if the params are malformed or over a
   /// bound.
   bool name_methods(std::string_view params);
 
   bool covers(std::string_view method, AskedFor asked) const;
-  /// Whether it has named this method by `bridge/answers`: so it knows the bridge.
+  /// Whether the client has named this method in `bridge/answers`, so it knows the bridge.
   bool names(std::string_view method) const;
-  /// Whether it declares capabilities to answer questions by.
+  /// Whether the client has declared capabilities for answering questions.
   bool has_capabilities() const { return capabilities_ != AskedFor::anything; }
-  /// Whether the client has declared which requests it answers, possibly none. Naming only roots
-  /// does not say that it answers no others.
+  /// Whether the client has declared which requests it answers, possibly none. Declaring only roots
+  /// does not mean that it answers no others.
   bool has_declared() const;
 
   template <class A>

@@ -31,7 +31,7 @@ AuditTrail::AuditTrail(const EventLoop& loop, AuditLog& log, const AuditOptions&
   run_ = fmt::format("{:08x}{:08x}", random(), random());
 }
 
-/// What is known of it; read once, while its process is there.
+/// The description of the client, read once while its process exists.
 AuditTrail::Known& AuditTrail::known_of(const Client& client) {
   const auto [found, is_new] = known_.try_emplace(client.id());
   Known& known = found->second;
@@ -63,9 +63,9 @@ void AuditTrail::came(const Client& client, const Frame& request) {
 }
 
 void AuditTrail::came(const User& user, const JobRequest& job, const Frame& request) {
-  if (job.about_task) return;  // what the bridge asks about a job
+  if (job.about_task) return;  // a request of the bridge about a job
   const auto [found, is_new] = jobs_.try_emplace(job.job);
-  if (!is_new) return;  // another daemon had it sent
+  if (!is_new) return;  // sent by an earlier daemon
   AuditRecord& record = found->second;
   record.client.http = user.remote;
   record.client.uid = user.uid;
@@ -93,7 +93,7 @@ void AuditTrail::fill(AuditRecord& record, const Frame& request) {
   describe(record, request);
 }
 
-/// What it asks for.
+/// Adds what the request asks for.
 void AuditTrail::describe(AuditRecord& record, const Frame& request) {
   std::string submitted;
   std::string_view method = request.method;
@@ -194,7 +194,7 @@ void AuditTrail::begin_all() {
   begin(records);
 }
 
-/// REQUIRES: they have their ids.
+/// REQUIRES: the records have ids.
 void AuditTrail::begin(const std::vector<AuditRecord*>& records) {
   if (records.empty()) return;
   std::string lines;
@@ -217,7 +217,8 @@ bool AuditTrail::may_send(const JobRequest& job) {
 }
 
 bool AuditTrail::may_send(AuditRecord* record) {
-  if (!options_.required || record == nullptr || record->is_begun) return true;  // null: our own
+  if (!options_.required || record == nullptr || record->is_begun)
+    return true;  // null: a request of the bridge itself
   if (record->id.empty()) record->id = fmt::format("{}-{}", run_, ++last_id_);
   begin({record});
   return record->is_begun;
@@ -240,7 +241,7 @@ void AuditTrail::note_end(const AuditRecord& record) {
   if (record.number <= noted_) ended_.push_back(record.number);
 }
 
-/// `client`: described() of its client, if that is at hand.
+/// `client`: described() of its client, if at hand.
 void AuditTrail::end(const AuditRecord& record, const AuditEnd& how, std::string_view client) {
   const auto took = std::chrono::duration_cast<std::chrono::microseconds>(
       loop_.now() - steady_time_of(record.came));
@@ -335,7 +336,7 @@ void AuditTrail::take_over(std::vector<AuditRecord> records) {
     last_number_ = noted_ = std::max(noted_, record.number);
     const bool is_call_of_job = !record.job.empty() && !record.method.starts_with("bridge/");
     if (is_call_of_job) {
-      // How long it has taken is known by the calendar alone.
+      // The duration is known by the calendar only.
       const std::uint64_t now = ticks_of(loop_.wall_time());
       const auto took =
           WallTime::duration(static_cast<WallTime::rep>(now - std::min(now, record.time)));
@@ -348,7 +349,7 @@ void AuditTrail::take_over(std::vector<AuditRecord> records) {
   }
 }
 
-/// A line of the file that says so is made of that line.
+/// If the file has the first line, the last line is made from it.
 void AuditTrail::end_unknown(const AuditRecord& record) {
   if (!begun_before_.contains(record.id)) append(unknown_line(beginning_line(record)));
   note_end(record);

@@ -21,27 +21,27 @@
 
 namespace bridge {
 
-/// With --audit-required, why a request is refused that could not be recorded.
+/// Why --audit-required refuses a request.
 constexpr std::string_view unrecorded_refusal =
     "the audit cannot be written, and --audit-required refuses requests without it; make room for "
     "it, then send the request again";
 
-/// The requests of clients from their arrival to the line that the audit has of each (BEHAVIOUR,
-/// "Audit"). The request of a job ends with the job.
+/// Follows each request of a client from its arrival to its line in the audit (BEHAVIOUR, "Audit").
+/// A job's request ends with the job.
 ///
-/// Owned by the daemon; the loop's thread only. Memory: a record for each request that has not
-/// ended; of those whose clients have left at most most_left_behind.
+/// Owned by the daemon; the loop's thread only. Memory: a record per request that has not ended; of
+/// requests whose clients have left, at most most_left_behind.
 class AuditTrail {
  public:
   static constexpr std::size_t most_left_behind = 1000;
-  /// With --audit-required, after so many bytes of lines the first lines of what has not ended are
-  /// written again: AuditFile::unended() does not look further back than twice that.
+  /// With --audit-required, the first lines of open requests are repeated after this many bytes:
+  /// AuditFile::unended() looks back at most twice as far.
   static constexpr std::size_t repeated_after = 32u << 20;
 
   /// A request that has not ended, for an upgrade.
   struct Saved {
-    ClientId client{};    ///< 0: it has left, or is a job
-    std::string request;  ///< raw JSON; of one that was left behind its UpstreamId; of a job empty
+    ClientId client{};    ///< 0: the client has left, or it is a job's
+    std::string request;  ///< raw JSON id; the UpstreamId if the client has left; empty for a job
     AuditRecord record;
 
     template <class A>
@@ -50,49 +50,50 @@ class AuditTrail {
     }
   };
 
-  /// `secrets`: what is not shown of arguments.
+  /// `secrets` are redacted in arguments.
   AuditTrail(const EventLoop& loop, AuditLog& log, const AuditOptions& options,
              std::function<std::vector<std::string>()> secrets);
 
   /// --audit-required.
   bool is_required() const { return options_.required; }
 
-  /// A request of a client.
+  /// A client's request has arrived.
   void came(const Client& client, const Frame& request);
-  /// One of a job.
+  /// A job's request has arrived.
   void came(const User& user, const JobRequest& job, const Frame& request);
-  /// A request that has become this job on its arrival: its submission.
+  /// A request became this job on arrival; records its submission.
   void kept_as_job(const Client& client, const Frame& request, std::string_view job);
-  /// With --audit-required: writes the first lines of what has come since the last call, at once.
+  /// With --audit-required: writes the first lines of the requests since the last call, at once.
   void begin_all();
-  /// Before it is sent to the server. False: with --audit-required it could not be recorded.
+  /// Called before the request is sent to the server. False: --audit-required, and it could not be
+  /// recorded.
   bool may_send(ClientId client, std::string_view raw_id);
   bool may_send(const JobRequest& job);
   void answered(ClientId client, std::string_view raw_id, std::string_view response);
   void not_answered(ClientId client, std::string_view raw_id);
 
-  /// Its client leaves, and it goes on under this id.
+  /// The client has left; its request continues under this id.
   void left_behind(ClientId client, std::string_view raw_id, UpstreamId id);
-  /// It becomes this job.
+  /// The request becomes this job.
   void adopted(ClientId client, std::string_view raw_id, std::string_view job);
-  /// What came of one that was left behind; empty: its response was lost.
+  /// The end of a request whose client has left; empty: the response was lost.
   void left_behind_ended(UpstreamId id, std::string_view response);
-  /// All of its other requests are cancelled.
+  /// All other requests of the client are cancelled.
   void client_left(ClientId client);
-  /// A job has ended, if its request had come; without a response it was cancelled.
+  /// A job has ended, if its request was recorded; without a response it was cancelled.
   void job_ended(std::string_view job, std::string_view response);
-  /// The daemon ends: open requests end as unknown, except for jobs that the next daemon resumes.
+  /// The daemon ends: open requests end as `unknown`, except those of jobs that the next daemon
+  /// resumes.
   void end_all(bool jobs_continue);
-  /// The lines that follow go to another file: it gets the first lines of what has not ended.
+  /// Later lines go to another file, which gets the first lines of open requests.
   void begin_again();
 
   std::vector<Saved> save() const;
   void restore(std::vector<Saved> saved);
 
-  // For the state: which requests have not ended, so that the next daemon knows of them.
-  /// Calls `begun` with the record of each that has come since the last call and has not ended, and
-  /// returns the numbers of those that have ended, of which it was called before. Their lines are
-  /// there.
+  // For the state: the open requests, so that the next daemon knows them.
+  /// Calls `begun` with the record of each open request that arrived since the last call. Returns
+  /// the numbers of reported requests that have ended since; their lines are written.
   template <class Begun>
   std::vector<std::uint64_t> take_changes(Begun&& begun) {
     log_.write();
@@ -102,7 +103,7 @@ class AuditTrail {
     if (log_.is_failing()) return {};
     return std::exchange(ended_, {});
   }
-  /// All that have not ended.
+  /// Visits all open requests.
   template <class Visit>
   void each(Visit&& visit) const {
     for (const auto& [id, known] : known_) {
@@ -112,15 +113,15 @@ class AuditTrail {
     for (const auto& [id, record] : left_behind_) visit(record);
   }
   std::size_t size() const { return of_clients_ + jobs_.size() + left_behind_.size(); }
-  /// What a daemon that died has left: their ends are unknown, but for jobs, which go on until
-  /// give_up_jobs().
+  /// Takes over the open requests of a daemon that died: they end as `unknown`, except jobs, which
+  /// continue until give_up_jobs().
   void take_over(std::vector<AuditRecord> records);
-  /// Lines that an earlier daemon with --audit-required has left in the file
-  /// (AuditFile::unended()). Before take_over().
+  /// First lines that an earlier daemon with --audit-required left in the file
+  /// (AuditFile::unended()). Called before take_over().
   void found_begun(std::vector<std::string> lines);
-  /// Their ends are unknown, except of requests that continue.
+  /// Ends those as `unknown`, except requests that continue.
   void end_begun();
-  /// The ends of jobs that are not `known` are unknown.
+  /// Ends jobs that are not `known` as `unknown`.
   void give_up_jobs(const std::function<bool(std::string_view job)>& known);
 
  private:
@@ -130,7 +131,7 @@ class AuditTrail {
       return std::hash<std::string_view>()(text);
     }
   };
-  /// By their raw ids, of which a client may use one twice.
+  /// By raw id; a client may use one twice.
   using Open = std::unordered_multimap<std::string, AuditRecord, TextHash, std::equal_to<>>;
   /// A client that has sent requests.
   struct Known {
@@ -139,10 +140,10 @@ class AuditTrail {
     Open open;
   };
   using Jobs = std::map<std::string, AuditRecord, std::less<>>;
-  /// One whose first line begin_all() is to write.
+  /// A request whose first line begin_all() writes.
   struct New {
     ClientId client{};
-    std::string name;  ///< its raw id; without a client that of a job
+    std::string name;  ///< the raw id; the job's name if there is no client
     std::uint64_t number = 0;
   };
 
@@ -166,20 +167,21 @@ class AuditTrail {
   std::function<std::vector<std::string>()> secrets_;
   SecretForms forms_;
   ArgumentsDigest digest_;
-  std::string run_;  ///< of this daemon, in the ids
+  std::string run_;  ///< identifies this daemon in record ids
   std::uint64_t last_id_ = 0;
   std::unordered_map<ClientId, Known> known_;
-  std::size_t of_clients_ = 0;  ///< requests of them that have not ended
-  Jobs jobs_;                   ///< by their names
+  std::size_t of_clients_ = 0;  ///< open requests of clients
+  Jobs jobs_;                   ///< by name
   std::unordered_map<UpstreamId, AuditRecord> left_behind_;
   std::vector<New> new_;
-  std::map<std::string, std::string> begun_before_;  ///< lines of an earlier daemon, by their ids
-  std::string line_;  ///< the one that is being made; its memory is kept
+  std::map<std::string, std::string>
+      begun_before_;  ///< first lines of an earlier daemon, by record id
+  std::string line_;  ///< buffer for the current line, reused
   WrittenSecond second_;
-  std::size_t said_ = 0;  ///< bytes of lines since the first ones were said again
+  std::size_t said_ = 0;  ///< bytes of lines since the first lines were repeated
   std::uint64_t last_number_ = 0;
-  std::uint64_t noted_ = 0;           ///< up to this number the state knows of those that are open
-  std::vector<std::uint64_t> ended_;  ///< of those
+  std::uint64_t noted_ = 0;           ///< the state knows open requests up to this number
+  std::vector<std::uint64_t> ended_;  ///< requests known to the state that have ended
 };
 
 }  // namespace bridge

@@ -29,25 +29,25 @@ struct Call;
 struct Client;
 struct Question;
 
-/// Stands for every job where a client is named.
+/// Stands for every job where a client id is required.
 constexpr ClientId client_of_jobs{~std::uint64_t{0}};
 
-/// Where the answer to a request comes that another daemon had sent.
+/// Where to resume the answer to a request that an earlier daemon sent.
 struct ResumePoint {
-  UpstreamId id{};            ///< under which it was sent
-  std::uint32_t session = 0;  ///< the number of the session in which that was
-  std::string event_id;       ///< of the last event of the answer's stream that was dealt with
+  UpstreamId id{};            ///< the request's id at the upstream
+  std::uint32_t session = 0;  ///< the number of the session in which it was sent
+  std::string event_id;       ///< the last processed event of the answer's stream
 };
 
-/// What a modern client's request says beside its method (MCP 2026-07-28, basic, "`_meta`").
+/// What a modern client's request contains besides its method (MCP 2026-07-28, basic, "`_meta`").
 struct ModernRequest {
-  DeclaredAnswers declared;  ///< which questions its client answers
+  DeclaredAnswers declared;  ///< the questions that the client answers
   std::string log_level;     ///< empty: no log messages
-  std::uint64_t digest = 0;  ///< request_digest(), of one that can be asked something
-  /// The capabilities, as JSON, without which a request of the upstream about this call was
-  /// refused; empty: none was.
+  std::uint64_t digest = 0;  ///< request_digest(), if the client can be asked something
+  /// Capabilities, as JSON, that the client had not declared, so that a request of the upstream
+  /// about this call was refused; empty: none was.
   std::string undeclared;
-  /// It did not say about which of those in flight.
+  /// The refused request did not say which call it was about.
   bool undeclared_by_one_of_several = false;
 
   template <class A>
@@ -56,21 +56,21 @@ struct ModernRequest {
   }
 };
 
-/// Of a request that a modern upstream may answer with questions (MCP 2026-07-28, "Multi Round-Trip
-/// Requests"): what it takes to send it again, and while its stage is input_required what it waits
-/// for. InputRounds changes it.
+/// State for repeating a request that a modern upstream may answer with questions (MCP 2026-07-28,
+/// "Multi Round-Trip Requests"), and in stage input_required the answers collected so far. Changed
+/// by InputRounds only.
 struct InputRound {
   enum class Waits : std::uint8_t { for_answers, for_pause, for_session };
   friend constexpr Waits last_of(Waits) { return Waits::for_session; }
 
   std::string original;  ///< the request as its client wrote it
-  unsigned rounds = 0;   ///< so many times it was answered so
-  unsigned pauses = 0;   ///< the last of them, without a question
+  unsigned rounds = 0;   ///< number of `input_required` results
+  unsigned pauses = 0;   ///< of those, the last ones without a question
   Waits waits = Waits::for_answers;
-  std::vector<InputResponse> answers{};  ///< of this round; with an empty result: not there yet
+  std::vector<InputResponse> answers{};  ///< of this round; an empty result: not answered yet
   std::string request_state{};           ///< as JSON; empty: none
   SteadyTime due{};
-  std::optional<Failure> failure{};  ///< what has ended it
+  std::optional<Failure> failure{};  ///< why the call ends
   std::unique_ptr<ByteBudget::Share> held{};
 
   template <class A>
@@ -80,18 +80,18 @@ struct InputRound {
   }
 };
 
-/// Of a modern client's call in which a legacy upstream has asked something. SuspendedCalls changes
-/// it.
+/// State of a modern client's call about which a legacy upstream asks something. Changed by
+/// SuspendedCalls only.
 struct Suspension {
   using End = std::variant<Frame, Ending>;
 
-  std::string state{};  ///< names it; empty: a client waits for it
+  std::string state{};  ///< its requestState; empty: a client waits for the call
   unsigned rounds = 0;
-  SteadyTime due{};                     ///< when its questions are asked, or were to be answered
-  std::vector<std::string> messages{};  ///< log messages that came while no client waited
+  SteadyTime due{};                     ///< when its questions are sent, or their answers expire
+  std::vector<std::string> messages{};  ///< log messages that arrived while no client waited
   std::size_t message_bytes = 0;
-  std::optional<End> end{};  ///< what has come of it, and no client has had
-  std::string saved_end{};   ///< in an upgrade: the same as a response
+  std::optional<End> end{};  ///< the call's end, not delivered to a client yet
+  std::string saved_end{};   ///< the same as a response, for an upgrade
   std::unique_ptr<ByteBudget::Share> held{};
 
   template <class A>
@@ -101,23 +101,23 @@ struct Suspension {
   }
 };
 
-/// What the router is to know of a job's request (BEHAVIOUR, "Jobs").
+/// What the router knows of a job's request (BEHAVIOUR, "Jobs").
 struct JobRequest {
   JobNumber number{};
-  bool about_task = false;  ///< it asks about the task that the job has become
-  /// A client waits for the result, with the times of any request, and gets the other messages
-  /// about it.
+  bool about_task = false;  ///< a request about the server's task that the job has become
+  /// A client waits for the result, with the usual timeouts, and gets the other messages about it.
   bool for_client = false;
-  // Who has submitted it.
-  std::optional<Peer> peer{};  ///< none: not known
-  pid_t pid = 0;               ///< 0: not known
+  // The submitter.
+  std::optional<Peer> peer{};  ///< none: unknown
+  pid_t pid = 0;               ///< 0: unknown
   std::string command{};
   std::string remote{};  ///< the address of a caller of the HTTP frontend
-  std::string job{};     ///< its name
-  /// Where its answer comes, if another daemon has sent it; none: it is to be sent.
+  std::string job{};     ///< the job's id
+  /// Where to resume the answer if an earlier daemon sent the request; none: the request is still
+  /// to be sent.
   std::optional<ResumePoint> place{};
 
-  /// Its id at the router, as JSON.
+  /// The request's id in the router, as JSON.
   std::string id() const;
 
   template <class A>
@@ -127,40 +127,41 @@ struct JobRequest {
   }
 };
 
-/// Which request of which job has this id at the router.
+/// The inverse of JobRequest::id().
 JobRequest job_request_of(std::string_view raw_id);
 
-/// A client that waits for what comes of a job, and can be asked about it.
+/// A client that waits for a job and can be asked about it.
 struct JobWaiter {
   ClientId client{};
-  std::string_view request_id;  ///< of the request with which it waits, raw JSON
-  bool answers = false;         ///< it has said so for this job
+  std::string_view request_id;  ///< raw JSON id of its waiting request
+  bool answers = false;         ///< it has declared so for this job
 };
 
-/// What comes of the requests of jobs, and what is asked about them. Told in the middle of the
-/// router's work: it may only take note. Implemented by JobRunner.
+/// Reports events of jobs' requests and questions about them. Called from within the router, so an
+/// implementation may only take note. Implemented by JobRunner.
 class JobCalls {
  public:
-  /// Its response, why there is none, or neither: it was cancelled.
+  /// The response, the failure, or neither if it was cancelled.
   using End = std::variant<std::monostate, Frame, Failure>;
 
-  /// The request goes to this side of the upstream under this id, and is not sent yet.
+  /// The request is about to be sent to this side of the upstream under this id.
   virtual void job_starting(JobNumber number, UpstreamId id, Era side) = 0;
-  /// It was answered with this `input_required` result, and is sent again with the answers.
+  /// The request was answered with this `input_required` result; it is sent again with the answers.
   virtual void job_input_required(JobNumber number, std::string_view result) = 0;
   virtual void job_request_ended(const JobRequest& request, End end) = 0;
-  /// Progress, or another notification about it.
+  /// Progress, or another notification about the request.
   virtual void job_notified(JobNumber number, Frame notification) = 0;
-  /// The job asks something else, or another user: Router::question_of_job().
+  /// Another question, or a question to another user: Router::question_of_job().
   virtual void job_questions_changed(JobNumber number) = 0;
-  /// One that stood in a result has this answer, as JSON; empty: an error.
+  /// A question from a result was answered, in JSON; empty: with an error.
   virtual void job_question_answered(JobNumber number, const Question& question,
                                      std::string_view result) = 0;
   virtual std::vector<JobWaiter> waiters_for(JobNumber number) const = 0;
-  /// Of each user with jobs at the server the one that a question is about which names no request.
+  /// For a question that names no request: of each user with jobs at the server, the job that it
+  /// belongs to.
   virtual std::vector<JobNumber> jobs_to_ask(const Question& question) const = 0;
-  /// Makes a job of the call of a client that has left (--orphans keep). Null: it cannot be one, or
-  /// there is no room.
+  /// Makes a job of the call of a client that has left (--orphans keep). Null if it cannot be a
+  /// job, or there is no room.
   virtual std::unique_ptr<JobRequest> adopt(const Client& former, UpstreamId id,
                                             const Call& call) = 0;
 
@@ -173,49 +174,50 @@ struct Call {
   enum class Kind : std::uint8_t {
     forwarded,
     opens_session,  ///< the first `initialize`
-    own,            ///< the router's
+    own,            ///< of the router itself
   };
   friend constexpr Kind last_of(Kind) { return Kind::own; }
   enum class Stage : std::uint8_t {
     in_flight,       ///< at the upstream
-    asked,           ///< at the upstream, which asks its job something
-    input_required,  ///< answered with questions; sent again with the answers
+    asked,           ///< at the upstream, which waits for an answer from the job's user
+    input_required,  ///< answered with questions; to be sent again with the answers
     suspended,       ///< at the upstream; its modern client was answered with questions
-    answered,        ///< the same, and its end has come
+    answered,        ///< suspended, and its end has arrived
   };
   friend constexpr Stage last_of(Stage) { return Stage::answered; }
 
   Kind kind = Kind::forwarded;
   Stage stage = Stage::in_flight;
-  std::optional<ClientId> client;   ///< the connection that waits for it, if there is one
-  std::unique_ptr<JobRequest> job;  ///< of one that belongs to a job
-  User user;                        ///< whose it is
+  std::optional<ClientId> client;   ///< the waiting connection, if any
+  std::unique_ptr<JobRequest> job;  ///< if the call belongs to a job
+  User user;                        ///< the owner
   std::string client_request_id;    ///< raw JSON, as the client wrote it
   std::string progress_token;       ///< raw JSON; empty: none
   std::string method;
-  std::string subject;                     ///< RestorableState::subject_of
-  bool mirrored_again = false;             ///< sent a second time, for want of headers
-  std::string_view malformed{};            ///< what is wrong with what came instead of its answer
-  Era era = Era::legacy;                   ///< of its client, as this request says
-  Era side = Era::legacy;                  ///< of the session in which it goes (Session)
-  std::unique_ptr<ModernRequest> modern;   ///< of a modern one
-  std::unique_ptr<InputRound> rounds;      ///< of one that may be sent again with answers
-  std::unique_ptr<Suspension> suspension;  ///< of one whose modern client was asked
+  std::string subject;                     ///< see RestorableState::subject_of
+  bool mirrored_again = false;             ///< sent a second time because headers were missing
+  std::string_view malformed{};            ///< why the answer was malformed
+  Era era = Era::legacy;                   ///< of the client, as this request declares
+  Era side = Era::legacy;                  ///< of the session that it is sent in (Session)
+  std::unique_ptr<ModernRequest> modern;   ///< if the client is modern
+  std::unique_ptr<InputRound> rounds;      ///< if the call may be sent again with answers
+  std::unique_ptr<Suspension> suspension;  ///< if its modern client was asked
   std::unique_ptr<const std::string> traceparent;  ///< for the log, at debug level only
   SteadyTime received;
   SteadyTime sent;
 
   bool is_own() const { return kind == Kind::own; }
   bool is_suspended() const { return stage == Stage::suspended || stage == Stage::answered; }
-  /// Whether the upstream has still to say something under its id.
+  /// Whether the upstream still has to answer under this id.
   bool is_upstream() const { return stage != Stage::input_required && stage != Stage::answered; }
-  /// Whether it takes a slot of --max-inflight: what waits for an answer about a job does not.
+  /// Whether the call takes a slot of --max-inflight; one that waits for an answer about a job does
+  /// not.
   bool takes_slot() const {
     return kind == Kind::forwarded &&
            (stage == Stage::in_flight || (stage == Stage::input_required && !job));
   }
 
-  // The results are not saved.
+  // Partial results are not saved.
   template <class A>
   void each_field(A& archive) {
     archive(kind, stage, client, job, user, client_request_id, progress_token, method, subject,
@@ -224,11 +226,10 @@ struct Call {
   }
 };
 
-/// Calls by upstream id, as they are saved: in the order in which they were sent.
+/// Calls by upstream id in the order of sending, as they are saved.
 using SavedCalls = std::vector<std::pair<UpstreamId, Call>>;
 
-/// A request that is in flight no more, where it was in the table: it is not moved about. False:
-/// there was none.
+/// A call removed from the table without being moved in memory. False: there was none.
 class TakenCall {
  public:
   using Node = std::unordered_map<UpstreamId, Call>::node_type;
@@ -242,22 +243,22 @@ class TakenCall {
   Node node_;
 };
 
-/// The requests in flight by upstream id, and whose stream an answered one was: what comes late on
-/// it still belongs to that client. Pure. Bounded by --max-inflight, and by 1024 answered ones.
+/// The requests in flight by upstream id, and the owners of answered ones, for late messages on
+/// their streams. Pure. Bounds: --max-inflight requests, 1024 answered ones.
 class CallTable {
  public:
   Call& add(UpstreamId id, Call call) {
     if (call.takes_slot()) ++slots_used_;
     return calls_.emplace(id, std::move(call)).first->second;
   }
-  /// One that is filled in where it stays, but for its kind. REQUIRES: there is none of this id.
+  /// Adds a call to be filled in place. REQUIRES: the id is unused.
   Call& add(UpstreamId id, Call::Kind kind) {
     Call& call = calls_[id];
     call.kind = kind;
     if (call.takes_slot()) ++slots_used_;
     return call;
   }
-  /// Gives it another id. REQUIRES: there is one of the former id, and none of this one.
+  /// Changes the id of a call. REQUIRES: `former` is in use, `id` is unused.
   Call& rename(UpstreamId former, UpstreamId id) {
     auto node = calls_.extract(former);
     note_answered(former, node.mapped());
@@ -288,7 +289,7 @@ class CallTable {
     return taken;
   }
 
-  /// Whose request's stream this is or was.
+  /// The client of the request that this stream belongs or belonged to.
   std::optional<ClientId> owner(UpstreamId id) const {
     if (const auto found = calls_.find(id); found != calls_.end()) return owner_of(found->second);
     const auto& [answered, client] = answered_[value_of(id) % answered_.size()];

@@ -85,7 +85,7 @@ WaitingFrame WaitingFrames::take_request(std::string_view raw_id) {
   return take(requests_, find(raw_id)->second);
 }
 
-/// What has come since the last cancellation stands at the end of the list.
+/// Frames since the last cancellation are at the end of the list.
 void WaitingFrames::complete_index() {
   auto next = requests_.end();
   while (next != requests_.begin() && !std::prev(next)->indexed) --next;
@@ -114,7 +114,7 @@ WaitingFrames::Index::iterator WaitingFrames::find(std::string_view raw_id) {
 }
 
 WaitingFrame WaitingFrames::take(List& list, List::iterator at) {
-  // Whichever way one is taken, it is the first of its id.
+  // However it was found, it is the first of its id.
   if (at->indexed) by_id_.erase(by_id_.lower_bound(key_of(*at)));
   share_.remove(charge_of(at->content.frame));
   WaitingFrame taken = std::move(at->content);

@@ -31,20 +31,20 @@ struct Client;
 struct WaitingFrame {
   Frame frame;
   SteadyTime since;
-  std::unique_ptr<JobRequest> job{};  ///< of one that belongs to a job
+  std::unique_ptr<JobRequest> job{};  ///< if it belongs to a job
 };
 
-/// What waits of one client, in the order it came. Pure. The owner bounds it by held(), which
-/// counts against --max-buffered.
+/// The waiting frames of one client, in order of arrival. Pure. The owner bounds them by held(),
+/// which counts against --max-buffered.
 ///
-/// A client may pipeline tens of thousands of frames, so nothing here looks through them: requests
-/// and notifications are two lists, and an index finds a request by its id. Few clients ever
-/// cancel, so a request enters the index only when a cancellation comes while it waits.
+/// A client may pipeline tens of thousands of frames, so no operation scans them: requests and
+/// notifications are two lists, and an index finds a request by its id. Cancellations are rare, so
+/// a request is indexed only when one arrives while it waits.
 class WaitingFrames {
  public:
   explicit WaitingFrames(ByteBudget& budget) : share_(budget) {}
 
-  /// What a waiting frame holds, in bytes: many short ones take more than their text.
+  /// The bytes that a waiting frame takes; for short ones more than their text.
   static std::size_t charge_of(const Frame& frame) {
     return frame.bytes.size() + sizeof(WaitingFrame);
   }
@@ -56,7 +56,7 @@ class WaitingFrames {
   std::size_t held() const { return share_.held(); }
   bool has_request() const { return !requests_.empty(); }
 
-  /// All of them, in the order they came.
+  /// Visits all, in order of arrival.
   template <class Visit>
   void each(Visit&& visit) const {
     auto request = requests_.begin();
@@ -68,11 +68,11 @@ class WaitingFrames {
     }
   }
 
-  /// The one that came first. REQUIRES: not empty().
+  /// The oldest. REQUIRES: not empty().
   const WaitingFrame& front() const;
   WaitingFrame take_front();
 
-  /// The first request of this id (see same_id); null if there is none.
+  /// The oldest request with this id (see same_id); null if there is none.
   const WaitingFrame* find_request(std::string_view raw_id);
   /// REQUIRES: find_request() finds it.
   WaitingFrame take_request(std::string_view raw_id);
@@ -84,12 +84,12 @@ class WaitingFrames {
         : content{std::move(frame), since, std::move(job)}, place(its_place) {}
 
     WaitingFrame content;
-    std::uint64_t place;  ///< in the order of all
+    std::uint64_t place;  ///< position among all frames
     bool indexed = false;
-    std::unique_ptr<const std::string> unescaped_id;  ///< if it is in the index, and has escapes
+    std::unique_ptr<const std::string> unescaped_id;  ///< if indexed, and the id has escapes
   };
   using List = std::list<Waiting>;
-  /// The keys lie in what waits. Equal ones stand in the order they came.
+  /// Keys are views into the waiting frames. Equal ones are in order of arrival.
   using Index = std::multimap<std::string_view, List::iterator>;
 
   bool front_is_request() const;
@@ -105,17 +105,17 @@ class WaitingFrames {
   ByteBudget::Share share_;
 };
 
-/// The router's access to a client's channel: shows the monitor what is sent, and tells the audit
-/// how requests end. Not owned.
+/// The router's access to a client's channel: shows sent messages to the monitor and reports ends
+/// of requests to the audit. Does not own the channel.
 class WatchedChannel {
  public:
   WatchedChannel(ClientChannel& channel, const MessageTap& tap, AuditTrail* audit)
       : channel_(channel), tap_(tap), audit_(audit) {}
 
-  /// The channel itself, to be finished after its client is gone.
+  /// The channel itself, for use after its client is gone.
   ClientChannel& transport() const { return channel_; }
 
-  /// Not seen by the monitor: what the monitor itself sends.
+  /// Without showing it to the monitor, for the monitor's own messages.
   void send_unwatched(std::string frame) const {
     channel_.send({Delivery::Kind::message, std::move(frame)});
   }
@@ -166,19 +166,19 @@ class WatchedChannel {
   AuditTrail* const audit_;  ///< null: no audit
 };
 
-/// Of what a client declares, so much is said to the upstream in its name.
+/// Capabilities of a client up to this size are forwarded when the bridge opens a session for it.
 constexpr std::size_t longest_capabilities = 16u << 10;
 
-/// What a client has said of itself.
+/// What a client has declared about itself.
 struct ClientFacts {
-  DeclaredAnswers declared;  ///< which requests of the upstream it answers
-  std::string capabilities;  ///< of its `initialize`, as JSON; empty: it has sent none
-  std::string info;          ///< clientInfo of it
-  Era era = Era::legacy;     ///< of the last request that says it
+  DeclaredAnswers declared;  ///< the requests of the upstream that it answers
+  std::string capabilities;  ///< from its `initialize`, as JSON; empty: none sent
+  std::string info;          ///< clientInfo from its `initialize`
+  Era era = Era::legacy;     ///< of the last request that declares it
   bool half_closed = false;
   bool peeks = false;  ///< it has sent `bridge/peek`
   bool seen_frame = false;
-  bool seen_ordinary_frame = false;  ///< one that is not `bridge/*` or `server/discover`
+  bool seen_ordinary_frame = false;  ///< a frame other than `bridge/*` or `server/discover`
 
   template <class A>
   void each_field(A& archive) {
@@ -186,8 +186,8 @@ struct ClientFacts {
   }
 };
 
-/// Who sends calls: a connected client, or the jobs of a user, which share places as the requests
-/// of one client do. Each part of the router changes what is its own; all may read.
+/// A sender of calls: a connected client, or all jobs of a user, which share slots like the
+/// requests of one client. Each part of the router changes its own members; all may read them.
 struct Caller {
   Caller(const User& its_user, ByteBudget& budget, Client* itself)
       : user(its_user), waiting(budget), client_(itself) {}
@@ -195,13 +195,13 @@ struct Caller {
   Caller(const Caller&) = delete;
   Caller& operator=(const Caller&) = delete;
 
-  /// Null: the jobs of a user.
+  /// Null for the jobs of a user.
   Client* client() const { return client_; }
   ClientId id() const;
-  /// In which era this message of it is written. A listen is modern without saying so.
+  /// The era of this message. A listen is modern even if it does not say so.
   Era era_of(const Frame& frame) const;
 
-  // How its request of this id (raw JSON) ends.
+  // Delivers the end of the request with this id (raw JSON).
   virtual void answer(std::string_view raw_id, Frame&& response) = 0;
   virtual void fail(std::string_view raw_id, const Failure& failure) = 0;
   virtual void no_answer(std::string_view raw_id) = 0;
@@ -209,18 +209,18 @@ struct Caller {
 
   const User user;
 
-  // ClientFrames.
-  WaitingFrames waiting;             ///< in the order they came, at most --client-buffer bytes
-  bool waits_for_slot = false;       ///< it is in the queue for --max-inflight
-  bool waits_for_user_slot = false;  ///< in that for the `inflight` of its user's rule
+  // Changed by ClientFrames.
+  WaitingFrames waiting;             ///< in order of arrival, at most --client-buffer bytes
+  bool waits_for_slot = false;       ///< in the queue for --max-inflight
+  bool waits_for_user_slot = false;  ///< in the queue for the `inflight` of its user's rule
 
-  std::vector<UpstreamId> in_flight;  ///< RequestsInFlight: its requests
+  std::vector<UpstreamId> in_flight;  ///< its requests; changed by RequestsInFlight
 
  private:
   Client* const client_;
 };
 
-/// The jobs of one user. There while one of their requests waits or is in flight.
+/// The jobs of one user. Exists while one of their requests waits or is in flight.
 struct JobsOfUser final : Caller {
   JobsOfUser(const User& its_user, ByteBudget& budget, JobCalls& its_jobs)
       : Caller(its_user, budget, nullptr), jobs(its_jobs) {}
@@ -255,36 +255,38 @@ struct Client final : Caller, ClientFacts {
 
   ClientId id() const { return channel.identity().id; }
   bool is_observer() const { return seen_frame && !seen_ordinary_frame; }
-  /// It will send nothing more, and everything that it has sent has come to its end.
+  /// Whether the client sends nothing more and everything that it has sent has ended.
   bool is_done() const {
     return half_closed && waiting.empty() && in_flight.empty() && listens == 0 &&
            subscribing == 0 && !notification && control.empty() && control_unanswered.empty();
   }
 
   const WatchedChannel channel;
-  const bool is_bridge;  ///< the bridge asks for a client of its own
+  const bool is_bridge;  ///< a client of the bridge itself
 
-  const PolicyRule* rule = nullptr;   ///< Permissions::rule_for; of the policy that holds now
-  bool judged_before_change = false;  ///< what waits of it was judged by an earlier policy
+  const PolicyRule* rule = nullptr;   ///< Permissions::rule_for, by the current policy
+  bool judged_before_change = false;  ///< its waiting frames were judged by an earlier policy
 
-  // ClientNotifications.
+  // Changed by ClientNotifications.
   struct NotificationUnderWay {
     UpstreamId id;
     SteadyTime since;
   };
-  std::optional<NotificationUnderWay> notification;  ///< the next frame waits for its end
+  std::optional<NotificationUnderWay>
+      notification;  ///< its end is awaited before the next frame is sent
 
-  // Listens.
-  std::size_t subscribing = 0;  ///< its `resources/subscribe` that are not answered yet
-  std::size_t listens = 0;      ///< its `subscriptions/listen` requests; at most --client-inflight
+  // Changed by Listens.
+  std::size_t subscribing = 0;  ///< unanswered `resources/subscribe` requests
+  std::size_t listens = 0;      ///< `subscriptions/listen` requests; at most --client-inflight
 
-  // ControlRequests.
-  WaitingFrames control;  ///< those that it had sent when reading from it stopped
+  // Changed by ControlRequests.
+  WaitingFrames control;  ///< requests that had arrived when reading was paused
   struct UnansweredControl {
-    std::uint64_t number;  ///< of all control requests
+    std::uint64_t number;  ///< among all control requests
     std::string raw_id;    ///< raw JSON
-    std::string again;     ///< the frame, if the new process handles it after an upgrade
-    bool is_delivery;      ///< the response to a request that became a job: JobWaiters
+    std::string
+        again;         ///< the frame, if the new process handles the request again after an upgrade
+    bool is_delivery;  ///< the response to a request that became a job: JobWaiters
   };
   std::vector<UnansweredControl> control_unanswered;
 };
@@ -296,26 +298,26 @@ inline Era Caller::era_of(const Frame& frame) const {
   return frame.is_modern() || frame.method == "subscriptions/listen" ? Era::modern : Era::legacy;
 }
 
-/// The connected clients, in the order of their connecting, and the users who have jobs.
+/// The connected clients in order of connecting, and the users who have jobs.
 ///
-/// A client ends when its transport says so, or at the end of the turn in which it is done. So a
-/// `Client&` is good for as long as a call from outside lasts, whatever is called from there; and
-/// so is a `Caller&`.
+/// A client is removed when its transport reports its end, or at the end of the turn in which it is
+/// done. So a `Client&` or `Caller&` stays valid during a call from outside the router, whatever
+/// that calls.
 ///
-/// Owned by the router; the loop's thread only. Bounded by the transports (--max-clients,
-/// --http-max-sessions) and by the jobs (--jobs).
+/// Owned by the router; the loop's thread only. Bounds: those of the transports (--max-clients,
+/// --http-max-sessions) and --jobs.
 class Clients {
  public:
-  /// `done` is called for each client that is done; it takes that one out.
+  /// `done` is called for each client that is done; it removes the client.
   Clients(EventLoop& loop, std::function<void(Client&)> done)
       : done_(std::move(done)), end_of_turn_(loop, [this] { finish_done(); }) {}
 
-  /// `tap` outlives them.
+  /// `tap` outlives the clients.
   Client& add(ClientChannel& channel, const MessageTap& tap, ByteBudget& budget) {
     auto client = std::make_unique<Client>(channel, tap, budget, audit_);
     return *clients_.emplace(client->id(), std::move(client)).first->second;
   }
-  /// Takes it out. REQUIRES: it is one of them.
+  /// Removes the client. REQUIRES: it is in the table.
   std::unique_ptr<Client> take(const Client& client) {
     return std::move(clients_.extract(client.id()).mapped());
   }
@@ -327,7 +329,7 @@ class Clients {
   }
   Client* find(std::optional<ClientId> id) const { return id ? find(*id) : nullptr; }
 
-  /// What comes of jobs' requests goes there; may be left out. All outlive this.
+  /// Sets the receiver of events of jobs' requests; optional. All outlive this.
   void serve_jobs(JobCalls& jobs, ByteBudget& budget) {
     job_calls_ = &jobs;
     budget_ = &budget;
@@ -343,14 +345,14 @@ class Clients {
   std::unique_ptr<JobRequest> adopt(const Client& former, UpstreamId id, const Call& call) const {
     return job_calls_ != nullptr ? job_calls_->adopt(former, id, call) : nullptr;
   }
-  /// The waiting caller; null: none.
+  /// The waiting caller, or null.
   Caller* caller_of(const Call& call) const {
     if (call.job == nullptr) return find(call.client);
     const auto found = jobs_.find(call.user);
     return found == jobs_.end() ? nullptr : found->second.get();
   }
 
-  /// To be called when something of it has come to its end.
+  /// Called when something of the caller has ended.
   void finish_if_done(const Caller& caller) {
     if (const Client* const client = caller.client()) {
       if (!client->half_closed) return;
@@ -360,7 +362,7 @@ class Clients {
     }
     end_of_turn_.schedule();
   }
-  /// Not at the end of the turn, but now.
+  /// At once instead of at the end of the turn.
   void finish_done() {
     for (const ClientId id : std::exchange(perhaps_done_, {})) {
       if (Client* client = find(id); client != nullptr && client->is_done()) done_(*client);
@@ -372,7 +374,7 @@ class Clients {
 
   auto begin() const { return clients_.begin(); }
   auto end() const { return clients_.end(); }
-  /// `visit` gets each Caller, and may start and end requests.
+  /// `visit` gets each Caller and may start and end requests.
   template <class Visit>
   void each_caller(Visit&& visit) const {
     for (const auto& [id, client] : clients_) visit(static_cast<Caller&>(*client));

@@ -55,7 +55,7 @@ bool ClientNotifications::client_left(const Client& client, std::deque<std::stri
   return false;
 }
 
-/// Sends what this queue has next; at its end the queue goes. Returns the queue behind it.
+/// Sends the next notification of this queue; removes an empty queue. Returns the queue after it.
 ClientNotifications::Queues::iterator ClientNotifications::send_next(Queues::iterator queue) {
   if (queue->bodies.empty()) return orphaned_.erase(queue);
   std::string body = std::move(queue->bodies.front());
@@ -90,7 +90,7 @@ void ClientNotifications::ended(UpstreamId id) {
   handed_over_(*its);
 }
 
-/// A notification that takes this long to be handed over holds its client's next frame up no more.
+/// A notification that takes too long no longer delays its client's next frame.
 void ClientNotifications::stop_waiting() {
   const SteadyTime now = context_.loop.now();
   for (const auto& [id, client] : context_.clients) {
@@ -125,7 +125,7 @@ bool ClientNotifications::expire() {
 using namespace std::string_view_literals;
 namespace {
 
-/// What a legacy server may ask about a modern client's request, beside elicitation.
+/// What a legacy server may ask about a modern client's request, besides elicitation.
 constexpr std::string_view asked_of_modern_clients = R"({"sampling":{},"roots":{}})";
 
 }  // namespace
@@ -252,7 +252,7 @@ void ClientFrames::slot_freed(Caller& caller) {
   start_waiting(caller);
 }
 
-/// Starts what may go of this caller's frames.
+/// Starts the caller's frames that may start now.
 void ClientFrames::start_waiting(Caller& caller) {
   if (!paused_ && served_.is_served(caller)) {
     const Client* const client = caller.client();
@@ -339,8 +339,8 @@ void ClientFrames::start_request(Caller& caller) {
   in_flight_.start(caller, std::move(request));
 }
 
-/// Judges again what was judged before the policy changed, and the requests of jobs, and takes a
-/// token. Whether it was answered.
+/// Judges frames again that were judged before the policy changed, and the requests of jobs; takes
+/// a token. Returns whether the frame was answered.
 bool ClientFrames::refuse_by_policy(Caller& caller, const Frame& frame, const JobRequest* job) {
   std::optional<Failure> refusal;
   Client* const client = caller.client();
@@ -356,7 +356,7 @@ bool ClientFrames::refuse_by_policy(Caller& caller, const Frame& frame, const Jo
   return true;
 }
 
-/// --audit-required: whether it was answered, since it could not be recorded.
+/// --audit-required: returns whether the frame was answered because it could not be recorded.
 bool ClientFrames::refuse_unrecorded(Caller& caller, const Frame& request, const JobRequest* job) {
   const bool may_send = job != nullptr
                             ? context_.audit->may_send(*job)
@@ -367,7 +367,8 @@ bool ClientFrames::refuse_unrecorded(Caller& caller, const Frame& request, const
   return true;
 }
 
-/// Whether the `inflight` of its rule lets the caller's front go; else it is in its user's queue.
+/// Whether the `inflight` limit of the user's rule allows the caller's first frame; otherwise the
+/// caller is queued.
 bool ClientFrames::has_slot_of_user(Caller& caller) {
   if (!context_.permissions.is_on()) return true;
   const WaitingFrame& front = caller.waiting.front();
@@ -381,10 +382,10 @@ bool ClientFrames::has_slot_of_user(Caller& caller) {
   return queue.admits(caller, in_flight_.slots_used_by(caller.user));
 }
 
-/// Gives free slots of this user to those of its callers that wait for one, in turn.
+/// Gives free slots of this user to its waiting callers in turn.
 void ClientFrames::pass_slots_of_user_on(const User& user) {
   while (!paused_) {
-    // What is started may end at once, and lead here again.
+    // A started request may end at once and lead here again.
     const auto found = slots_of_users_.find(user);
     if (found == slots_of_users_.end()) return;
     Caller* const caller = found->second.next(in_flight_.slots_used_by(user));
@@ -408,7 +409,8 @@ void ClientFrames::policy_changed() {
   context_.clients.each_caller([this](Caller& caller) { start_waiting(caller); });
 }
 
-/// Answers an unsubscribe of what others still want. False if its front is none.
+/// Answers an unsubscribe of a resource that other clients still want. False if the first frame is
+/// none.
 bool ClientFrames::answer_unsubscribe(Client& client) {
   const Frame& frame = client.waiting.front().frame;
   if (frame.method != "resources/unsubscribe"sv) return false;
@@ -422,7 +424,7 @@ bool ClientFrames::answer_unsubscribe(Client& client) {
   return true;
 }
 
-/// Gives free slots to the callers that wait for one, in turn, one request each.
+/// Gives free slots to waiting callers in turn, one request each.
 void ClientFrames::pass_slots_on() {
   while (!paused_) {
     Caller* const caller = slots_.next(in_flight_.slots_used());
@@ -434,7 +436,7 @@ void ClientFrames::pass_slots_on() {
     }
     const Frame& front = caller->waiting.front().frame;
     if (!is_open_for(*caller, front)) continue;
-    // What has waited for the slot may have been cancelled since: this may be another request.
+    // The request that waited for the slot may have been cancelled: this may be another one.
     if (front.is_request() && front.method != "initialize"sv &&
         !(client != nullptr && answer_front(*client)) &&
         in_flight_.slots_used_by(*caller) < context_.options.client_inflight &&
@@ -487,7 +489,8 @@ std::string ClientFrames::declared_capabilities() const {
   if (first == nullptr) return {};
   const Frame& frame = first->frame;
   if (!frame.is_modern()) return R"({"roots":{"listChanged":true}})";
-  // Other modern clients may declare more; what a request's client has not declared is refused.
+  // Other modern clients may declare more; questions that the request's client did not declare are
+  // refused.
   const std::string_view declared = frame.text(frame.reserved.client_capabilities);
   return merge_capabilities(declared.size() <= longest_capabilities ? declared : "{}",
                             asked_of_modern_clients);
@@ -503,14 +506,14 @@ std::size_t ClientFrames::waiting() const {
 
 using namespace std::string_view_literals;
 
-/// By its id a client knows what it is told on a listen, until that ends.
+/// A listen's id identifies its notifications to the client, until the listen ends.
 bool ClientFrames::takes_id_of_listen(const Client& client, const Frame& request) const {
   const std::string_view id = request.text(request.id);
   if (listens_.has(client, id)) return true;
   return request.method == "subscriptions/listen"sv && in_flight_.has(client, id);
 }
 
-/// It takes no slot of the requests in flight.
+/// A listen takes no slot.
 bool ClientFrames::start_listen(Client& client) {
   const Frame frame = client.waiting.take_front().frame;
   if (context_.audit != nullptr && refuse_unrecorded(client, frame)) return true;
@@ -525,7 +528,7 @@ bool ClientFrames::start_listen(Client& client) {
   return true;
 }
 
-/// A modern upstream has no such method: what it is for is done here. False if it is asked.
+/// Does the work of a method that a modern upstream does not have. False if the upstream is asked.
 bool ClientFrames::answer_for_upstream(Client& client) {
   const auto own = translator_.own_answer(client.waiting.front().frame);
   if (!own) return false;
@@ -555,12 +558,11 @@ void ClientFrames::refuse(Caller& caller, const Frame& refused, const Failure& f
   }
 }
 
-// Clients' frames while there is no session: which of them open one, how long they wait for it, and
-// how they end.
+// Clients' frames without a session: which ones open it, how long they wait, and how they end.
 
 using namespace std::string_view_literals;
 
-/// There is no session: only a request opens one, and a notification waits for that.
+/// Only a request opens a session; a notification waits for it.
 bool ClientFrames::start_without_session(Caller& caller) {
   Session& session = context_.session;
   const Era era = caller.era_of(caller.waiting.front().frame);
@@ -602,21 +604,21 @@ void ClientFrames::session_away(Era side) {
 
 void ClientFrames::session_awaits_login() { expiry_.set_at_latest(context_.loop.now()); }
 
-/// When a frame has waited for too long for its session, which is not open.
+/// When a frame has waited long enough for its session.
 SteadyTime ClientFrames::expires(const WaitingFrame& waiting, Era client) const {
   const Era side = context_.session.side_for(client);
   return std::max(waiting.since, not_open_since_[static_cast<std::size_t>(side)]) +
          context_.session_timeout();
 }
 
-/// Says so once, until there is a session; the status and the metrics count all of them.
+/// Logged once until there is a session; status and metrics count all.
 void ClientFrames::note_unserved(const Frame& refused, const Failure& failure) {
   if (!refused.is_request() || ++unserved_ > 1) return;
   context_.log.peer(LogLevel::warning, "requests fail",
                     "requests fail until there is a session: {}", log_text(failure));
 }
 
-/// Answers those who have waited for a session for longer than it may take.
+/// Answers frames that have waited too long for a session.
 void ClientFrames::expire() {
   const auto timeout = context_.session_timeout();
   const auto failure_for = [&](Era client) {

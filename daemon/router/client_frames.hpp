@@ -25,10 +25,10 @@
 
 namespace bridge {
 
-/// Which client is served: with --max-clients 1 one after the other, else every one of them. It is
-/// served until it leaves, or shows that it only looks on (BEHAVIOUR, "Socket: connections at a
-/// time"). Who is not served is fed no notifications. A part of ClientFrames; the loop's thread
-/// only.
+/// Chooses the served clients: with --max-clients 1 one at a time, otherwise all. A client is
+/// served until it leaves or turns out to only look on (BEHAVIOUR, "Socket: connections at a
+/// time"). A client that is not served gets no notifications. A part of ClientFrames; the loop's
+/// thread only.
 class ServedClient {
  public:
   ServedClient(const Clients& clients, bool one_at_a_time)
@@ -39,12 +39,12 @@ class ServedClient {
     return !one_at_a_time_ || client == nullptr || served_ == client->id() || client->is_bridge;
   }
   void connected(Client& client) {
-    // Not the bridge itself, which asks for a client that may have its turn.
+    // A client of the bridge itself does not take a turn.
     if (!served_ && !client.is_bridge) served_ = client.id();
     if (!is_served(client)) client.channel.set_feed(RingFeed::none);
   }
-  /// Chooses again if the served client lost its turn. Returns a client that is served now and was
-  /// not before; null if there is none.
+  /// Chooses again if the served client lost its turn. Returns the newly served client; null if
+  /// none changed.
   Client* choose() {
     if (!one_at_a_time_) return nullptr;
     const Client* const served = clients_.find(served_);
@@ -65,26 +65,26 @@ class ServedClient {
   std::optional<ClientId> served_;
 };
 
-/// Assigns the --max-inflight slots for requests at the upstream: to a caller that asks while one
-/// is free and no other waits, else in the order of asking, one slot each. Pure.
+/// Assigns the --max-inflight slots for requests at the upstream: at once while a slot is free and
+/// no caller is queued, otherwise one slot each in order of asking. Pure.
 class SlotQueue {
  public:
-  /// `waits`: the mark of a caller that is in it.
+  /// `waits`: the member that marks a queued caller.
   explicit SlotQueue(std::size_t slots, bool Caller::*waits = &Caller::waits_for_slot)
       : slots_(slots), waits_(waits) {}
 
   void set_slots(std::size_t slots) { slots_ = slots; }
 
-  /// Whether `caller` may take a slot now, while `used` are taken; else it is queued. A queued
-  /// caller may take one too if a slot is free: the queue is served as soon as a slot is freed, so
-  /// those before it have had theirs.
+  /// Whether `caller` may take a slot now, with `used` taken; otherwise it is queued. A queued
+  /// caller may also take one if a slot is free: the queue is served as soon as a slot is freed, so
+  /// callers before it have had theirs.
   bool admits(Caller& caller, std::size_t used) {
     if (used < slots_ && (queue_.empty() || caller.*waits_)) return true;
     if (!(caller.*waits_)) queue_.push_back(&caller);
     caller.*waits_ = true;
     return false;
   }
-  /// Takes the next one out of the queue, if there is a slot for it.
+  /// Removes and returns the next queued caller, if there is a slot for it.
   Caller* next(std::size_t used) {
     if (used >= slots_ || queue_.empty()) return nullptr;
     Caller* const caller = queue_.front();
@@ -98,41 +98,41 @@ class SlotQueue {
  private:
   std::size_t slots_;
   bool Caller::*waits_;
-  std::deque<Caller*> queue_;  ///< each once
+  std::deque<Caller*> queue_;  ///< without duplicates
 };
 
-/// The notifications of clients on their way to the upstream: one of each client at a time, and no
-/// further frame of that client before it is handed over, for 30 s at most (BEHAVIOUR, "Routing:
-/// order of a client's messages"). What clients that have left had still to say follows in the same
-/// way ("Cancellation and leaving: a client leaves"); it was bounded by --client-buffer, and counts
-/// against --max-buffered.
+/// Sends the notifications of clients to the upstream: one per client at a time; no further frame
+/// of that client starts until it is delivered, for 30 s at most (BEHAVIOUR, "Routing: order of a
+/// client's messages"). Notifications of clients that have left are sent in the same way
+/// ("Cancellation and leaving"); they were bounded by --client-buffer and count against
+/// --max-buffered.
 ///
-/// Owned by the router; the loop's thread only.
+/// Owned by ClientFrames; the loop's thread only.
 class ClientNotifications {
  public:
-  /// `handed_over` is called for each connected client whose next frame may go.
+  /// `handed_over` is called for each connected client whose next frame may start.
   ClientNotifications(const RouterContext& context, ByteBudget& budget,
                       std::function<void(Client&)> handed_over);
 
-  /// REQUIRES: the client's session is open, and none of this client's is under way.
+  /// REQUIRES: the client's session is open, and no notification of the client is being sent.
   void start(Client& client, std::string body);
-  /// The client has left: `rest` is what it had still to say. Returns whether that waits for a
-  /// session. REQUIRES: it was taken out of Clients.
+  /// The client has left; `rest` are its unsent notifications. Returns whether they wait for a
+  /// session. REQUIRES: the client was removed from Clients.
   bool client_left(const Client& client, std::deque<std::string> rest);
-  /// Nothing more comes for this message, which may be no notification of a client's.
+  /// The message is complete; ignored if it is not a client's notification.
   void ended(UpstreamId id);
   void session_open();
-  /// Drops what clients have left behind and has waited for --connect-wait. Returns whether more
-  /// waits.
+  /// Drops notifications of clients that have left and that have waited for --connect-wait. Returns
+  /// whether more wait.
   bool expire();
 
  private:
-  /// What one client has left behind.
+  /// Unsent notifications of a client that has left.
   struct OrphanedQueue {
     explicit OrphanedQueue(ByteBudget& budget) : share(budget) {}
 
     std::deque<std::string> bodies;
-    Era client = Era::legacy;  ///< that of the client
+    Era client = Era::legacy;  ///< of the client
     std::optional<UpstreamId> under_way;
     SteadyTime left_at;
     ByteBudget::Share share;
@@ -146,16 +146,15 @@ class ClientNotifications {
   ByteBudget& budget_;
   const std::function<void(Client&)> handed_over_;
   Queues orphaned_;
-  DeadlineTimer too_slow_;  ///< set while a connected client's is under way
+  DeadlineTimer too_slow_;  ///< set while a connected client's notification is being sent
 };
 
-/// The frames of clients that have not been started upstream, and which of them may go now: in the
-/// order of each client's, within the bounds on requests in flight, and only with a session, which
-/// they wait for as long as --connect-wait says (BEHAVIOUR, "Routing").
+/// The frames of clients that have not been started upstream. Decides which may start: in order for
+/// each client, within the limits on requests in flight, and only with a session, for which frames
+/// wait up to --connect-wait (BEHAVIOUR, "Routing").
 ///
-/// Owned by the router; the loop's thread only. Memory: --client-buffer for each client, but for
-/// its first frame; it counts against --max-buffered. A `Client&` is used only while the call
-/// lasts.
+/// Owned by the router; the loop's thread only. Memory: --client-buffer per client, not counting
+/// its first frame; it counts against --max-buffered. A `Client&` is used only during the call.
 class ClientFrames {
  public:
   ClientFrames(const RouterContext& context, ByteBudget& budget, RestorableState& restorable,
@@ -163,43 +162,45 @@ class ClientFrames {
                SuspendedCalls& suspended_calls);
 
   void client_connected(Client& client) { served_.connected(client); }
-  /// Its requests are dropped, its notifications still go. REQUIRES: it was taken out of Clients.
+  /// Drops the client's requests; its notifications are still sent. REQUIRES: it was removed from
+  /// Clients.
   void client_left(Client& client);
   bool is_served(const Client& client) const { return served_.is_served(client); }
-  /// Starts nothing until resume(): what comes waits.
+  /// Starts nothing until resume(); new frames wait.
   void pause() { paused_ = true; }
   void resume();
-  /// A client of the previous process, with its frames that were not started yet.
+  /// Restores a client of the previous process, with its frames that were not started.
   void client_continued(Client& client, std::vector<std::string> waiting);
 
-  /// The one that was served has left, or may have shown that it only looks on.
+  /// The served client has left, or may have turned out to only look on.
   void choose_served();
   /// The clients' rules have changed.
   void policy_changed();
 
-  /// A request or a notification that the upstream is to get.
+  /// A request or notification to be forwarded.
   void add(Caller& caller, Frame&& frame, std::unique_ptr<JobRequest> job = nullptr);
-  /// Drops the request of this id that waits; false if there is none.
+  /// Drops the waiting request with this id; false if there is none.
   bool cancel(Caller& caller, std::string_view raw_id);
   void request_ended(const Call& call);
-  /// A request of this caller has given its slot back.
+  /// A request of this caller has released its slot.
   void slot_freed(Caller& caller);
-  /// A message that is not a request is complete: nothing follows.
+  /// A message that is not a request is complete.
   void message_ended(UpstreamId id) { notifications_.ended(id); }
 
-  // Of the session.
+  // Events of the session.
   void session_open();
   void session_closed(Era side);
   void session_away(Era side);
-  /// They wait longer, or not so long, than was thought.
+  /// The deadline of waiting frames has changed.
   void session_awaits_login();
-  /// Answers everything that waits, or what waits for this side.
+  /// Answers all waiting frames with an error, or those for one side.
   void fail_all(const Failure& failure, std::optional<Era> side = {});
-  /// The same, and whatever comes from now on.
+  /// The same, also for all later frames.
   void shut_down(const Failure& failure);
   /// Whether a request waits for this side.
   bool has_request_for(Era side) const;
-  /// By the modern request that has waited for longest, as a JSON object; empty: there is none.
+  /// The capabilities of the oldest waiting modern request, as a JSON object; empty: no such
+  /// request.
   std::string declared_capabilities() const;
   std::size_t waiting() const;
 
@@ -237,16 +238,17 @@ class ClientFrames {
   ServedClient served_;
   SlotQueue slots_;
   const Caller* its_turn_ = nullptr;          ///< may take the slot of its user that is free now
-  std::map<User, SlotQueue> slots_of_users_;  ///< of those whose clients wait for one
+  std::map<User, SlotQueue> slots_of_users_;  ///< for users whose clients wait for a slot
   ClientNotifications notifications_;
-  std::optional<Failure> shut_down_;  ///< what everything is answered with, once that has begun
+  std::optional<Failure> shut_down_;  ///< the answer to every request once shutting down
   bool paused_ = false;
-  /// Since when each side is not open; of a legacy one, and of a modern one.
+  /// Since when each side is not open: legacy, modern.
   std::array<SteadyTime, 2> not_open_since_;
-  std::uint64_t unserved_ = 0;  ///< requests that have failed since there was a session
+  std::uint64_t unserved_ = 0;  ///< requests that failed since the last session
   DeadlineTimer expiry_;
-  std::vector<ClientId> unrecorded_;  ///< with --audit-required: whose frames have come this turn
-  Deferred recording_;                ///< records them with one write, then starts them
+  std::vector<ClientId>
+      unrecorded_;      ///< with --audit-required: clients whose frames arrived in this turn
+  Deferred recording_;  ///< records them with one write, then starts them
 };
 
 }  // namespace bridge

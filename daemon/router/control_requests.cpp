@@ -12,13 +12,13 @@
 namespace bridge {
 namespace {
 
-/// A longer frame is not kept for an upgrade while it waits.
+/// Longer frames are not kept for an upgrade.
 constexpr std::size_t longest_handled_again = 4096;
 
-/// What a modern client asks the bridge itself is answered as its revision wants it.
+/// Answers of the bridge to a modern client have the form of its revision.
 std::string as_modern(const std::string& response) {
   auto parsed = parse_frame(response);
-  // What it repeats of notifications may be nested too deeply to be read.
+  // Repeated notifications may be nested too deeply to be parsed.
   auto* const frame = std::get_if<Frame>(&parsed);
   return frame != nullptr ? for_modern_client(std::move(*frame), "bridge/", false).bytes : response;
 }

@@ -9,9 +9,8 @@
 
 namespace bridge {
 
-/// The `bridge/*` requests of clients. They wait for nothing but room in their own client's queue:
-/// a client that does not read must not make the bridge fill it, so it is not read either. Owned by
-/// the router; the loop's thread only.
+/// The `bridge/*` requests of clients. They wait only for room in their own client's queue: while a
+/// client does not read, it is not read from either. Owned by the router; the loop's thread only.
 class ControlRequests {
  public:
   explicit ControlRequests(const RouterContext& context) : context_(context) {}
@@ -21,18 +20,18 @@ class ControlRequests {
     return control_ != nullptr ? control_->facts_of(method) : ControlFacts{};
   }
   void add(Client& client, Frame request);
-  /// What comes of the client's request is kept, and it is answered as well. Returns the name under
-  /// which it is kept; empty: it is not.
+  /// Keeps the result of the client's request as a job, and also answers the request. Returns the
+  /// job's id; empty: not kept.
   std::string keep_for_later(Client& client, const Frame& request);
-  /// A request that waited for this answer in the previous process, and still waits.
+  /// The reply to a request that was pending in the previous process and still waits.
   Control::Reply reply_continued(Client& client, std::string_view raw_id);
-  /// Its queue has room again, or it was restored after an upgrade.
+  /// The client's queue has room again, or was restored after an upgrade.
   void answer_waiting(Client& client);
   /// The unanswered requests of this client that the new process handles again after an upgrade.
   static std::vector<std::string> to_handle_again(const Client& client);
-  /// The bridge is being upgraded: every other unanswered request fails. Deliveries stay.
+  /// The daemon is being upgraded: all other unanswered requests fail, except deliveries.
   void fail_unanswered(const Failure& failure);
-  /// It waits no more for the answer of this id; false if there is none that comes later.
+  /// Stops waiting for the answer with this id; false if no such answer is pending.
   bool cancel(Client& client, std::string_view raw_id);
   void client_can_be_asked(const Client& client) {
     if (!client.control_unanswered.empty()) control_->client_can_be_asked(client);
@@ -40,7 +39,7 @@ class ControlRequests {
   void client_half_closed(const Client& client) {
     if (!client.control_unanswered.empty()) control_->client_half_closed(client);
   }
-  /// REQUIRES: it was taken out of Clients.
+  /// REQUIRES: the client was removed from Clients.
   void client_left(const Client& client) {
     if (!client.control_unanswered.empty()) control_->client_left(client);
   }

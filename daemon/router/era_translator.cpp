@@ -48,7 +48,7 @@ Frame KnownTools::learn(Frame response) {
 using namespace std::string_view_literals;
 namespace {
 
-/// What a job's request declares: that it may become a task.
+/// What a job's request declares: it may become a task.
 constexpr std::string_view with_tasks = R"({"extensions":{"io.modelcontextprotocol/tasks":{}}})";
 
 constexpr std::string_view quoted_newest_version = R"("2026-07-28")";
@@ -61,11 +61,10 @@ std::string error_object(int code, std::string_view message) {
   return JsonObject().add("code", code).add("message", message).text();
 }
 
-/// Bytes of the bridge's own, or edited by it in a way that nests nothing deeper.
+/// The bridge's own bytes, or bytes edited without deeper nesting.
 Frame frame_of(std::string bytes) { return std::get<Frame>(parse_frame(std::move(bytes))); }
 
-/// The level that `logging/setLevel` was asked for with these params, with its quotes; empty: none
-/// of the eight.
+/// The level in the params of `logging/setLevel`, with quotes; empty: not one of the eight.
 std::string level_of(std::string_view params) {
   const std::string level = find_string(params, "level").value_or(std::string());
   return reaches_level(level, level) ? quote(level) : std::string();
@@ -157,8 +156,8 @@ std::string EraTranslator::capabilities_of(const Caller* caller) const {
              : own;
 }
 
-/// A call that a legacy server can be asked to make a task: asked so, if its tool says that it can
-/// be one (MCP 2025-11-25, "Tasks: Tool-Level Negotiation").
+/// A call as a task, if the server's tool supports that (MCP 2025-11-25, "Tasks: Tool-Level
+/// Negotiation").
 Frame EraTranslator::as_task(Frame call) const {
   const Era era = call.is_modern() ? Era::modern : Era::legacy;
   const ServerDescription* const server = context_.session.server_for(era);
@@ -217,7 +216,7 @@ void EraTranslator::translate_for_client(Frame& response, const Call& call) {
     if (context_.session.mirrors_headers(call.side)) {
       response = tools_.learn(std::move(response));
     } else if (call.era == Era::modern) {
-      tools_.note(response);  // its client may mirror them to the HTTP face
+      tools_.note(response);  // its client may mirror them to the HTTP frontend
     }
     if (call.side == context_.session.ring_source()) tools_.keep(call.subject, response);
   }

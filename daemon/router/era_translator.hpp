@@ -15,9 +15,8 @@
 
 namespace bridge {
 
-/// What is known of the server's tools from the lists that have passed: the last whole one, and
-/// which parameters of theirs are mirrored into headers (MCP 2026-07-28, Streamable HTTP, "Custom
-/// Headers from Tool Parameters").
+/// The server's tools as seen in passing lists: the last complete list, and the parameters to
+/// mirror into headers (MCP 2026-07-28, Streamable HTTP, "Custom Headers from Tool Parameters").
 ///
 /// Owned by the router; the loop's thread only. Memory: tool_header_limit and that of ToolList.
 class KnownTools {
@@ -25,17 +24,17 @@ class KnownTools {
   explicit KnownTools(Log& log) : log_(log) {}
 
   const HeadersOfTools& annotations() const { return headers_; }
-  /// A page of the list has come, and goes to a client as it is.
+  /// A page of the list that goes to a client unchanged.
   void note(const Frame& response);
-  /// A page of the list has come. Returns it without the tools whose annotations are invalid, which
-  /// no client may be shown.
+  /// A page of the list. Returns it without tools whose annotations are invalid: clients must not
+  /// see those.
   Frame learn(Frame response);
-  /// A page as clients may see it has come; `asked_cursor` is JSON, empty for the first one.
+  /// A page as clients may see it; `asked_cursor` is JSON, empty for the first page.
   void keep(std::string_view asked_cursor, const Frame& response) {
     list_.take_page(asked_cursor, response.text(response.result));
   }
   const ToolList& list() const { return list_; }
-  /// The list has changed, or is another server's.
+  /// The list has changed, or belongs to another server.
   void forget() {
     headers_.clear();
     list_.forget();
@@ -49,9 +48,9 @@ class KnownTools {
   ToolList list_;
 };
 
-/// Between clients and an upstream of different eras: each message in the form that its receiver
-/// knows (BEHAVIOUR, "Eras"). Where both are legacy, or both modern, the bytes stay as they came.
-/// What is made of them is decided in mcp/; here is which of it is due.
+/// Translates messages between clients and an upstream of different eras (BEHAVIOUR, "Eras").
+/// Between peers of one era the bytes stay as they came. The translations are functions of mcp/;
+/// this class decides which one applies.
 ///
 /// Owned by the router; the loop's thread only. Memory: that of KnownTools.
 class EraTranslator {
@@ -59,39 +58,39 @@ class EraTranslator {
   EraTranslator(const RouterContext& context, const RestorableState& restorable)
       : context_(context), restorable_(restorable), tools_(context.log) {}
 
-  /// Why the bridge itself refuses a modern client's request, as a JSON-RPC error object; empty: it
-  /// does not.
+  /// The bridge's reason to refuse a modern client's request, as a JSON-RPC error object; empty:
+  /// not refused.
   static std::string refusal_of(const Frame& request);
-  /// What the bridge answers by itself: one of the two, as JSON.
+  /// An answer of the bridge itself: a result or an error, as JSON.
   struct OwnAnswer {
     std::string result;
     std::string error;
   };
-  /// Since the upstream, of another era than the request, has no such method; nothing if it is
-  /// asked.
+  /// The answer if the upstream is of another era than the request and has no such method; nullopt:
+  /// the upstream is asked.
   std::optional<OwnAnswer> own_answer(const Frame& request) const;
-  /// Whether the upstream has no such notification.
+  /// Whether the notification is dropped because the upstream does not know it.
   bool swallows(const Frame& notification, Era client) const;
 
-  /// Notes what translating the response will need. REQUIRES: before make_for_upstream(); its era
-  /// and its side are set.
+  /// Records what translating the response will need. REQUIRES: before make_for_upstream(); the
+  /// call's era and side are set.
   void note(const Frame& request, Call& call) const;
-  /// The request as this side of the upstream expects it, under this id, with the headers that
-  /// mirror it; sets what the message says of both. Returns why it cannot be sent; empty: it can.
-  /// `caller`: its owner; null: the bridge, or a caller that has left.
+  /// Rewrites the request for this side of the upstream, with this id and the mirrored headers;
+  /// sets the fields of the message that depend on them. Returns why it cannot be sent; empty: it
+  /// can. `caller`: the owner; null: the bridge, or a caller that has left.
   std::string make_for_upstream(Frame&& request, const Caller* caller, Era side,
                                 Outgoing& message) const;
-  /// A call of a job, as it is sent to the server of now: a task of it if it can be one.
+  /// A job's call in the form for the present server: as a task if possible.
   Frame as_task(Frame call) const;
-  /// Sets the headers again, by the present list of tools.
+  /// Sets the mirrored headers again, by the present list of tools.
   void mirror_again(Outgoing& message) const;
-  /// Turns the response into the client's form, except for its id, which stays in place or, in a
-  /// frame that was made from scratch, is in `response.id`.
+  /// Converts the response to the client's form, except for its id, which stays in place or, in a
+  /// newly made frame, is in `response.id`.
   void translate_for_client(Frame& response, const Call& call);
-  /// Whether the client is to see this notification about its request.
+  /// Whether the client may see this notification about its request.
   bool is_for_client(const Frame& notification, const Call& call) const;
 
-  /// Whether a modern client's request has asked for log messages of this level.
+  /// Whether a modern client's request asked for log messages of this level.
   bool reaches(const Frame& log_message, const Call& call) const;
 
   KnownTools& tools() { return tools_; }

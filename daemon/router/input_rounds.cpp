@@ -23,7 +23,7 @@ Failure unanswered(std::string_view method, bool client_was_asked) {
                       : "no connected client that could be asked has declared that it answers"));
 }
 
-/// The next pause of a request that was answered without a question so often before.
+/// The next pause after this many results without a question.
 std::chrono::milliseconds pause_after(unsigned pauses) {
   return std::min(InputRounds::longest_pause, InputRounds::first_pause * (1 << pauses));
 }
@@ -103,14 +103,14 @@ void InputRounds::question_answered(const Question& question, const Frame* respo
   settled_.schedule();
 }
 
-/// Those that wait so, in the order of their ids.
+/// The calls that wait for this, in order of ids.
 std::vector<UpstreamId> InputRounds::waiting(InputRound::Waits what) const {
   return in_flight_.all([what](const Call& call) {
     return call.stage == Call::Stage::input_required && call.rounds->waits == what;
   });
 }
 
-/// At the end of the turn, since nothing may end while the questions are walked through.
+/// At the end of the turn, because no call may end while questions are iterated.
 void InputRounds::settle() {
   for (const UpstreamId id : waiting(InputRound::Waits::for_answers)) {
     const Call* const call = in_flight_.find(id);
@@ -125,7 +125,7 @@ void InputRounds::settle() {
   }
 }
 
-/// Sends the request again, as soon as there is a session.
+/// Sends the request again as soon as there is a session.
 void InputRounds::proceed(UpstreamId id) {
   Session& session = context_.session;
   const Call& call = *in_flight_.find(id);

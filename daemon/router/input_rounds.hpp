@@ -17,41 +17,41 @@
 
 namespace bridge {
 
-/// Calls of legacy clients and of jobs whose stage is input_required: a modern upstream has
-/// answered them with questions (MCP 2026-07-28, "Multi Round-Trip Requests"; BEHAVIOUR, "Eras:
-/// questions to a legacy client"). The questions become Questions, and the request is sent again
-/// with the answers. An elicitation without an answer is answered as cancelled by the user; without
-/// any other answer the request ends.
+/// The calls of legacy clients and jobs in stage input_required: a modern upstream has answered
+/// them with questions (MCP 2026-07-28, "Multi Round-Trip Requests"; BEHAVIOUR, "Eras: questions to
+/// a legacy client"). Each question becomes a Question, and the request is sent again with the
+/// answers. An unanswered elicitation is answered as cancelled by the user; without any other
+/// answer the request ends.
 ///
-/// Its data of a call is Call::rounds. Owned by the router; the loop's thread only. Bounds: at most
-/// `max_rounds` of each call; their bytes count against --max-buffered. A round waits for its
-/// answers for --input-wait, and for a session for --connect-wait; that of a job, which has its own
-/// deadline, as long as the job lasts.
+/// The state of a call is Call::rounds. Owned by the router; the loop's thread only. Bounds:
+/// `max_rounds` per call; their bytes count against --max-buffered. A round waits for its answers
+/// for --input-wait and for a session for --connect-wait; that of a job, which has a deadline of
+/// its own, as long as the job lasts.
 class InputRounds {
  public:
   static constexpr unsigned max_rounds = 16;
-  /// Between a result without a question and the next try; doubled from one to the next.
+  /// Pause before repeating a request after a result without a question; doubled each time.
   static constexpr std::chrono::milliseconds first_pause{100};
   static constexpr std::chrono::milliseconds longest_pause{30000};
 
   InputRounds(const RouterContext& context, ByteBudget& budget, RequestsInFlight& in_flight,
               Questions& questions);
 
-  /// Its stage is input_required now, as this result says. `answers`: those to the first questions,
-  /// if another process had them.
+  /// The call's stage is now input_required, by this result. `answers`: to the first questions, if
+  /// an earlier process had them.
   void begin(UpstreamId id, Call& call, std::string_view result,
              const std::vector<std::string>& answers = {});
-  /// As QuestionEvents::answered.
+  /// See QuestionEvents::answered.
   void question_answered(const Question& question, const Frame* response);
 
   void session_open();
-  /// Requests that wait for a session ask for one again.
+  /// Requests that wait for a session request one again.
   void session_closed();
-  /// Ends those that wait for the session.
+  /// Ends the calls that wait for the session.
   void fail_waiting(const Failure& failure);
   bool wait_for_session() const { return !waiting(InputRound::Waits::for_session).empty(); }
 
-  /// In an upgrade. REQUIRES: the calls are there.
+  /// In an upgrade. REQUIRES: the calls were restored.
   void restore();
 
  private:
@@ -67,7 +67,7 @@ class InputRounds {
   RequestsInFlight& in_flight_;
   Questions& questions_;
   DeadlineTimer timer_;
-  Deferred settled_;  ///< some may have all their answers, or one that ends them
+  Deferred settled_;  ///< for calls that may have all answers, or one that ends them
 };
 
 }  // namespace bridge

@@ -15,7 +15,7 @@
 
 namespace bridge {
 
-// What the upstream is to tell of for all who listen: who names which resource, and until when.
+// What the upstream must notify for all listens: who names which resource, and until when.
 
 void Listens::subscribe(const SubscriptionFilter& filter) {
   for (const std::string& uri : filter.resources) {
@@ -73,7 +73,7 @@ Listens::Listens(const RouterContext& context, NotificationFeed& feed, Restorabl
   feed.add_readers(*this);
 }
 
-/// What of it the server declares that it tells of.
+/// The part of the filter that the server declares to support.
 SubscriptionFilter Listens::honoured(SubscriptionFilter asked) const {
   const ServerDescription& server = *context_.session.server_for(Era::modern);
   asked.tools_list_changed = asked.tools_list_changed && server.declares("tools", "listChanged");
@@ -82,7 +82,7 @@ SubscriptionFilter Listens::honoured(SubscriptionFilter asked) const {
   asked.resources_list_changed =
       asked.resources_list_changed && server.declares("resources", "listChanged");
   if (!server.declares("resources", "subscribe")) asked.resources.clear();
-  // What MCP itself does not define is of an extension, if there is one.
+  // What MCP does not define belongs to an extension, if the server has any.
   if (!are_native() || !server.has_extensions()) {
     asked.task_ids.clear();
     asked.extensions.clear();
@@ -141,11 +141,11 @@ void Listens::acknowledge(Client& client, Listen& listen) {
   feed(client, listen);
 }
 
-/// Without what the upstream was asked for and has not acknowledged: that does not come.
+/// Without what the upstream was asked for but did not acknowledge.
 SubscriptionFilter Listens::acknowledged(SubscriptionFilter filter) const {
   const EraSession& session = modern_side();
   if (!are_native()) return filter;
-  // Whether an extension that MCP does not know is served is known to the upstream alone.
+  // Only the upstream knows whether it serves an extension that MCP does not define.
   std::erase_if(filter.extensions,
                 [&](const auto& extension) { return !session.honours(extension.first); });
   if (session.record().server_stream == ServerStream::none) return {};
@@ -166,7 +166,7 @@ SubscriptionFilter Listens::acknowledged(SubscriptionFilter filter) const {
   return filter;
 }
 
-/// What is only kept subscribed, since its listens were cut off, gives way.
+/// Lingering subscriptions, whose listens were cut off, make room.
 bool Listens::make_room_for(const SubscriptionFilter& filter) {
   if (has_room_for(filter)) return true;
   subscriptions().end_lingering();
@@ -189,7 +189,7 @@ bool Listens::has_room_for(const SubscriptionFilter& filter) const {
   return entries <= max_entries && bytes <= max_bytes;
 }
 
-/// Whether a change of these would be told, or nothing more can be done for that.
+/// Whether changes would be notified, or nothing more can be done about it.
 bool Listens::is_informed_of(const SubscriptionFilter& filter) const {
   using Texts = SubscriptionFilter::Texts;
   const EraSession& session = modern_side();
@@ -224,7 +224,7 @@ void Listens::answer_waiting(bool all) {
     if (client == nullptr) continue;
     SubscriptionFilter wanted;
     wanted.resources = {one.uri};
-    const bool is_wanted = subscriptions().contains(one.uri);  // and not left since
+    const bool is_wanted = subscriptions().contains(one.uri);  // and not unsubscribed since
     if (!all && is_wanted && !is_informed_of(wanted)) {
       still_waiting.push_back(std::move(one));
       continue;
@@ -246,7 +246,7 @@ bool Listens::is_hidden(const Client& client, const Frame& notification) {
   return client.rule != nullptr && hides_notification(*client.rule, notification.bytes);
 }
 
-/// Gives it what is in the ring for it, as far as its client reads.
+/// Sends matching ring entries as long as the client reads.
 void Listens::feed(Client& client, Listen& listen) {
   Ring& ring = feed_.ring();
   if (!listen.is_acknowledged) return;
@@ -287,7 +287,7 @@ bool Listens::tell(const Frame& notification) {
         is_hidden(*client, notification))
       continue;
     if (client->channel.congested()) {
-      // Told once the client reads, however often it comes.
+      // Sent once when the client reads again, however often it occurred.
       listen->missed.add(listen->filter.part_for(notification));
     } else {
       client->channel.send_about(listen->raw_id,
@@ -308,7 +308,7 @@ bool Listens::tell_changed() {
   return true;
 }
 
-/// As far as the client reads.
+/// As long as the client reads.
 void Listens::tell_missed(Client& client, Listen& listen) {
   while (!client.channel.congested()) {
     const auto line = listen.missed.take_changed();
@@ -413,7 +413,7 @@ void Listens::restore(Saved saved) {
     for (const std::string& uri : listen.filter.resources) subscriptions().begin_listen(uri);
     if (!listen.is_acknowledged) late_.set_at_latest(context_.loop.now() + longest_wait);
   }
-  expire();  // removes what no listen names, and asks the upstream for the rest
+  expire();  // removes what no listen names, and requests the rest from the upstream
 }
 
 }  // namespace bridge

@@ -17,37 +17,36 @@
 
 namespace bridge {
 
-/// The `subscriptions/listen` requests of modern clients: each is acknowledged, then told of the
-/// ring's entries that match its filter (MCP 2026-07-28, "Subscriptions"; BEHAVIOUR, "Eras: a
-/// modern client"). And what the upstream is to tell of for all clients: at a modern one the filter
-/// of the bridge's own stream, at a legacy one the subscriptions to resources, each until its last
+/// The `subscriptions/listen` requests of modern clients: each is acknowledged, then gets the ring
+/// entries that match its filter (MCP 2026-07-28, "Subscriptions"; BEHAVIOUR, "Eras: a modern
+/// client"). Also what the upstream must notify for all clients: at a modern upstream the filter of
+/// the bridge's own listen stream, at a legacy one the resource subscriptions, each until its last
 /// holder is gone.
 ///
-/// A listen takes no place of requests in flight. Memory: at most --client-inflight of a client,
-/// and of all together max_entries and max_bytes; what its client does not read stays in the ring.
+/// A listen takes no slot. Bounds: --client-inflight per client; max_entries and max_bytes in all;
+/// what a client does not read stays in the ring.
 ///
 /// Owned by the router; the loop's thread only.
 class Listens final : public NotificationReaders {
  public:
-  /// The resources of a listen that was cut off stay subscribed so much longer.
+  /// How long the resources of a listen that was cut off stay subscribed.
   static constexpr std::chrono::minutes linger_time{5};
-  /// Resources, tasks and members of extensions in the filters of all, and of what stays
-  /// subscribed.
+  /// Resources, tasks and extension members in all filters, including lingering subscriptions.
   static constexpr std::size_t max_entries = 20'000;
   static constexpr std::size_t max_bytes = 4u << 20;
-  /// What waits for the upstream to tell of it is answered then all the same.
+  /// The longest wait for the upstream to confirm a filter; then the client is answered without it.
   static constexpr std::chrono::seconds longest_wait{5};
 
   struct Listen {
     ClientId client{};
     std::string raw_id;
     SubscriptionFilter filter;
-    std::string extensions;  ///< that its client declares, as JSON; empty: none
+    std::string extensions;  ///< declared by its client, as JSON; empty: none
     RingReader reader;
-    /// What entered the ring later is another session's, which tells it as well; none: no end.
+    /// Later ring entries belong to another session, which delivers them itself; none: no end.
     std::optional<Sequence> ring_end;
     bool is_acknowledged = false;
-    /// What the upstream told while its client did not read: a part of the filter.
+    /// What the upstream notified while the client did not read: a part of the filter.
     SubscriptionFilter missed;
 
     template <class A>
@@ -57,8 +56,8 @@ class Listens final : public NotificationReaders {
     }
   };
   struct Saved {
-    std::vector<Listen> listens;            ///< whose clients go along
-    Subscriptions::AllListened subscribed;  ///< resources, for these and for others
+    std::vector<Listen> listens;            ///< those whose clients survive the upgrade
+    Subscriptions::AllListened subscribed;  ///< resources, of these and of other listens
 
     template <class A>
     void each_field(A& archive) {
@@ -71,43 +70,43 @@ class Listens final : public NotificationReaders {
 
   /// A client's request. REQUIRES: the session is open.
   void add(Client& client, const Frame& request);
-  /// Answers a legacy client's `resources/subscribe` once the upstream tells of the resource, which
-  /// has been accepted already. REQUIRES: a modern upstream.
+  /// Answers a legacy client's accepted `resources/subscribe` once the upstream confirms the
+  /// resource. REQUIRES: a modern upstream.
   void answer_subscribe(Client& client, const Frame& request);
-  /// The upstream tells of something else: who has waited for that is answered.
+  /// The upstream has confirmed another filter: answers the clients that waited for it.
   void upstream_tells();
-  /// The upstream told this on the listen that it has for the listens here. False if it is to go
-  /// into the ring, from which they are fed.
+  /// A notification on the bridge's own listen stream for these listens. False: it goes into the
+  /// ring, from which they are fed.
   bool tell(const Frame& notification);
-  /// Changes went unseen: all that is listened for may have changed. False as above.
+  /// Changes were missed: everything that is listened for may have changed. False as above.
   bool tell_changed();
-  /// Whether the server's modern side serves them.
+  /// Whether the server's modern side serves the listens.
   bool are_native() const { return context_.session.side_for(Era::modern) == Era::modern; }
-  /// Whether the ring is another session's, so that they are not fed from it.
+  /// Whether another session fills the ring, so that the listens are not fed from it.
   bool bypass_ring() const { return are_native() && context_.session.ring_source() == Era::legacy; }
   /// Another session may fill the ring now, or serve the listens.
   void sides_changed();
-  /// Whether the client has a listen of this id.
+  /// Whether the client has a listen with this id.
   bool has(const Client& client, std::string_view raw_id) const;
-  /// Ends the listen of this id; false if the client has none.
+  /// Ends the listen with this id; false if the client has none.
   bool cancel(Client& client, std::string_view raw_id);
-  /// REQUIRES: it was taken out of Clients.
+  /// REQUIRES: the client was removed from Clients.
   void client_left(const Client& client);
   /// The client reads again.
   void proceed(Client& client);
-  /// Who waits for the upstream to tell of what was subscribed waits no longer.
+  /// Answers the clients that wait for a confirmation of the upstream.
   void answer_waiting() { answer_waiting(true); }
-  /// The daemon is ending: each is answered.
+  /// The daemon is ending: answers each listen.
   void end_all();
-  /// In an upgrade: those whose clients do not go along are answered.
+  /// In an upgrade: answers those whose clients do not survive it.
   void end_left_behind();
   Saved save() const;
-  /// REQUIRES: the clients are there, and the ring was restored.
+  /// REQUIRES: the clients and the ring were restored.
   void restore(Saved saved);
 
-  /// What legacy clients have subscribed, or the session, is another: the upstream is told.
+  /// The subscriptions of legacy clients, or the session, have changed: updates the upstream.
   void update();
-  /// Whether a listen names this resource, or did until it was cut off.
+  /// Whether a listen names this resource, or one that was cut off still holds it.
   bool is_subscribed(const std::string& uri) const {
     return !are_native() && subscriptions().is_listened(uri);
   }
@@ -117,7 +116,7 @@ class Listens final : public NotificationReaders {
   void acknowledge_read() override {}
 
  private:
-  /// A legacy client's subscription that waits for the upstream.
+  /// A legacy client's subscription that waits for the upstream's confirmation.
   struct Subscribing {
     ClientId client;
     std::string raw_id;
@@ -152,7 +151,7 @@ class Listens final : public NotificationReaders {
   All listens_;
   DeadlineTimer expiry_;
   std::vector<Subscribing> subscribing_;
-  DeadlineTimer late_;  ///< who still waits then is answered all the same
+  DeadlineTimer late_;  ///< fires at longest_wait
 };
 
 }  // namespace bridge

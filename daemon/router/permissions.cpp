@@ -13,7 +13,7 @@
 namespace bridge {
 namespace {
 
-/// What a client asks for: of a submission what is submitted.
+/// The subject of a request; of a submission, that of the submitted request.
 Subject asked_by(const Frame& request) {
   const std::string_view params = request.text(request.params);
   if (request.method != "bridge/submit") return subject_of(request.method, params);
@@ -105,7 +105,7 @@ std::optional<Failure> Permissions::take_token(const Client& client) {
   return failure;
 }
 
-/// Drops the buckets that are full: a new one says the same.
+/// Drops full buckets: a new one is equal.
 void Permissions::make_room() {
   std::erase_if(buckets_,
                 [now = loop_.now()](const auto& entry) { return entry.second.full_at() <= now; });

@@ -19,7 +19,7 @@
 
 namespace bridge {
 
-/// Why requests were refused by the policy, for the metrics.
+/// Requests that the policy refused, by reason, for the metrics.
 struct PermissionCounts {
   std::uint64_t no_rule = 0;
   std::uint64_t tool = 0;
@@ -29,18 +29,18 @@ struct PermissionCounts {
   std::uint64_t rate = 0;
 };
 
-/// What the policy says of the clients and their requests (BEHAVIOUR, "Policy"). Without one
-/// everything is allowed: no client has a rule.
+/// Decides by the policy what clients may do (BEHAVIOUR, "Policy"). Without a policy no client has
+/// a rule, and everything is allowed.
 ///
-/// Owned by the router; the loop's thread only. Memory: a bucket for each user whose rule has a
-/// rate, at most max_users; full ones give way.
+/// Owned by the router; the loop's thread only. Memory: a bucket per user whose rule has a rate, at
+/// most max_users; full ones are dropped first.
 class Permissions {
  public:
   static constexpr std::size_t max_users = 10'000;
 
   explicit Permissions(const EventLoop& loop) : loop_(loop) {}
 
-  /// From now on; every client needs its rule again. Null: none.
+  /// Replaces the policy; each client's rule must be looked up again. Null: no policy.
   void take(std::shared_ptr<const PolicyFile> policy) { policy_ = std::move(policy); }
   bool is_on() const { return policy_ != nullptr; }
   /// Null without a policy.
@@ -48,34 +48,34 @@ class Permissions {
 
   /// The rule for a client; null: everything is allowed.
   const PolicyRule* rule_for(const Client& client) const;
-  /// The rule for a request; of a job's it is that of its submitter.
+  /// The rule for a request; for a job's request that of its submitter.
   const PolicyRule* rule_for(const Caller& caller, const JobRequest* job) const;
-  /// The rule for callers of the HTTP face.
+  /// The rule for callers of the HTTP frontend.
   const PolicyRule* rule_for_http() const;
 
   /// Whether the client may send this.
   bool allows(const Client& client, const Frame& request, const ToolList& tools) const;
-  /// Why the client may not send this; nothing: it may. Counted.
+  /// Why the client may not send this, counted; nullopt: it may.
   std::optional<Failure> refusal(const Client& client, const Frame& request,
                                  const ToolList& tools) {
     return refusal(client, nullptr, request, tools);
   }
   std::optional<Failure> refusal(const Caller& caller, const JobRequest* job, const Frame& request,
                                  const ToolList& tools);
-  /// The same of a tool that it asks for by a control method.
+  /// The same for a tool that the client names in a control method.
   std::optional<Failure> refusal_of_tool(const Client& client, std::string_view name,
                                          const ToolList& tools);
   /// Whether take_token() would take one.
   bool has_token(const Client& client) const;
-  /// Takes a token of the client's user, or says that there is none. Counted.
+  /// Takes a token of the client's user. Returns the refusal, counted, if there is none.
   std::optional<Failure> take_token(const Client& client);
-  /// The list without what may not be seen; `method` is that of the request.
+  /// Removes from a list what the caller may not see; `method` is that of the request.
   void filter(const Caller& caller, const JobRequest* job, std::string_view method,
               Frame& response) const;
 
   const PermissionCounts& counts() const { return counts_; }
 
-  /// For an upgrade: when the bucket of each user is full, of those that are not.
+  /// For an upgrade: when each user's bucket will be full, for those that are not.
   std::map<User, SteadyTime> save_rates() const;
   void restore_rates(const std::map<User, SteadyTime>& rates);
 

@@ -19,14 +19,14 @@
 namespace bridge {
 namespace {
 
-/// A client that has not answered for this long gets no further question while another client could
+/// A client that has not answered for this long gets no further question while another client can
 /// answer.
 constexpr std::chrono::seconds answer_timeout{30};
 
 constexpr std::string_view no_client_answers =
     "Method not found: no client of the bridge answers it";
 
-/// Empty: this client, or no caller in particular.
+/// Empty: this client, or no particular caller.
 std::string_view caller_of(const Question& question, ClientId asked) {
   if (question.origin) return question.owner == asked ? "" : "another";
   switch (question.caller.kind) {
@@ -140,7 +140,7 @@ bool QuestionTable::has_left_open(ClientId client, SteadyTime then) const {
   });
 }
 
-// Who is asked.
+// Choosing the client to ask.
 
 const Askable* who_is_asked(const std::vector<Askable>& able) {
   const bool all_silent =
@@ -168,7 +168,7 @@ bool has_declined(const Question& question, ClientId client) {
   return std::find(declined.begin(), declined.end(), client) != declined.end();
 }
 
-/// Observers and clients that cannot be reached do not count for the upstream.
+/// Observers and unreachable clients do not count.
 bool Questions::has_reachable_client() const {
   const Clients& clients = context_.clients;
   return std::any_of(clients.begin(), clients.end(), [](const auto& entry) {
@@ -176,16 +176,16 @@ bool Questions::has_reachable_client() const {
   });
 }
 
-/// The id under which this client knows the request of its own that it is about; empty if there is
-/// none, or it has ended.
+/// The client's own id for the request that the question is about; empty if that is not its
+/// request, or has ended.
 std::string_view Questions::subject(const Question& question, const Client& client) const {
   if (question.owner != client.id()) return {};
   const Call* const about = in_flight_.find(question.origin);
   return about != nullptr ? std::string_view(about->client_request_id) : std::string_view();
 }
 
-/// Whether this client has said that it answers such requests, and can be reached. One about a
-/// request is nothing for another user's clients.
+/// Whether the client has declared that it answers such requests and can be reached. A question
+/// about a request is never for another user's clients.
 bool Questions::can_answer(const Client& client, const Question& question) const {
   if (client.half_closed || !client.declared.covers(question.method, question.asked_for))
     return false;
@@ -194,7 +194,7 @@ bool Questions::can_answer(const Client& client, const Question& question) const
          client.channel.can_be_asked(subject(question, client));
 }
 
-/// In the order of their connecting, then the jobs.
+/// In order of connecting, then the jobs.
 std::vector<Askable> Questions::able(const Question& question, bool is_new) const {
   const SteadyTime long_ago = context_.loop.now() - answer_timeout;
   std::vector<Askable> able;
@@ -212,7 +212,7 @@ std::vector<Askable> Questions::able(const Question& question, bool is_new) cons
   return able;
 }
 
-/// A modern client is one that answers while a call of it is in flight, the oldest of them.
+/// A modern client answers through its oldest call in flight.
 void Questions::add_modern_calls(std::vector<Askable>& able, const Question& question) const {
   std::map<ClientId, UpstreamId> calls;
   in_flight_.each([&](UpstreamId id, const Call& call) {
@@ -228,8 +228,8 @@ void Questions::add_modern_calls(std::vector<Askable>& able, const Question& que
             [](const Askable& left, const Askable& right) { return left.client < right.client; });
 }
 
-/// Of those that are suspended the oldest, but not while another is in flight: the server waits for
-/// what it has asked about the one already, so it is more likely about the other.
+/// The oldest suspended call, but none while another call is in flight: the server waits for the
+/// suspended one's answers already, so the question is more likely about the other.
 std::optional<UpstreamId> Questions::suspended_call(const Question& question) const {
   std::optional<UpstreamId> suspended;
   bool others_in_flight = false;
@@ -250,7 +250,7 @@ bool Questions::may_be_asked_in(UpstreamId id, const Question& question) const {
          call->modern->declared.covers(question.method, question.asked_for);
 }
 
-/// `is_new`: it has just come, so that it may be asked in a result.
+/// `is_new`: it has just arrived, so it may be asked in a result.
 std::optional<Askable> Questions::choose(const Question& question, bool is_new) const {
   const Call* const about = in_flight_.find(question.origin);
   if (about != nullptr && about->job != nullptr)
@@ -263,7 +263,7 @@ std::optional<Askable> Questions::choose(const Question& question, bool is_new) 
   return call ? std::optional(Askable{{}, false, false, false, {}, call}) : std::nullopt;
 }
 
-// What the upstream asks.
+// Questions from the upstream.
 
 Questions::Questions(const RouterContext& context, RequestsInFlight& in_flight,
                      QuestionEvents events)
@@ -276,7 +276,7 @@ void Questions::refuse(std::string_view raw_id, int code, std::string_view messa
   context_.upstream.respond(error_reply(raw_id, code, message));
 }
 
-/// Refuses the request of its asker.
+/// Answers the upstream's request with this error.
 void Questions::refuse(const Question& question, int code, std::string_view message) {
   if (question.is_request()) {
     refuse(question.upstream_request_id, code, message);
@@ -374,7 +374,7 @@ void Questions::take_in(Question question) {
   if (!whom || !ask(*whom, added)) park(added);
 }
 
-/// False if it has left.
+/// False if the client has left.
 bool Questions::ask(const Askable& whom, Question& question) {
   if (whom.call) {
     question.answerer = Question::Answerer::retry;
@@ -405,14 +405,15 @@ void Questions::ask(Client& client, Question& question) {
   }
 }
 
-// How it is answered.
+// Answers.
 
 void Questions::answer(Client& client, Frame response) {
   Question* const question = table_.find_shown(response.text(response.id));
   const bool was_reported =
       question != nullptr && question->asked == client.id() &&
       (question->shown_id.empty() || question->shown_id == response.text(response.id));
-  // While no client is asked, any client may answer what was shown; a job's question is its user's.
+  // While no client is asked, any client may answer a shown question; only its user may answer a
+  // job's.
   const bool is_open = question != nullptr && question->shown && client.channel.answers_unasked() &&
                        (question->is_parked() || (question->answerer == Question::Answerer::job &&
                                                   question->user == client.user));
@@ -429,7 +430,7 @@ void Questions::answer(Client& client, Frame response) {
 
 void Questions::take_answer(Question& question, Frame&& response) {
   const JobNumber job = question.answerer == Question::Answerer::job ? question.job : JobNumber{};
-  // An elicitation can be cancelled; a server cannot make anything of an error to one.
+  // An elicitation can be cancelled; an error would be of no use to the server.
   if (job != JobNumber{} && response.error.present() && question.method == "elicitation/create")
     response = std::get<Frame>(parse_frame(result_reply("0", cancelled_by_user)));
   if (question.is_request()) {
@@ -443,7 +444,7 @@ void Questions::take_answer(Question& question, Frame&& response) {
   remove(question);
 }
 
-/// The one that was asked does not know such requests: another one may. False if there is none.
+/// The client does not know such requests: asks another one. False if there is none.
 bool Questions::pass_on(Question& question) {
   if (question.declined.size() == Question::max_declined) return false;
   question.declined.push_back(*question.asked);
@@ -455,9 +456,9 @@ bool Questions::pass_on(Question& question) {
   return next && ask(*next, question);
 }
 
-/// The client will answer nothing more: what it was asked goes to another who can. If there is
-/// none, the session's requests wait for one; the upstream must not wait for the others, nor for
-/// those that are about a request of a client that has left.
+/// The client answers nothing more: its questions go to others. Without another client, the
+/// session's questions are parked; the upstream must not wait for other questions, nor for those
+/// about requests of a client that has left.
 void Questions::ask_others(const Client& client, bool has_left) {
   table_.each([&](Question& question) {
     if (question.asked != client.id()) return;
@@ -466,14 +467,14 @@ void Questions::ask_others(const Client& client, bool has_left) {
       if (!has_left) tell_withdrawn(question, {});
       release(question);
     } else {
-      // Its call may have been kept as a job.
+      // The call may have become a job.
       const bool is_jobs = about != nullptr && about->job != nullptr;
       ask_another(question, !has_left || is_jobs || question.owner != client.id(), true);
     }
   });
 }
 
-/// `may_wait`: for a client that can be asked, though others are connected.
+/// `may_wait`: the question is parked even if clients are connected.
 void Questions::ask_another(Question& question, bool may_be_asked, bool may_wait) {
   const auto other = may_be_asked ? choose(question, false) : std::nullopt;
   if (other && ask(*other, question)) return;
@@ -514,7 +515,7 @@ void Questions::expire_parked() {
   });
 }
 
-// Of jobs: the first of a job's questions is asked, by whom waits for the job and answers.
+// For jobs: the first question of a job goes to a client that waits for the job and answers.
 
 bool Questions::offer(JobNumber job) {
   Question* const question = table_.first_of(job);
@@ -586,7 +587,7 @@ void Questions::job_over(JobNumber job) {
   });
 }
 
-// Of modern clients' calls.
+// For calls of modern clients.
 
 void Questions::answer_with(const Question& question, std::string_view result) {
   context_.upstream.respond(result_reply(question.upstream_request_id, result));
@@ -599,9 +600,9 @@ void Questions::refuse_in_result(const Question& question) {
   table_.remove(question);
 }
 
-// How a question ends without an answer.
+// Ends of questions without an answer.
 
-/// It is asked no more.
+/// Removes a question that has ended.
 void Questions::remove(const Question& question) {
   const bool is_jobs = question.answerer == Question::Answerer::job;
   const JobNumber job = question.job;
@@ -627,7 +628,7 @@ void Questions::cancel(Frame notification) {
   remove(*question);
 }
 
-/// No answer is needed any longer: tells the client that was asked.
+/// The answer is no longer needed: tells the client that was asked.
 void Questions::withdraw(Question& question, std::string_view reason) {
   const Client* const client = context_.clients.find(question.asked);
   if (client != nullptr && client->channel.can_be_asked({})) tell_withdrawn(question, reason);
@@ -669,7 +670,7 @@ void Questions::restore(std::vector<Question> saved) {
   for (Question& one : saved) {
     Question& question = table_.add(std::move(one));
     if (question.answerer == Question::Answerer::job) {
-      release(question);  // who waited was answered
+      release(question);  // waiting clients were answered
     } else if (question.is_parked()) {
       parking_.set_at_latest(question.parked_until);
     } else if (question.asked && context_.clients.find(question.asked) == nullptr) {
@@ -686,7 +687,7 @@ constexpr std::size_t longest_message_shown = 4096;
 
 void tell_of_refusal(const Question& question, const RequestsInFlight& in_flight,
                      const Clients& clients) {
-  // A question that ends the call is named in the call's error.
+  // The call's error names the question that ended it.
   if (!question.is_request() && question.method != "elicitation/create") return;
   std::vector<UpstreamId> about;
   in_flight.each([&](UpstreamId id, const Call& call) {

@@ -21,17 +21,17 @@
 
 namespace bridge {
 
-/// What the user says who answers no elicitation.
+/// The result of an elicitation that the user did not answer.
 constexpr std::string_view cancelled_by_user = R"({"action":"cancel"})";
 
-/// A client whose request a question may be about that names no request: it had requests in flight
-/// when the question came, about which this may be asked.
+/// A possible caller of a question that names no request: it had requests in flight, about which
+/// this may be asked, when the question arrived.
 struct LikelyCaller {
   enum class Kind { nobody, one, several };
   friend constexpr Kind last_of(Kind) { return Kind::several; }
 
   Kind kind = Kind::nobody;
-  std::optional<ClientId> client;  ///< of one; none: it has left
+  std::optional<ClientId> client;  ///< the only candidate; none: it has left
 
   template <class A>
   void each_field(A& archive) {
@@ -41,41 +41,41 @@ struct LikelyCaller {
 
 LikelyCaller likely_caller(const RequestsInFlight& in_flight);
 
-/// What the upstream asks, and was not answered yet: by a request on a stream, in the result of a
-/// call, or by a task.
+/// A question of the upstream that is not answered yet: from a request on a stream, from the result
+/// of a call, or from a task.
 struct Question {
-  /// After so many clients have declined it, the last one's answer counts.
+  /// After this many clients have declined, the last answer counts.
   static constexpr std::size_t max_declined = 64;
 
-  /// Who brings the answer.
+  /// How the question is answered.
   enum class Answerer : std::uint8_t {
-    client,  ///< that is asked; while none is, it is parked
-    job,     ///< one of the clients that wait for the job, or bridge/answer
-    retry,   ///< of a modern client's call: it is asked in a result of that
+    client,  ///< by a client; parked while none is asked
+    job,     ///< by a client that waits for the job, or by bridge/answer
+    retry,   ///< by a modern client, which is asked in the result of its call
   };
   friend constexpr Answerer last_of(Answerer) { return Answerer::retry; }
 
-  std::uint64_t id = 0;             ///< what the client sees
-  std::string upstream_request_id;  ///< raw JSON, as the upstream wrote it; empty: no request
-  std::size_t place = 0;            ///< of one in a result, among those of it
+  std::uint64_t id = 0;             ///< as the client sees it
+  std::string upstream_request_id;  ///< raw JSON of the upstream; empty: not a request
+  std::size_t place = 0;            ///< position in its result
   std::string method;
   AskedFor asked_for = AskedFor::anything;
-  std::string line;                  ///< with the client's id in it
-  std::optional<UpstreamId> origin;  ///< the call it belongs to; none: the session, or a task
-  std::optional<ClientId> owner;     ///< whose call that is; none: of the session, or it has left
-  LikelyCaller caller;               ///< of one of the session
-  std::optional<User> user;          ///< of one that belongs to a call: only this user is asked
+  std::string line;                  ///< the frame, with the client's id
+  std::optional<UpstreamId> origin;  ///< its call; none: the session's, or a task's
+  std::optional<ClientId> owner;     ///< the call's client; none: the session's, or it has left
+  LikelyCaller caller;               ///< for a question of the session
+  std::optional<User> user;          ///< for a question about a call: only this user is asked
   std::optional<ClientId> asked;
   SteadyTime asked_since{};
   SteadyTime parked_until{};
-  std::vector<ClientId> declined;  ///< have answered that they do not know such requests
-  bool shown = false;              ///< to onlookers, who may answer while nobody is asked
-  bool is_of_session = false;      ///< it came on the stream of no call
+  std::vector<ClientId> declined;  ///< clients that answered that they do not know the method
+  bool shown = false;              ///< to onlookers, which may answer while no client is asked
+  bool is_of_session = false;      ///< it arrived on a stream that belongs to no call
   Answerer answerer = Answerer::client;
   JobNumber job{};            ///< with Answerer::job
-  std::string key{};          ///< JSON: of one in a result of the bridge's, or of a task's
-  std::string shown_id{};     ///< raw JSON: the id for a client that waits for the job
-  std::string shown_about{};  ///< raw JSON: the request with which that waits
+  std::string key{};          ///< JSON: its key in the result of a call or of a task
+  std::string shown_id{};     ///< raw JSON: the id shown to a client that waits for the job
+  std::string shown_about{};  ///< raw JSON: that client's waiting request
 
   bool is_request() const { return !upstream_request_id.empty(); }
   bool is_parked() const { return answerer == Answerer::client && !asked; }
@@ -90,13 +90,12 @@ struct Question {
   }
 };
 
-/// The notification that tells a client whose call its question is about; empty if it is its own,
-/// or no one's in particular, or if the client has not asked for such questions by
-/// `bridge/answers`.
+/// The notification that tells a client whose call a question is about. Empty if it is the client's
+/// own call or the session's, or if the client has not named the method in `bridge/answers`.
 std::string notice_of_caller(const Question& question, const Client& asked);
 
-/// The questions that are not answered yet. Pure. Bounded: `max_parked` of them and
-/// `max_parked_bytes` may be parked, and `max_questions` and `max_bytes` are kept in all.
+/// The unanswered questions. Pure. Bounds: `max_parked` and `max_parked_bytes` of parked ones,
+/// `max_questions` and `max_bytes` in all.
 class QuestionTable {
  public:
   static constexpr std::size_t max_parked = 64;
@@ -115,17 +114,17 @@ class QuestionTable {
 
   Question& add(Question question);
   void remove(const Question& question);
-  /// Behind all others of its job.
+  /// Moves the question behind all others of its job.
   void move_to_end(const Question& question);
 
   Question* find(std::uint64_t id);
-  /// By the id under which the client was asked, raw JSON.
+  /// By the id that the client was given, raw JSON.
   Question* find_shown(std::string_view raw_id);
   Question* find_by_upstream_id(std::string_view raw_id);
-  /// Which this job is asked now; null: nothing.
+  /// The question that the job is asked now; null: none.
   Question* first_of(JobNumber job);
 
-  /// Whether this client has had one of them, unanswered, since `then` or before.
+  /// Whether this client has left a question unanswered since `then` or longer.
   bool has_left_open(ClientId client, SteadyTime then) const;
 
   template <class Visit>
@@ -144,43 +143,44 @@ class QuestionTable {
   std::uint64_t last_id_ = 0;
 };
 
-/// Who can be asked a question, and can be reached.
+/// A candidate for answering a question, reachable now.
 struct Askable {
   ClientId client{};
-  bool is_own = false;               ///< the upstream asks about a request of this client
+  bool is_own = false;               ///< the question is about its request
   bool is_busy = false;              ///< it has requests in flight
-  bool is_silent = false;            ///< it has left an earlier question open for too long
-  JobNumber job{};                   ///< no client, but this job: it answers when somebody collects
-  std::optional<UpstreamId> call{};  ///< in a result of this call, which a modern client has sent
+  bool is_silent = false;            ///< has left an earlier question open for too long
+  JobNumber job{};                   ///< not a client but this job, answered by a collector
+  std::optional<UpstreamId> call{};  ///< not a client but this modern call, asked in its result
 };
 
-/// Chooses the client to ask, in the order of connecting: the one whose request it is about; else
-/// the only one with requests in flight; else the one connected longest. A job's waiter only while
-/// no connected client has requests in flight. A silent client only if all are silent. Null if
-/// there is none. Pure.
+/// Chooses the candidate to ask, in order of connecting: the one whose request it is about; else
+/// the only one with requests in flight; else the one connected longest. A job only while no
+/// connected client has requests in flight; a silent client only if all are silent. Null if there
+/// is none. Pure.
 const Askable* who_is_asked(const std::vector<Askable>& able);
 
-/// Whether this client has answered that it does not know such requests.
+/// Whether this client has answered that it does not know the method.
 bool has_declined(const Question& question, ClientId client);
 
-/// Called with the results of questions.
+/// Reports about questions.
 struct QuestionEvents {
-  /// A question in the result of a call was answered. `response` is the client's; null: there is no
-  /// answer. The callee may only take note.
+  /// A question in a call's result was answered. `response` is the client's; null: no answer. The
+  /// callee may only take note.
   std::function<void(const Question& question, const Frame* response)> answered;
-  /// The upstream's request about a call was refused, because no client has declared it.
+  /// The upstream's request about a call was refused because no client has declared it.
   std::function<void(std::optional<UpstreamId> call, std::string_view method, AskedFor asked)>
       no_client_declares;
-  /// A question is to be asked in a result of this call; false: it cannot be.
+  /// Asks a question in the result of this call; false: not possible.
   std::function<bool(UpstreamId call)> ask_in_result;
 };
 
-/// Requests of the upstream (sampling, elicitation, roots, any other): which client is asked, to
-/// which one a question is passed on, how long it is parked while no client can be asked, and which
-/// question an answer belongs to (BEHAVIOUR, "Server requests", "Jobs: questions", "Eras").
+/// The requests of the upstream (sampling, elicitation, roots, any other): which client is asked,
+/// when another client is asked instead, how long a question is parked while no client can be
+/// asked, and which question an answer belongs to (BEHAVIOUR, "Server requests", "Jobs: questions",
+/// "Eras").
 ///
 /// Owned by the router; the loop's thread only. Bounds: those of QuestionTable; a question beyond
-/// them is answered with an error, as is a parked one after --park-requests.
+/// them is answered with an error, and so is a parked one after --park-requests.
 class Questions {
  public:
   Questions(const RouterContext& context, RequestsInFlight& in_flight, QuestionEvents events);
@@ -189,41 +189,41 @@ class Questions {
 
   // From the upstream.
   void add(std::optional<UpstreamId> origin, Frame request);
-  /// The same of a question in the result that answered a call.
+  /// A question in the result of a call.
   void add(UpstreamId origin, std::size_t place, const InputRequest& question);
-  /// And of one of the task that this job has become.
+  /// A question of the task that this job has become.
   void add(JobNumber job, const InputRequest& question);
-  /// Answers it with this error; no client is asked.
+  /// Answers the upstream's request with this error; no client is asked.
   void refuse(std::string_view raw_id, int code, std::string_view message);
   void cancel(Frame notification);
-  /// The call that some belong to is in flight no more.
+  /// This call is no longer in flight: its questions end.
   void call_ending(UpstreamId origin);
-  /// The session was lost. The next one counts its ids from the beginning.
+  /// The session was lost; the next one numbers its requests from the beginning.
   void session_replaced();
 
   // From the clients.
   void answer(Client& client, Frame response);
   /// A client can be asked now, or has declared more: offers the parked questions again.
   void offer_parked();
-  /// It has half-closed, and will answer nothing more.
+  /// The client has half-closed and answers nothing more.
   void client_half_closed(const Client& client) { ask_others(client, false); }
-  /// REQUIRES: it was taken out of Clients.
+  /// REQUIRES: the client was removed from Clients.
   void client_left(const Client& client) { ask_others(client, true); }
 
-  // Of jobs.
-  /// What it is asked now; null: nothing.
+  // For jobs.
+  /// The question that the job is asked now; null: none.
   const Question* first_of(JobNumber job) { return table_.first_of(job); }
-  /// Whether a client that waits for the job is asked the first, or is from now on.
+  /// Whether a client that waits for the job is now asked its first question.
   bool offer(JobNumber job);
-  /// Answers the first with a result or an error, as JSON; the other one is empty. False if that
-  /// cannot be read. REQUIRES: there is one.
+  /// Answers the job's first question with a result or an error, as JSON; the other one is empty.
+  /// False if that is malformed. REQUIRES: there is a question.
   bool answer(JobNumber job, std::string_view result, std::string_view error);
-  /// This client waits no longer with that request (raw JSON).
+  /// This client no longer waits with that request (raw JSON).
   void waiter_gone(ClientId client, std::string_view raw_id);
-  /// It has ended: what is not about its own request is asked of others.
+  /// The job has ended: questions that are not about its own request go to other clients.
   void job_over(JobNumber job);
 
-  // Of modern clients' calls: those that are asked in a result.
+  // For calls of modern clients: visits the questions to ask in a result.
   template <class Visit>
   void each_of(UpstreamId call, Visit&& visit) {
     table_.each([&](Question& one) {
@@ -232,18 +232,18 @@ class Questions {
   }
   /// `result` is JSON.
   void answer_with(const Question& question, std::string_view result);
-  /// Its client has not answered it, or cannot be asked.
+  /// The client did not answer, or cannot be asked.
   void refuse_in_result(const Question& question);
-  /// Whether it is a modern client's call in which this may be asked.
+  /// Whether the call is a modern client's that can be asked this in its result.
   bool may_be_asked_in(UpstreamId call, const Question& question) const;
 
-  /// No id that the previous process has given to a question is given again.
+  /// Ids of questions continue after this number in the new process.
   std::uint64_t last_id() const { return table_.last_id(); }
   void count_from(std::uint64_t id) { table_.count_from(id); }
 
-  /// Those of the session and of jobs, and those about calls that go along.
+  /// Questions of the session and of jobs, and those about calls that survive.
   std::vector<Question> save();
-  /// REQUIRES: the clients are there, and the calls.
+  /// REQUIRES: the clients and the calls were restored.
   void restore(std::vector<Question> saved);
 
   std::size_t parked() const { return table_.parked(); }
@@ -279,12 +279,12 @@ class Questions {
   JobCalls* jobs_ = nullptr;
   QuestionTable table_;
   DeadlineTimer parking_;
-  std::uint64_t last_shown_ = 0;  ///< of the ids of clients that wait for jobs
+  std::uint64_t last_shown_ = 0;  ///< counts ids shown to clients that wait for jobs
 };
 
-/// A request of the upstream was refused because no client has declared it. The client whose call
-/// it is surely about, and that has never declared what it answers, is told why its call may fail:
-/// `notifications/bridge/question_refused` (BEHAVIOUR, "Server requests"). The loop's thread only.
+/// Sends `notifications/bridge/question_refused` (BEHAVIOUR, "Server requests") to the client whose
+/// call a refused request is certainly about, if that client never declared what it answers: so it
+/// learns why its call may fail. The loop's thread only.
 void tell_of_refusal(const Question& question, const RequestsInFlight& in_flight,
                      const Clients& clients);
 

@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view traceparent_form =
     "xx-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx-xxxxxxxxxxxxxxxx-xx";
 
-/// A job's request has none.
+/// A job's request has no client.
 std::optional<ClientId> client_of(const Caller& caller) {
   return caller.client() != nullptr ? std::optional(caller.id()) : std::nullopt;
 }
@@ -82,7 +82,7 @@ void RequestLog::deny(Caller& caller, std::string_view method, std::string_view 
 
 void RequestLog::answer_with(Caller& caller, std::string_view method, std::string_view raw_id,
                              const Failure& failure) {
-  // An error object is the upstream's own, and only passed on.
+  // An error object comes from the upstream and is only passed on.
   const bool is_upstreams = !failure.error_object.empty();
   const Outcome outcome = is_upstreams ? Outcome::error : Outcome::bridge_error;
   statistics_.end(class_of(method), outcome);

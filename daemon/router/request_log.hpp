@@ -21,12 +21,12 @@
 
 namespace bridge {
 
-/// The `params._meta.traceparent` of a request, if it is one (W3C Trace Context, section 3.2): else
-/// nothing, so that a log line cannot be made to carry something else. Reads the params' members
-/// again; for the log at debug level only. `params` is JSON or empty.
+/// The `params._meta.traceparent` of a request if it is valid (W3C Trace Context, section 3.2),
+/// else empty: a log line must not carry arbitrary text. Parses the params again; for the log at
+/// debug level only. `params` is JSON or empty.
 std::string traceparent_of(std::string_view params);
 
-/// What became of a client's request.
+/// How a client's request ended.
 enum class Outcome : std::uint8_t {
   ok,            ///< answered with a result
   error,         ///< answered with an error of the upstream's
@@ -36,31 +36,31 @@ enum class Outcome : std::uint8_t {
 };
 constexpr std::size_t outcomes = 5;
 
-/// From a request's last byte to its answer's, at the bridge; in microseconds.
+/// Bounds of the latency histogram: from the last byte of a request to the last byte of its answer,
+/// in microseconds.
 inline constexpr std::array<std::int64_t, 16> total_bounds = {
     1'000,   2'500,     5'000,     10'000,    25'000,     50'000,     100'000,    250'000,
     500'000, 1'000'000, 2'500'000, 5'000'000, 10'000'000, 30'000'000, 60'000'000, 300'000'000};
 inline constexpr std::array<std::int64_t, 13> added_bounds = {
     25, 50, 100, 250, 500, 1'000, 2'500, 5'000, 10'000, 25'000, 100'000, 1'000'000, 10'000'000};
 
-/// Counters of the router for the status and the metrics: plain numbers of the loop's thread, read
-/// on request.
+/// Counters of the router for status and metrics; the loop's thread only.
 struct Statistics {
   std::uint64_t requests = 0;            ///< of clients, without `bridge/*`
-  std::uint64_t errors = 0;              ///< answered with an error, the upstream's or the bridge's
+  std::uint64_t errors = 0;              ///< answered with an error, of the upstream or the bridge
   std::uint64_t control_requests = 0;    ///< `bridge/*`
   std::uint64_t invalid_frames = 0;      ///< from clients
   std::uint64_t malformed_messages = 0;  ///< from upstream
-  std::uint64_t unknown_answers = 0;     ///< answers to nothing, from either side
+  std::uint64_t unknown_answers = 0;     ///< unsolicited responses, from either side
   std::uint64_t dropped_notifications = 0;
 
-  /// Requests that have ended. Their sum, with those in flight and those queued, is `requests`.
+  /// Requests that have ended. With those in flight and waiting they add up to `requests`.
   std::array<std::array<std::uint64_t, outcomes>, method_classes> ended{};
   /// The bridge's own errors, by kind.
   std::array<std::uint64_t, error_kinds> bridge_errors{};
 
   LatencyWindow total;
-  LatencyWindow added;  ///< by the bridge itself
+  LatencyWindow added;  ///< latency added by the bridge
   std::array<Histogram<total_bounds>, method_classes> total_by_class;
   Histogram<added_bounds> added_in_all;
 
@@ -100,8 +100,8 @@ constexpr std::string_view name_of(Outcome outcome) {
   return "ok";
 }
 
-/// How requests of clients end: in the statistics, and in the log, at debug level. Owned by the
-/// router; the loop's thread only.
+/// Records how requests of clients end: in the statistics, and at debug level in the log. Owned by
+/// the router; the loop's thread only.
 class RequestLog {
  public:
   RequestLog(EventLoop& loop, Log& log, Statistics& statistics)
@@ -110,15 +110,15 @@ class RequestLog {
   /// `frame` is the request as its client wrote it.
   void started(UpstreamId id, Call& call, const Frame& frame);
   void ended(UpstreamId id, const Call& call, Outcome outcome);
-  /// A line at info level, whatever is counted or answered besides.
+  /// Logs a failure at info level; counts and answers nothing.
   void failed(UpstreamId id, const Call& call, const Failure& failure);
-  /// Answers a request that the policy refuses: it is counted, but not the daemon's last error.
+  /// Answers a request that the policy refuses: counted, but not shown as the daemon's last error.
   void deny(Caller& caller, std::string_view method, std::string_view raw_id,
             const Failure& failure);
-  /// Answers a request with the bridge's own error, or the upstream's error object in it.
+  /// Answers a request with the bridge's own error, or with the upstream's error object in it.
   void answer_with(Caller& caller, std::string_view method, std::string_view raw_id,
                    const Failure& failure);
-  // What the bridge answers in the upstream's place. `result`, `error`: JSON.
+  // Answers of the bridge in place of the upstream. `result`, `error`: JSON.
   void answer_result(Client& client, const Frame& request, std::string_view result);
   void answer_error(Client& client, const Frame& request, std::string_view error);
   void answer_error(Client& client, const Frame& request, int code, std::string_view message);

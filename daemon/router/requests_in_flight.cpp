@@ -38,7 +38,7 @@ bool HeaderRetry::take(Call& call, Ending& ending) {
 }
 
 void HeaderRetry::listed(const Frame& response) {
-  if (waiting_.empty()) return;  // it came too late
+  if (waiting_.empty()) return;  // the list arrived too late
   const auto cursor = find_member(response.text(response.result), "nextCursor");
   if (cursor && is_string(*cursor) && ++pages_ < max_pages) {
     actions_.list_tools(JsonObject().add("cursor", RawJson{*cursor}).text());
@@ -73,7 +73,7 @@ RequestsInFlight::RequestsInFlight(const RouterContext& context, RestorableState
            [this](UpstreamId id) { return table_.find(id) != nullptr; },
            [this](UpstreamId id, const Failure& failure) { give_up(id, failure); }}) {}
 
-/// Whose it is, as this message of its client says.
+/// Sets the owner's data from this message.
 void RequestsInFlight::describe(Call& call, const Caller& caller,
                                 const WaitingFrame& waiting) const {
   const Frame& frame = waiting.frame;
@@ -107,8 +107,8 @@ TakenCall RequestsInFlight::take(UpstreamId id) {
   return ended;
 }
 
-/// Gives it another id, under which it is sent again: what still comes of the former one is about
-/// it no more. Null: there is none.
+/// Changes the id before the call is sent again: late messages of the former id no longer belong to
+/// it. Null: not in flight.
 Call* RequestsInFlight::set_aside(UpstreamId former, UpstreamId next) {
   const Call* const call = table_.find(former);
   if (call == nullptr) return nullptr;
@@ -126,7 +126,7 @@ void RequestsInFlight::end_unanswered(UpstreamId id, Outcome outcome) {
   router_.request_ended(*ended);
 }
 
-/// Tells its client, if that is still there.
+/// Answers the client, if it is still connected.
 void RequestsInFlight::fail(UpstreamId id, const Call& ended, const Failure& failure) {
   if (Caller* const caller = context_.clients.caller_of(ended)) {
     context_.request_log.answer_with(*caller, ended.method, ended.client_request_id, failure);
@@ -212,7 +212,7 @@ bool RequestsInFlight::has_modern_call() const {
                      [](const auto& entry) { return is_modern_call(entry.second); });
 }
 
-// How requests in flight are sent: for the first time, again, and under another id.
+// Sending: the first time, again, and under another id.
 
 void RequestsInFlight::start(Caller& caller, WaitingFrame&& waiting) {
   if (waiting.job != nullptr && waiting.job->place) {
@@ -229,7 +229,7 @@ void RequestsInFlight::start(Caller& caller, WaitingFrame&& waiting) {
   call.sent = context_.loop.now();
 }
 
-/// Awaits the answer to a request that another daemon has sent.
+/// Awaits the answer to a request that an earlier daemon sent.
 void RequestsInFlight::take_up(Caller& caller, WaitingFrame&& waiting) {
   const ResumePoint place = *waiting.job->place;
   if (place.session != context_.session.number() || table_.find(place.id) != nullptr) {
@@ -241,7 +241,7 @@ void RequestsInFlight::take_up(Caller& caller, WaitingFrame&& waiting) {
   Call& call = take_in(caller, waiting, place.id, Call::Kind::forwarded);
   context_.clients.jobs_of(caller.user).jobs.job_starting(call.job->number, place.id, Era::legacy);
   call.sent = context_.loop.now();
-  call.side = Era::legacy;  // only a session's streams are resumed
+  call.side = Era::legacy;  // only streams of a session are resumed
   Outgoing message;
   message.id = place.id;
   message.endless = true;
@@ -296,7 +296,7 @@ void RequestsInFlight::remake(Outgoing& message, Era side, bool under_new_id) {
     call = set_aside(former, message.id);
     call->suspension.reset();
     table_.set_stage(*call, Call::Stage::in_flight);
-    router_.request_ending(former);  // whatever was asked about it
+    router_.request_ending(former);  // ends questions about it
   }
   call->side = side;
   if (call->era == Era::legacy && !frame.is_modern()) translator_.note(frame, *call);
@@ -311,7 +311,7 @@ void RequestsInFlight::send_again(UpstreamId id, Frame request) {
   if (!unsendable.empty()) refuse_unsendable(id, unsendable);
 }
 
-/// Returns which header cannot say what stands in it; then it was not sent.
+/// Returns which header cannot hold its value; empty: sent.
 std::string RequestsInFlight::send(UpstreamId id, const Call& call, Frame&& frame,
                                    const Caller* caller) {
   if (call.job != nullptr && !call.job->about_task)
@@ -329,7 +329,7 @@ std::string RequestsInFlight::send(UpstreamId id, const Call& call, Frame&& fram
   return {};
 }
 
-/// A header cannot say what stands in the request.
+/// A header cannot hold a value of the request.
 void RequestsInFlight::refuse_unsendable(UpstreamId id, std::string_view header) {
   const auto ended = take(id);
   fail(

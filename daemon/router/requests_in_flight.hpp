@@ -23,17 +23,17 @@ namespace bridge {
 struct Client;
 class Router;
 
-/// Calls that a modern server has refused since their headers lack parameters of their tool
-/// (-32020): the tools are listed, and each is sent once more (MCP 2026-07-28, Streamable HTTP,
-/// "Client Behavior").
+/// Calls that a modern server refused because their headers lack parameters of their tool (-32020):
+/// lists the tools, then sends each call once more (MCP 2026-07-28, Streamable HTTP, "Client
+/// Behavior").
 ///
-/// Owned by RequestsInFlight; the loop's thread only. Memory: what is in flight. They wait for
+/// Owned by RequestsInFlight; the loop's thread only. Memory: calls in flight. They wait for
 /// longest_listing.
 class HeaderRetry {
  public:
-  /// However many pages there are, and however slowly they come, a call waits so long for them.
+  /// The longest time that a call waits for the list, however many pages it has.
   static constexpr std::chrono::seconds longest_listing{30};
-  /// So many pages of a server's list of tools are read.
+  /// The most pages of the list that are read.
   static constexpr int max_pages = 100;
 
   struct Actions {
@@ -44,11 +44,11 @@ class HeaderRetry {
 
   HeaderRetry(const RouterContext& context, const EraTranslator& translator, Actions actions);
 
-  /// Takes a call that has ended so, if it is to be sent once more.
+  /// Takes over a call with this ending if it is to be sent once more.
   bool take(Call& call, Ending& ending);
-  /// A page of the list has come, as the answer to list_tools.
+  /// A page of the list has arrived.
   void listed(const Frame& response);
-  /// None comes: they are sent by what is known.
+  /// No list arrives: sends the calls by what is known.
   void proceed();
 
  private:
@@ -60,101 +60,101 @@ class HeaderRetry {
   DeadlineTimer timer_;
 };
 
-/// The requests of clients at the upstream: the id and token of each, the owner of each response
-/// and progress, and how each ends (BEHAVIOUR, "Ids and tokens" and "Cancellation and leaving").
+/// The requests of clients at the upstream: ids and tokens, the owner of each response and
+/// progress, and how each request ends (BEHAVIOUR, "Ids and tokens" and "Cancellation and
+/// leaving").
 ///
-/// Only this table knows the owner of a request; one whose client has left stays without an owner
-/// (--orphans finish), or becomes a job (JobCalls::adopt).
+/// Only this table knows the owner of a request. If the client leaves, the request stays without an
+/// owner (--orphans finish) or becomes a job (JobCalls::adopt).
 ///
 /// Owned by the router; the loop's thread only. Bounds: --max-inflight requests, one `initialize`,
-/// and those of jobs that wait for an answer (--jobs); they hold their ids and tokens, the session
-/// holds their bodies. The transport ends each in time, except for those of a job, which has its
-/// own deadline.
+/// and those of jobs that wait for an answer (--jobs). Holds ids and tokens; the session holds the
+/// bodies. The transport ends each request in time, except those of jobs, which have their own
+/// deadline.
 class RequestsInFlight {
  public:
   RequestsInFlight(const RouterContext& context, RestorableState& restorable,
                    EraTranslator& translator, Router& router);
 
-  // To the upstream: requests_in_flight_to_upstream.cpp.
+  // To the upstream.
   /// REQUIRES: the session is open.
   void start(Caller& caller, WaitingFrame&& request);
   /// Opens the first session. REQUIRES: Session::wants_initialize().
   void open_session(Client& client, WaitingFrame initialize);
 
-  /// A request of the router's own, whose response only this table reads: no client waits for it,
-  /// and it takes no slot.
+  /// A request of the router itself, whose response only this table reads; it takes no slot.
   void start_own(std::string_view method, std::string_view params, Era side);
-  /// It is sent again on this side, as that wants it, and perhaps under another id.
+  /// Rewrites the message for sending it again on this side, perhaps with another id.
   void remake(Outgoing& message, Era side, bool under_new_id);
-  /// A job's that another process has sent, and that was answered with questions.
+  /// A job's request that an earlier process sent and that was answered with questions.
   Call& add_asked(JobsOfUser& caller, WaitingFrame&& request, UpstreamId id);
-  /// Sends it again, as `request` is now. REQUIRES: its stage is input_required, and the session is
-  /// open.
+  /// Sends the call again with `request` as its new content. REQUIRES: stage input_required; the
+  /// session is open.
   void send_again(UpstreamId id, Frame request);
-  // Suspended ones.
-  /// Answers its client with this result. It stays in flight, without a client and without a place.
+  // Suspended calls.
+  /// Answers the client with this result. The call stays in flight without a client and without a
+  /// slot.
   void suspend(UpstreamId id, std::string_view result);
-  /// `client` waits for it with another request. REQUIRES: it is suspended, and the client has a
-  /// place.
+  /// `client` waits for the call with another request. REQUIRES: the call is suspended; the client
+  /// has a slot.
   void resume(UpstreamId id, Client& client, const WaitingFrame& request);
-  /// Ends it at the upstream; no client is told. REQUIRES: it is suspended.
+  /// Cancels the call at the upstream without an answer to a client. REQUIRES: it is suspended.
   void drop_suspended(UpstreamId id, std::string_view reason);
 
-  // From the upstream: requests_in_flight_from_upstream.cpp.
-  /// Returns the request that it answers, if that was in flight.
+  // From the upstream.
+  /// Returns the answered request if it was in flight.
   std::optional<UpstreamId> answer(std::optional<UpstreamId> origin, Frame&& response);
   void progress(Frame notification);
-  /// Gives it to the client whose request's stream this is or was; false if that client is gone.
+  /// Sends a notification to the client that owns this stream; false if that client is gone.
   bool pass_on(UpstreamId origin, Frame& notification);
-  /// A log message that came on the stream of no request: it is about any of the requests of this
-  /// side that have asked for messages of its level, and about those that are suspended. False if
-  /// no client has it now.
+  /// Sends a log message that belongs to no request's stream to the clients on this side whose
+  /// requests asked for its level, suspended calls included. False if there is none.
   bool pass_log_message_on(const Frame& message, Era side);
-  /// The upstream's request was refused. `id`: the call that it is about; nullopt: it names none,
-  /// and is about one of those whose clients have not declared it; the first of them that fails is
-  /// taken to be the one.
+  /// A request of the upstream was refused. `id`: the call that it is about; nullopt: it names
+  /// none, so it may be about any call whose client has not declared it; the first of them that
+  /// fails is taken.
   void note_undeclared(std::optional<UpstreamId> id, std::string_view method, AskedFor asked);
   /// A message on this request's stream was malformed.
   void note_malformed(UpstreamId origin, std::string_view reason);
-  /// Nothing follows for this message; false if it is not a request.
+  /// The message is complete; false if it is not a request.
   bool end(UpstreamId id, Ending& ending);
   void end(UpstreamId id, Suspension::End end);
 
-  // What their clients and the bridge end: requests_in_flight_ending.cpp.
-  /// Ends it so, and tells its client.
+  // Ended by clients and by the bridge.
+  /// Ends the request with this failure and answers its client.
   void give_up(UpstreamId id, const Failure& failure);
-  /// Cancels its request of this id, if that is in flight. `notification` of a client says so to
-  /// the upstream as it came.
+  /// Cancels the caller's request with this id if it is in flight. `notification`: a client's own,
+  /// forwarded to the upstream.
   void cancel(Caller& caller, std::string_view raw_id, std::optional<Frame> notification = {});
   void pause(const Caller& caller, bool paused);
-  /// Whether its job is asked something about it: then it takes no slot. False if it is not in
-  /// flight, or nothing changes.
+  /// Sets whether the job is asked about this request, which then takes no slot. False if it is not
+  /// in flight or nothing changes.
   bool set_asked(const JobsOfUser& caller, std::string_view raw_id, bool is_asked);
-  /// --orphans decides about its requests. REQUIRES: it was taken out of Clients.
+  /// Applies --orphans to the client's requests. REQUIRES: the client was removed from Clients.
   void client_left(Client& client);
 
-  /// Ends every initialize that has waited for the first session for --connect-wait. Returns when
-  /// to look again.
+  /// Ends each `initialize` that has waited for the first session for --connect-wait. Returns when
+  /// to call again.
   std::optional<SteadyTime> expire_initialize(const Failure& failure);
-  /// Cancels all and answers them so. `keeps_jobs`: those of jobs are not cancelled.
+  /// Cancels and answers all requests. `keeps_jobs`: those of jobs are not cancelled.
   void give_up_all(const Failure& failure, bool keeps_jobs = false);
 
   // In an upgrade.
-  /// Whether the next process can await what comes of this request, for its client.
+  /// Whether the next process can receive the answer to this request for its client.
   bool survives_upgrade(UpstreamId id) const;
-  /// How many there are of which that is not so, and that do not wait for their clients' answers.
+  /// The number of requests that cannot survive and do not wait for their clients' answers.
   std::size_t left_behind() const;
   void give_up_left_behind(const Failure& failure, std::string_view reason);
-  /// Those that go along.
+  /// The requests that survive.
   SavedCalls save() const;
-  /// `is_awaited`: the upstream knows it. REQUIRES: the clients are there.
+  /// `is_awaited`: the upstream knows the request. REQUIRES: the clients were restored.
   void restore(UpstreamId id, Call call, bool is_awaited);
 
   const Call* find(std::optional<UpstreamId> id) const { return id ? table_.find(*id) : nullptr; }
   Call* find(std::optional<UpstreamId> id) { return id ? table_.find(*id) : nullptr; }
-  /// The request of this id of its caller, with its own; null: it is not in flight.
+  /// The caller's request with this id, and its upstream id; null: not in flight.
   std::pair<UpstreamId, const Call*> find(const Caller& caller, std::string_view raw_id) const;
-  /// The ids of all for which this is so.
+  /// The ids of all calls that match.
   template <class IsOne>
   std::vector<UpstreamId> all(IsOne&& is_one) const {
     std::vector<UpstreamId> ids;
@@ -164,30 +164,30 @@ class RequestsInFlight {
     std::sort(ids.begin(), ids.end());
     return ids;
   }
-  /// The request in flight whose upstream id this is, as JSON.
+  /// The request in flight with this upstream id, given as JSON.
   std::optional<UpstreamId> named_by(std::string_view raw_id) const;
-  /// Whether the client has a request of this id in flight.
+  /// Whether the client has a request with this id in flight.
   bool has(const Client& client, std::string_view raw_id) const {
     return find(client, raw_id).second != nullptr;
   }
-  /// Whether a modern client's request is in flight about which something may be asked.
+  /// Whether a modern client's call is in flight that can be asked something.
   bool has_modern_call() const;
   /// Whether it is a job's.
   bool is_job(UpstreamId id) const { return table_.owner(id) == client_of_jobs; }
-  /// In which session it went; none: it is not in flight.
+  /// The session in which it was sent; nullopt: not in flight.
   std::optional<Era> side_of(UpstreamId id) const {
     const Call* const call = table_.find(id);
     return call == nullptr ? std::nullopt : std::optional(call->side);
   }
-  /// Whose request's stream this is or was.
+  /// The client that owns or owned this stream.
   std::optional<ClientId> owner(UpstreamId id) const { return table_.owner(id); }
   std::size_t size() const { return table_.size(); }
   std::size_t slots_used() const { return table_.slots_used(); }
-  /// How many of its requests take one of its --client-inflight slots.
+  /// How many --client-inflight slots the caller's requests take.
   std::size_t slots_used_by(const Caller& caller) const;
-  /// Those of one user's clients.
+  /// The same for all clients of a user.
   std::size_t slots_used_by(const User& user) const;
-  /// `visit` gets the upstream id and the request, and starts and ends none.
+  /// `visit` gets the upstream id and the call; it must not start or end calls.
   template <class Visit>
   void each(Visit&& visit) const {
     for (const auto& [id, request] : table_) visit(id, request);

@@ -15,8 +15,7 @@
 
 namespace bridge {
 
-// What the upstream says of requests in flight: their answers, what comes before these, and that
-// nothing more comes.
+// Messages of the upstream about requests in flight: responses, progress, ends.
 
 using namespace std::string_view_literals;
 namespace {
@@ -32,7 +31,7 @@ Failure failure_of_end(Ending& ending, std::string_view malformed) {
                         : fmt::format("malformed answer from the upstream: {}", malformed));
 }
 
-/// What has come of one that is suspended, as the next process is to know it.
+/// The end of a suspended call in the form saved for the next process.
 std::string response_of(UpstreamId id, const Suspension::End& end) {
   if (const auto* response = std::get_if<Frame>(&end)) return response->bytes;
   const auto& failure = std::get<Ending>(end).failure;
@@ -102,7 +101,7 @@ void RequestsInFlight::progress(Frame notification) {
   const Call* const call = token ? table_.find(static_cast<UpstreamId>(*token)) : nullptr;
   if (call == nullptr || call->progress_token.empty() ||
       context_.clients.caller_of(*call) == nullptr) {
-    // A stale token makes real clients hang up.
+    // Some clients disconnect on an unknown progress token.
     ++context_.statistics.dropped_notifications;
     context_.log.peer(LogLevel::debug, "stale progress",
                       "a progress notification without an owner was dropped");
@@ -113,7 +112,7 @@ void RequestsInFlight::progress(Frame notification) {
   tell(*call, std::move(notification));
 }
 
-/// Tells the waiting client, if there is one.
+/// Sends it to the waiting client, if any.
 void RequestsInFlight::tell(const Call& call, Frame&& notification) {
   if (call.job != nullptr) {
     context_.clients.jobs_of(call.user).jobs.job_notified(call.job->number,
@@ -127,7 +126,8 @@ bool RequestsInFlight::pass_on(UpstreamId origin, Frame& notification) {
   Call* const call = table_.find(origin);
   if (call == nullptr) {
     Client* const client = context_.clients.find(table_.owner(origin));
-    if (client != nullptr) client->channel.send(std::move(notification.bytes));  // after the answer
+    if (client != nullptr)
+      client->channel.send(std::move(notification.bytes));  // after the response
     return client != nullptr;
   }
   if (call->is_suspended()) {
@@ -140,7 +140,7 @@ bool RequestsInFlight::pass_on(UpstreamId origin, Frame& notification) {
   if (!has_receiver) return false;
   if (is_stream(call->method)) context_.session.lift_deadline(origin);
   if (!translator_.is_for_client(notification, *call)) return true;
-  // A stream of an extension names its request, too.
+  // A stream of an extension also names its request.
   if (call->job == nullptr)
     splice(notification.bytes, {notification.subscription_id, call->client_request_id});
   tell(*call, std::move(notification));
@@ -183,7 +183,7 @@ void RequestsInFlight::note_undeclared(std::optional<UpstreamId> id, std::string
   }
 }
 
-/// One of several requests that the refused one could have been about has failed without an answer.
+/// A call that the refused request may have been about has failed without an answer.
 void RequestsInFlight::found_undeclared(const ModernRequest& failed) {
   if (!failed.undeclared_by_one_of_several) return;
   for (auto& [id, request] : table_) {
@@ -233,12 +233,12 @@ bool RequestsInFlight::end(UpstreamId id, Ending& ending) {
   return true;
 }
 
-// Requests in flight that the bridge or their client ends, or that wait with it.
+// Requests ended by the bridge or their clients, and how they wait.
 
 using namespace std::string_view_literals;
 namespace {
 
-/// While a try to open the session is under way: when to look after the `initialize` again.
+/// The pause before checking `initialize` again while the session is being opened.
 constexpr std::chrono::milliseconds look_again{500};
 
 }  // namespace
@@ -279,7 +279,7 @@ bool RequestsInFlight::set_asked(const JobsOfUser& caller, std::string_view raw_
   const Call::Stage stage = is_asked ? Call::Stage::asked : Call::Stage::in_flight;
   if (call == nullptr || !call->is_upstream() || call->stage == stage) return false;
   table_.set_stage(*call, stage);
-  // What it waits for has a time of its own.
+  // What it waits for has a deadline of its own.
   context_.session.hold_deadline(id, is_asked);
   return true;
 }
@@ -288,9 +288,9 @@ void RequestsInFlight::client_left(Client& client) {
   for (const UpstreamId id : std::exchange(client.in_flight, {})) {
     Call& call = *table_.find(id);
     if (call.kind == Call::Kind::opens_session) {
-      context_.session.withdraw_initialize(id);  // it goes on, for the session
+      context_.session.withdraw_initialize(id);  // it continues, for the session
     } else if (!call.is_upstream()) {
-      // Who was to answer has left, so nothing of it is carried out.
+      // The client that would answer has left, so the call is not carried out.
     } else if (context_.options.orphans == Orphans::keep && call.era == Era::legacy &&
                keep_orphan(id, call, client)) {
       continue;
@@ -308,7 +308,7 @@ void RequestsInFlight::client_left(Client& client) {
   }
 }
 
-/// The deadline is the job's.
+/// A job has its own deadline.
 bool RequestsInFlight::keep_orphan(UpstreamId id, Call& call, const Client& former) {
   auto job = context_.clients.adopt(former, id, call);
   if (job == nullptr) return false;
@@ -350,7 +350,7 @@ void RequestsInFlight::give_up_all(const Failure& failure, bool keeps_jobs) {
           keeps_jobs);
 }
 
-/// At the upstream they are cancelled for this reason, but for those of jobs if these are kept.
+/// Cancels these at the upstream, except jobs' requests if those are kept.
 void RequestsInFlight::give_up(const std::vector<UpstreamId>& ids, const Failure& failure,
                                std::string_view reason, bool keeps_jobs) {
   for (const UpstreamId id : ids) {
@@ -367,12 +367,12 @@ bool RequestsInFlight::survives_upgrade(UpstreamId id) const {
   const Call* const call = table_.find(id);
   if (call == nullptr || call->is_own()) return false;
   const Client* const client = context_.clients.find(call->client);
-  // A task is asked about again.
+  // A task is polled again.
   const bool is_kept =
       call->job != nullptr
           ? !call->job->about_task
           : client == nullptr || client->channel.survives_upgrade(call->client_request_id);
-  // What waits for answers of clients is with the upstream no more.
+  // A call that waits for clients' answers is no longer at the upstream.
   return is_kept && (!call->is_upstream() || context_.session.survives_upgrade(id));
 }
 

@@ -17,10 +17,10 @@
 
 namespace bridge {
 
-/// For how many listens a resource is subscribed, and until when at least.
+/// How many listens name a resource, and how long it stays subscribed at least.
 struct ListenedResource {
   std::size_t listens = 0;
-  SteadyTime until{};  ///< with none: goes then
+  SteadyTime until{};  ///< without a listen it is unsubscribed then
 
   template <class A>
   void each_field(A& archive) {
@@ -28,12 +28,12 @@ struct ListenedResource {
   }
 };
 
-/// The one table of subscriptions to resources: which legacy clients have subscribed each, and how
+/// The table of resource subscriptions: which legacy clients have subscribed each resource, and how
 /// many listens of modern clients name it. Pure.
 ///
-/// A legacy client's subscription belongs to the session and outlives its client. Bounded: beyond
-/// max_entries no further one is remembered (it still holds at the server, but is not restored in a
-/// new session); what listens name is bounded by Listens.
+/// A legacy client's subscription belongs to the session and outlives the client. Bounds: beyond
+/// max_entries no subscription is remembered (it is valid at the server, but not restored in a new
+/// session); listens are bounded by Listens.
 class Subscriptions {
  public:
   static constexpr std::size_t max_entries = 10000;
@@ -41,8 +41,8 @@ class Subscriptions {
   using Listened = ListenedResource;
   using AllListened = std::map<std::string, Listened>;
 
-  // Of legacy clients.
-  /// `client` is none if it has left before the answer.
+  // For legacy clients.
+  /// `client` is nullopt if it has left before the answer.
   void accepted(const std::string& uri, std::optional<ClientId> client) {
     if (entries_.size() >= max_entries && !contains(uri) && uris().size() >= max_entries) return;
     auto& subscribers = entries_[uri].subscribers;
@@ -61,8 +61,8 @@ class Subscriptions {
     return found != entries_.end() && found->second.subscribers;
   }
 
-  /// Whether a client connected now, other than `asker`, has subscribed it. If so, `asker` is
-  /// forgotten as a subscriber.
+  /// Whether another connected client than `asker` has subscribed it. If so, `asker` is removed
+  /// from its subscribers.
   bool still_wanted_without(const std::string& uri, ClientId asker) {
     if (!contains(uri)) return false;
     std::set<ClientId>& clients = *entries_[uri].subscribers;
@@ -72,14 +72,14 @@ class Subscriptions {
     return true;
   }
 
-  /// The client is no longer connected; its subscriptions stay.
+  /// The client has disconnected; its subscriptions stay.
   void client_left(ClientId client) {
     for (auto& [uri, entry] : entries_) {
       if (entry.subscribers) entry.subscribers->erase(client);
     }
   }
 
-  /// Those of this client.
+  /// The URIs that this client has subscribed.
   std::vector<std::string> uris_of(ClientId client) const {
     return select([client](const Entry& entry) {
       return entry.subscribers && entry.subscribers->contains(client);
@@ -89,8 +89,8 @@ class Subscriptions {
     return select([](const Entry& entry) { return entry.subscribers.has_value(); });
   }
 
-  // Of listens.
-  /// Whether the upstream is to be told: it was not subscribed.
+  // For listens.
+  /// True if the upstream must be told: the resource was not subscribed.
   bool begin_listen(const std::string& uri) {
     Entry& entry = entries_[uri];
     const bool is_new = !entry.listened && !entry.subscribers;
@@ -98,17 +98,17 @@ class Subscriptions {
     ++entry.listened->listens;
     return is_new;
   }
-  /// It stays subscribed until then.
+  /// The resource stays subscribed until then.
   void end_listen(const std::string& uri, SteadyTime until) {
     if (!is_listened(uri)) return;
     Listened& listened = *entries_[uri].listened;
     --listened.listens;
     listened.until = std::max(listened.until, until);
   }
-  /// Removes what no listen names any longer. Returns the resources that are not subscribed any
-  /// longer; `next` is when the first of those is due that stay.
+  /// Removes expired entries without a listen. Returns the resources that are no longer subscribed;
+  /// `next`: when the next one expires.
   std::vector<std::string> expire_listened(SteadyTime now, SteadyTime& next);
-  /// No resource stays subscribed without a listen.
+  /// Expires every resource without a listen.
   void end_lingering() {
     for (auto& [uri, entry] : entries_) {
       if (entry.listened) entry.listened->until = {};
@@ -118,7 +118,8 @@ class Subscriptions {
     const auto found = entries_.find(uri);
     return found != entries_.end() && found->second.listened;
   }
-  /// `visit` gets the name of each resource that listens name or have named, and for how many.
+  /// `visit` gets each resource with a listen or a lingering subscription, and the number of its
+  /// listens.
   template <class Visit>
   void each_listened(Visit&& visit) const {
     for (const auto& [uri, entry] : entries_) {
@@ -144,20 +145,20 @@ class Subscriptions {
     return selected;
   }
 
-  std::map<std::string, Entry> entries_;  ///< each with one of the two at least
+  std::map<std::string, Entry> entries_;  ///< each has at least one of the two
 };
 
-/// What accepted requests have changed in the session, and has to be restored in a new one: its
-/// subscriptions and its log level. Pure; a value.
+/// The session state set by accepted requests, to be restored in a new session: subscriptions and
+/// log level. Pure; a value.
 class RestorableState {
  public:
-  /// The uri of a request for a subscription, the params of one for a log level, the cursor (JSON)
-  /// of one for the tools; else empty.
+  /// The uri of a subscription request, the params of a log level request, the cursor (JSON) of a
+  /// tools/list; else empty.
   static std::string subject_of(const Frame& request);
 
   /// The request was answered with a result.
   void accepted(const Call& call) { accepted(call.method, call.subject, call.client); }
-  /// The same of one that the bridge itself has answered.
+  /// The same for a request that the bridge itself has answered.
   void accepted(const Frame& request, ClientId client) {
     accepted(request.method, subject_of(request), client);
   }
@@ -165,15 +166,15 @@ class RestorableState {
   const Subscriptions& subscriptions() const { return subscriptions_; }
   Subscriptions& subscriptions() { return subscriptions_; }
 
-  /// Of the last accepted logging/setLevel; empty: none.
+  /// From the last accepted logging/setLevel; empty: none.
   const std::string& log_level_params() const { return log_level_params_; }
 
-  /// Another number whenever something has changed.
+  /// Changes with every change of the state.
   std::uint64_t revision() const { return revision_; }
 
-  /// What a new session has to be told again.
+  /// What to restore in a new session.
   SessionSettings settings() const;
-  /// What clients of an earlier daemon have set.
+  /// Takes over the settings made in an earlier daemon.
   void take(const SessionSettings& settings);
 
  private:
@@ -182,7 +183,7 @@ class RestorableState {
 
   Subscriptions subscriptions_;
   std::uint64_t revision_ = 0;
-  std::string log_level_params_;  ///< of the last accepted logging/setLevel
+  std::string log_level_params_;  ///< from the last accepted logging/setLevel
 };
 
 }  // namespace bridge

@@ -205,7 +205,7 @@ void Router::upstream_notification(Era side, std::optional<UpstreamId> origin, F
   }
   if (!origin && frame.subscription_id.present()) {
     origin = in_flight_.named_by(frame.text(frame.subscription_id));
-    if (!origin) {  // of a stream that was given up
+    if (!origin) {  // on a stream that was given up
       ++statistics_.dropped_notifications;
       return;
     }
@@ -215,8 +215,7 @@ void Router::upstream_notification(Era side, std::optional<UpstreamId> origin, F
     return;
   if (origin && !is_session_notification(frame.method)) {
     if (in_flight_.pass_on(*origin, frame)) return;
-    // There is no connection of its client. With --orphans finish, and of a job, it is the
-    // session's.
+    // Its client has disconnected: with --orphans finish, and for a job, it belongs to the session.
     if (options_.orphans == Orphans::cancel && !in_flight_.is_job(*origin)) {
       ++statistics_.dropped_notifications;
       return;
@@ -228,7 +227,7 @@ void Router::upstream_notification(Era side, std::optional<UpstreamId> origin, F
   feed_.publish(std::move(frame.bytes), frame.method, std::move(key));
 }
 
-/// Until the legacy session is open the modern one may tell the same.
+/// Until the legacy session is open, the modern one may send the same.
 bool Router::is_listened_to(const Frame& notification) const {
   const Session& session = context_.session;
   const SubscriptionFilter* const told = session.side(Era::modern).listened_to();
@@ -254,7 +253,8 @@ void Router::session_ended(UpstreamId id, Ending ending) {
   frames_.message_ended(id);
 }
 
-/// Another session may serve clients, or fill the ring, than when this was looked at last.
+/// The sides may have changed since the last call: serves the listens and fills the ring
+/// accordingly.
 void Router::take_sides() {
   if (const Era now = context_.session.ring_source(); std::exchange(ring_source_, now) != now)
     translator_.tools().forget();
@@ -300,7 +300,7 @@ SessionSettings Router::settings() const {
   return settings;
 }
 
-/// The resources that clients of both eras want to be told of.
+/// The resources that clients of both eras have subscribed.
 std::vector<std::string> Router::subscriptions() const {
   const Subscriptions& subscriptions = restorable_.subscriptions();
   std::vector<std::string> all = subscriptions.uris();
@@ -322,7 +322,7 @@ void Router::session_replaced(Era side, const Reopening& reopening,
                               const std::vector<std::string>& list_changes) {
   translator_.tools().forget();
   if (side == Era::modern && context_.session.ring_source() == Era::legacy) {
-    listens_.tell_changed();  // for other clients nothing has changed
+    listens_.tell_changed();  // nothing has changed for other clients
     return;
   }
   questions_.session_replaced();
@@ -354,13 +354,13 @@ void Router::publish_changes(const std::vector<std::string>& lists,
   }
 }
 
-// Clients, and their frames.
+// Clients and their frames.
 
 using namespace std::string_view_literals;
 namespace {
 
-/// What of an `initialize` goes with each of its client's requests to a modern upstream: not what
-/// is long, nor what would be nested beyond the limit where it stands then. Empty: nothing.
+/// The part of an `initialize` that each of its client's requests carries to a modern upstream;
+/// empty if it is too long or would be nested too deeply.
 std::string for_each_request(std::string_view object) {
   constexpr std::size_t nested_in = 16;
   JsonScanner scanner(object, nested_in);
@@ -382,7 +382,7 @@ void Router::client_connected(ClientChannel& channel) {
   frames_.client_connected(client);
 }
 
-/// What the policy says of it.
+/// Looks up the client's rule.
 void Router::take_rule(Client& client) {
   client.rule = permissions_.rule_for(client);
   if (permissions_.is_on())
@@ -406,7 +406,7 @@ void Router::client_left(ClientId id) {
   drop(*client);
 }
 
-/// It is gone, or done: what it leaves behind is settled, then the next one is served.
+/// The client is gone or done: settles what it leaves behind, then serves the next one.
 void Router::drop(Client& client) {
   const std::unique_ptr<Client> until_the_end = clients_.take(client);
   restorable_.subscriptions().client_left(client.id());
@@ -473,7 +473,7 @@ std::string Router::client_request_for_later(ClientId id, Frame request) {
   return name;
 }
 
-/// Whether a modern upstream may ask this client what no job says that it answers.
+/// Whether a modern upstream may ask this client questions that no job answers.
 bool Router::asks_more_than_jobs(const Client& client) const {
   return context_.session.side_for(Era::legacy) == Era::modern &&
          (client.declared.covers("sampling/createMessage",
@@ -545,14 +545,14 @@ bool Router::is_control(const Frame& frame) const {
   return options_.control && frame.method.starts_with("bridge/");
 }
 
-// What a connection sends tells whether it is there for the notifications (BEHAVIOUR, "Ring: what
+// The first frames of a connection show whether it takes notifications (BEHAVIOUR, "Ring: what
 // takes nothing").
 void Router::note_kind(Client& client, const Frame& frame) {
   const bool ordinary = !is_control(frame) && frame.method != "server/discover"sv;
   const bool first_ordinary = ordinary && !client.seen_ordinary_frame;
   const bool first = !client.seen_frame;
   if (frame.is_modern()) {
-    // It is told what it asks for: of the ring, by subscriptions/listen.
+    // A modern client gets ring entries only through subscriptions/listen.
     if (client.era == Era::legacy) client.channel.give_back_feed();
     client.era = Era::modern;
     client.seen_frame = true;
@@ -565,7 +565,7 @@ void Router::note_kind(Client& client, const Frame& frame) {
   const bool turns = client.era == Era::modern && frame.is_request() && ordinary;
   if (turns) client.era = Era::legacy;
   if (!first && !first_ordinary && !turns) return;
-  frames_.choose_served();  // not one that only looks on, but perhaps one that has begun to speak
+  frames_.choose_served();  // it no longer only looks on
   if (client.era == Era::modern) return;
   if (!client.peeks && frames_.is_served(client))
     client.channel.set_feed(client.is_observer() ? RingFeed::reads : RingFeed::takes);
@@ -584,7 +584,8 @@ void Router::client_request(Client& client, Frame&& frame) {
   frames_.add(client, std::move(frame));
 }
 
-/// Answers what no server of its revision could (EraTranslator::refusal_of).
+/// Answers requests that no server of the client's revision could serve
+/// (EraTranslator::refusal_of).
 bool Router::refuse_modern(Client& client, const Frame& request) {
   const std::string error = EraTranslator::refusal_of(request);
   if (error.empty()) return false;
@@ -592,7 +593,7 @@ bool Router::refuse_modern(Client& client, const Frame& request) {
   return true;
 }
 
-/// Answers what the policy does not allow; false if it does.
+/// Answers what the policy does not allow; false if it is allowed.
 bool Router::refuse_by_policy(Client& client, const Frame& request) {
   const auto refusal = permissions_.refusal(client, request, tools());
   if (!refusal) return false;
@@ -600,7 +601,7 @@ bool Router::refuse_by_policy(Client& client, const Frame& request) {
   return true;
 }
 
-/// The same of a request for the bridge itself.
+/// The same for a control request.
 bool Router::refuse_control(Client& client, const Frame& request) {
   const bool is_judged = may_do_nothing(client) ? request.method != "bridge/status"sv
                                                 : request.method == "bridge/submit"sv;
@@ -617,7 +618,7 @@ void Router::note_initialize(Client& client, const Frame& initialize) {
   const std::string_view params = initialize.text(initialize.params);
   client.capabilities = for_each_request(find_member(params, "capabilities").value_or(""));
   client.info = for_each_request(find_member(params, "clientInfo").value_or(""));
-  // Who may do nothing is asked nothing.
+  // Clients that may do nothing are not asked either.
   if (!may_do_nothing(client))
     client.declared.initialize(find_member(params, "capabilities").value_or(""));
 }
@@ -640,7 +641,7 @@ void Router::client_notification(Client& client, Frame frame) {
   }
 }
 
-/// Whether it is a notification by its missing id only: its method is judged as that of a request.
+/// A notification with the method of a request is judged as that request.
 bool Router::is_denied_notification(const Client& client, const Frame& frame) const {
   return client.rule != nullptr && !frame.method.starts_with("notifications/") &&
          !permissions_.allows(client, frame, translator_.tools().list());

@@ -31,11 +31,11 @@
 
 namespace bridge {
 
-/// Whose frame is this, and what waits for whom (BEHAVIOUR, "Routing"). It knows no socket and no
-/// HTTP; each kind of frame is one of its parts' affair.
+/// Takes frames from clients and from the session, and hands each to the part that handles its kind
+/// (BEHAVIOUR, "Routing"). It knows no sockets and no HTTP.
 ///
 /// Owned by the daemon; the loop's thread only. Memory: each client's waiting frames
-/// (--client-buffer), the table of requests in flight (--max-inflight), and the upstream's own
+/// (--client-buffer), the table of requests in flight (--max-inflight), and the upstream's
 /// questions (QuestionTable).
 class Router final : public ClientEvents, public SessionEvents {
  public:
@@ -44,51 +44,51 @@ class Router final : public ClientEvents, public SessionEvents {
 
   /// --handshake eager.
   void start();
-  /// SIGHUP: takes the times and the policy for orphans.
+  /// SIGHUP: applies new timeouts and --orphans.
   void reconfigure(const RouterOptions& options);
-  /// What the clients may do from now on, and what of the lists is for them; null: everything.
-  /// `tells`: they are told that the lists have changed.
+  /// Replaces the policy; null: everything is allowed. `tells`: clients are notified that the lists
+  /// have changed.
   void take_policy(std::shared_ptr<const PolicyFile> policy, bool tells);
   const Permissions& permissions() const { return permissions_; }
-  /// Why the client may not see this tool; nothing: it may.
+  /// Why the client may not see this tool; nullopt: it may.
   std::optional<Failure> refusal_of_tool(const Client& client, std::string_view name,
                                          const ToolList& tools) {
     return permissions_.refusal_of_tool(client, name, tools);
   }
-  /// Takes a token of its user's, for a job that it submits; nothing if there is one.
+  /// Takes a token of the client's user for a submitted job. Returns the refusal if there is none.
   std::optional<Failure> take_token(const Client& client) {
     return permissions_.take_token(client);
   }
-  /// Why the server may not be asked for what this control request needs, by the audit and the rate
-  /// of its user; nullopt: it may. Takes a token.
+  /// Why this control request may not ask the server, by audit and rate; nullopt: it may. Takes a
+  /// token.
   std::optional<Failure> refusal_to_ask(const Client& client, std::string_view raw_id);
-  /// The daemon is ending: waiting frames are answered, requests in flight go on.
+  /// The daemon is ending: answers waiting frames; requests in flight continue.
   void begin_shutdown();
   /// The grace period is over: answers requests in flight too. `keeps_jobs`: those of jobs are not
   /// cancelled at the upstream, because the next daemon resumes them.
   void end_shutdown(bool keeps_jobs = false);
   bool has_requests_in_flight() const { return in_flight_.size() > 0; }
 
-  /// Called when the last request in flight has ended; used while shutting down.
+  /// `idle` is called when the last request in flight has ended; used while shutting down.
   void on_idle(std::function<void()> idle) { on_idle_ = std::move(idle); }
-  /// Answers the control methods; set once.
+  /// Sets the handler of the control methods; once.
   void set_control(Control& control) { control_.set_control(control); }
-  /// Whose the requests of jobs are; set once, may be left out.
+  /// Sets the owner of jobs; once, optional.
   void set_jobs(JobCalls& jobs) {
     clients_.serve_jobs(jobs, budget_);
     questions_.set_jobs(jobs);
   }
-  /// What records the requests of clients; set once, before any comes; may be left out.
+  /// Sets the audit; once, before the first request; optional.
   void set_audit(AuditTrail& audit) {
     audit_ = &audit;
     clients_.set_audit(audit);
   }
   /// Null without --audit.
   AuditTrail* audit() const { return audit_; }
-  /// Who sees the upstream's requests as well; set once, may be left out.
+  /// Sets the observer of the upstream's requests; once, optional.
   void set_onlookers(RequestOnlookers& onlookers) { questions_.set_onlookers(onlookers); }
 
-  // Clients' side: router_clients.cpp.
+  // Clients' side.
   void client_connected(ClientChannel& channel) override;
   void client_line(ClientId client, ReceivedText line) override;
   std::string client_request_for_later(ClientId client, Frame request) override;
@@ -102,17 +102,18 @@ class Router final : public ClientEvents, public SessionEvents {
   const HeadersOfTools& headers_of_tools() const override;
 
   // Of jobs.
-  /// Its request waits for its turn. REQUIRES: set_jobs().
+  /// Queues the job's request. REQUIRES: set_jobs().
   void start_job(const User& user, JobRequest job, Frame request);
-  /// One that another process had sent, and that was answered with this `input_required` result,
-  /// with the answers to the first of its questions.
+  /// A job's request that an earlier process sent and that was answered with this `input_required`
+  /// result; `answers`: to the first of its questions.
   void resume_job(const User& user, JobRequest job, Frame request, std::string_view result,
                   const std::vector<std::string>& answers);
-  /// Cancels its request, wherever that is.
+  /// Cancels the job's request, waiting or in flight.
   void cancel_job(const User& user, const JobRequest& job);
-  /// A job's request, with what is known of it now and may not be when it is sent.
+  /// The job's request in the form for the present server, decided now because the tool list may be
+  /// gone later.
   Frame with_task(Frame request) const { return translator_.as_task(std::move(request)); }
-  /// What its job is asked about it is not answered yet, or is: meanwhile it takes no slot.
+  /// Sets whether a question about the job's request is open: then the request takes no slot.
   void set_job_asked(const User& user, const JobRequest& job, bool is_asked);
   Questions& questions() { return questions_; }
 
@@ -149,18 +150,17 @@ class Router final : public ClientEvents, public SessionEvents {
   std::size_t parked() const { return questions_.parked(); }
   std::size_t queued() const { return frames_.waiting(); }
   std::size_t listens() const { return listens_.size(); }
-  /// The server's tools, as far as a whole list has passed since they changed last.
+  /// The server's tools, from the last complete list since they changed.
   const ToolList& tools() const { return translator_.tools().list(); }
 
   // For the state.
-  /// Another number whenever settings() may have changed by what a client has set.
+  /// Changes whenever clients may have changed settings().
   std::uint64_t settings_revision() const { return restorable_.revision(); }
-  /// The requests that the upstream is working on, in the order of their ids. One `initialize` is
-  /// not among them, which is never cancelled.
+  /// The requests at the upstream, in order of ids, without an `initialize`, which is never
+  /// cancelled.
   std::vector<UpstreamId> unanswered() const;
   bool keeps_orphans() const { return options_.orphans == Orphans::keep; }
-  /// Requests that would become jobs if their clients left now: `visit` gets the id, the client and
-  /// the method.
+  /// Visits the requests that would become jobs if their clients left now: id, client, method.
   template <class Visit>
   void each_orphan_to_be(Visit&& visit) const {
     in_flight_.each([&](UpstreamId id, const Call& call) {
@@ -201,18 +201,19 @@ class Router final : public ClientEvents, public SessionEvents {
   bool is_listened_to(const Frame& notification) const;
   void take_sides();
 
-  // From RequestsInFlight, about one of its requests; may start and end others.
-  /// It is no longer in flight. Its client gets the answer after this.
+  // Events of RequestsInFlight about one of its requests; may start and end others.
+  /// The request is no longer in flight; its client is answered afterwards.
   void request_ending(UpstreamId id) { questions_.call_ending(id); }
-  /// Its client, if any, was answered.
+  /// The request has ended and its client, if any, was answered.
   void request_ended(const Call& call);
-  /// It was answered with an `input_required` result; continues under this id, not sent yet.
+  /// The request was answered with an `input_required` result; it continues under this id, not sent
+  /// yet.
   void input_required(UpstreamId id, Call& call, const Frame& response);
-  /// One that is suspended has ended; its client does not know yet.
+  /// A suspended call has ended; its client does not know yet.
   void suspended_ended(UpstreamId id, Call& call, Suspension::End end) {
     suspended_calls_.keep(id, call, std::move(end));
   }
-  /// A log message has come about one that is suspended.
+  /// A log message has arrived about a suspended call.
   void suspended_informed(Call& call, const Frame& message) {
     suspended_calls_.keep_message(call, message);
   }
@@ -238,7 +239,7 @@ class Router final : public ClientEvents, public SessionEvents {
   ClientFrames frames_;
   ControlRequests control_;
   std::function<void()> on_idle_;
-  Era ring_source_ = Era::legacy;  ///< of the session, when it was looked at last
+  Era ring_source_ = Era::legacy;  ///< the era of the session when last checked
   bool shutting_down_ = false;
 };
 

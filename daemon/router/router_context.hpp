@@ -21,17 +21,17 @@ enum class Orphans { cancel, finish, keep };
 struct RouterOptions {
   Handshake handshake = Handshake::lazy;
   Orphans orphans = Orphans::finish;
-  std::size_t client_inflight = 64;  ///< requests of one client at a time
+  std::size_t client_inflight = 64;  ///< requests per client at a time
   std::size_t max_inflight = 256;    ///< requests of all clients at a time
   std::size_t client_buffer = 16u << 20;
   std::size_t max_frame = 8u << 20;
   std::chrono::milliseconds connect_wait{10000};
   std::chrono::milliseconds park_requests{30000};
-  std::chrono::milliseconds input_wait{300000};  ///< for the answers to questions in a result
-  bool sequential = false;                       ///< --max-clients 1: one client after the other
+  std::chrono::milliseconds input_wait{300000};  ///< time for answers to questions in a result
+  bool sequential = false;                       ///< --max-clients 1: clients take turns
   bool control = true;                           ///< answer `bridge/*`
   bool own_initialize = false;  ///< --client-capabilities: the bridge opens the session itself
-  /// Its value: what a request at a modern upstream declares whose client has declared nothing.
+  /// The capabilities that a request to a modern upstream declares if its client has declared none.
   std::string client_capabilities;
 };
 
@@ -49,7 +49,7 @@ struct RouterContext {
   Permissions& permissions;
   AuditTrail* const& audit;  ///< null without --audit
 
-  /// How long a frame waits for the session, as it stands.
+  /// How long a frame waits for a session in its present state.
   std::chrono::milliseconds session_timeout() const {
     return session.login_wait().value_or(options.connect_wait);
   }

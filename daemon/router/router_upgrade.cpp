@@ -22,7 +22,7 @@ bool RouterUpgrade::is_quiet() const {
   return router_.in_flight_.left_behind() == 0 && !router_.context_.session.is_trying();
 }
 
-// What the upstream has asked goes along, but for what belongs to one of these.
+// The upstream's questions survive, except those about these requests.
 void RouterUpgrade::end_unfinished() {
   router_.suspended_calls_.ask_gathered();
   router_.in_flight_.give_up_left_behind(
@@ -82,7 +82,7 @@ std::vector<SavedClient> RouterUpgrade::save_clients() const {
     saved.facts = static_cast<const ClientFacts&>(*client);
     const auto save_in = [&client = *client](std::vector<std::string>& frames) {
       return [&client, &frames](const Frame& frame) {
-        // A caller that is told that it goes no further must find it so.
+        // A client that is told of a failure must find the request failed.
         if (!frame.is_request() || client.channel.survives_upgrade(frame.text(frame.id)))
           frames.push_back(frame.bytes);
       };

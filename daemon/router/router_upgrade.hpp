@@ -13,13 +13,13 @@
 
 namespace bridge {
 
-/// What the router knows of a connected client, and its frames that were not started.
+/// A connected client and its frames that were not started.
 struct SavedClient {
   ClientId id{};
-  bool served = true;  ///< ServedClient
+  bool served = true;  ///< see ServedClient
   ClientFacts facts;
-  std::vector<std::string> waiting;        ///< in the order they came
-  std::vector<std::string> control;        ///< `bridge/*` requests, likewise
+  std::vector<std::string> waiting;        ///< in order of arrival
+  std::vector<std::string> control;        ///< `bridge/*` requests, in order of arrival
   std::vector<std::string> subscriptions;  ///< uris
 
   template <class A>
@@ -28,12 +28,12 @@ struct SavedClient {
   }
 };
 
-/// All that the router leaves to the next process.
+/// The router's part of an upgrade's snapshot.
 struct RouterSnapshot {
-  std::vector<SavedClient> clients;  ///< those that are served first
-  SavedCalls calls;                  ///< that survive
+  std::vector<SavedClient> clients;  ///< served ones first
+  SavedCalls calls;                  ///< those that survive
   Listens::Saved listens;
-  std::vector<Question> questions;  ///< of the upstream, that have no answer yet
+  std::vector<Question> questions;  ///< unanswered questions of the upstream
   std::uint64_t last_question = 0;
   std::map<User, SteadyTime> rates;  ///< Permissions::save_rates()
 
@@ -43,41 +43,41 @@ struct RouterSnapshot {
   }
 };
 
-/// The router in an upgrade (BEHAVIOUR, "Upgrade in place"): how it comes to rest, what it leaves
-/// to the next process, and how that one restores it.
+/// The router in an upgrade (BEHAVIOUR, "Upgrade in place"): pausing, saving for the next process,
+/// restoring there.
 ///
-/// A view of the router, made where it is needed; the loop's thread only.
+/// A view of the router, made on demand; the loop's thread only.
 class RouterUpgrade {
  public:
   explicit RouterUpgrade(Router& router) : router_(router) {}
 
-  /// Nothing of the clients is started until resume(); what is in flight goes on.
+  /// Starts no client frame until resume(); requests in flight continue.
   void pause();
   void resume();
-  /// Whether the upstream works on nothing, for the clients or for the bridge, but on what
-  /// survives.
+  /// Whether the upstream works only on requests that survive.
   bool is_quiet() const;
-  /// What is still in flight and does not survive is answered `closed`.
+  /// Answers requests in flight that do not survive with `closed`.
   void end_unfinished();
-  /// So is a `bridge/*` request that is not answered by now, and is not handled again afterwards.
+  /// Does the same for unanswered `bridge/*` requests that the new process does not handle again.
   void fail_unanswered_control();
-  /// Requests in flight of which that would be so now.
+  /// The number of requests in flight that do not survive.
   std::size_t left_behind() const { return router_.in_flight_.left_behind(); }
-  /// Whether a job's request goes along, be it that it is in flight or that it waits.
+  /// Whether a job's request survives, waiting or in flight.
   bool survives_upgrade(const User& user, const JobRequest& job) const;
 
-  /// Without a session that continues there is nothing to be asked, or answered.
+  /// If the session does not continue, calls and questions are not saved.
   RouterSnapshot save(bool in_session) const;
-  /// Router::settings() of legacy clients: what the listens want is theirs.
+  /// Router::settings() without what the listens want, which they restore themselves.
   SessionSettings settings() const { return router_.restorable_.settings(); }
 
-  // In this order. REQUIRES: pause(), and the session was restored.
+  // To be called in this order. REQUIRES: pause(), and the session was restored.
   void restore_clients(RouterSnapshot& saved, const std::map<ClientId, ClientChannel*>& channels);
-  /// With the listens. `awaited`: those that the upstream knows.
+  /// Also the listens. `awaited`: requests that the upstream knows.
   void restore_requests(RouterSnapshot& saved, const std::set<UpstreamId>& awaited);
-  /// With what waits for their answers.
+  /// Also what waits for their answers.
   void restore_questions(RouterSnapshot& saved);
-  /// The client still waits for the answer of Control to this request. REQUIRES: it is there.
+  /// For a client that still waits for the answer of Control to this request. REQUIRES: the client
+  /// is connected.
   Control::Reply continued_reply(ClientId client, std::string_view raw_id);
 
  private:

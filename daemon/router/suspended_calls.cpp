@@ -22,7 +22,7 @@ constexpr std::string_view other_request =
     "Invalid params: this requestState was given for another request: method, name and arguments "
     "must be the same";
 
-/// 128 random bits, behind what tells whose state it is.
+/// The prefix of the bridge's states, then 128 random bits.
 std::string new_state() {
   std::random_device random;
   return fmt::format("bridge-{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
@@ -69,7 +69,7 @@ std::vector<UpstreamId> SuspendedCalls::suspended() const {
   return in_flight_.all([](const Call& call) { return call.is_suspended(); });
 }
 
-/// Whether one call more may be suspended.
+/// Whether another call may be suspended.
 bool SuspendedCalls::has_room_for(const User& user) const {
   const auto all = suspended();
   const auto of_user = std::count_if(
@@ -78,13 +78,13 @@ bool SuspendedCalls::has_room_for(const User& user) const {
          all.size() < context_.options.max_inflight;
 }
 
-/// What is kept of it counts.
+/// Counts what it keeps against --max-buffered.
 void SuspendedCalls::hold(Suspension& suspension) {
   if (!suspension.held) suspension.held = std::make_unique<ByteBudget::Share>(budget_);
   suspension.held->set(suspension.message_bytes + (suspension.end ? size_of(*suspension.end) : 0));
 }
 
-/// Asks all that may be asked, if there is any. REQUIRES: a client waits.
+/// Asks all questions that may be asked, if any. REQUIRES: a client waits.
 void SuspendedCalls::ask(UpstreamId id) {
   Call& call = *in_flight_.find(id);
   const bool may_ask =
@@ -169,7 +169,7 @@ bool SuspendedCalls::take_retry(Client& client, WaitingFrame& request) {
   return true;
 }
 
-/// The call is this client's from now on.
+/// The call now belongs to this client.
 void SuspendedCalls::proceed(UpstreamId id, Client& client, const WaitingFrame& request,
                              const std::vector<InputResponse>& responses) {
   Suspension& suspension = *in_flight_.find(id)->suspension;
@@ -187,7 +187,7 @@ void SuspendedCalls::proceed(UpstreamId id, Client& client, const WaitingFrame& 
     return;
   }
   questions_.each_of(id, [&](const Question& question) {
-    if (question.key.empty()) return;  // it came in the meantime
+    if (question.key.empty()) return;  // it arrived meanwhile
     const auto response =
         std::find_if(responses.begin(), responses.end(),
                      [&](const InputResponse& one) { return same_id(one.key, question.key); });

@@ -15,26 +15,26 @@
 
 namespace bridge {
 
-/// Modern clients' calls in which a legacy upstream asks something (MCP 2026-07-28, "Multi
+/// The calls of modern clients about which a legacy upstream asks something (MCP 2026-07-28, "Multi
 /// Round-Trip Requests"; BEHAVIOUR, "Eras: questions to a modern client"): the client is answered
-/// with an `input_required` result, and the call stays open upstream, without a waiting client,
-/// until a request of the same user brings the answers and takes it over. Questions that come
-/// within gathering_time of the first are asked in one result.
+/// with an `input_required` result, and the call stays open upstream without a client until a
+/// request of the same user brings the answers and takes it over. Questions within gathering_time
+/// of the first are asked in one result.
 ///
-/// A suspended call is named by a state that cannot be guessed, is valid once, and is bound to the
-/// user and to the request (request_digest). Its data is Call::suspension.
+/// A suspended call is identified by a state that cannot be guessed, is valid once, and is bound to
+/// the user and the request (request_digest). The state of a call is Call::suspension.
 ///
-/// Owned by the router; the loop's thread only. Bounds: --client-inflight suspended calls of a
-/// user, --max-inflight in all; of each max_rounds, max_questions that wait and max_messages; their
-/// data count against --max-buffered. Each ends after --input-wait.
+/// Owned by the router; the loop's thread only. Bounds: --client-inflight suspended calls per user,
+/// --max-inflight in all; per call max_rounds, max_questions waiting and max_messages; their bytes
+/// count against --max-buffered. Each ends after --input-wait.
 class SuspendedCalls {
  public:
   static constexpr unsigned max_rounds = 16;
   static constexpr std::size_t max_questions = max_input_requests;
-  /// Of the log messages of a suspended call the newest are kept.
+  /// The number of log messages kept per suspended call, the newest.
   static constexpr std::size_t max_messages = 64;
   static constexpr std::size_t max_message_bytes = 64u << 10;
-  /// A server that asks for several things at once does so in messages of their own.
+  /// A server that asks several things at once sends a message for each.
   static constexpr std::chrono::milliseconds gathering_time{10};
 
   SuspendedCalls(const RouterContext& context, ByteBudget& budget, RequestsInFlight& in_flight,
@@ -43,22 +43,23 @@ class SuspendedCalls {
   // From the upstream.
   /// As QuestionEvents::ask_in_result.
   bool ask_in_result(UpstreamId id);
-  /// What came of a suspended call is kept for who takes it over.
+  /// Keeps the end of a suspended call for the client that takes it over.
   void keep(UpstreamId id, Call& call, Suspension::End end);
-  /// So is a log message about it; of those the ones of its retry's level are passed on.
+  /// Keeps a log message about it; those of the retry's level are passed on.
   void keep_message(Call& call, const Frame& message);
 
   // From the clients.
-  /// A client's request that is to be sent: one with a state is answered, or takes a call over.
-  /// False: it is to be sent, as `request` is now. REQUIRES: the client has a place for it.
+  /// A client's request that is about to be sent. If it has a state, it is answered here or takes
+  /// over a suspended call. False: it is to be sent, as `request` is now. REQUIRES: the client has
+  /// a slot for it.
   bool take_retry(Client& client, WaitingFrame& request);
 
   /// The daemon is ending.
   void end_all();
 
-  /// In an upgrade: asks what is gathered, at once.
+  /// In an upgrade: asks the gathered questions at once.
   void ask_gathered();
-  /// REQUIRES: the calls are there, and their questions.
+  /// REQUIRES: the calls and their questions were restored.
   void restore();
   std::size_t size() const { return suspended().size(); }
 

@@ -13,22 +13,22 @@
 
 namespace bridge {
 
-/// Sends messages other than requests to the upstream: they take no slot, and only
-/// SessionEvents::session_ended tells of their end. Owned by the router; the loop's thread only.
+/// Sends messages other than requests to the upstream: they take no slot;
+/// SessionEvents::session_ended reports their end. Owned by the router; the loop's thread only.
 class UpstreamMessages {
  public:
   UpstreamMessages(UpstreamIdSource& ids, Session& session) : ids_(ids), session_(session) {}
 
-  /// `side`: in which session, as of the request that it is about, or of its client.
+  /// `side`: the session to use, that of the related request or of the client.
   UpstreamId notify(std::string body, Era side) {
     return send(OutgoingKind::notification, std::move(body), side);
   }
-  /// The response to a request of the upstream. A modern one asks nothing, and gets none.
+  /// The response to a request of the upstream. A modern upstream sends no requests.
   void respond(std::string body) {
     if (session_.side_for(Era::legacy) == Era::legacy)
       send(OutgoingKind::response, std::move(body), Era::legacy);
   }
-  /// Tells the upstream that the answer to that request is no longer awaited.
+  /// Tells the upstream that the answer to this request is no longer needed.
   void cancel(UpstreamId request, Era side, std::string_view reason) {
     if (!session_.is_open(side) || session_.cancels_by_closing(side)) return;
     notify(own_notification(

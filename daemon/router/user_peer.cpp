@@ -10,7 +10,7 @@ Peer peer_of(const User& user) {
   peer.http = user.remote;
   peer.uid = user.uid;
   if (user.remote) return peer;
-  // Without an account it has no group, also not that of root.
+  // Without an account it has no group, not even root's.
   peer.gid = static_cast<gid_t>(-1);
   const passwd* const account = getpwuid(user.uid);
   if (account == nullptr) return peer;

@@ -5,8 +5,8 @@
 
 namespace bridge {
 
-/// A user as a peer, with the groups that the system's accounts give it: for a request whose client
-/// another daemon has known. It asks the accounts, which may take time.
+/// A user as a peer, with the groups from the system's accounts: for a request whose client
+/// connected to an earlier daemon. Reads the accounts, which may take time.
 Peer peer_of(const User& user);
 
 }  // namespace bridge

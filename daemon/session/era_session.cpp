@@ -43,8 +43,8 @@ EraSession::EraSession(Era era, EventLoop& loop, UpstreamIdSource& ids, Upstream
       listen_(loop, sender_, upstream, log, *this),
       event_streams_(loop, sender_, log, options_.events),
       health_(loop, sender_, upstream, log, options_,
-              // Nothing says that the session is lost: the refusals stand. They wait no longer
-              // for the ping than for the session itself.
+              // The refusals stand: the session was not shown to be lost. They wait for the ping no
+              // longer than for a session.
               [this] {
                 resolve_suspicion(false);
                 if (is_open()) health_.watch();
@@ -70,7 +70,7 @@ const Failure* EraSession::given_up() const {
   return giving_up != nullptr ? &giving_up->failure : nullptr;
 }
 
-/// The session serves: the next loss of it is the first one.
+/// The session serves: the next loss counts as the first.
 void EraSession::note_answer() {
   retries_.forget_failures();
   if (!is_open()) return;
@@ -132,9 +132,10 @@ void EraSession::upstream_ended(UpstreamId id, Ending ending) {
 }
 
 void EraSession::server_stream_changed(ServerStream state) {
-  if (is_modern()) return;  // it is listened to
+  if (is_modern()) return;  // it has a listen stream
   record_.server_stream = state;
-  // Open or refused: the opening need not wait longer for it. A refused one is tried again beside.
+  // The server stream is open or refused: the opening continues. A refused one is retried
+  // separately.
   if (state != ServerStream::waiting) opening_.server_stream_answered();
 }
 
@@ -151,7 +152,7 @@ void EraSession::upstream_lost_session() {
     lose("the upstream says so");
     return;
   }
-  // It was not open yet: this try has failed. What it has asked has no answer.
+  // It was not open yet: this attempt has failed; what it sent is unanswered.
   try_failed(failure_of(ErrorKind::closed, Delivered::no,
                         "the session was lost while it was being opened"));
 }
@@ -170,7 +171,7 @@ void EraSession::end() {
   health_.take_suspected();
 }
 
-// A session that outlives the daemon or its process.
+// Sessions that outlive the daemon or its process.
 
 void EraSession::restore(Saved saved) {
   saved_ = std::move(saved);
@@ -218,7 +219,7 @@ void EraSession::resume_at_once(const SessionReference& reference, const SavedSt
   begin_watching();
 }
 
-/// The server knows the session of the daemon before.
+/// The server knows the earlier daemon's session.
 void EraSession::resumed() {
   phase_ = Phase::open;
   record_.opened_at = loop_.now();
@@ -236,7 +237,7 @@ void EraSession::resumed() {
   events_->session_open();
 }
 
-/// The server was reached, but says neither that it knows the session nor that it does not.
+/// The server was reached, but did not say whether it knows the session.
 void EraSession::not_resumed(const Failure& failure) {
   const bool may_pass = failure.status == 401 || failure.status == 403 || failure.status == 408 ||
                         failure.status == 429 || failure.status < 400 || failure.status >= 500;
@@ -253,7 +254,7 @@ void EraSession::not_resumed(const Failure& failure) {
   retries_.try_failed(has_waiters());
 }
 
-// The opening of a modern session, and what a modern upstream says by itself.
+// Opening a modern session, and a modern upstream's notifications.
 
 void EraSession::probe_found_modern(std::string discover_result) {
   slow_.clear();
@@ -265,7 +266,7 @@ void EraSession::probe_found_modern(std::string discover_result) {
   opening_done();
 }
 
-/// A client's `initialize`, which its server knows no longer or never did.
+/// The server no longer knows, or never knew, this client's `initialize`.
 void EraSession::answer_initialize() {
   const UpstreamId id = std::exchange(initialize_.clients, std::nullopt)->id;
   const std::string asked = protocol_version_of(initialize_.params);
@@ -287,7 +288,7 @@ void EraSession::probe_failed(Failure failure) {
   }
 }
 
-/// Whether it came on a stream of the session's own; what is for others is told.
+/// Whether it came on one of the session's own streams; passes on what clients get.
 bool EraSession::take_notification(std::optional<UpstreamId> origin, const Frame& notification) {
   const UpstreamId stream = stream_named_by(notification, origin);
   const auto own = own_.find_stream(stream);
@@ -307,7 +308,7 @@ bool EraSession::take_notification(std::optional<UpstreamId> origin, const Frame
   return true;
 }
 
-/// It is open: listens to a modern upstream, and asks a legacy one whether it is there.
+/// The session is open: listens at a modern upstream, checks a legacy one.
 void EraSession::begin_watching() {
   health_.watch();
   if (!is_modern()) return;
@@ -327,16 +328,15 @@ void EraSession::send_held(Outgoing message) {
 
 void EraSession::listen_changed(ServerStream state) {
   record_.server_stream = state;
-  // Refused: nothing more comes than is told already.
+  // Refused: the server will notify nothing further.
   if (state == ServerStream::none) events_->listen_acknowledged();
 }
 
-// What comes of the session's own requests: the probe, the opening's steps, pings, the streams of a
-// modern upstream.
+// Answers to the session's own requests: probe, opening steps, pings, streams of a modern upstream.
 
 namespace {
 
-/// Some servers know no `ping`, but the session in which it came.
+/// Some servers do not know `ping`, but know the session it came in.
 bool refuses_ping(const Frame& answer) {
   if (!answer.error.present()) return false;
   return find_member(answer.text(answer.error), "code") !=
@@ -439,7 +439,7 @@ void EraSession::step_ended(UpstreamId id, Ending ending) {
   } else if (ending.failure && ending.failure->kind == ErrorKind::auth) {
     refuse(*ending.failure);
   } else if (ending.unanswered && opening_.is_restoring() && wants_it_later(ending)) {
-    // The server is there, and has opened a session: many subscriptions at once may be too many.
+    // The server exists and has opened a session: so many subscriptions at once may be too many.
     opening_.put_off(
         std::move(*ending.unanswered),
         std::max(ending.failure->retry_after.value_or(Backoff::first), Backoff::first));

@@ -23,42 +23,41 @@ namespace bridge {
 
 class Session;
 
-/// How an opening was refused, as a server does that speaks the other era.
+/// A refusal of the opening that is typical of a server of the other era.
 struct EraRefusal {
-  bool for_good;    ///< else until that session is lost
-  Failure failure;  ///< what is told if the server speaks neither
+  bool for_good;    ///< otherwise until that session is lost
+  Failure failure;  ///< the error if the server speaks neither era
 };
 
-/// The session with the upstream in one era: opened, kept and reopened (MCP 2025-11-25,
-/// "Lifecycle", and MCP 2026-07-28, "Discovery"; BEHAVIOUR, "Session"). A modern one is the result
-/// of `server/discover`; the server itself has no session.
+/// The session with the upstream in one era: opened, kept alive and reopened (MCP 2025-11-25,
+/// "Lifecycle", and MCP 2026-07-28, "Discovery"; BEHAVIOUR, "Session"). A modern session is the
+/// result of `server/discover`; the server itself has none.
 ///
-/// It decides whether there is a session, and knows no client and no HTTP. Owned by Session, which
-/// has one for each era; the loop's thread only. A message given to send() ends with session_ended,
-/// or with a message that answers it; messages that may be sent again (decide_retry) are held here
-/// until then.
+/// Decides whether there is a session; knows no clients and no HTTP. Owned by Session, which has
+/// one per era; the loop's thread only. A message given to send() ends with session_ended or with
+/// its response; messages that may be retried (decide_retry) are held here meanwhile.
 ///
-/// Its parts: Opening (the steps), UpstreamListen and EventStreams (the server's notifications in
-/// the modern era), HealthCheck (whether the server still answers), decide_retry() (retry or
-/// failure), Retries (held messages and the time of the next retry).
+/// Parts: Opening (the steps), UpstreamListen and EventStreams (the server's notifications in the
+/// modern era), HealthCheck (whether the server still answers), decide_retry() (retry or failure),
+/// Retries (held messages and the time of the next retry).
 class EraSession final : private Opening::Events,
                          private UpstreamListen::Events,
                          private Retries::Events {
  public:
   /// For the status.
   enum class State {
-    idle,       ///< none, and no try has failed
-    opening,    ///< the first one is being opened
-    open,       ///< and the upstream is reached, as far as is known
-    reopening,  ///< a lost one is being opened again
-    waiting,    ///< for the next try, to open one or to reach the upstream
-    refused,    ///< the upstream has refused; the next request that needs a session asks again
+    idle,       ///< no session, and no attempt has failed
+    opening,    ///< the first session is being opened
+    open,       ///< open, and the upstream was reachable last
+    reopening,  ///< a lost session is being reopened
+    waiting,    ///< until the next attempt to open it or to reach the upstream
+    refused,    ///< refused by the upstream; the next request that needs a session tries again
   };
 
-  /// What is carried into the next session of this era.
+  /// What the next session of this era continues with.
   struct Saved {
-    std::uint32_t number = 0;                 ///< of the last session, from 1; 0: there was none
-    std::string initialize_params;            ///< what a legacy one was opened with
+    std::uint32_t number = 0;                 ///< of the last session, from 1; 0: none so far
+    std::string initialize_params;            ///< of a legacy session's `initialize`
     std::optional<ServerDescription> server;  ///< none before the first handshake
     std::vector<UpstreamId> unanswered;       ///< requests whose clients are gone
   };
@@ -67,99 +66,99 @@ class EraSession final : private Opening::Events,
              OwnMessages& own, Log& log, const SessionOptions& options, Session& owner);
   void set_events(SessionEvents& events) { events_ = &events; }
 
-  /// A local server that does not know a handshake may not answer it: after so long the owner is
-  /// told (Session::era_is_slow).
+  /// A local server may not answer an unknown handshake: after this time the owner is told
+  /// (Session::era_is_slow).
   static constexpr std::chrono::seconds slow{2};
 
   State state() const;
   Era era() const { return sender_.era(); }
   bool is_modern() const { return sender_.is_modern(); }
   bool is_open() const override { return phase_ == Phase::open; }
-  /// Neither there, nor on the way, nor refused.
+  /// Not open, not being opened, not refused.
   bool is_idle() const { return phase_ == Phase::idle; }
-  /// It is open, or nothing says that it could not be: no try was made yet, or the last one did not
-  /// fail. Stays false through the tries that follow a failed one, until one succeeds.
+  /// Whether the session is open, or could be: no attempt was made, or the last one succeeded.
+  /// After a failed attempt false until one succeeds.
   bool is_ready() const { return !record_.last_failure; }
-  /// The first session is being opened, or will be by the initialize that waits for the next try.
+  /// Whether the first session is being opened, or will be by a waiting `initialize`.
   bool is_coming() const;
-  /// Whether a client's `initialize` can be the one that opens it.
+  /// Whether a client's `initialize` would open the session.
   bool wants_initialize() const;
-  /// A person has logged in: it may be opened, and what waits for that is sent.
+  /// A person has logged in: the session can be opened, and waiting messages are sent.
   void logged_in();
-  /// While it waits for a login: for how long the clients that need it wait.
+  /// How long clients wait while a login is needed; nullopt: none is.
   std::optional<std::chrono::milliseconds> login_wait() const {
     if (!awaits_login()) return std::nullopt;
     return options_.login_wait;
   }
-  /// A frame waits for the session: opens it, or brings the next try nearer.
+  /// A frame waits for the session: opens it, or brings the next attempt forward.
   void require();
-  /// Opens it with a client's request. REQUIRES: wants_initialize(). The answer comes as a message.
+  /// Opens the session with a client's request. REQUIRES: wants_initialize(). The answer is
+  /// reported as a message.
   void open_with(UpstreamId id, std::string body, std::string params);
-  /// The answer to that request is no longer awaited.
+  /// The answer to this request is no longer awaited.
   void withdraw_initialize(UpstreamId id);
-  /// Whether a try is under way, as opposed to waiting for the next one.
+  /// Whether an attempt is under way, not waiting for the next one.
   bool is_trying() const { return opening_.is_under_way(); }
-  /// Gives up opening it: the server speaks the other era, whose session takes over what waits.
+  /// Stops opening: the server speaks the other era, whose session takes over what waits.
   void hand_over_to(EraSession& other);
   /// REQUIRES: is_open().
   void serve_what_was_handed_over();
-  /// The server speaks the other era: nothing of a session of this one goes on.
+  /// The server speaks the other era: nothing of this session continues.
   void forget() { saved_ = {}; }
-  /// Why the last try failed; for those that have waited for long enough.
+  /// Why the last attempt failed, for requests that have waited long enough.
   const std::optional<Failure>& last_failure() const { return record_.last_failure; }
 
-  /// REQUIRES: is_open(), but for answers.
+  /// REQUIRES: is_open(), except for responses.
   void send(Outgoing&& message) { sender_.send(std::move(message)); }
-  /// Forgets a message that came back and may be sent again; false if it is none.
+  /// Forgets a held message; false if it is not held.
   bool forget_unsent(UpstreamId id) { return retries_.remove(id) || health_.remove(id); }
-  /// What the server has said of itself; null before the first handshake. Stays while the session
-  /// is lost, until the next handshake.
+  /// The server's description from its handshake; null before the first. Stays until the next
+  /// handshake.
   const ServerDescription* server() const { return saved_.server ? &*saved_.server : nullptr; }
 
-  /// What a modern server tells of now; null: nothing.
+  /// What a modern server currently notifies; null: nothing.
   const SubscriptionFilter* listened_to() const { return listen_.listened_to(); }
-  /// Whether it has acknowledged this member of that, which is of an extension.
+  /// Whether the server has acknowledged this extension's member of that filter.
   bool honours(std::string_view extension) const { return listen_.honours(extension); }
-  /// What of that it has acknowledged; null: it has not said.
+  /// The part that it has acknowledged; null: no acknowledgement yet.
   const SubscriptionFilter* acknowledged() const { return listen_.acknowledged(); }
-  /// What of a modern server is listened for from now on, with these capabilities (JSON).
+  /// Sets the filter for a modern server, with these capabilities (JSON).
   void listen_for(SubscriptionFilter filter, std::string capabilities) {
     listen_.want(std::move(filter), std::move(capabilities));
   }
 
-  /// `params` of the `initialize` that it was opened with, JSON; empty before the first.
+  /// `params` of the `initialize` that opened the session, JSON; empty before the first.
   std::string_view opened_with() const { return saved_.initialize_params; }
   const Saved& saved() const { return saved_; }
-  /// Begins where another daemon's session has ended: the first session is opened as one that was
-  /// lost is. REQUIRES: nothing was sent yet.
+  /// Continues an earlier daemon's session: the first opening counts as a reopening. REQUIRES:
+  /// nothing was sent yet.
   void restore(Saved saved);
-  /// Asks whether that legacy session itself is still there, and resumes it if the server knows it,
-  /// with what was unanswered cancelled; else it is lost. REQUIRES: restore() was called just now,
-  /// and there was a session.
+  /// Asks the server whether that legacy session still exists; resumes it and cancels what was
+  /// unanswered, or reopens it. REQUIRES: called directly after restore(), and there was a session.
   void resume(const SessionReference& reference);
-  /// Resumes it without asking: this process was in it a moment ago. `streams`: of a modern one.
-  /// REQUIRES: the same.
+  /// Resumes it without asking, because this process was in it a moment ago. `streams`: of a modern
+  /// one. REQUIRES: as above.
   void resume_at_once(const SessionReference& reference, const SavedStreams& streams);
-  /// The streams of its own at a modern upstream.
+  /// The bridge's own streams at a modern upstream.
   SavedStreams save_streams() const;
-  /// There is one, as far as is known.
+  /// Whether there is a session, as far as is known.
   bool has_session() const { return is_there(); }
-  /// Of the last session, from 1; 0: there was none.
+  /// Of the last session, from 1; 0: none so far.
   std::uint32_t number() const { return saved_.number; }
 
-  /// The options have changed: takes the times; what the session was opened with stays.
+  /// Applies changed options: timeouts; the session stays as it was opened.
   void reconfigure();
 
-  /// The daemon is ending: ends every message that waits to be sent again, with this failure.
+  /// The daemon is ending: ends every held message with this failure.
   void give_up_held(const Failure& failure);
-  /// No event comes after this.
+  /// No event follows.
   void end();
 
   const SessionRecord& record() const { return record_; }
   const SessionCounts& counts() const { return record_.counts; }
 
-  // What UpstreamEvents tells of this side.
-  /// Returns the request that it answers.
+  // Events of the upstream for this side.
+  /// Returns the answered request.
   std::optional<UpstreamId> one_message(std::optional<UpstreamId> origin, Frame&& frame);
   void note_malformed(std::optional<UpstreamId> origin, std::string_view reason);
   void upstream_ended(UpstreamId id, Ending ending);
@@ -174,22 +173,22 @@ class EraSession final : private Opening::Events,
     idle,
     opening,
     open,
-    away,      ///< there is a session, but its upstream cannot be reached
-    resuming,  ///< there was one of another daemon: whether it is there still is asked
-    waiting,   ///< a try to open one has failed; the next one is due, or comes with a request
+    away,      ///< there is a session, but the upstream is unreachable
+    resuming,  ///< an earlier daemon's session: the server was asked whether it still exists
+    waiting,   ///< an attempt has failed; the next one is scheduled, or made by a request
     refused,
   };
-  /// With what the next session is opened.
+  /// The request that opens the next session.
   struct InitializeRequest {
     struct Clients {
       UpstreamId id;
       std::string body;
     };
-    std::optional<Clients> clients;  ///< that of a client; none: the bridge's own
+    std::optional<Clients> clients;  ///< a client's; none: the bridge's own
     std::string params;
   };
   struct Running {};
-  struct GivingUp {  ///< the daemon is ending: nothing is sent again
+  struct GivingUp {  ///< the daemon is ending: nothing is retried
     Failure failure;
   };
   struct Ended {};
@@ -203,7 +202,7 @@ class EraSession final : private Opening::Events,
   void note_answer();
   const Failure* given_up() const;
 
-  // What a modern upstream says by itself.
+  // A modern upstream's notifications on the bridge's own streams.
   bool take_notification(std::optional<UpstreamId> origin, const Frame& notification);
   void begin_watching();
   void close_streams();
@@ -214,7 +213,7 @@ class EraSession final : private Opening::Events,
     events_->listen_resumed(filter);
   }
 
-  // What comes of an opening: era_session_opening.cpp.
+  // Results of an opening: era_session_opening.cpp.
   void probe_found_modern(std::string discover_result) override;
   void probe_found_legacy(bool for_good, Failure refusal) override;
   void probe_failed(Failure failure) override;
@@ -237,12 +236,12 @@ class EraSession final : private Opening::Events,
   SessionSettings settings_to_restore() const override { return events_->settings(); }
   void opening_done() override;
 
-  // Losing it, being away, and what waits meanwhile: era_session_losing.cpp.
-  /// There is a session, as far as is known.
+  // Loss, unreachable upstream, and held messages: era_session_losing.cpp.
+  /// Whether there is a session, as far as is known.
   bool is_there() const {
     return phase_ == Phase::open || phase_ == Phase::away || phase_ == Phase::resuming;
   }
-  /// There was one, and it is to be restored.
+  /// Whether a session was lost and must be restored.
   bool is_lost() const { return saved_.number > 0 && !is_there(); }
   bool is_wanted() const {
     return is_lost() || has_waiters() || events_->wants_session(era()) ||
@@ -283,15 +282,15 @@ class EraSession final : private Opening::Events,
   EventStreams event_streams_;
   HealthCheck health_;
   Retries retries_;
-  DeadlineTimer slow_;  ///< while a local server's handshake is awaited
+  DeadlineTimer slow_;  ///< while a local server's handshake is pending
 
   Phase phase_ = Phase::idle;
   std::variant<Running, GivingUp, Ended> life_;
   InitializeRequest initialize_;
-  ReopeningReason loss_ = ReopeningReason::lost;  ///< of the last session that was lost
-  bool replaces_other_era_ = false;  ///< the next one takes the place of a session that was lost
+  ReopeningReason loss_ = ReopeningReason::lost;  ///< of the last loss
+  bool replaces_other_era_ = false;               ///< the next session replaces one that was lost
   SessionRecord record_;
-  bool refusal_is_logged_ = false;  ///< and nothing was accepted since
+  bool refusal_is_logged_ = false;  ///< no success since
 };
 
 std::string_view name_of(EraSession::State state);

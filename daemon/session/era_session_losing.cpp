@@ -1,4 +1,4 @@
-// A session that was lost, an upstream that is away, and the messages that wait meanwhile.
+// Lost sessions, unreachable upstreams, and messages held meanwhile.
 #include <fmt/format.h>
 
 #include <utility>
@@ -20,7 +20,7 @@ void EraSession::message_failed(Ending ending) {
   const bool repeats = decision.repeats > message.notes.repeats;
   message.notes.rejections = decision.rejections;
   message.notes.repeats = decision.repeats;
-  // A modern server may not get an id twice.
+  // A modern server must not get an id twice.
   if (repeats && is_modern()) events_->remake(message, era(), true);
   switch (decision.action) {
     case RetryDecision::Action::send_now: send(std::move(message)); break;
@@ -28,7 +28,7 @@ void EraSession::message_failed(Ending ending) {
     case RetryDecision::Action::hold:
       if (decision.login_until) {
         message.notes.login_until = message.notes.hold_until = decision.login_until;
-        message.notes.authorizations = 0;  // the next token is another one
+        message.notes.authorizations = 0;  // the next token is a new one
         note_rejected(why);
       }
       hold(std::move(message), std::move(decision.failure), decision.delay);
@@ -60,7 +60,7 @@ void EraSession::lose(std::string_view why) {
   if (is_open()) {
     events_->session_away(era());
   } else {
-    retries_.forget_failures();  // it can be reached again
+    retries_.forget_failures();  // the upstream may be reachable again
   }
   if (phase_ != Phase::resuming)
     loss_ = upstream_.kind() == "stdio" ? ReopeningReason::child_ended : ReopeningReason::lost;
@@ -85,11 +85,11 @@ void EraSession::doubt(Ending ending) {
   if (is_there()) {
     confirm();
   } else {
-    resolve_suspicion(true);  // a new session is on its way anyway: it will tell
+    resolve_suspicion(true);  // a new session is being opened and decides
   }
 }
 
-/// Asks whether the session is there, once for all refusals in doubt.
+/// Checks once, for all refusals in doubt, whether the session exists.
 void EraSession::confirm() {
   if (is_open()) health_.clear_up();
 }
@@ -107,10 +107,10 @@ void EraSession::resolve_suspicion(bool lost) {
   }
 }
 
-// The session may well be there, but its upstream cannot be reached.
+// The session may exist, but the upstream is unreachable.
 void EraSession::go_away(const Failure& failure) {
   note_failure(failure);
-  if (!is_there()) return;  // a try to open is under way or due: it will tell
+  if (!is_there()) return;  // an attempt to open it is under way or scheduled and decides
   if (failure.definitive) {
     fail_held(failure);
     if (is_open()) health_.watch();
@@ -128,7 +128,8 @@ void EraSession::go_away(const Failure& failure) {
   retries_.try_failed(has_waiters());
 }
 
-/// Waiting would change nothing: held messages end with this, and the next request tries again.
+/// Waiting would change nothing: held messages end with this failure, and the next request tries
+/// again.
 void EraSession::fail_held(const Failure& failure) {
   retries_.clear_try();
   Failure told = failure;
@@ -137,12 +138,12 @@ void EraSession::fail_held(const Failure& failure) {
   if (!is_open()) events_->session_refused(era(), failure);
 }
 
-/// The session stands, but the upstream turns away what comes in it (401, 403): not ready, until it
-/// answers something.
+/// The session exists, but the upstream refuses its messages (401, 403): not ready until it
+/// answers.
 void EraSession::note_rejected(const Failure& failure) {
   if (failure.kind != ErrorKind::auth || !is_open()) return;
   const bool is_news = is_ready();
-  const bool is_about_one = is_news && failure.status == 403;  // perhaps
+  const bool is_about_one = is_news && failure.status == 403;  // possibly
   note_failure(failure);
   if (is_about_one) {
     health_.ping();
@@ -151,13 +152,13 @@ void EraSession::note_rejected(const Failure& failure) {
   }
 }
 
-/// For the status; until it succeeds.
+/// Shown in the status until an attempt succeeds.
 void EraSession::note_failure(const Failure& failure) {
   record_.last_failure = failure;
   events_->session_failed(failure);
 }
 
-/// Once, until it answers something.
+/// Logged once, until the upstream answers.
 void EraSession::log_refusal(const Failure& failure) {
   if (std::exchange(refusal_is_logged_, true)) return;
   log_.peer(LogLevel::warning, "upstream refuses",
@@ -190,7 +191,7 @@ void EraSession::try_again() {
     start_try();
     return;
   }
-  // Is the upstream back? A held message that is sent tells it as well as a ping.
+  // Whether the upstream is back is shown by a held message as well as by a ping.
   retries_.begin_try();
   if (is_resuming) {
     health_.ping_until_answered();
@@ -213,7 +214,7 @@ void EraSession::give_up_held(const Failure& failure) {
   if (!is_trying()) give_up_initialize();
 }
 
-/// A client's `initialize` that waited for the next try, which does not come.
+/// Ends a client's `initialize` whose next attempt will not be made.
 void EraSession::give_up_initialize() {
   if (!initialize_.clients) return;
   const UpstreamId id = initialize_.clients->id;

@@ -1,4 +1,4 @@
-// What comes of an opening.
+// Results of an opening.
 #include <utility>
 
 #include "mcp/discovery.hpp"
@@ -13,7 +13,7 @@
 namespace bridge {
 namespace {
 
-/// Whether the upstream still wants a login.
+/// How often the upstream is asked whether it still wants a login.
 constexpr std::chrono::seconds between_questions{5};
 
 }  // namespace
@@ -31,7 +31,7 @@ bool EraSession::wants_initialize() const {
 }
 
 void EraSession::require() {
-  // Who is told of an answer while the session is being opened may ask for it in the same turn.
+  // A client that is answered during the opening may require the session in the same turn.
   if (has_ended() || is_open() || is_trying() || phase_ == Phase::opening) return;
   if (is_there() || (phase_ == Phase::waiting && retries_.has_next_try())) {
     retries_.try_soon();
@@ -48,7 +48,7 @@ void EraSession::logged_in() {
   record_.last_failure.reset();
   if (is_open()) return;
   if (phase_ == Phase::refused) phase_ = Phase::idle;
-  events_->session_away(era());  // from now on it is a session that is waited for
+  events_->session_away(era());  // frames wait for a session from now on
   retries_.try_now();
   if (phase_ == Phase::waiting && retries_.has_next_try()) start_try();
 }
@@ -71,8 +71,8 @@ void EraSession::withdraw_initialize(UpstreamId id) {
   if (initialize_.clients && initialize_.clients->id == id) initialize_.clients.reset();
 }
 
-/// What the last session was opened with, else the bridge's own and what is declared by the request
-/// for which it is opened.
+/// The params of the last session; else the bridge's own, with what the request that needs the
+/// session declares.
 std::string EraSession::own_params() const {
   if (!saved_.initialize_params.empty()) return saved_.initialize_params;
   const auto& given = options_.client_capabilities;
@@ -94,7 +94,7 @@ void EraSession::start_try() {
   }
 }
 
-/// The try comes to nothing: what it has sent is not waited for.
+/// The attempt has failed: its messages are no longer awaited.
 void EraSession::stop_try() {
   slow_.clear();
   opening_.stop();
@@ -157,8 +157,8 @@ void EraSession::initialize_ended(Ending ending) {
   }
 }
 
-/// The server refuses `initialize` as one does that is only modern: whether it is one decides.
-/// False if it was refused for another reason.
+/// The server refuses `initialize` as a modern one does: probes whether it is modern. False if it
+/// was refused for another reason.
 bool EraSession::hand_initialize_over(const Failure& refusal, SessionVerdict verdict) {
   const auto error = error_of(refusal);
   if (verdict != SessionVerdict::kept ||
@@ -169,8 +169,8 @@ bool EraSession::hand_initialize_over(const Failure& refusal, SessionVerdict ver
   return true;
 }
 
-/// If a server of this era would not have refused so, the message counts as not delivered and the
-/// session as lost: the next opening shows what the server speaks now.
+/// If a server of this era would not refuse like this, the message counts as not delivered and the
+/// session as lost: the next opening detects the server's era again.
 void EraSession::note_other_era(Ending& ending) {
   if (options_.era != EraOption::automatic || !is_there()) return;
   Failure& failure = *ending.failure;
@@ -202,7 +202,7 @@ void EraSession::serve_what_was_handed_over() {
   retries_.send_ready();
 }
 
-/// Ends the opening with a refusal that another try would meet too.
+/// Ends the opening with a refusal that would be repeated.
 void EraSession::reject(const Failure& failure) {
   if (!is_clients_alone(failure)) {
     refuse(failure);
@@ -221,7 +221,7 @@ void EraSession::initialize_unanswered() {
   try_failed(std::move(failure));
 }
 
-/// The server has refused what this client has asked for; other clients may try with another.
+/// Whether the refusal concerns only this client's request; other clients may try with theirs.
 bool EraSession::is_clients_alone(const Failure& failure) const {
   return initialize_.clients && !is_lost() && is_clients_answer(failure);
 }
@@ -234,8 +234,8 @@ void EraSession::refuse_client(const Failure& failure) {
   log_.peer(LogLevel::warning, "initialize refused", "the upstream refused a client's initialize");
 }
 
-/// All that waits keeps waiting for --login-wait, each from when it came, and the upstream is asked
-/// at intervals whether it still wants a login. False: no login is waited for.
+/// Waiting messages wait for --login-wait, each from its arrival; the upstream is asked at
+/// intervals whether it still wants a login. False: no login is awaited.
 bool EraSession::await_login(const Failure& failure) {
   if (options_.login_wait.count() == 0 || !wants_login(failure)) return false;
   Failure passing = failure;
@@ -246,7 +246,7 @@ bool EraSession::await_login(const Failure& failure) {
   return true;
 }
 
-// All is settled before anything is reported: the router may ask for a session at once.
+// All state is settled before events are reported: the router may require a session at once.
 void EraSession::refuse(const Failure& refusal) {
   if (await_login(refusal)) return;
   Failure failure = failure_of_opening(refusal);
@@ -291,7 +291,7 @@ void EraSession::try_failed(Failure failure) {
 void EraSession::opening_done() {
   const bool was_lost = std::exchange(replaces_other_era_, false) || is_lost();
   ++saved_.number;
-  saved_.unanswered.clear();  // they were of another session
+  saved_.unanswered.clear();  // they belonged to another session
   ++record_.counts.opened;
   phase_ = Phase::open;
   initialize_ = {};

@@ -8,9 +8,9 @@
 namespace bridge {
 namespace {
 
-/// Also with a short --connect-wait a ping that clears up doubts has this long.
+/// A ping about doubts has at least this long, even with a short --connect-wait.
 constexpr std::chrono::milliseconds shortest_timeout{1000};
-/// A ping without an answer for so long says that the connections may be dead.
+/// A ping unanswered for this long means that the connections may be dead.
 constexpr std::chrono::seconds ping_timeout{15};
 
 }  // namespace
@@ -46,7 +46,7 @@ void HealthCheck::cancel() {
 
 void HealthCheck::ping() {
   if (is_pinging()) return;
-  // A modern server knows no `ping`.
+  // A modern server has no `ping`.
   ping_ = sender_.request(MessageOwner::health, sender_.is_modern() ? "server/discover" : "ping");
   sent_ = loop_.now();
 }
@@ -58,7 +58,7 @@ void HealthCheck::ping_until_answered() {
 
 void HealthCheck::clear_up() {
   if (clears_up_) return;
-  cancel();  // one that was sent before the refusal says nothing of it
+  cancel();  // a ping sent before the refusal is not evidence
   ping();
   clears_up_ = true;
   timer_.set(sent_ + std::max(options_.connect_wait, shortest_timeout));

@@ -12,44 +12,43 @@
 
 namespace bridge {
 
-/// Asks whether the session is there, by one ping at a time: when nothing was sent for a while, so
-/// that an idle session is kept and a lost one is noticed; when a refusal may mean a lost session
-/// (a doubt); and whenever the session wants to know (BEHAVIOUR, "Session: keep-alive",
-/// "Session: suspected loss"). What the end of a ping means is the session's to decide.
+/// Checks by pings, one at a time, whether the session exists: after silence, to keep it alive and
+/// to notice a loss; after a refusal that may mean a loss (a doubt); and on request (BEHAVIOUR,
+/// "Session: keep-alive", "Session: suspected loss"). The session decides what the end of a ping
+/// means.
 ///
 /// Owned by the session; the loop's thread only. Memory: the refusals in doubt, bounded by the
-/// requests in flight. A ping without an answer for 15 s is abandoned and the connections are
-/// replaced; with refusals in doubt it has --connect-wait, 1 s at least, and then they stand.
+/// requests in flight.
 class HealthCheck {
  public:
-  /// `unanswered`: the ping that was to clear up the doubts was not answered in time.
+  /// `unanswered`: the ping about doubts was not answered in time.
   HealthCheck(EventLoop& loop, SessionSender& sender, Upstream& upstream, Log& log,
               const SessionOptions& options, std::function<void()> unanswered);
 
-  /// The session is open: watches for silence, in a legacy one.
+  /// The session is open: a legacy one is watched for silence.
   void watch();
-  /// It is not open: a ping under way is still awaited, but for silence nothing is watched.
+  /// The session is not open: a pending ping is still awaited, silence is no longer watched.
   void stop();
   /// The session is lost: no ping is awaited.
   void cancel();
 
-  /// Sends a ping, unless there is one under way.
+  /// Sends a ping unless one is pending.
   void ping();
-  /// The same; it is sent again if it is not answered.
+  /// The same, but repeated until answered.
   void ping_until_answered();
-  /// Whether it was sent to clear up doubts.
+  /// Returns whether the ping was about doubts.
   bool ping_ended();
 
-  /// A refusal that may mean a lost session. REQUIRES: the message is given back in the ending.
+  /// A refusal that may mean a lost session. REQUIRES: the ending gives the message back.
   void doubt(Ending ending) { suspected_.push_back(std::move(ending)); }
   bool has_suspected() const { return !suspected_.empty(); }
-  /// A ping that is sent after this clears up the doubts.
+  /// Sends a ping that decides the doubts.
   void clear_up();
-  /// The refusal of a message is no longer in doubt; false if it was not.
+  /// Removes the message's refusal from the doubts; false if it is not one.
   bool remove(UpstreamId id);
   std::vector<Ending> take_suspected() { return std::exchange(suspected_, {}); }
-  /// Sends the ping again if its connection broke, which says nothing of the session. False if that
-  /// is not how it ended.
+  /// Repeats the ping if its connection broke, which does not concern the session. False if it
+  /// ended otherwise.
   bool repeat(Ending& ending);
 
  private:
@@ -63,8 +62,8 @@ class HealthCheck {
   const SessionOptions& options_;
   const std::function<void()> unanswered_;
   std::vector<Ending> suspected_;
-  UpstreamId ping_{};       ///< the one under way
-  bool clears_up_ = false;  ///< it was sent for the doubts
+  UpstreamId ping_{};       ///< pending
+  bool clears_up_ = false;  ///< sent about doubts
   SteadyTime sent_{};
   DeadlineTimer timer_;
 };

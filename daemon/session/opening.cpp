@@ -85,12 +85,12 @@ bool is_definitive(const Failure& failure) {
 
 namespace {
 
-/// The opening goes on without the server stream.
+/// The opening continues without the server stream.
 constexpr std::chrono::seconds server_stream_timeout{1};
-/// What is restored is worth less than the session: it does not keep it shut.
+/// Restoring must not delay the session for longer.
 constexpr std::chrono::seconds restoring_timeout{5};
-/// This many times --connect-wait, doubled as often: a server may be slow to start, but the
-/// connection may also be dead without a sign of it.
+/// This many times --connect-wait, and doubled this often: a server may be slow to start, but the
+/// connection may also be silently dead.
 constexpr int initialize_timeout = 6;
 constexpr int max_doublings = 4;
 
@@ -191,7 +191,7 @@ void Opening::warn_of_loss(std::string_view why) {
             step_ == Step::log_level ? "the log level was" : "subscriptions were");
 }
 
-/// Enters the steps after the one that is over, up to one that has to wait for something.
+/// Starts the following steps, up to one that must wait.
 void Opening::next() {
   switch (step_) {
     case Step::server_stream:
@@ -227,7 +227,7 @@ void Opening::next() {
 void Opening::unanswered() {
   switch (step_) {
     case Step::initialize:
-      // Asked again on another connection, as it only reads.
+      // Repeated on another connection, because it only reads.
       ++unanswered_tries_;
       stop();
       events_.initialize_unanswered();
@@ -255,11 +255,11 @@ void Opening::give_up_awaited() {
 
 namespace {
 
-/// Of a server that is modern, but has answered with an error: it may have all of these.
+/// Reasons for a modern server's error; any of them is possible.
 constexpr std::string_view unknown_server =
     R"({"supportedVersions":["2026-07-28"],"capabilities":{"tools":{},"resources":{},"prompts":{}}})";
 
-/// Of a server whose answer is not one of 2026-07-28.
+/// For a server whose answer does not conform to 2026-07-28.
 Failure failure_of_discovery(const Frame& response) {
   Failure failure = definitive_failure_of(
       ErrorKind::session,

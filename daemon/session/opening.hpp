@@ -19,65 +19,62 @@
 
 namespace bridge {
 
-// What is told of an opening that comes to nothing. Pure.
+// Errors of a failed opening. Pure.
 
-/// Of an upstream that sends back what it is sent.
+/// For an upstream that echoes requests.
 constexpr const char* echo_text =
     "the upstream sends back what it is sent, as an echo does: it is not an MCP server";
 
-/// What is told to all that waited for a session that could not be opened: that it was the opening
-/// (`data.opening`), and where the upstream answered `initialize` with an error, that error as
-/// `data.upstream` of one of the bridge's own, whose message repeats nothing of it: the status
-/// shows that, and the error may hold what was sent to the upstream. It is not the answer to what
-/// they asked; only the sender of the `initialize` gets it as it came.
+/// The error for requests that waited for a session which could not be opened. It says so
+/// (`data.opening`); an error response to `initialize` is its `data.upstream`, not repeated in the
+/// message, because the status shows the message and the error may contain what was sent. Only the
+/// sender of the `initialize` gets the original response.
 Failure failure_of_opening(Failure failure);
 
-/// `initialize` was answered with this error object. That of a server which knows only revisions
-/// without `initialize` is told in the bridge's own words, with the server's beside them.
+/// For an `initialize` answered with this error object. If the server knows only revisions without
+/// `initialize`, the message says so and the server's error is added.
 Failure failure_of_initialize_error(std::string_view error_object);
 
-/// `initialize` ended without an answer. `malformed`: what is wrong with what came for one; empty:
-/// nothing.
+/// For an `initialize` that ended without an answer. `malformed`: what was wrong with it; empty:
+/// nothing arrived.
 Failure failure_of_initialize_ending(Ending ending, std::string_view malformed);
 
-/// Its answer has a `protocolVersion` that fits no header.
+/// For an answer whose `protocolVersion` does not fit a header.
 Failure failure_of_version(std::string_view version);
 
-/// The upstream's JSON-RPC error in a failure, as a message that can be judged; nothing if it has
-/// none.
+/// The upstream's JSON-RPC error in a failure, as a frame; nullopt if it has none.
 std::optional<Frame> error_of(const Failure& failure);
 
-/// Whether another try would end the same way.
+/// Whether another attempt would fail in the same way.
 bool is_definitive(const Failure& failure);
 
-/// Whether it is the answer to a client's `initialize`, as it came.
+/// Whether it is the unchanged answer to a client's `initialize`.
 inline bool is_clients_answer(const Failure& failure) { return !failure.error_object.empty(); }
 
-/// One try to open a session, step by step. A legacy one: `initialize`, the server stream,
-/// `initialized`, the log level, all subscriptions at once (MCP 2025-11-25, "Lifecycle"; BEHAVIOUR,
-/// "Session: opening"). A modern one is what one `server/discover` tells, before the first request
-/// (MCP 2026-07-28, "Versioning and Compatibility"; BEHAVIOUR, "Eras: What a server speaks"). Each
-/// step waits for the one before, and none for ever. Memory: a request for each subscription.
+/// One attempt to open a session. Legacy: `initialize`, the server stream, `initialized`, the log
+/// level, all subscriptions at once (MCP 2025-11-25, "Lifecycle"; BEHAVIOUR, "Session: opening").
+/// Modern: one `server/discover` before the first request (MCP 2026-07-28, "Versioning and
+/// Compatibility"; BEHAVIOUR, "Eras: What a server speaks"). Each step waits for the previous one
+/// and has a timeout. Memory: a request per subscription.
 ///
-/// Owned by the session, which decides what an answer means and reports it; the loop's thread
-/// only.
+/// Owned by the session, which interprets and reports answers; the loop's thread only.
 class Opening {
  public:
   /// Implemented by the session.
   class Events {
    public:
-    /// `initialize` timed out: there was no response and no end.
+    /// `initialize` timed out.
     virtual void initialize_unanswered() = 0;
-    /// What has to be set again in the new session.
+    /// What to restore in the new session.
     virtual SessionSettings settings_to_restore() const = 0;
-    /// The last step is done.
+    /// The last step is complete.
     virtual void opening_done() = 0;
-    /// The server is modern, and this is its DiscoverResult.
+    /// The server is modern; its DiscoverResult.
     virtual void probe_found_modern(std::string discover_result) = 0;
-    /// It is legacy; `for_good`: and is known to be from now on. `refusal`: what it answered.
+    /// The server is legacy, permanently if `for_good`. `refusal`: its answer.
     virtual void probe_found_legacy(bool for_good, Failure refusal) = 0;
-    /// The probe gave no result: the server could not be reached, refuses every request, or speaks
-    /// no version that the bridge speaks.
+    /// The probe had no result: the server is unreachable, refuses every request, or has no common
+    /// version.
     virtual void probe_failed(Failure failure) = 0;
 
    protected:
@@ -95,41 +92,41 @@ class Opening {
 
   Opening(EventLoop& loop, SessionSender& sender, Upstream& upstream, Log& log, Events& events);
 
-  /// Asks a server whether it is modern, for `wait` at most.
+  /// Asks whether a server is modern, for at most `wait`.
   void probe(std::chrono::milliseconds wait);
-  /// Sends the `initialize`. It may take six times `connect_wait`, and twice as long at each
-  /// further try that was not answered.
+  /// Sends the `initialize`. Its timeout is six times `connect_wait`, doubled after each unanswered
+  /// attempt.
   void begin(Outgoing initialize, std::chrono::milliseconds connect_wait);
-  /// `initialize` was answered with a handshake: the other steps follow.
+  /// `initialize` was answered: the other steps follow.
   void handshake_done(const std::string& protocol_version);
-  /// Ends it where it is. What it has sent is not waited for: the next try sends it again.
+  /// Stops at the current step. Sent messages are no longer awaited: the next attempt repeats them.
   void stop();
-  /// The upstream itself is being ended: nothing is awaited from now on.
+  /// The upstream is ending: nothing is awaited.
   void forget();
 
   Step step() const { return step_; }
   bool is_under_way() const { return step_ != Step::none; }
   bool is_initializing() const { return step_ == Step::initialize; }
-  /// `initialize` was answered: what follows is sent in the new session.
+  /// Whether `initialize` was answered, so that messages are sent in the new session.
   bool has_handshake() const { return step_ > Step::initialize; }
-  /// Whether the step under way waits for the end of this message.
+  /// Whether the current step waits for the end of this message.
   bool awaits(UpstreamId id) const;
 
-  /// A message on the stream of `initialize` could not be read.
+  /// A message on the stream of `initialize` was malformed.
   void note_malformed(std::string_view reason) { malformed_ = reason; }
   std::string_view malformed() const { return malformed_; }
   // REQUIRES: awaits() the request, and step() is probe.
   void probe_answered(const Frame& response);
   void probe_ended(const Ending& ending);
-  /// Nothing more comes for this message. REQUIRES: awaits(). After that of `initialize` it waits
-  /// for handshake_done() or stop().
+  /// The message is complete. REQUIRES: awaits(). After the end of `initialize` it waits for
+  /// handshake_done() or stop().
   void ended(UpstreamId id);
-  /// Whether what the old session had is being set again in the new one.
+  /// Whether settings of the old session are being restored.
   bool is_restoring() const { return step_ == Step::log_level || step_ == Step::subscriptions; }
-  /// The server wants this later (429, 503): it is sent again after `delay` if that is within the
-  /// step's time, else the session is opened without it. REQUIRES: awaits() and is_restoring().
+  /// The server defers this message (429, 503): it is sent again after `delay` if that is within
+  /// the step's timeout, otherwise left out. REQUIRES: awaits() and is_restoring().
   void put_off(Outgoing message, std::chrono::milliseconds delay);
-  /// The server stream was answered, whatever the answer.
+  /// The server stream was answered, accepted or refused.
   void server_stream_answered();
 
  private:
@@ -153,13 +150,13 @@ class Opening {
   Log& log_;
   Events& events_;
   Step step_ = Step::none;
-  std::vector<UpstreamId> awaited_;  ///< own messages whose end the step waits for
-  std::string_view malformed_;       ///< what is wrong with what came for `initialize`; a literal
-  int unanswered_tries_ = 0;         ///< in a row
+  std::vector<UpstreamId> awaited_;  ///< own messages that the step waits for
+  std::string_view malformed_;       ///< what was wrong with the answer to `initialize`; a literal
+  int unanswered_tries_ = 0;         ///< consecutive
   unsigned closed_connections_ = 0;  ///< of this opening's probes
   DeadlineTimer timer_;              ///< the step's timeout
-  SteadyTime timeout_{};             ///< when that is
-  std::vector<PutOff> put_off_;      ///< of the awaited ones
+  SteadyTime timeout_{};             ///< when the step times out
+  std::vector<PutOff> put_off_;      ///< deferred ones of the awaited messages
   DeadlineTimer again_;              ///< for the first of these
 };
 

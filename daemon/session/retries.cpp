@@ -7,10 +7,9 @@
 namespace bridge {
 namespace {
 
-/// After this many refusals because of a missing session a message fails instead of being sent
-/// again.
+/// After this many refusals for a missing session, a message fails.
 constexpr std::uint8_t max_rejections = 3;
-/// How many times a message that only reads is sent again after its connection broke.
+/// How often a message that only reads is repeated after its connection broke.
 constexpr std::uint8_t max_repeats = 2;
 
 /// A message that waits for a login is sent again after this long, then after as long as it has
@@ -29,7 +28,7 @@ void wait_for_login(RetryDecision& decision, const Outgoing& message,
   decision.delay = std::clamp<std::chrono::milliseconds>(waited, first_question, longest_pause);
 }
 
-/// What a message is told that has found no session too often, or for too long.
+/// The failure of a message that found no session too often, or for too long.
 Failure sessions_are_lost(Failure failure) {
   const std::string_view losing = "the upstream keeps losing the session: ";
   failure.kind = ErrorKind::session;
@@ -79,7 +78,7 @@ RetryDecision decide_retry(const Ending& ending, const RetrySituation& situation
     const bool may_be_rejected_again = message.notes.rejections + 1 < max_rejections;
     const bool was_replaced = situation.is_open && message.notes.session != situation.session;
     if (was_replaced && may_be_rejected_again) {
-      // It was refused in a session that has been replaced meanwhile.
+      // Refused in a session that has been replaced meanwhile.
       ++decision.rejections;
       decision.action = Action::send_now;
     } else if (ending.session == SessionVerdict::doubtful) {
@@ -151,7 +150,7 @@ void Retries::try_failed(bool has_waiters, std::optional<std::chrono::millisecon
   const SteadyTime now = loop_.now();
   std::chrono::milliseconds delay = has_waiters ? backoff_.soon() : backoff_.next();
   if (retry_after) {
-    // That is the server's; beyond it, a request may bring the next try nearer.
+    // Requested by the server; after it, a request may bring the next attempt forward.
     not_before_ = now + std::min(*retry_after, Backoff::longest);
     delay = std::max(delay, std::min(*retry_after, Backoff::longest));
   }

@@ -11,7 +11,7 @@
 
 namespace bridge {
 
-/// What clients have set in the session, and a new one has to be told again.
+/// Settings of clients in the session, to be restored in a new one.
 struct SessionSettings {
   std::string log_level_params;            ///< of the last `logging/setLevel`; empty: none
   std::vector<std::string> subscriptions;  ///< URIs
@@ -27,11 +27,11 @@ enum class Speaks : std::uint8_t {
   unknown,
   yes,
   no,
-  not_now,  ///< `no`, until the session that was opened instead is lost
+  not_now,  ///< `no`, until the session opened instead is lost
 };
 constexpr Speaks last_of(Speaks) { return Speaks::not_now; }
 
-/// Which eras the server speaks, as far as its clients have needed to know.
+/// Which eras the server speaks, as far as clients have needed to know.
 struct ServerEras {
   Speaks legacy = Speaks::unknown;
   Speaks modern = Speaks::unknown;
@@ -39,7 +39,7 @@ struct ServerEras {
   Speaks& of(Era era) { return era == Era::modern ? modern : legacy; }
   Speaks of(Era era) const { return era == Era::modern ? modern : legacy; }
   bool excludes(Era era) const { return of(era) == Speaks::no || of(era) == Speaks::not_now; }
-  /// "legacy", "modern", "both"; empty: not known.
+  /// "legacy", "modern", "both"; empty: unknown.
   std::string_view name() const {
     if (legacy == Speaks::yes) return modern == Speaks::yes ? "both" : "legacy";
     return modern == Speaks::yes ? "modern" : "";
@@ -51,17 +51,16 @@ struct ServerEras {
   }
 };
 
-/// All that is carried from one session to the next, and what the next daemon, or process,
-/// continues with. A value.
+/// What the next session, daemon or process continues with. A value.
 struct SavedSession {
   std::uint32_t number = 0;                 ///< of the last legacy session, from 1; 0: none
   std::string initialize_params;            ///< what it was opened with
   ServerEras eras;                          ///< what the server speaks
-  std::optional<ServerDescription> server;  ///< its InitializeResult; none before the handshake
-  std::optional<ServerDescription> modern;  ///< its DiscoverResult; none before it was asked
+  std::optional<ServerDescription> server;  ///< the InitializeResult; none before the handshake
+  std::optional<ServerDescription> modern;  ///< the DiscoverResult; none before the first probe
   SessionSettings settings;
   std::vector<UpstreamId> unanswered;  ///< requests whose clients are gone with their daemon
-  UpstreamIdSource ids;  ///< goes on where it was, so that no id is used twice with a server
+  UpstreamIdSource ids;                ///< continues, so that no id is used twice with a server
 
   template <class A>
   void each_field(A& archive) {
@@ -69,13 +68,12 @@ struct SavedSession {
   }
 };
 
-/// Which sessions continue in the next process of an upgrade, and the streams on which a modern
-/// upstream speaks by itself: at a local server they are still open, and are closed when others
-/// have taken their place. A value.
+/// For an upgrade: which sessions continue, and the bridge's own streams at a modern upstream. At a
+/// local server these are still open, and are closed once replaced. A value.
 struct SavedStreams {
   struct Events {
-    UpstreamId id{};     ///< 0: none is open
-    std::string cursor;  ///< EventStreams
+    UpstreamId id{};     ///< 0: not open
+    std::string cursor;  ///< see EventStreams
 
     template <class A>
     void each_field(A& archive) {
@@ -83,11 +81,11 @@ struct SavedStreams {
     }
   };
 
-  bool legacy_is_there = false;  ///< the session of that era
+  bool legacy_is_there = false;  ///< whether there is a legacy session
   bool modern_is_there = false;
-  bool had_listen = false;     ///< one was acknowledged
-  UpstreamId listen{};         ///< 0: none is open
-  std::vector<Events> events;  ///< one for each --event, in their order
+  bool had_listen = false;     ///< whether one was acknowledged
+  UpstreamId listen{};         ///< 0: not open
+  std::vector<Events> events;  ///< one per --event, in their order
 
   template <class A>
   void each_field(A& archive) {

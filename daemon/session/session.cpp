@@ -22,14 +22,14 @@ void Session::set_events(SessionEvents& events) {
   modern_.set_events(events);
 }
 
-/// Whether the options and the transport leave it open.
+/// Whether options and transport allow this era.
 bool Session::may_speak(Era era) const {
   if (era == Era::modern) return options_.era != EraOption::legacy && upstream_.may_be_modern();
   return options_.era != EraOption::modern;
 }
 
 Era Session::side_for(Era client) const {
-  // The usual case, which each message asks for.
+  // The usual case, for each message.
   if (eras_.of(client) == Speaks::yes && options_.era == EraOption::automatic) return client;
   const Era other = other_than(client);
   if (!may_speak(client)) return other;
@@ -125,7 +125,7 @@ void Session::end(std::function<void()> done) {
   upstream_.end(std::move(done));
 }
 
-// What a server speaks.
+// The server's eras.
 
 std::optional<Failure> Session::era_refused(Era era, EraRefusal refusal) {
   const Era other = other_than(era);
@@ -135,7 +135,8 @@ std::optional<Failure> Session::era_refused(Era era, EraRefusal refusal) {
         ErrorKind::session,
         fmt::format("the upstream does not speak MCP {} (--era modern)", newest_version));
   }
-  // It spoke this era until now: it was replaced, and what was known of the other one is old.
+  // The server spoke this era until now: it was replaced, so what was known of the other era is
+  // outdated.
   if (eras_.of(era) == Speaks::yes) {
     spoken_before_ = era;
     if (eras_.excludes(other)) eras_.of(other) = Speaks::unknown;
@@ -166,12 +167,12 @@ void Session::era_found(Era era) {
   spoken_before_.reset();
   if (eras_.excludes(other_than(era))) side_of(other_than(era)).forget();
   if (!speaks_one_era()) {
-    // The streams of --event are modern; a server that is known to have none is not asked again.
+    // The streams of --event are modern; a server known to have no modern side is not asked again.
     if (era == Era::legacy && !options_.events.empty() && side_for(Era::modern) == Era::modern)
       modern_.require();
     return;
   }
-  // The process speaks this one; the other one may have been tried as well.
+  // The process speaks this era; the other one may have been tried.
   const Era other = other_than(era);
   first_ = era;
   if (!may_speak(other)) return;
@@ -186,7 +187,7 @@ void Session::era_is_slow(Era era) {
 }
 
 void Session::era_contradicted(Era era) {
-  // The session of this era is lost and opened again, which shows what the server speaks now.
+  // The session of this era is lost and reopened, which detects what the server speaks now.
   if (const Era other = other_than(era); eras_.excludes(other)) eras_.of(other) = Speaks::unknown;
 }
 
@@ -195,17 +196,17 @@ void Session::era_lost(Era era) {
   if (other == Speaks::not_now) other = Speaks::unknown;
 }
 
-// What comes from the upstream, and for which side it is.
+// Messages of the upstream, and the side they belong to.
 
-/// The side that has sent the message of this id.
+/// The side that sent the message with this id.
 EraSession& Session::sender_of(UpstreamId id) {
   if (const auto own = own_.find(id)) return side_of(own->side);
   if (const auto of_client = events_->side_of(id)) return side_of(*of_client);
   return side_of(side_without_origin());
 }
 
-/// For which side a message is that comes on the stream of none: of a local server for the one that
-/// it speaks; otherwise only a legacy session has such a stream.
+/// The side of a message on no request's stream: for a local server the one that it speaks;
+/// otherwise only a legacy session has such a stream.
 Era Session::side_without_origin() const {
   return speaks_one_era() ? side_for(Era::legacy) : Era::legacy;
 }
@@ -238,7 +239,7 @@ AnsweredRequests Session::upstream_message(std::optional<UpstreamId> origin, Rec
     answered.add(receiver.one_message(origin, std::move(frame)).value_or(UpstreamId{}));
   });
   if (fault) note_malformed(fault->reason);
-  // Not before: what was answered is not to be sent again.
+  // Afterwards, because answered messages must not be sent again.
   upstream_reachable();
   return answered;
 }
@@ -263,7 +264,7 @@ void Session::upstream_lost_session() {
   if (speaks_one_era()) modern_.upstream_lost_session();
 }
 
-// What outlives the daemon, or its process.
+// State that outlives the daemon or its process.
 
 SavedSession Session::save() const {
   const EraSession::Saved& legacy = legacy_.saved();

@@ -16,17 +16,17 @@
 
 namespace bridge {
 
-/// The session with the upstream, as clients of both eras see it: a legacy one, a modern one, or
+/// The session with the upstream as clients of both eras see it: a legacy one, a modern one, or
 /// both side by side (BEHAVIOUR, "Eras: What a server speaks").
 ///
-/// The server's era is probed by what the first client of each era needs: opening the session of
-/// that era. If the server refuses it the way a server of the other era does, the other session is
-/// opened instead, and serves the clients of both. A local server is one process and speaks one
-/// era: that of its first client, if it can.
+/// The server's era is probed when the first client of an era needs it, by opening the session of
+/// that era. If the server refuses that as one of the other era does, the other session is opened
+/// and serves clients of both. A local server is one process and speaks one era: that of its first
+/// client, if it can.
 ///
-/// Its only state is what the server speaks; whether a side is open, and how its messages end, is
-/// up to the EraSession. "Side" is the era in which a message goes to the server; the era of a
-/// client is the one that the client speaks. Owned by the daemon; the loop's thread only.
+/// Its only state is what the server speaks; EraSession decides whether a side is open and how
+/// messages end. A "side" is the era in which a message goes to the server; the era of a client is
+/// its own. Owned by the daemon; the loop's thread only.
 class Session final : public UpstreamEvents {
  public:
   using State = EraSession::State;
@@ -35,42 +35,42 @@ class Session final : public UpstreamEvents {
           SessionOptions options);
   void set_events(SessionEvents& events);
 
-  // Which side serves a client.
-  /// The side that serves clients of this era, as far as is known now.
+  // Choice of a side.
+  /// The side that serves clients of this era, as far as is known.
   Era side_for(Era client) const;
   const EraSession& side(Era side) const { return side == Era::modern ? modern_ : legacy_; }
   bool is_open_for(Era client) const { return side(side_for(client)).is_open(); }
   bool is_open(Era its_side) const { return side(its_side).is_open(); }
-  /// Whether either is.
+  /// Whether either side is open.
   bool is_open() const { return legacy_.is_open() || modern_.is_open(); }
-  /// What the server has said of itself to the side that serves these clients; null: nothing yet.
+  /// The server's description for clients of this era; null: none yet.
   const ServerDescription* server_for(Era client) const { return side(side_for(client)).server(); }
   const ServerEras& eras() const { return eras_; }
-  /// The side whose notifications fill the ring, one at a time: the legacy one if there is any.
+  /// The side whose notifications fill the ring: the legacy one if it exists.
   Era ring_source() const;
-  /// The last opening has shown that the server speaks no era that the bridge may speak.
+  /// The last opening has shown that the server speaks no era that the bridge may use.
   bool speaks_neither() const { return eras_.excludes(Era::legacy) && eras_.excludes(Era::modern); }
-  /// Whether giving up an answer's stream tells the server so (a modern one over HTTP).
+  /// Whether closing an answer's stream cancels the request (a modern server over HTTP).
   bool cancels_by_closing(Era its_side) const {
     return its_side == Era::modern && upstream_.has_answer_streams();
   }
-  /// Whether messages need the headers that mirror them.
+  /// Whether messages need mirrored headers.
   bool mirrors_headers(Era its_side) const { return cancels_by_closing(its_side); }
 
-  // For the status: of the side that matters to most.
+  // For the status: the side that matters most.
   const EraSession& shown() const;
   State state() const { return shown().state(); }
   const SessionRecord& record() const { return shown().record(); }
   const ServerDescription* server() const { return shown().server(); }
   SessionCounts counts() const;
-  /// See EraSession; of both sides.
+  /// See EraSession; for both sides.
   bool is_ready() const { return legacy_.is_ready() && modern_.is_ready(); }
-  /// Why the last try failed; for clients that have waited for long enough.
+  /// Why the last attempt failed, for clients that have waited long enough.
   const std::optional<Failure>& last_failure() const;
 
-  /// A frame of such a client waits for its session: opens it, or brings the next try nearer.
+  /// A frame of such a client waits for its session: opens it, or brings the next attempt forward.
   void require(Era client = Era::legacy);
-  /// As EraSession: of the side that serves legacy clients.
+  /// See EraSession; for the side that serves legacy clients.
   bool is_coming() const { return side(side_for(Era::legacy)).is_coming(); }
   bool wants_initialize() const;
   void open_with(UpstreamId id, std::string body, std::string params);
@@ -79,53 +79,52 @@ class Session final : public UpstreamEvents {
   void logged_in();
   std::optional<std::chrono::milliseconds> login_wait() const;
 
-  /// REQUIRES: is_open(its_side), but for answers.
+  /// REQUIRES: is_open(its_side), except for responses.
   void send(Outgoing&& message, Era its_side) { side_of(its_side).send(std::move(message)); }
   void abandon(UpstreamId id);
   void pause(UpstreamId id, bool paused) { upstream_.pause(id, paused); }
-  /// The caller ends it in time.
+  /// The caller ends it in time itself.
   void lift_deadline(UpstreamId id) { upstream_.lift_deadline(id); }
   void hold_deadline(UpstreamId id, bool held) { upstream_.hold_deadline(id, held); }
 
-  /// Where what goes to the server and comes from it can be watched, and the clients' messages too.
+  /// Shows messages to and from the server, and those of clients.
   MessageTap& tap() { return tap_; }
   std::string_view target() const { return upstream_.target(); }
-  /// What a modern server is listened to for from now on, with these capabilities (JSON).
+  /// Sets the filter for a modern server, with these capabilities (JSON).
   void listen_for(SubscriptionFilter filter, std::string capabilities) {
     modern_.listen_for(std::move(filter), std::move(capabilities));
   }
 
-  /// `params` of the `initialize` that it was opened with, JSON; empty before the first.
+  /// `params` of the `initialize` that opened the legacy session, JSON; empty before the first.
   std::string_view opened_with() const { return legacy_.opened_with(); }
   SavedSession save() const;
-  /// Begins where another daemon's session has ended. REQUIRES: nothing was sent yet.
+  /// Continues an earlier daemon's session. REQUIRES: nothing was sent yet.
   void restore(SavedSession saved);
-  /// Opens again what that daemon had open.
+  /// Reopens the sessions of that daemon.
   void reopen();
-  /// Resumes the legacy session itself, if it is still there, and opens the modern one again.
-  /// REQUIRES: nothing was sent yet, and there was a legacy session.
+  /// Resumes the legacy session if it still exists, and reopens the modern one. REQUIRES: nothing
+  /// was sent yet; there was a legacy session.
   void resume(SavedSession saved, const SessionReference& reference);
-  /// Resumes both without asking: this process was in them a moment ago. REQUIRES: nothing was sent
-  /// yet.
+  /// Resumes both without asking, because this process was in them a moment ago. REQUIRES: nothing
+  /// was sent yet.
   void resume_at_once(SavedSession saved, const SessionReference& reference,
                       const SavedStreams& streams);
   SavedStreams save_streams() const;
-  /// Whether what comes of this request can come to the new process, if that goes on in the
-  /// session.
+  /// Whether the new process can receive the answer to this request, if it continues the session.
   bool survives_upgrade(UpstreamId id) const {
     return has_session() && upstream_.survives_upgrade(id);
   }
-  /// There is one, as far as is known.
+  /// Whether there is a session, as far as is known.
   bool has_session() const { return legacy_.has_session() || modern_.has_session(); }
-  /// Of the last legacy session, from 1; 0: there was none.
+  /// Of the last legacy session, from 1; 0: none so far.
   std::uint32_t number() const { return legacy_.number(); }
 
-  /// SIGHUP: takes the times; what the session was opened with stays.
+  /// SIGHUP: applies timeouts; sessions stay as they were opened.
   void reconfigure(const SessionOptions& options);
 
-  /// The daemon is ending: ends every message that waits to be sent again, with this failure.
+  /// The daemon is ending: ends every held message with this failure.
   void give_up_held(const Failure& failure);
-  /// Ends the session in an orderly way. No event comes after this.
+  /// Ends the session in an orderly way. No event follows.
   void end(std::function<void()> done);
 
   AnsweredRequests upstream_message(std::optional<UpstreamId> origin,
@@ -145,14 +144,14 @@ class Session final : public UpstreamEvents {
   void begin_opening(Era client);
   bool speaks_one_era() const { return !upstream_.has_answer_streams(); }
 
-  // What its sides tell. None of these may destroy the side that calls.
+  // Events of the sides. No call may destroy the side that makes it.
   friend class EraSession;
-  /// The server does not speak this era. Returns nothing if the session of the other era takes over
-  /// what waits here, else the failure with which this one is refused.
+  /// The server does not speak this era. Returns nullopt if the session of the other era takes over
+  /// what waits, else the failure to refuse it with.
   std::optional<Failure> era_refused(Era era, EraRefusal refusal);
   /// The handshake of this era was answered.
   void era_found(Era era);
-  /// A local server has not answered the handshake for a while: it may speak the other era.
+  /// A local server has not answered the handshake in time: it may speak the other era.
   void era_is_slow(Era era);
   /// A request was refused as a server of the other era does.
   void era_contradicted(Era era);
@@ -168,9 +167,9 @@ class Session final : public UpstreamEvents {
   EraSession legacy_;
   EraSession modern_;
   ServerEras eras_;
-  std::optional<Era> first_;               ///< of a local server: what was needed first
-  std::optional<Era> spoken_before_;       ///< and refused since: it may be spoken again
-  std::optional<Failure> refused_before_;  ///< the other era, at this opening
+  std::optional<Era> first_;               ///< for a local server: the era needed first
+  std::optional<Era> spoken_before_;       ///< and refused since: it may speak it again
+  std::optional<Failure> refused_before_;  ///< of the other era, in this opening
 };
 
 }  // namespace bridge

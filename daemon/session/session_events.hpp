@@ -14,60 +14,60 @@
 
 namespace bridge {
 
-/// Which request of ours this message of the upstream answers, by its id; an error without an id is
-/// the answer to the request on whose stream it came. 0: none.
+/// The id of our request that this message answers; an error without an id answers the request on
+/// whose stream it came. 0: none.
 UpstreamId request_answered_by(const Frame& frame, std::optional<UpstreamId> origin);
 
-/// What the session tells the router, and asks it. Implemented by the router, which outlives the
-/// session's use of it; called on the loop's thread and inside a Turn. Any of them may call the
-/// session again. `side`: the era of the session that tells it; there may be one of each.
+/// Events and questions of the session to the router. Implemented by the router, which outlives the
+/// session; called on the loop's thread, inside a Turn. Each may call the session again. `side`:
+/// the era of the calling session; there may be one of each.
 class SessionEvents {
  public:
-  /// Waiting frames can go now.
+  /// Waiting frames can be sent.
   virtual void session_open() = 0;
-  /// There is none and none is being opened; waiting requests may ask for it again.
+  /// No session is open or being opened; waiting requests may require it again.
   virtual void session_closed(Era side) = 0;
-  /// It was open and is not now; frames have to wait.
+  /// The session is no longer open; frames must wait.
   virtual void session_away(Era side) = 0;
-  /// A try to open or to reach it failed: for the status.
+  /// An attempt to open or reach it failed; for the status.
   virtual void session_failed(const Failure& failure) = 0;
-  /// Frames wait for a login from now on: Session::login_wait().
+  /// Frames now wait for a login: Session::login_wait().
   virtual void session_awaits_login() {}
-  /// The upstream refuses: everything that waits for this side is answered with this.
+  /// The upstream refuses: answers everything that waits for this side with this failure.
   virtual void session_refused(Era side, const Failure& failure) = 0;
   /// A message that does not concern the session itself. Returns the request that it answers;
-  /// nullopt: it is not a response, or to an unknown request.
+  /// nullopt: not a response, or to an unknown request.
   virtual std::optional<UpstreamId> session_message(Era side, std::optional<UpstreamId> origin,
                                                     Frame&& frame) = 0;
   /// A notification on the bridge's own `subscriptions/listen`.
   virtual void listen_informed(Frame&& notification) = 0;
-  /// A message that cannot be read came on this stream.
+  /// A malformed message arrived on this stream.
   virtual void session_malformed(std::optional<UpstreamId> origin, std::string_view reason) = 0;
-  /// Nothing more comes for this outgoing message.
+  /// The outgoing message is complete.
   virtual void session_ended(UpstreamId id, Ending ending) = 0;
-  /// Whether frames wait for this side: then a failed try is repeated soon.
+  /// Whether frames wait for this side; then a failed attempt is repeated soon.
   virtual bool frames_wait(Era side) const = 0;
-  /// Whether this side is to be open though no frame waits for it: then a failed try is repeated.
+  /// Whether this side is wanted even without waiting frames; then a failed attempt is repeated.
   virtual bool wants_session(Era side) const = 0;
-  /// In which era the message of this id went; none: it is not a client's request.
+  /// The side of the message with this id; nullopt: not a client's request.
   virtual std::optional<Era> side_of(UpstreamId id) const = 0;
-  /// The capabilities that the modern request declares for which the session is wanted, as a JSON
-  /// object; empty: it is wanted for none.
+  /// The capabilities declared by the modern request that needs the session, as a JSON object;
+  /// empty: none needs it.
   virtual std::string capabilities_of_opener() const { return {}; }
-  /// What clients have set, to be set again in a new session.
+  /// Clients' settings to restore in a new session.
   virtual SessionSettings settings() const = 0;
-  /// What an earlier daemon's clients have set.
+  /// Settings made by an earlier daemon's clients.
   virtual void take_settings(const SessionSettings& settings) = 0;
-  /// A modern server tells of what was asked for last (Session::listened_to).
+  /// A modern server now notifies what was requested last (Session::listened_to).
   virtual void listen_acknowledged() = 0;
-  /// The stream on which a modern server was listened to was broken for a time, in which changes of
-  /// what it was for went unseen.
+  /// The listen stream at a modern server was interrupted; changes covered by this filter may have
+  /// been missed.
   virtual void listen_resumed(const SubscriptionFilter& filter) = 0;
-  /// It is sent again by this side, and has to be made again: for another era than it was made for,
-  /// or under another id, which is then the router's name for it.
+  /// Rewrites a message for sending it again on this side: for another era, or with another id,
+  /// which the router uses from then on.
   virtual void remake(Outgoing& message, Era side, bool under_new_id) = 0;
-  /// A new session took the place of a lost one: what the server kept in that one is gone, and
-  /// changes in between went unseen.
+  /// A new session replaced a lost one: the server's state of the old one is gone, and changes in
+  /// between were missed.
   virtual void session_replaced(Era side, const Reopening& reopening,
                                 const std::vector<std::string>& list_changes) = 0;
 

@@ -14,8 +14,8 @@
 
 namespace bridge {
 
-/// The session's own messages under way, of both eras: which part of which side awaits what comes
-/// of each. Pure; bounded by what the parts send.
+/// The session's own messages under way, of both eras, with the part that awaits each. Pure;
+/// bounded by what the parts send.
 class OwnMessages {
  public:
   struct Own {
@@ -24,20 +24,20 @@ class OwnMessages {
   };
 
   void add(UpstreamId id, Own own) { messages_.insert_or_assign(id, own); }
-  /// Nothing is awaited of it from now on.
+  /// The message is no longer awaited.
   void remove(UpstreamId id) { messages_.erase(id); }
   std::optional<Own> find(UpstreamId id) const {
     const auto found = messages_.find(id);
     return found == messages_.end() ? std::nullopt : std::optional(found->second);
   }
-  /// The same, if it is a stream that stays open.
+  /// The message if it is a stream that stays open.
   std::optional<Own> find_stream(UpstreamId id) const {
     const auto own = find(id);
     const bool is_stream =
         own && (own->owner == MessageOwner::listen || own->owner == MessageOwner::event_stream);
     return is_stream ? own : std::nullopt;
   }
-  /// Removes it; nothing if it is not of this side.
+  /// Removes the message; nullopt if it is not of this side.
   std::optional<MessageOwner> take(UpstreamId id, Era side) {
     const auto own = find(id);
     if (!own || own->side != side) return std::nullopt;
@@ -46,21 +46,21 @@ class OwnMessages {
   }
   void clear() { messages_.clear(); }
 
-  /// Of the message that opens a session and has come back as it was sent: only a client sends one,
-  /// so a peer that sends it back is an echo. Else nothing.
+  /// The side whose opening message came back unchanged: only clients send such messages, so the
+  /// peer is an echo. nullopt: not an echo.
   std::optional<Era> side_of_echo(const Frame& frame) const;
 
  private:
   std::unordered_map<UpstreamId, Own> messages_;
 };
 
-/// Sends in the session of one era: notes in which one each message goes, and when the last one
-/// went. The session's own messages are made here, as the era wants them.
+/// Sends messages in the session of one era; records the side of each, and the time of the last
+/// one. Makes the session's own messages in the form of that era.
 ///
-/// Owned by the session, whose parts share it; the loop's thread only.
+/// Owned by the session, shared by its parts; the loop's thread only.
 class SessionSender {
  public:
-  /// `number`: of the session in which a message goes.
+  /// `number`: the number of the current session.
   SessionSender(EventLoop& loop, UpstreamIdSource& ids, Upstream& upstream, MessageTap& tap,
                 OwnMessages& own, Era era, const std::uint32_t& number)
       : loop_(loop),
@@ -71,7 +71,7 @@ class SessionSender {
         era_(era),
         number_(number) {}
 
-  /// Returns its id.
+  /// Returns the message's id.
   UpstreamId send(Outgoing&& message);
   UpstreamId request(MessageOwner owner, std::string_view method, std::string_view params = {}) {
     return send(own_message(OutgoingKind::request, owner, method, params, is_modern()));
@@ -80,16 +80,16 @@ class SessionSender {
                     MessageOwner owner = MessageOwner::router) {
     return send(own_message(OutgoingKind::notification, owner, method, params, is_modern()));
   }
-  /// `server/discover`, before it is known whether the server is modern.
+  /// `server/discover`, while the server's era is unknown.
   UpstreamId probe();
-  /// A request whose answer is a stream that stays open. REQUIRES: a modern server.
+  /// A request answered by a stream that stays open. REQUIRES: a modern server.
   UpstreamId stream(MessageOwner owner, std::string_view method, std::string_view params,
                     std::string_view capabilities);
-  /// Nothing more is wanted of that message.
+  /// The message is no longer needed.
   void abandon(UpstreamId id);
-  /// The same of a stream, of which a local server has to be told.
+  /// The same for a stream: a local server must be told.
   void close_stream(UpstreamId stream);
-  /// A stream of the previous process that is open still.
+  /// A stream of the previous process that is still open.
   void adopt(UpstreamId stream, MessageOwner owner) { own_.add(stream, {era_, owner}); }
 
   Era era() const { return era_; }

@@ -11,8 +11,7 @@
 namespace bridge {
 namespace {
 
-/// For how long a stream that was replaced is still read: what the server sent on it alone is here
-/// by then.
+/// How long a replaced stream is still read, for what the server sent only there.
 constexpr std::chrono::milliseconds overlap_time{250};
 
 }  // namespace
@@ -36,7 +35,7 @@ UpstreamListen::UpstreamListen(EventLoop& loop, SessionSender& sender, Upstream&
       retry_(loop, [this] { start(); }),
       overlap_(loop, [this] {
         if (old_ != UpstreamId{}) {
-          // Its last words may be on their way on the new stream still.
+          // Its last messages may still be on their way on the new stream.
           close(old_);
           if (now_ != UpstreamId{}) told_.settle(now_);
           overlap_.set_after(overlap_time);
@@ -53,7 +52,7 @@ void UpstreamListen::open() {
 
 void UpstreamListen::restore(UpstreamId still_open) {
   old_ = still_open;
-  had_stream_ = old_ == UpstreamId{};  // else nothing is missed
+  had_stream_ = old_ == UpstreamId{};  // otherwise nothing is missed
   if (had_stream_) return;
   sender_.adopt(old_, MessageOwner::listen);
   told_.begin(old_);
@@ -74,7 +73,7 @@ void UpstreamListen::want(SubscriptionFilter filter, std::string capabilities) {
   capabilities_ = std::move(capabilities);
   const bool is_asked = now_ != UpstreamId{} || next_ != UpstreamId{};
   if (!is_open_ || (is_asked && asked_ == wanted_)) return;
-  // A refused stream is asked for again with another filter; a broken one when its time has come.
+  // A refused stream is requested again with another filter; a broken one after its pause.
   if (!retry_.is_set()) retry_.set_at_latest(soonest());
 }
 
@@ -126,12 +125,12 @@ void UpstreamListen::acknowledged(UpstreamId stream, const Frame& acknowledgemen
   backoff_.reset();
   close(old_);
   if (upstream_.has_answer_streams()) {
-    // What a stream before has told may come on this one still, though that one be gone.
+    // What an earlier stream delivered may still come on this one, even if that stream is gone.
     told_.acknowledged();
     if (told_.has_several()) overlap_.set_after(overlap_time);
     old_ = now_;
   } else {
-    told_.keep_only({next_});  // its messages come in their order
+    told_.keep_only({next_});  // messages of one stream are in order
     close(now_);
   }
   now_ = std::exchange(next_, UpstreamId{});
@@ -240,7 +239,7 @@ std::optional<std::string> EventStreams::take(UpstreamId id, const Frame& notifi
               "the upstream has lost events {} since the last one received",
               printable(stream.event.name, 80));
   }
-  // An opened stream is worth a notification only after a gap.
+  // An opened stream is reported only after a gap.
   if (notification.method == "notifications/events/active" && !has_gap) return std::nullopt;
   return without_subscription_id(notification);
 }

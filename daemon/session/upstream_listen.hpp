@@ -23,18 +23,18 @@
 
 namespace bridge {
 
-/// Tells news from repetitions while several streams tell the same: each begins at another time,
-/// and what comes on two of them comes on the one or on the other first.
+/// Removes duplicates while several streams deliver the same notifications: each stream begins at
+/// another time, and either may deliver first.
 ///
-/// The n-th equal text on one stream is the n-th on the other, counted from what was known when
-/// that one was asked for. Pure. Bounded by max_texts; beyond it everything is news for once.
+/// The n-th equal text on one stream is the n-th on another, counted from when that stream was
+/// requested. Pure. Bounds: max_texts; beyond it everything counts as new once.
 class StreamOverlap {
  public:
   static constexpr std::size_t max_texts = 1000;
 
-  /// The stream is asked for: from now on, it may tell what others tell.
+  /// The stream is requested: from now on it may repeat what others deliver.
   void begin(UpstreamId stream) { told_by_[stream] = told_; }
-  /// No other stream tells what these tell now.
+  /// Only these streams still deliver.
   void keep_only(std::initializer_list<UpstreamId> streams) {
     std::erase_if(told_by_, [&](const auto& one) {
       return std::find(streams.begin(), streams.end(), one.first) == streams.end();
@@ -42,10 +42,10 @@ class StreamOverlap {
     if (!has_several()) forget();
   }
 
-  /// The stream is acknowledged: what is told from now on, it tells.
+  /// The stream is acknowledged: it delivers everything from now on.
   void acknowledged() { reported_before_ = told_; }
-  /// What was told before that, and it has not told by now, does not come on it: what comes yet is
-  /// what others have told since.
+  /// Texts from before the acknowledgement that the stream has not delivered by now will not come
+  /// on it.
   void settle(UpstreamId stream) {
     Counts& counts = told_by_[stream];
     for (const auto& [text, count] : std::exchange(reported_before_, {}))
@@ -72,38 +72,37 @@ class StreamOverlap {
     for (auto& [stream, counts] : told_by_) counts.clear();
   }
 
-  Counts told_;                           ///< how often each text was news
-  Counts reported_before_;                ///< the newest stream was acknowledged
-  std::map<UpstreamId, Counts> told_by_;  ///< how often it was told by that stream, or before it
+  Counts told_;             ///< how often each text was new
+  Counts reported_before_;  ///< the same, when the newest stream was acknowledged
+  std::map<UpstreamId, Counts>
+      told_by_;  ///< how often that stream has delivered each text, or earlier streams
 };
 
-/// Which stream this notification is about, by the stream it came on or by the one it names; 0:
-/// none.
+/// The stream that a notification belongs to, by its stream or by the id in it; 0: none.
 UpstreamId stream_named_by(const Frame& notification, std::optional<UpstreamId> origin);
 
 /// The bridge's own `subscriptions/listen` at a modern upstream: one stream with the union of all
-/// that is wanted, whose notifications are the session's (MCP 2026-07-28, "Subscriptions";
-/// BEHAVIOUR, "Eras: the listen stream").
+/// filters, whose notifications belong to the session (MCP 2026-07-28, "Subscriptions"; BEHAVIOUR,
+/// "Eras: the listen stream").
 ///
-/// With another filter the new stream is opened before the old one is closed; while both are open
-/// what comes on both is passed on once. A stream that has ended is opened again, never more often
-/// than twice a second; what may have been missed meanwhile is told by Events::resumed.
+/// For another filter the new stream is opened before the old one is closed; meanwhile duplicates
+/// are removed. A stream that ends is reopened, at most twice a second; changes missed meanwhile
+/// are reported by Events::listen_resumed.
 ///
-/// Owned by the session; the loop's thread only. Memory: the filter, and one short text for each
-/// notification that came while two streams were open.
+/// Owned by the session; the loop's thread only. Memory: the filter, and a short text per
+/// notification while streams overlap.
 class UpstreamListen {
  public:
-  /// Never more than two openings in twice this time: two a second, also as the server sees them
-  /// arrive.
+  /// At most two openings within twice this time, also as the server sees them.
   static constexpr std::chrono::milliseconds between_openings{525};
 
   /// Implemented by the session.
   class Events {
    public:
     virtual void listen_changed(ServerStream state) = 0;
-    /// What is asked for is told of from now on (listened_to()).
+    /// The server now notifies the requested filter (listened_to()).
     virtual void listen_acknowledged() = 0;
-    /// It is open again after a gap, in which changes of what it names went unseen.
+    /// The stream is open again; changes covered by this filter may have been missed.
     virtual void listen_resumed(const SubscriptionFilter& filter) = 0;
 
    protected:
@@ -113,35 +112,35 @@ class UpstreamListen {
   UpstreamListen(EventLoop& loop, SessionSender& sender, Upstream& upstream, Log& log,
                  Events& events);
 
-  /// The session is open: listens for what is wanted.
+  /// The session is open: opens a stream if one is wanted.
   void open();
-  /// The previous process had a stream, which is open still if this is its id. REQUIRES: open()
-  /// follows.
+  /// The previous process had a stream; this id, if it is still open. REQUIRES: open() follows.
   void restore(UpstreamId still_open);
-  /// The newest one that the server has acknowledged.
+  /// The newest acknowledged stream.
   UpstreamId acknowledged_stream() const { return now_; }
   bool had_stream() const { return had_stream_; }
-  /// It is not: what is under way is given up.
+  /// The session is not open: gives up streams under way.
   void close();
-  /// What is wanted from now on. An empty filter: nothing is listened for.
-  /// `capabilities`: a JSON object, what the clients that listen declare.
+  /// Sets the filter. Empty: no stream. `capabilities`: a JSON object declared by the listening
+  /// clients.
   void want(SubscriptionFilter filter, std::string capabilities);
 
-  // REQUIRES: `stream` is one of it (OwnMessages).
-  /// A notification on that stream. Returns what is to be passed on; none: it was about the stream.
+  // REQUIRES: `stream` belongs to it (OwnMessages).
+  /// A notification on that stream. Returns what to pass on; nullopt: it concerned the stream
+  /// itself.
   std::optional<std::string> take(UpstreamId stream, const Frame& notification);
-  /// The stream has ended. `why` is for the log, if the server refuses it.
+  /// The stream has ended. `why`: for the log, if the server refused it.
   void over(UpstreamId stream, bool refused, std::string_view why = {});
 
-  /// What the upstream tells of now; null: nothing.
+  /// What the upstream notifies now; null: nothing.
   const SubscriptionFilter* listened_to() const {
     return now_ != UpstreamId{} ? &acknowledged_ : nullptr;
   }
-  /// What of that the server has acknowledged; null: it has not said.
+  /// The part that the server has acknowledged; null: no acknowledgement yet.
   const SubscriptionFilter* acknowledged() const {
     return now_ != UpstreamId{} && honoured_ ? &*honoured_ : nullptr;
   }
-  /// Whether the server has acknowledged this member of it, which is of an extension.
+  /// Whether the server has acknowledged this extension's member.
   bool honours(std::string_view extension) const {
     const SubscriptionFilter* const told = acknowledged();
     return told != nullptr && told->extensions.contains(extension);
@@ -164,26 +163,26 @@ class UpstreamListen {
   SubscriptionFilter acknowledged_;  ///< of now_
   std::optional<SubscriptionFilter> honoured_;
   std::string capabilities_ = "{}";
-  bool is_open_ = false;     ///< the session is
-  bool had_stream_ = false;  ///< in this session: one that was acknowledged
-  UpstreamId now_{};         ///< acknowledged
-  UpstreamId next_{};        ///< not yet
-  UpstreamId old_{};         ///< replaced, and still open for a moment
+  bool is_open_ = false;     ///< whether the session is open
+  bool had_stream_ = false;  ///< an acknowledged one, in this session
+  UpstreamId now_{};         ///< the acknowledged stream
+  UpstreamId next_{};        ///< not acknowledged yet
+  UpstreamId old_{};         ///< replaced, but still open for a moment
   StreamOverlap told_;
   ServerStream state_ = ServerStream::off;
   SteadyTime started_{};
-  SteadyTime started_before_{};  ///< the one before
+  SteadyTime started_before_{};  ///< start of the previous stream
   Backoff backoff_;
   DeadlineTimer retry_;
   DeadlineTimer overlap_;
 };
 
-/// The bridge's own `events/stream` requests at a modern upstream, one for each --event (the events
-/// extension, SEP-3415; BEHAVIOUR, "Eras: event streams"). What comes on them are the session's
-/// notifications, with their cursor; a stream that has ended is opened again behind the last one.
+/// The bridge's own `events/stream` requests at a modern upstream, one per --event (the events
+/// extension, SEP-3415; BEHAVIOUR, "Eras: event streams"). Their events are notifications of the
+/// session, with their cursor; a stream that ends is reopened after its last cursor.
 ///
-/// Owned by the session; the loop's thread only. Memory: a cursor of at most max_cursor bytes for
-/// each --event.
+/// Owned by the session; the loop's thread only. Memory: a cursor of at most max_cursor bytes per
+/// --event.
 class EventStreams {
  public:
   static constexpr std::size_t max_cursor = 4096;
@@ -193,17 +192,17 @@ class EventStreams {
 
   /// The session is open, with a modern upstream.
   void open();
-  /// The last event of each; and to begin after those, in the place of streams that may still be
-  /// open. REQUIRES: open() follows.
+  /// The last cursors, and how to resume after them in place of streams that may still be open.
+  /// REQUIRES: open() follows.
   std::vector<SavedStreams::Events> save() const;
   void restore(const std::vector<SavedStreams::Events>& saved, bool still_open);
-  /// It is not.
+  /// The session is not open.
   void close();
 
-  // REQUIRES: `stream` is one of them (OwnMessages).
-  /// A notification on that stream; returns what is to be passed on.
+  // REQUIRES: `stream` belongs to it (OwnMessages).
+  /// A notification on that stream; returns what to pass on.
   std::optional<std::string> take(UpstreamId stream, const Frame& notification);
-  /// The stream has ended. `refused`: the server does not want it to be opened.
+  /// The stream has ended. `refused`: by the server.
   void over(UpstreamId stream, bool refused);
 
  private:

@@ -11,32 +11,31 @@ namespace bridge {
 
 /// How long a message may take.
 struct MessageTimeouts {
-  std::chrono::milliseconds silence;  ///< --request-timeout: without a byte; 0: none
+  std::chrono::milliseconds silence;  ///< --request-timeout: time without a byte; 0: none
   std::chrono::milliseconds in_all;   ///< --request-max; 0: none
-  /// How long a pause may put either off: what the bridge itself does not read cannot be late, but
-  /// nothing waits for ever for a client that reads nothing (--client-stall).
+  /// The longest extension by pauses: what the bridge itself does not read is not late, but nothing
+  /// waits forever for a client that reads nothing (--client-stall).
   std::chrono::milliseconds pause{};
-  std::chrono::milliseconds delivery{};  ///< of a notification or an answer in all; 0: none
+  std::chrono::milliseconds delivery{};  ///< for a notification or response in total; 0: none
 };
 
-/// The times of one message under way, and when it is over if nothing happens. Pure. No pause
-/// suspends a bound: it puts it off, and by no more than MessageTimeouts::pause (README,
-/// "Deadlines").
+/// The deadlines of one message under way. Pure. A pause extends a deadline by at most
+/// MessageTimeouts::pause and never suspends it (README, "Deadlines").
 class MessageClock {
  public:
   void start(SteadyTime now) { started_ = last_activity_ = now; }
-  /// It was started by the previous process. The silence during the upgrade does not count.
+  /// It was started by the previous process. Silence during the upgrade does not count.
   void restore(SteadyTime started, SteadyTime::duration excused, SteadyTime now) {
     started_ = started;
     excused_ = excused;
     last_activity_ = now;
   }
-  /// When it was started, as if it had never been held.
+  /// When it was started, without time on hold.
   SteadyTime started(SteadyTime now) const {
     return started_ + (held_at_ ? now - *held_at_ : SteadyTime::duration{});
   }
   SteadyTime last_activity() const { return last_activity_; }
-  /// The time of all pauses, of the present one so far.
+  /// The total of all pauses, including the current one.
   SteadyTime::duration excused(SteadyTime now) const {
     return excused_ + (paused_at_ ? now - *paused_at_ : SteadyTime::duration{});
   }
@@ -53,7 +52,7 @@ class MessageClock {
   }
   bool is_paused() const { return paused_at_.has_value(); }
 
-  /// No time runs until release(): a question about it is open, and has a deadline of its own.
+  /// Stops the clock until release(): a question about it is open, which has its own deadline.
   void hold(SteadyTime now) {
     if (!held_at_) held_at_ = now;
   }
@@ -65,9 +64,8 @@ class MessageClock {
   }
   bool is_held() const { return held_at_.has_value(); }
 
-  /// SteadyTime::max() only while it is held, or if the options set no bound. `elsewhere`: when
-  /// something came on the stream that its answer is awaited on, if that is not its own: that one
-  /// is never paused.
+  /// SteadyTime::max() only while on hold, or without limits in the options. `elsewhere`: the last
+  /// activity of the other stream that its answer is awaited on, which is never paused.
   SteadyTime deadline(const MessageTimeouts& timeouts,
                       std::optional<SteadyTime> elsewhere = {}) const {
     SteadyTime due = SteadyTime::max();
@@ -82,7 +80,7 @@ class MessageClock {
     return due;
   }
 
-  /// Whether --request-max is what has run out.
+  /// Whether --request-max is the limit that was reached.
   bool took_too_long(SteadyTime now, const MessageTimeouts& timeouts) const {
     return !held_at_ && timeouts.in_all.count() > 0 && now >= latest_end(timeouts);
   }
@@ -100,7 +98,7 @@ class MessageClock {
   SteadyTime last_activity_;
   std::optional<SteadyTime> paused_at_;
   std::optional<SteadyTime> held_at_;
-  SteadyTime::duration excused_{};  ///< by pauses that are over
+  SteadyTime::duration excused_{};  ///< by earlier pauses
 };
 
 }  // namespace bridge

@@ -20,8 +20,7 @@ namespace bridge {
 class LoginDesk;
 struct UpstreamOptions;
 
-/// The requests that one line from the upstream has answered: none, one, or several if the line is
-/// a batch. Pure.
+/// The requests answered by one line from the upstream: several if it is a batch. Pure.
 class AnsweredRequests {
  public:
   AnsweredRequests() = default;
@@ -35,7 +34,7 @@ class AnsweredRequests {
     }
   }
 
-  /// In the order in which they were answered.
+  /// In order of the answers.
   template <class Visit>
   void each(Visit&& visit) const {
     if (first_ == UpstreamId{}) return;
@@ -48,19 +47,19 @@ class AnsweredRequests {
   std::vector<UpstreamId> others_;
 };
 
-/// What became of a message so far: written by the part that sends it again, and given
-/// back with it. A value.
+/// The retry history of a message: written by the part that sends it again, and given back with it.
+/// A value.
 struct RetryNotes {
-  // The transport's.
+  // By the transport.
   std::uint8_t authorizations = 0;  ///< how often it was sent again with another token
 
-  // The session's (BEHAVIOUR, "Session").
-  bool stateful = true;         ///< it was made for a session; else it stands alone (2026-07-28)
+  // By the session (BEHAVIOUR, "Session").
+  bool stateful = true;         ///< made for a session; otherwise it stands alone (2026-07-28)
   std::uint32_t session = 0;    ///< the number of the session it was sent in
-  std::uint8_t rejections = 0;  ///< how often the upstream has refused it for want of a session
+  std::uint8_t rejections = 0;  ///< how often it was refused for a missing session
   std::uint8_t repeats = 0;     ///< how often it was sent again after its connection broke
-  std::optional<SteadyTime> hold_until{};   ///< since it was held first: no longer than until then
-  std::optional<SteadyTime> login_until{};  ///< the same for a person's login
+  std::optional<SteadyTime> hold_until{};   ///< if held: the latest time
+  std::optional<SteadyTime> login_until{};  ///< the same for a login
 
   template <class A>
   void each_field(A& archive) {
@@ -72,7 +71,7 @@ struct RetryNotes {
 enum class OutgoingKind : std::uint8_t { request, notification, response };
 constexpr OutgoingKind last_of(OutgoingKind) { return OutgoingKind::response; }
 
-/// The part that sent a message, and gets its result.
+/// The sender of a message, which receives its result.
 enum class MessageOwner : std::uint8_t {
   router,
   opening,  ///< of the session, like all that follow
@@ -81,31 +80,30 @@ enum class MessageOwner : std::uint8_t {
   event_stream,
 };
 
-/// One message for the upstream: its bytes, and what the transport must know without reading them.
+/// A message for the upstream: its bytes, and what the transport must know without parsing them.
 struct Outgoing {
   UpstreamId id{};
   OutgoingKind kind = OutgoingKind::request;
   MessageOwner owner = MessageOwner::router;
-  bool may_repeat = false;     ///< sending it twice does no harm: it only reads
+  bool may_repeat = false;     ///< sending it twice is harmless: it only reads
   bool opens_session = false;  ///< `initialize`
-  bool probes = false;   ///< `server/discover`, sent before it is known of which era the server is
-  bool endless = false;  ///< it has no deadline
-  /// Its answer is a stream that stays open: its sender lifts its deadline as soon as
-  /// something has come on it.
+  bool probes = false;         ///< `server/discover`, while the server's era is unknown
+  bool endless = false;        ///< without a deadline
+  /// Its answer is a stream that stays open: the sender lifts the deadline once something arrives
+  /// on it.
   bool stays_open = false;
   std::string body;  ///< one line, without `\n`
-  /// Header lines for a transport that has headers (MCP 2026-07-28, "Request Metadata"), checked by
-  /// their maker to be valid in a head.
+  /// Header lines for HTTP (MCP 2026-07-28, "Request Metadata"), checked to be valid.
   std::vector<std::string> headers{};
-  /// It was sent by another daemon: its answer's stream goes on behind this event, without a body.
-  /// Empty: it is sent.
+  /// An earlier daemon sent it: the stream of its answer is resumed after this event, without a
+  /// body. Empty: it is sent.
   std::string resumes_after{};
-  RetryNotes notes{};  ///< kept by transport and session, and given back with it
+  RetryNotes notes{};  ///< maintained by transport and session, and given back with it
 
-  /// A local server is started for it.
+  /// Whether a local server is started for it.
   bool begins_run() const { return opens_session || probes; }
 
-  // What opens a session, or a stream, ends with the process.
+  // A message that opens a session or a stream is not saved.
   template <class A>
   void each_field(A& archive) {
     archive(id, kind, archive.not_saved(owner), may_repeat, archive.not_saved(opens_session),
@@ -114,21 +112,21 @@ struct Outgoing {
   }
 };
 
-/// A message under way at the upstream whose end can still come, as it is saved in an upgrade.
+/// A message under way whose end can still arrive, as saved in an upgrade.
 struct SavedMessage {
   Outgoing message;
   SteadyTime started{};
-  SteadyTime last_activity{};  ///< when a byte came last
+  SteadyTime last_activity{};  ///< the last received byte
 
-  // At a local server.
+  // For a local server.
   std::uint32_t run = 0;
-  bool written = false;     ///< some of it; else it is among SavedRun::frames
-  std::uint64_t begin = 0;  ///< then: where in the stream to the child
+  bool written = false;     ///< partly or completely; otherwise in SavedRun::frames
+  std::uint64_t begin = 0;  ///< if written: its position in the child's input
 
-  // Over HTTP: behind which event its answer's stream is continued.
+  // Over HTTP: the event to resume its answer's stream after.
   bool elsewhere = false;  ///< its answer comes on the server stream
   std::string event_id;
-  std::vector<std::string> seen;  ///< ids of events that came, oldest first
+  std::vector<std::string> seen;  ///< ids of received events, oldest first
   std::chrono::milliseconds retry{};
   SteadyTime::duration excused{};  ///< by pauses
 
@@ -139,128 +137,129 @@ struct SavedMessage {
   }
 };
 
-/// What an end says about the session.
+/// The meaning of an end for the session.
 enum class SessionVerdict : std::uint8_t {
   kept,
-  doubtful,  ///< the upstream speaks of the session; a ping will tell
-  lost,      ///< it no longer knows the session
+  doubtful,  ///< the upstream mentions the session; a ping decides
+  lost,      ///< the session is unknown
 };
 
-/// How one outgoing message ended.
+/// How an outgoing message ended.
 struct Ending {
-  std::optional<Failure> failure;  ///< none: it was handed over, or its stream ended in order
+  std::optional<Failure> failure;  ///< none: delivered, or its stream ended in order
   SessionVerdict session = SessionVerdict::kept;
-  bool something_came = false;           ///< at least one message came on its stream
-  std::optional<Outgoing> unanswered{};  ///< given back if it may be worth sending again
+  bool something_came = false;           ///< at least one message arrived on its stream
+  std::optional<Outgoing> unanswered{};  ///< given back if it may be sent again
 };
 
-/// What a transport counts, for the metrics; all since the daemon's start. What a kind of upstream
-/// does not have stays 0.
+/// Counters of a transport for the metrics, since the daemon's start. Those that do not apply stay
+/// 0.
 struct UpstreamCounts {
-  std::uint64_t sent_bytes = 0;  ///< of messages, without what wraps them
+  std::uint64_t sent_bytes = 0;  ///< of messages, without framing
   std::uint64_t received_bytes = 0;
   std::uint64_t connections = 0;  ///< opened
   std::uint64_t server_stream_openings = 0;
   std::uint64_t token_refreshes = 0;  ///< another bearer token came into use
-  std::uint64_t token_failures = 0;   ///< there was none that the upstream accepts
+  std::uint64_t token_failures = 0;   ///< no token was accepted by the upstream
   std::uint64_t child_restarts = 0;
 };
 
-/// Where a session stands at the server: what another daemon needs to go on in it.
+/// Identifies a session at the server, for another daemon to continue it.
 struct SessionReference {
-  std::string_view id;             ///< as the server named it; empty: it did not
-  std::string_view last_event_id;  ///< of the server stream, with the last message told; or empty
+  std::string_view id;  ///< from the server; empty: none
+  std::string_view
+      last_event_id;  ///< of the server stream, of the last delivered message; or empty
 };
 
-/// The stream on which the upstream speaks by itself.
+/// The state of the server's own stream.
 enum class ServerStream : std::uint8_t {
   off,      ///< not wanted
-  waiting,  ///< being opened, or between two tries
+  waiting,  ///< being opened, or between two attempts
   open,
   none,  ///< this upstream has none
 };
 
-/// What happens at the upstream's side: implemented by the session, called by the transports, on
-/// the loop's thread and inside a Turn. Never called from within a function of Upstream.
+/// Events of a transport, implemented by the session. Called on the loop's thread, inside a Turn,
+/// never from within a function of Upstream.
 class UpstreamEvents {
  public:
-  /// One message (or a batch), as a single line. `origin` is the request whose answer stream it
-  /// came on; none: the server's own stream.
+  /// One message (or a batch) as a single line. `origin`: the request whose answer stream it came
+  /// on; none: the server's own stream.
   ///
-  /// Returns the requests that were answered by it, be it on their own streams or not. Nothing more
-  /// is awaited for them: they may end in their own time, of which nothing is told.
+  /// Returns the requests that it answered, on any stream. Nothing more is awaited for them: they
+  /// may end later, which is not reported.
   virtual AnsweredRequests upstream_message(std::optional<UpstreamId> origin,
                                             ReceivedText message) = 0;
-  /// Nothing more comes for this message. Always called once, but not after abandon(), nor for a
-  /// request that was answered.
+  /// The message is complete. Called exactly once, except after abandon() and for answered
+  /// requests.
   virtual void upstream_ended(UpstreamId id, Ending ending) = 0;
   virtual void server_stream_changed(ServerStream state) = 0;
-  /// A try to open that stream was answered, but with a refusal, be it for good or for now.
+  /// An attempt to open that stream was refused, permanently or for now.
   virtual void server_stream_refused() = 0;
-  /// The upstream, which could not be reached before, accepts connections again.
+  /// The upstream is reachable again.
   virtual void upstream_reachable() = 0;
-  /// The session is gone without a message having said so (a restarted child, a 404 to the stream).
+  /// The session is gone, noticed without a message (a restarted child, a 404 for the stream).
   virtual void upstream_lost_session() = 0;
 
  protected:
   ~UpstreamEvents() = default;
 };
 
-/// What a kind of upstream is like; of one over HTTP that may change with what its server speaks.
+/// Properties of a kind of upstream; over HTTP they may depend on what its server speaks.
 struct UpstreamTraits {
   std::string_view kind;  ///< for the status: "http", "sse", "stdio"
-  std::string target;     ///< where, without anything secret
+  std::string target;     ///< its address, without anything secret
   /// Whether its server may be of a revision without `initialize`.
   bool may_be_modern = true;
-  /// Whether each answer has a stream of its own: then abandon() tells the server that the answer
-  /// is no longer awaited.
+  /// Whether each answer has its own stream: then abandon() cancels the request.
   bool has_answer_streams = true;
 };
 
-/// The session that messages are sent in from now on.
+/// The session for messages from now on.
 struct OpenedSession {
-  std::string_view version;  ///< of the protocol
-  /// Else messages are sent outside of any session (RetryNotes::stateful is false; MCP 2026-07-28).
+  std::string_view version;  ///< protocol version
+  /// Otherwise messages are sent outside of a session (RetryNotes::stateful is false; MCP
+  /// 2026-07-28).
   bool is_stateful = true;
-  /// It is one that another daemon has left, and is resumed; else it is new.
+  /// An earlier daemon's session to be resumed; null: a new one.
   const SessionReference* left = nullptr;
 };
 
-/// How far the stream of a request's answer was told, by the ids of its events; empty without such.
-/// Good until the next call of a function that is not const.
+/// How far the stream of a request's answer was delivered, by event ids; empty without such. Valid
+/// until the next non-const call.
 struct ReportedEvents {
-  std::string_view last;  ///< if all that came with it was told
-  std::string_view
-      before;  ///< the event before the one that the message came in that was told last
+  std::string_view last;    ///< if all messages up to it were delivered
+  std::string_view before;  ///< the event before that of the last delivered message
 };
 
-/// How a message under way is treated from now on.
+/// Changes the treatment of a message under way.
 enum class Treatment : std::uint8_t {
-  stop_reading,  ///< of its answer stream
+  stop_reading,  ///< stop reading its answer stream
   read,
-  /// For as long as a question about the request is open its deadline does not run.
+  /// Stops its deadline while a question about the request is open.
   hold_deadline,
-  /// It runs again: the time held does not count, and the silence starts over.
+  /// Restarts its deadline: the time on hold does not count, and silence starts afresh.
   run_deadline,
-  lift_deadline,  ///< as if it had been sent as Outgoing::endless
+  lift_deadline,  ///< the message is now Outgoing::endless
 };
 
-/// A transport to one upstream server: messages out, messages in. It knows no client and no method.
+/// A transport to one upstream server: messages out, messages in. It knows no clients and no
+/// methods.
 ///
-/// Owned by the daemon; the loop's thread only. Memory: one body for each outgoing message until
-/// its answer is here, and at most --max-frame for each answer that is accumulating.
+/// Owned by the daemon; the loop's thread only. Memory: the body of each outgoing message until it
+/// is answered, and at most --max-frame per accumulating answer.
 class Upstream {
  public:
   virtual ~Upstream() = default;
 
-  /// REQUIRED before the first send(); `events` outlives the last use.
+  /// REQUIRED before the first send(); `events` outlives this.
   void set_events(UpstreamEvents& events) { events_ = &events; }
-  /// SIGHUP: takes the options that can change, and asks for the token again.
+  /// SIGHUP: applies changed options, and gets the token again.
   virtual void reconfigure(const UpstreamOptions& options) = 0;
 
   /// Starts at once; ends with upstream_ended.
   virtual void send(Outgoing&& message) = 0;
-  /// Gives the answer stream up, at once; nothing more is reported of it.
+  /// Closes the answer stream at once; nothing more is reported about it.
   virtual void abandon(UpstreamId id) = 0;
   virtual void treat(UpstreamId id, Treatment how) = 0;
   void pause(UpstreamId id, bool paused) {
@@ -274,36 +273,34 @@ class Upstream {
   std::string_view last_event_of(UpstreamId id) const { return reported_events(id).last; }
   std::string_view event_before(UpstreamId id) const { return reported_events(id).before; }
 
-  /// The handshake is done. What comes of the server's stream is told by server_stream_changed.
-  /// False if it cannot be resumed: this transport has no sessions that outlive it. REQUIRED before
-  /// the first message of the session, or outside of one.
+  /// The handshake is complete. The state of the server's stream is reported by
+  /// server_stream_changed. False: it cannot be resumed, because sessions of this transport do not
+  /// outlive it. REQUIRED before the first message of the session, or outside of one.
   virtual bool session_opened(const OpenedSession& session) = 0;
-  /// Where the session stands; none: there is none, or it ends with this transport. The texts are
-  /// good until the next call of a function that is not const.
+  /// The session's reference; nullopt: no session, or it ends with this transport. The texts are
+  /// valid until the next non-const call.
   virtual std::optional<SessionReference> session_reference() const { return std::nullopt; }
-  /// end() is to leave the session open at the server.
+  /// end() leaves the session open at the server.
   void keep_session() { keeps_session_ = true; }
-  /// That session is over, or another one is going to be opened in its place: nothing of it is
-  /// kept that could be sent or resumed.
+  /// The session is over or will be replaced: drops everything that could be sent or resumed in it.
   virtual void session_over() = 0;
-  /// Replaces the connections that are idle and the server stream: they may be dead.
+  /// Replaces idle connections and the server stream, which may be dead.
   virtual void refresh_connections() = 0;
 
-  // In an upgrade.
-  /// Whether what comes of this message can come to the next process as well, if the session goes
-  /// on. Without an id: whether an upgrade now would cut nothing off; streams that are resumed or
-  /// opened again do not count.
+  // For an upgrade.
+  /// Whether the next process can receive the end of this message if the session continues. Without
+  /// an id: whether an upgrade now would interrupt nothing; streams that are resumed or reopened do
+  /// not count.
   virtual bool survives_upgrade(std::optional<UpstreamId> id) const = 0;
-  /// All messages of which that is so.
+  /// All messages that survive.
   virtual std::vector<SavedMessage> save_messages() const = 0;
-  /// Awaits its result; false if none can come. REQUIRES: the session was resumed.
+  /// Awaits the end of this message; false if it cannot arrive. REQUIRES: the session was resumed.
   virtual bool restore(SavedMessage&& message) = 0;
 
-  /// The daemon is ending: requests that wait here for something before they can be sent end with
-  /// `failure`, soon.
+  /// The daemon is ending: requests that are not sent yet end with `failure`, soon.
   virtual void give_up_unsent(const Failure& failure) = 0;
-  /// Ends the session in an orderly way and everything under way; `done` is called at most once, as
-  /// soon as that is over, within about 2 s.
+  /// Ends the session in an orderly way, and everything under way; `done` is called at most once,
+  /// within about 2 s.
   virtual void end(std::function<void()> done) = 0;
 
   bool may_be_modern() const { return traits_.may_be_modern; }
@@ -311,12 +308,12 @@ class Upstream {
   std::string_view kind() const { return traits_.kind; }
   std::string_view target() const { return traits_.target; }
   UpstreamCounts counts() const;
-  /// The bearer token; null: it needs none.
+  /// The bearer token; null: none needed.
   virtual AccessToken* token() { return nullptr; }
   const AccessToken* token() const { return const_cast<Upstream*>(this)->token(); }
-  /// Null if no person can log in there.
+  /// Null if its server has no login.
   LoginDesk* login() const { return token() != nullptr ? token()->login() : nullptr; }
-  /// Every secret that it knows now, which are not to be shown.
+  /// All secrets that it knows now, for redacting.
   virtual std::vector<std::string> secrets() const { return {}; }
 
  protected:
@@ -335,8 +332,8 @@ inline UpstreamCounts Upstream::counts() const {
   return counts;
 }
 
-/// Ends of messages that must not be told from within a call of Upstream: told later in the turn.
-/// Pure; a part of a transport. Memory: what one turn refuses.
+/// Ends of messages that must not be reported from within a call of Upstream: reported later in the
+/// turn. Pure; a part of a transport. Memory: what one turn refuses.
 class UndeliveredEndings {
  public:
   void add(UpstreamId id, Ending ending) { endings_.emplace_back(id, std::move(ending)); }

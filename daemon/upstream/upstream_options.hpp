@@ -14,27 +14,27 @@
 
 namespace bridge {
 
-/// A local server that is run as a child process and spoken to over its stdin and stdout.
+/// A local server, run as a child process.
 struct ChildOptions {
   std::vector<std::string> command;                ///< the program and its arguments; empty: none
-  std::map<std::string, std::string> environment;  ///< set beside what it inherits
-  std::string folder;                              ///< where it runs; empty: where the daemon does
-  std::optional<rlimit> descriptors{};             ///< the limit it runs with; none: ours
-  bool lazy = false;  ///< started by the first request, not with the daemon
+  std::map<std::string, std::string> environment;  ///< added to what it inherits
+  std::string folder;                              ///< working folder; empty: the daemon's
+  std::optional<rlimit> descriptors{};             ///< its own limit; none: the daemon's
+  bool lazy = false;                               ///< started by the first request
 
   std::size_t max_frame = 8u << 20;
   std::chrono::milliseconds request_timeout{300000};  ///< without a byte from the child; 0: none
-  std::chrono::milliseconds request_max{3600000};     ///< for an answer in all; 0: none
+  std::chrono::milliseconds request_max{3600000};     ///< for an answer in total; 0: none
 };
 
-/// How the upstream is spoken to.
+/// The transports.
 enum class UpstreamKind {
   http,   ///< Streamable HTTP
   sse,    ///< HTTP+SSE, the transport of 2024-11-05
   child,  ///< a local process
 };
 
-/// What is known of the upstream, for whichever transport reaches it.
+/// The options of the upstream, for all transports.
 struct UpstreamOptions {
   UpstreamKind kind = UpstreamKind::http;
   HttpOptions http;

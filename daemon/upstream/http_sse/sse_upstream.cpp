@@ -10,7 +10,7 @@
 namespace bridge {
 namespace {
 
-/// For the answer's head, and then for the `endpoint` event, which comes first.
+/// For the answer's head, then for the `endpoint` event, which comes first.
 constexpr std::chrono::seconds head_timeout{10};
 constexpr std::chrono::seconds endpoint_timeout{5};
 
@@ -33,7 +33,7 @@ SseStream::SseStream(EventLoop& loop, HttpContext& context, SseStreamEvents even
 void SseStream::begin_get() {
   parser_ = SseParser(context_.options().max_frame);
   token_generation_ = context_.token().generation();
-  // The handle is not given back: it has its own URL and keep-alive settings.
+  // The handle is not given back because of its URL and keep-alive settings.
   CurlHandle handle = context_.handles().take();
   curl_easy_setopt(handle.get(), CURLOPT_CURLU, nullptr);
   curl_easy_setopt(handle.get(), CURLOPT_URL, context_.options().url.c_str());
@@ -80,7 +80,7 @@ void SseStream::on_oversized_event_end(std::string_view beginning, std::string_v
   messages_.add_oversized(beginning, end);
 }
 
-// A handler may close it.
+// A handler may close this.
 void SseStream::transfer_progressed(bool done, int result) {
   if (state_ == State::opening && named_endpoint_) take_endpoint(*named_endpoint_);
   while (is_open()) {
@@ -225,20 +225,20 @@ void SseUpstream::close_stream() {
   loop_.reap(std::move(stream_));
 }
 
-/// The initialize that waited for the stream ends with this.
+/// The initialize that waited for the stream ends with this failure.
 void SseUpstream::opening_failed(Failure failure) {
   Outgoing message = *std::exchange(initialize_, std::nullopt);
   const UpstreamId id = message.id;
   Ending ending;
   if (mode_ == Mode::trying) {
-    // Not an old server either: its first answer counts.
+    // Not HTTP+SSE either: the first answer counts.
     set_mode(Mode::unknown);
     ending = *std::exchange(first_ending_, std::nullopt);
-    // Unless it is one, but what it says cannot be used.
+    // Unless it is HTTP+SSE, but with an unusable event.
     if (failure.definitive && failure.kind == ErrorKind::malformed)
       ending.failure = std::move(failure);
   } else {
-    // What was an old server may have become a new one.
+    // A server of HTTP+SSE may have been replaced by a new one.
     if (found_by_fallback_ && failure.status >= 400 && failure.status < 500) {
       set_mode(Mode::unknown);
       http_.context().set_endpoint({});
@@ -298,7 +298,7 @@ void SseUpstream::catch_up() {
   }
 }
 
-/// There is no session that it could be sent in.
+/// There is no session to send it in.
 void SseUpstream::refuse(Outgoing message) {
   const UpstreamId id = message.id;
   Ending ending{.failure = failure_of(ErrorKind::closed, Delivered::no,

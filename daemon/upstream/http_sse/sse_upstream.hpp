@@ -14,41 +14,37 @@
 
 namespace bridge {
 
-/// What the owner of an event stream hears: on the loop's thread, outside of curl, and never from
-/// within a call of SseStream, but for what the end of its time leads to. A handler may close
-/// it.
+/// Reports to the owner of an event stream: on the loop's thread, outside of curl, never from
+/// within a call of SseStream, except when its time is over. A handler may close it.
 struct SseStreamEvents {
-  /// The server has said where its messages are to be posted; `endpoint` is a whole URL of its
-  /// origin.
+  /// The server has named the URL for messages; `endpoint` is a complete URL of its origin.
   std::function<void(const std::string& endpoint)> opened;
   std::function<void(ReceivedText message)> message;
   /// The answer to this request was over --max-frame.
   std::function<void(UpstreamId id)> oversized_answer;
-  /// It could not be opened, or broke. `challenge`: its WWW-Authenticate, if the status was 401 or
-  /// 403.
+  /// It could not be opened, or broke. `challenge`: its WWW-Authenticate with status 401 or 403.
   std::function<void(Failure failure, const TokenChallenge& challenge)> ended;
 };
 
 /// The event stream of the transport of 2024-11-05 (HTTP+SSE): a GET whose first event is
-/// `endpoint`, and on which everything comes that the server has to say. It lives as long as the
-/// session; the next one has a stream of its own. MCP 2024-11-05, "Transports", "HTTP with SSE";
-/// BEHAVIOUR, "HTTP+SSE".
+/// `endpoint`, and which carries all messages of the server. It lives as long as the session; the
+/// next session has its own. MCP 2024-11-05, "Transports", "HTTP with SSE"; BEHAVIOUR, "HTTP+SSE".
 ///
 /// The loop's thread only. Memory: one event of at most --max-frame, the messages of one turn. No
-/// event comes from within a call, and none after close().
+/// event comes from within a call, or after close().
 class SseStream final : private TransferReceiver, private SseSink {
  public:
-  /// Begins to open it.
+  /// Starts opening it.
   SseStream(EventLoop& loop, HttpContext& context, SseStreamEvents events);
 
   void close();
   bool is_open() const { return state_ == State::open; }
-  /// Of the token it was opened with.
+  /// Of the token that it was opened with.
   int token_generation() const { return token_generation_; }
 
  private:
   enum class State : std::uint8_t {
-    opening,  ///< what came first was no `endpoint` yet
+    opening,  ///< no `endpoint` event yet
     open,
     closed,
   };
@@ -70,7 +66,7 @@ class SseStream final : private TransferReceiver, private SseSink {
   const SseStreamEvents events_;
   DeadlineTimer timeout_;  ///< for the first event
   SseParser parser_;
-  std::optional<std::string> named_endpoint_;  ///< as the server wrote it; not looked at yet
+  std::optional<std::string> named_endpoint_;  ///< as the server wrote it; not checked yet
   StreamMessages messages_;
   State state_ = State::opening;
   int token_generation_ = 0;
@@ -81,15 +77,15 @@ class SseStream final : private TransferReceiver, private SseSink {
 /// server has (MCP 2025-11-25, "Transports", backwards compatibility).
 ///
 /// Messages go through an HttpUpstream in both cases. With HTTP+SSE an `initialize` opens the event
-/// stream first, posts go to the endpoint that it names, and a broken stream is a lost session. A
-/// server that answers the first `initialize` with 400, 404 or 405 and no JSON-RPC error is asked
-/// for its event stream; if it has one it is an old one from then on. BEHAVIOUR, "HTTP+SSE".
+/// stream first, messages go to the endpoint that it names, and a broken stream is a lost session.
+/// A server that answers the first `initialize` with 400, 404 or 405 without a JSON-RPC error is
+/// tried with HTTP+SSE, which is then kept if it works. BEHAVIOUR, "HTTP+SSE".
 ///
 /// The loop's thread only; owned by the daemon. Memory: that of its HttpUpstream and its SseStream,
-/// one `initialize`, and what one turn refuses. Times are those of its parts.
+/// one `initialize`, and what one turn refuses. Timeouts are those of its parts.
 class SseUpstream final : public Upstream, private UpstreamEvents {
  public:
-  /// `only_sse`: the server is known to be an old one.
+  /// `only_sse`: HTTP+SSE is configured.
   SseUpstream(EventLoop& loop, const HttpOptions& options, const AuthOptions& auth,
               ByteBudget& budget, Log& log, bool only_sse);
 
@@ -118,8 +114,8 @@ class SseUpstream final : public Upstream, private UpstreamEvents {
 
  private:
   enum class Mode {
-    unknown,  ///< Streamable HTTP, unless its first answer says otherwise
-    trying,   ///< it did; the event stream is being opened
+    unknown,  ///< Streamable HTTP, unless its first answer suggests otherwise
+    trying,   ///< that answer came; the event stream is being opened
     http,
     sse,
   };
@@ -151,17 +147,17 @@ class SseUpstream final : public Upstream, private UpstreamEvents {
   EventLoop& loop_;
   Log& log_;
   HttpUpstream http_;
-  std::unique_ptr<SseStream> stream_;  ///< of this session; also one that was refused
-  Deferred soon_;                      ///< for what must not be told from within a call of ours
+  std::unique_ptr<SseStream> stream_;  ///< of this session; possibly refused
+  Deferred soon_;                      ///< for reports that must not be made from within a call
   Mode mode_ = Mode::unknown;
   bool found_by_fallback_ = false;
   std::optional<Outgoing> initialize_;  ///< waits for the stream
   std::optional<Ending>
-      first_ending_;            ///< of the initialize that was posted, while the fallback is tried
-  bool token_renewed_ = false;  ///< for this opening of the stream
+      first_ending_;  ///< of the `initialize` sent by Streamable HTTP, during the fallback
+  bool token_renewed_ = false;  ///< in this opening of the stream
   UndeliveredEndings undelivered_;
-  bool session_forgotten_ = false;  ///< requests of it are still under way
-  bool session_opened_ = false;     ///< what there is for a server stream is to be told
+  bool session_forgotten_ = false;  ///< its requests are still under way
+  bool session_opened_ = false;     ///< the server stream's state is to be reported
 };
 
 }  // namespace bridge

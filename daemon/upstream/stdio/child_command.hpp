@@ -7,27 +7,27 @@
 
 namespace bridge {
 
-/// A command in the form that execve() wants it, so that nothing has to be allocated between fork
-/// and exec. Immutable, so on any thread; the pointers point into the object itself.
+/// A command in the form for execve(), so that nothing is allocated between fork and exec.
+/// Immutable, for any thread; its pointers point into the object itself.
 class ChildCommand {
  public:
-  /// `inherited`: as environ.
+  /// `inherited`: an environment like environ.
   ChildCommand(const ChildOptions& options, const char* const* inherited);
   ChildCommand(const ChildCommand&) = delete;
   ChildCommand& operator=(const ChildCommand&) = delete;
 
-  /// Where the program may be, in the order of PATH; the PATH of the child's own environment.
+  /// Possible paths of the program, by the PATH of the child's own environment.
   const std::vector<std::string>& candidates() const { return candidates_; }
   char* const* arguments() const { return argument_pointers_.data(); }
   char* const* environment() const { return environment_pointers_.data(); }
-  /// Empty: where the daemon runs.
+  /// Empty: the daemon's own.
   const std::string& folder() const { return folder_; }
-  /// The limit of file descriptors that it runs with; none: as it is.
+  /// Its limit of file descriptors; none: unchanged.
   const std::optional<rlimit>& descriptors() const { return descriptors_; }
-  /// What it is called for people. Arguments may hold secrets and are never shown.
+  /// The name shown to people. Arguments may contain secrets and are never shown.
   const std::string& name() const { return name_; }
 
-  /// Why it surely cannot be run, or an empty string.
+  /// Why it certainly cannot be executed, or "".
   std::string fault() const;
 
  private:

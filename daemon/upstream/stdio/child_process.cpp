@@ -47,7 +47,7 @@ FrameQueue::State FrameQueue::write_to(int descriptor, std::vector<QueuedFrame>&
     if (length < 0 && errno == EINTR) continue;
     if (length < 0) return errno == EAGAIN ? State::blocked : State::broken;
     advance(static_cast<std::size_t>(length), written);
-    // A short write says that the pipe is full: asking again would only say it once more.
+    // A short write means that the pipe is full.
     if (static_cast<std::size_t>(length) < total) return State::blocked;
   }
   return State::empty;
@@ -88,10 +88,10 @@ std::vector<QueuedFrame> FrameQueue::take_all(bool& first_begun) {
 
 namespace {
 
-/// A line up to this length is looked at as a whole; that costs little.
+/// Lines up to this length are parsed completely.
 constexpr std::size_t short_line = 64u << 10;
 
-/// A long message is not to be read twice: it names its protocol near one of its ends.
+/// A long message is not parsed twice: it names its protocol near one of its ends.
 bool names_protocol(std::string_view line) {
   constexpr std::string_view sign = "\"jsonrpc\"";
   constexpr std::size_t near = 64;
@@ -114,7 +114,7 @@ namespace {
 constexpr std::size_t max_error_line = 8u << 10;
 constexpr std::size_t shown_of_error_line = 1000;
 constexpr std::size_t shown_of_garbage = 200;
-/// More than a pipe can hold is not left in it by a process that is dead.
+/// A dead process leaves at most a full pipe.
 constexpr int reads_after_end = 64;
 
 struct Pipe {
@@ -122,13 +122,14 @@ struct Pipe {
   int write_end = -1;
 };
 
-/// Bytes that were not read; the writing end knows it too.
+/// Unread bytes in the pipe; the writing end knows the number too.
 std::uint64_t unread_in(int pipe) {
   int count = 0;
   return ioctl(pipe, FIONREAD, &count) == 0 && count > 0 ? static_cast<std::uint64_t>(count) : 0;
 }
 
-/// So that a large message wakes its reader less often. A user with too many pipes has 64 KiB.
+/// A large pipe wakes the reader of a large message less often. A user with too many pipes gets 64
+/// KiB.
 constexpr int pipe_size = 256 << 10;
 
 Pipe make_pipe() {
@@ -319,7 +320,7 @@ std::uint64_t ChildProcess::first_unread() const {
   return queue_.position() - (input_ ? unread_in(input_->descriptor()) : unread_at_close_);
 }
 
-/// False when there is nothing more to read, now or for ever.
+/// False when there is nothing to read, now or at all.
 bool ChildProcess::read_output() {
   auto& buffer = context_.read_buffer;
   const ssize_t length = read(output_->descriptor(), buffer.data(), buffer.size());
@@ -336,7 +337,7 @@ bool ChildProcess::read_output() {
   return true;
 }
 
-/// What is left of its last line is one, though its end was never written.
+/// The rest is a line, even without its end.
 void ChildProcess::end_output() {
   output_lines_.finish(OutputLines(*this));
   share_.set(output_lines_.pending_bytes());
@@ -347,7 +348,7 @@ void ChildProcess::output_ready() {
   if (!output_) {
     context_.closed("stdout");
   } else if (context_.budget.far_over()) {
-    paused_ = true;  // resume_reading() comes with the relief
+    paused_ = true;  // resume_reading() is called on relief
   } else {
     output_->want(DescriptorWatch::Event::readable);
   }
@@ -381,7 +382,7 @@ void ChildProcess::error_ready() {
 void ChildProcess::drain() {
   for (int i = 0; i < reads_after_end && output_ && read_output(); ++i) {
   }
-  if (output_) end_output();  // another process has it open still
+  if (output_) end_output();  // another process still has it open
   for (int i = 0; i < reads_after_end && error_ && read_error(); ++i) {
   }
 }

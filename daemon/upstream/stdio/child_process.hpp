@@ -21,8 +21,8 @@
 
 namespace bridge {
 
-/// A local server's process, its pipes and its watcher, in an upgrade. A value; the descriptors
-/// stay whose they are.
+/// A local server's process, pipes and watcher, for an upgrade. A value; does not own the
+/// descriptors.
 struct SavedRun {
   static constexpr std::uint64_t none = ~std::uint64_t{0};
   struct Frame {
@@ -35,19 +35,19 @@ struct SavedRun {
     }
   };
 
-  std::uint64_t watcher_version = 0;  ///< of the messages that the watcher knows
+  std::uint64_t watcher_version = 0;  ///< of the watcher's messages
   std::uint64_t watcher = none;       ///< the socket to it
   std::uint64_t watcher_pid = 0;
   std::uint64_t number = 0;  ///< of the last run
   std::uint64_t restarts = 0;
-  bool is_on = false;  ///< it runs; else nothing below is set
+  bool is_on = false;  ///< it is running; otherwise nothing below is set
   std::uint64_t pid = none;
   std::uint64_t input = none;  ///< its stdin
   std::uint64_t output = none;
   std::uint64_t error = none;
-  std::vector<Frame> frames;   ///< not written whole
-  std::uint64_t progress = 0;  ///< bytes of the first that are written
-  std::uint64_t position = 0;  ///< bytes written in all
+  std::vector<Frame> frames;   ///< not completely written
+  std::uint64_t progress = 0;  ///< written bytes of the first frame
+  std::uint64_t position = 0;  ///< written bytes in total
   std::uint64_t unread_at_close = 0;
   std::string output_pending;
   bool output_discarding = false;
@@ -70,39 +70,39 @@ struct SavedRun {
   }
 };
 
-/// A message on its way into the child's stdin.
+/// A message to be written to the child's stdin.
 struct QueuedFrame {
   UpstreamId id{};
   std::string body;         ///< one line, without `\n`
-  std::uint64_t begin = 0;  ///< where in the stream its first byte is, once that is written
+  std::uint64_t begin = 0;  ///< position of its first byte in the child's input, once written
 };
 
-/// The frames that wait for room in a pipe, in order, each written as a line. Knows its size and
-/// leaves the bound to its owner, the ChildProcess. The loop's thread only; never blocks.
+/// Frames that wait for room in a pipe, in order, each written as a line. Its owner, the
+/// ChildProcess, bounds it. The loop's thread only; never blocks.
 class FrameQueue {
  public:
   static constexpr std::size_t cost_of_frame = 512;
 
   enum class State {
-    empty,    ///< all is written
+    empty,    ///< everything is written
     blocked,  ///< the pipe is full
     broken,   ///< it is no longer read
   };
 
   void push(UpstreamId id, std::string body);
-  /// Writes what the pipe takes, as many frames as fit in one system call. Frames that are written
-  /// whole go to the end of `written`.
+  /// Writes what the pipe accepts, as many frames as fit in one system call. Completely written
+  /// frames are appended to `written`.
   State write_to(int descriptor, std::vector<QueuedFrame>& written);
 
-  /// Takes a frame out; not if its first byte is written.
+  /// Removes a frame unless its first byte is written.
   bool remove(UpstreamId id);
-  /// All frames; of the first one some may be written, then it has its place in the stream.
+  /// Removes all frames; the first one may be partly written, and then has its position.
   std::vector<QueuedFrame> take_all(bool& first_begun);
 
   const std::deque<QueuedFrame>& frames() const { return frames_; }
-  /// Bytes of the first of them that are written.
+  /// Written bytes of the first frame.
   std::size_t progress() const { return progress_; }
-  /// Continues where another queue has ended; its frames are pushed first. REQUIRES: it is new.
+  /// Continues another queue, whose frames are pushed first. REQUIRES: this queue is new.
   void restore(std::size_t progress, std::uint64_t position) {
     position_ = position;
     progress_ = frames_.empty() ? 0 : std::min(progress, frames_.front().body.size());
@@ -110,44 +110,43 @@ class FrameQueue {
   }
 
   std::size_t bytes() const { return bytes_; }
-  /// What it costs in memory, with what is noted of each frame elsewhere.
+  /// Its memory, including what is recorded of each frame elsewhere.
   std::size_t cost() const { return bytes_ + frames_.size() * cost_of_frame; }
-  /// Bytes written so far: where in the stream the next one goes.
+  /// Bytes written so far: the position of the next one.
   std::uint64_t position() const { return position_; }
 
  private:
   void advance(std::size_t count, std::vector<QueuedFrame>& written);
 
   std::deque<QueuedFrame> frames_;
-  std::size_t bytes_ = 0;  ///< of the frames, with their line ends, less what is written
+  std::size_t bytes_ = 0;  ///< of the frames with line ends, without what is written
   std::uint64_t position_ = 0;
-  std::size_t progress_ = 0;  ///< bytes of the first frame that are written
+  std::size_t progress_ = 0;  ///< written bytes of the first frame
 };
 
-/// Whether a line on a child's stdout is a message, or an array of messages, as far as that can be
-/// told at a fair price: a long line is not parsed, since its receiver parses it (MCP 2025-11-25,
-/// "Transports: stdio": a server must not write anything else there). Pure.
+/// Whether a line on a child's stdout looks like a message or an array of messages. A long line is
+/// not parsed here, because its receiver parses it (MCP 2025-11-25, "Transports: stdio": a server
+/// must not write anything else to stdout). Pure.
 bool is_message(const std::string& line);
 
-/// What a local server says: told on the loop's thread, in a turn, and never from within a call of
-/// ChildProcess, but for drain(). An event handler may end the run.
+/// Output of a local server: on the loop's thread, in a turn, never from within a call of
+/// ChildProcess except drain(). A handler may end the run.
 struct ChildOutputEvents {
-  /// A line of its stdout that can be a message.
+  /// A line of its stdout that may be a message.
   std::function<void(ReceivedText line)> message;
-  /// A line of its stdout was over the limit; `answered` is the request that it answers, if it is
-  /// known.
+  /// A line of its stdout was over the limit; `answered`: the request that it answers, if known.
   std::function<void(std::optional<UpstreamId> answered)> oversized_line;
 };
 
-/// The three pipes of one run of the child: lines in, lines out, and its stderr into the log (MCP
+/// The three pipes of one run of the child: lines in, lines out, and stderr into the log (MCP
 /// 2025-11-25, "Transports", stdio; BEHAVIOUR, "Local server", "Messages").
 ///
-/// The loop's thread only; never blocks. Memory: the queue of frames, and of a line that is not
-/// complete at most --max-frame, both counted in the budget. To be reaped at the end of the turn,
-/// since an event may lead to its end.
+/// The loop's thread only; never blocks. Memory: the queue of frames, and an incomplete line of at
+/// most --max-frame, both counted against the budget. To be reaped at the end of the turn, because
+/// an event may lead to its end.
 class ChildProcess {
  public:
-  /// Half of what its pipe holds: it writes one half while we read the other.
+  /// Half of a pipe's capacity, so that the child writes while the daemon reads.
   using OutputBuffer = ReadBuffer<128u << 10>;
 
   /// What all runs of a child share.
@@ -156,26 +155,26 @@ class ChildProcess {
     ByteBudget& budget;
     Log& log;
     ChildOutputEvents output;
-    /// It has closed its stdin or its stdout: `what`. Nothing more comes from it. Told in a turn,
-    /// also from within write().
+    /// It has closed its stdin or stdout (`what`). Nothing more follows. Called in a turn, possibly
+    /// from within write().
     std::function<void(std::string_view what)> closed;
     const std::string& name;
     std::size_t max_frame;
     UpstreamCounts& counts;
-    Deferred& flush;  ///< asked for when the child takes bytes again
+    Deferred& flush;  ///< requested when the child accepts bytes again
     OutputBuffer& read_buffer;
   };
 
-  /// Throws std::system_error if there are no pipes to be had.
+  /// Throws std::system_error if pipes cannot be made.
   ChildProcess(const Context& context, std::uint32_t run);
-  /// One that the previous process began.
+  /// Takes over a run of the previous process.
   ChildProcess(const Context& context, const SavedRun& saved);
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   std::uint32_t run() const { return run_; }
-  /// The child's ends, for as long as it takes to give them to it.
+  /// The child's ends, until they are passed to it.
   const int (&child_ends() const)[3] { return child_ends_; }
   void close_child_ends();
   void set_pid(int pid) { pid_ = pid; }
@@ -185,20 +184,20 @@ class ChildProcess {
 
   const FrameQueue& queue() const { return queue_; }
   void push(UpstreamId id, std::string body);
-  /// Takes a frame out; false if its first byte is written.
+  /// Removes a frame; false if its first byte is written.
   bool remove(UpstreamId id);
-  /// All frames that are not written whole; FrameQueue::take_all().
+  /// Removes all frames that are not completely written; FrameQueue::take_all().
   std::vector<QueuedFrame> take_unwritten(bool& first_begun);
-  /// Writes what there is room for; `written` gets the frames that are written whole.
+  /// Writes as much as possible; `written` gets the completely written frames.
   void write(std::vector<QueuedFrame>& written);
   void close_input();
-  /// The position in the stream of frames up to which the child has read. Once it is dead, no frame
-  /// behind it was read.
+  /// The position up to which the child has read its input. Once it is dead, no later frame was
+  /// read.
   std::uint64_t first_unread() const;
 
-  /// Reads what is still in the pipes after its end; then nothing more comes.
+  /// Reads the rest of the pipes after its end; nothing follows.
   void drain();
-  /// Goes on reading after the budget had no room.
+  /// Resumes reading after the budget was used up.
   void resume_reading();
 
  private:
@@ -229,9 +228,9 @@ class ChildProcess {
   LineSplitter output_lines_;
   LineSplitter error_lines_;
   ByteBudget::Share share_;            ///< of output_lines_
-  std::uint64_t unread_at_close_ = 0;  ///< bytes in the pipe when our end was closed
+  std::uint64_t unread_at_close_ = 0;  ///< bytes in the pipe when it was closed
   bool blocked_ = false;               ///< its stdin is full
-  bool paused_ = false;                ///< the budget is
+  bool paused_ = false;                ///< the budget is used up
 };
 
 }  // namespace bridge

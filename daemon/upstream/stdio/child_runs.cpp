@@ -14,7 +14,7 @@
 namespace bridge {
 namespace {
 
-/// For the first report at the daemon's start. Only a file system that hangs takes so long.
+/// For the first report at the daemon's start. Only a hanging file system takes so long.
 constexpr int start_timeout_ms = 10000;
 
 std::string how_it_ended(int status) {
@@ -134,7 +134,7 @@ void ChildRuns::watcher_reported(const WatcherReport& report) {
 }
 
 void ChildRuns::ended(const WatcherReport& report) {
-  process_->drain();  // its last words
+  process_->drain();  // its last output
   if (!process_ || report.run != process_->run()) return;
   if (shutdown_.is_under_way()) {
     context_.loop.reap(std::move(process_));
@@ -159,7 +159,7 @@ void ChildRuns::child_closed(std::string_view what) {
   shutdown_.pipe_closed();
 }
 
-// The watcher is replaced with the next run; until then we are it.
+// The watcher is replaced with the next run; until then the daemon watches.
 void ChildRuns::watcher_gone() {
   context_.log.event(LogLevel::error, "watcher killed",
                      "the watcher process of {} was killed: {} is ended", name(), name());

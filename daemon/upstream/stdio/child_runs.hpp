@@ -15,22 +15,21 @@
 
 namespace bridge {
 
-/// How a run of a local server is made to end (MCP 2025-11-25, "Lifecycle", "Shutdown", stdio): its
-/// stdin is closed, after 1 s it gets SIGTERM, after another SIGKILL; 300 ms later it is not waited
-/// for. In all less than Upstream::end() has. One that closes a pipe by itself has 500 ms
-/// to end.
+/// How a run of a local server is ended (MCP 2025-11-25, "Lifecycle", "Shutdown", stdio): its stdin
+/// is closed; after 1 s it gets SIGTERM, after another SIGKILL; 300 ms later it is given up. In
+/// total less than Upstream::end() has. A run that closes a pipe itself has 500 ms to end.
 ///
-/// The loop's thread only; a part of ChildRuns, which carries the steps out.
+/// The loop's thread only; a part of ChildRuns, which executes the steps.
 class ChildShutdown {
  public:
   enum class Step : std::uint8_t {
-    none,          ///< it is to run
-    input_closed,  ///< its stdin is to be closed
+    none,          ///< keeps running
+    input_closed,  ///< its stdin is closed
     terminated,
     killed,
   };
 
-  /// `act` carries the step out that comes now; `none`: a run that has closed a pipe hangs.
+  /// `act` executes the given step; `none`: a run that has closed a pipe hangs.
   ChildShutdown(EventLoop& loop, std::function<void(Step)> act)
       : act_(std::move(act)), timer_(loop, [this] { next(); }) {}
 
@@ -40,7 +39,7 @@ class ChildShutdown {
     done_ = std::move(done);
     enter(Step::input_closed, std::chrono::seconds(1));
   }
-  /// The run has closed its stdin or stdout by itself.
+  /// The run has closed its stdin or stdout.
   void pipe_closed() {
     if (!is_under_way() && !timer_.is_set()) timer_.set_after(std::chrono::milliseconds(500));
   }
@@ -74,39 +73,38 @@ class ChildShutdown {
   DeadlineTimer timer_;
 };
 
-/// The runs of a local server, one at a time: how they begin, and how they end (BEHAVIOUR, "Local
-/// server").
+/// The runs of a local server, one at a time: start and end (BEHAVIOUR, "Local server").
 ///
 /// The loop's thread only; owned by ChildUpstream. Memory: one run's pipes (ChildProcess) and a
-/// buffer that is read into.
+/// read buffer.
 class ChildRuns {
  public:
-  /// The run has ended, or could not begin. `dead` lives until the end of the turn; it says nothing
-  /// more. Told on the loop's thread, in a turn.
+  /// The run has ended, or could not start. `dead` lives until the end of the turn and reports
+  /// nothing more. Called on the loop's thread, in a turn.
   using Ended = std::function<void(ChildProcess& dead, const Failure& why)>;
 
-  /// `flush` is asked for when a run takes bytes again.
+  /// `flush` is requested when a run accepts bytes again.
   ChildRuns(EventLoop& loop, const ChildOptions& options, ByteBudget& budget, Log& log,
             ChildOutputEvents output, Ended ended, Deferred& flush);
   ~ChildRuns();
 
-  /// Once, at the daemon's start: forks the watcher, while there is little to copy, and unless it
-  /// is lazy waits until the first run is there. Throws StartError (69) if it cannot be.
+  /// Called once, at the daemon's start: forks the watcher, while there is little memory to copy,
+  /// and unless `lazy` waits for the first run. Throws StartError (69) if it cannot start.
   void start(bool lazy);
   SavedRun save() const;
-  /// Instead of start(): the watcher and the run that the previous process had.
+  /// Instead of start(): takes over the watcher and run of the previous process.
   void restore(const SavedRun& saved);
-  /// REQUIRES: nothing runs. False, and it is logged, if there are no pipes or no process to be
-  /// had. That the command itself cannot be run is told later, as the end of the run.
+  /// REQUIRES: no run. False, and logged, without pipes or a process. A command that cannot be
+  /// executed is reported later, as the end of the run.
   bool begin();
-  /// The run that is on; none: nothing runs.
+  /// The current run; null: none.
   ChildProcess* process() const { return process_.get(); }
-  /// Ends the run that is on, at once.
+  /// Ends the current run at once.
   void kill();
-  /// Ends it in an orderly way, and reports it by `done` alone (ChildShutdown).
+  /// Ends it in an orderly way (ChildShutdown); only `done` reports it.
   void end(std::function<void()> done);
 
-  /// What it is called for people.
+  /// The name shown to people.
   const std::string& name() const { return command_.name(); }
   UpstreamCounts& counts() { return counts_; }
   const UpstreamCounts& counts() const { return counts_; }
@@ -128,7 +126,7 @@ class ChildRuns {
   const Ended ended_;
   const ChildProcess::Context context_;
   std::unique_ptr<Watcher> watcher_;
-  std::unique_ptr<ChildProcess> process_;  ///< from its start to its end
+  std::unique_ptr<ChildProcess> process_;  ///< from start to end
   std::uint32_t run_ = 0;
   ChildShutdown shutdown_;
 };

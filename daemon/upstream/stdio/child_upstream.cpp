@@ -25,7 +25,7 @@ ChildUpstream::ChildUpstream(EventLoop& loop, ChildOptions options, ByteBudget& 
       clock_(loop, [this] { check_time(); }) {
   traits_ = {.kind = "stdio", .target = runs_.name(), .has_answer_streams = false};
   counts_ = &runs_.counts();
-  budget.on_relief([this] { flush_.schedule(); });  // the output is read on
+  budget.on_relief([this] { flush_.schedule(); });  // reads the output again
 }
 
 void ChildUpstream::start() {
@@ -62,7 +62,7 @@ void ChildUpstream::begin_run() {
 }
 
 void ChildUpstream::restart() {
-  // A lazy one was to be started for an `initialize` only, and that may have been abandoned.
+  // A lazy one is started for an `initialize` only, which may have been abandoned.
   if (options_.lazy && openings_.empty()) return;
   begin_run();
   for (Outgoing& opening : std::exchange(openings_, {})) send(std::move(opening));
@@ -108,7 +108,7 @@ void ChildUpstream::send(Outgoing&& message) {
 void ChildUpstream::refuse(Outgoing message, Failure failure, SessionVerdict verdict) {
   const UpstreamId id = message.id;
   Ending ending{.failure = std::move(failure), .session = verdict};
-  // An answer to a server that is gone has no sense for another one.
+  // A response to a request of the old server means nothing to another one.
   if (verdict == SessionVerdict::lost && message.kind != OutgoingKind::response)
     ending.unanswered = std::move(message);
   undelivered_.add(id, std::move(ending));
@@ -127,7 +127,7 @@ void ChildUpstream::give_up_unsent(const Failure& failure) {
   flush_.schedule();
 }
 
-// Its stdout is that of all requests: nothing is paused.
+// All requests share its stdout: nothing is paused.
 void ChildUpstream::treat(UpstreamId id, Treatment how) {
   if (how == Treatment::lift_deadline) {
     if (ChildRequest* const request = requests_.find(id)) request->message.endless = true;
@@ -137,8 +137,8 @@ void ChildUpstream::treat(UpstreamId id, Treatment how) {
   }
 }
 
-// What the server says by itself comes on its stdout like everything else. A session is resumed if
-// its run goes on.
+// The server's own messages come on its stdout like all others. A session is resumed if its run
+// continues.
 bool ChildUpstream::session_opened(const OpenedSession& session) {
   if (session.left != nullptr && runs_.process() == nullptr) return false;
   if (!session.is_stateful) return true;
@@ -147,8 +147,8 @@ bool ChildUpstream::session_opened(const OpenedSession& session) {
   return true;
 }
 
-// The end of a turn: what was sent in it goes in one write, and what could not be told at once is
-// told.
+// At the end of a turn: writes its messages together, and reports what could not be reported at
+// once.
 void ChildUpstream::flush() {
   if (ChildProcess* const process = runs_.process()) {
     process->write(written_);
@@ -203,7 +203,7 @@ void ChildUpstream::expire(UpstreamId id) {
   if (!request) return;
   ChildProcess* const process = runs_.process();
   const bool unsent = process != nullptr && process->remove(id);
-  // A run that does not answer that answers nothing; another one may.
+  // A run that does not answer this answers nothing; another one may.
   if (request->message.opens_session) runs_.kill();
   Failure failure = failure_of(ErrorKind::timeout, unsent ? Delivered::no : Delivered::unknown,
                                request->message.kind != OutgoingKind::request
@@ -214,10 +214,10 @@ void ChildUpstream::expire(UpstreamId id) {
   events_->upstream_ended(id, {.failure = std::move(failure)});
 }
 
-/// The child has ended: the session is lost, and what it was asked has no answer.
+/// The child has ended: the session is lost, and its requests are unanswered.
 void ChildUpstream::child_ended(ChildProcess& dead, const Failure& why) {
   pace_.ended();
-  // What was not written yet is still whole, and of the rest it is known what was not read.
+  // Unwritten messages are still complete; of written ones it is known which were not read.
   const std::uint64_t first_unread = dead.first_unread();
   bool first_begun = false;
   for (QueuedFrame& frame : dead.take_unwritten(first_begun)) {
@@ -230,7 +230,7 @@ void ChildUpstream::child_ended(ChildProcess& dead, const Failure& why) {
     }
   }
   const std::vector<UpstreamId> ids = requests_.of_run(dead.run());
-  events_->upstream_lost_session();  // may bring the next run near
+  events_->upstream_lost_session();  // may bring the next run forward
   for (const UpstreamId id : ids) {
     const ChildRequest* request = requests_.find(id);
     if (request != nullptr && request->run == dead.run()) tell_end_of(id, why, first_unread);

@@ -19,22 +19,22 @@
 
 namespace bridge {
 
-/// When a local server's next run may begin, and when it begins by itself (BEHAVIOUR, "Local
+/// When a local server's next run may start, and when it starts automatically (BEHAVIOUR, "Local
 /// server").
 ///
-/// After a good run, of 30 s or more, one may be asked for at once. One that ends again and again
-/// is not made to do so faster than every 500 ms, however many ask; with --spawn start it is begun
-/// again by itself after 500 ms, then twice as long each time, up to 30 s.
+/// After a good run, of 30 s or more, a request may start one at once. After shorter ones, runs
+/// start at most every 500 ms, whatever is requested; with --spawn start automatically after 500
+/// ms, then twice as long each time, up to 30 s.
 ///
 /// The loop's thread only; a part of ChildUpstream.
 class RestartPace {
  public:
-  /// `lazy`: a run begins only when one is asked for. `due`: it is time to begin one.
+  /// `lazy`: a run starts only on request. `due`: time to start one.
   RestartPace(EventLoop& loop, bool lazy, std::function<void()> due)
       : loop_(loop), lazy_(lazy), timer_(loop, std::move(due)) {}
 
   bool may_begin() const { return loop_.now() >= earliest_; }
-  /// One was asked for that may not begin yet.
+  /// A run was requested that may not start yet.
   void asked() { timer_.set_at_latest(earliest_); }
   void begun() {
     timer_.clear();
@@ -51,7 +51,7 @@ class RestartPace {
     } else {
       earliest_ += Backoff::first;
     }
-    // The jitter is for those that share a server; this one is not shared.
+    // No jitter: the server is not shared with other daemons.
     if (!lazy_) timer_.set_after(std::max(backoff_.next(), Backoff::first));
   }
   /// No run begins automatically from now on.
@@ -68,25 +68,25 @@ class RestartPace {
   DeadlineTimer timer_;
 };
 
-/// A message that the child was given or is to be given, and of which nothing was said yet.
+/// A message that was or will be written to the child, and whose end is not reported yet.
 struct ChildRequest {
-  Outgoing message;         ///< its body is empty while it waits in the queue
+  Outgoing message;         ///< its body is empty while it is in the queue
   std::uint32_t run = 0;    ///< of the child
-  bool written = false;     ///< some of it
-  std::uint64_t begin = 0;  ///< then: where in the stream to the child
+  bool written = false;     ///< at least partly
+  std::uint64_t begin = 0;  ///< if written: its position in the child's input
   MessageClock clock;
 };
 
-/// The messages under way to a child, and when the first of them has waited too long (BEHAVIOUR,
-/// "Deadlines"). Pure. Memory: of what is written a body until it is answered, counted in the
-/// budget, since it may have to be sent again if the child dies.
+/// The messages under way to a child, and their deadlines (BEHAVIOUR, "Deadlines"). Pure. Memory:
+/// the body of each written message until it is answered, counted against the budget, because it
+/// may be sent again if the child dies.
 class ChildRequests {
  public:
   ChildRequests(ByteBudget& budget, MessageTimeouts timeouts)
       : kept_(budget), timeouts_(timeouts) {}
 
   void set_timeouts(MessageTimeouts timeouts) { timeouts_ = timeouts; }
-  /// Any byte of the child says that it is alive.
+  /// Any byte from the child shows that it is alive.
   void note_activity(SteadyTime now) { last_activity_ = now; }
 
   ChildRequest& add(UpstreamId id, ChildRequest request) {
@@ -110,7 +110,7 @@ class ChildRequests {
     return std::move(node.mapped());
   }
 
-  /// Some of it is written.
+  /// The message is at least partly written.
   void keep(ChildRequest& request, QueuedFrame frame) {
     request.written = true;
     request.begin = frame.begin;
@@ -129,7 +129,7 @@ class ChildRequests {
     }
   }
 
-  /// All of them, in an upgrade.
+  /// All messages, for an upgrade.
   std::vector<SavedMessage> save(SteadyTime now) const {
     std::vector<SavedMessage> all;
     for (const auto& [id, request] : requests_) {
@@ -156,12 +156,12 @@ class ChildRequests {
     return add(id, std::move(request));
   }
 
-  /// Those of one run of the child, in the order in which they were sent.
+  /// The messages of one run, in order of sending.
   std::vector<UpstreamId> of_run(std::uint32_t run) const {
     return select([run](const ChildRequest& request) { return request.run == run; });
   }
 
-  /// How long a notification may wait for a child that does not read: what follows it waits too.
+  /// How long a notification may wait for a child that does not read; later messages wait too.
   static constexpr std::chrono::seconds delivery_time{30};
 
   SteadyTime deadline(const ChildRequest& request) const {
@@ -174,12 +174,12 @@ class ChildRequests {
     return request.clock.deadline(timeouts, last_activity);
   }
 
-  /// Whether --request-max is what has run out.
+  /// Whether --request-max is the limit that was reached.
   bool took_too_long(const ChildRequest& request, SteadyTime now) const {
     return request.clock.took_too_long(now, timeouts_);
   }
 
-  /// Those whose time is over; `next` is when the first of the others is due, if any is.
+  /// Messages whose time is over; `next`: when the next one is due, if any.
   std::vector<UpstreamId> expired(SteadyTime now, SteadyTime& next) const {
     return select([&](const ChildRequest& request) {
       const SteadyTime due = deadline(request);
@@ -206,7 +206,7 @@ class ChildRequests {
   }
 
   std::unordered_map<UpstreamId, ChildRequest> requests_;
-  ByteBudget::Share kept_;  ///< those that are written
+  ByteBudget::Share kept_;  ///< for written messages
   MessageTimeouts timeouts_;
   SteadyTime last_activity_{};
 };
@@ -214,26 +214,25 @@ class ChildRequests {
 /// The upstream as a child process that speaks MCP over its stdin and stdout (MCP 2025-11-25,
 /// "Transports", stdio; BEHAVIOUR, "Local server").
 ///
-/// A run of the child is one session. When a run ends the session is lost, and the next
-/// `initialize` starts another run, unless the child was already started again; after a short run
-/// never sooner than the back-off's first delay, for which it waits here. The end of a message is
-/// reported when it was written (a notification, an answer) or when the child can no longer answer
-/// it.
+/// A run of the child is one session. When a run ends, the session is lost, and the next
+/// `initialize` starts another run unless one was already started; after a short run not before the
+/// back-off's first delay, for which it waits here. The end of a message is reported when it was
+/// written (a notification, a response) or when the child can no longer answer it.
 ///
-/// The loop's thread only; owned by the daemon. No time limit is ever suspended; times are those of
+/// The loop's thread only; owned by the daemon. No timeout is ever suspended; timeouts are those of
 /// ChildOptions, in milliseconds. Every result of a message is a value, an Ending.
 ///
-/// Memory: frames that the child has not taken yet, at most max_queued (a frame of any size is
-/// admitted to an empty queue; over the limit messages end as `overloaded`); requests until they
-/// are answered; one line from the child.
+/// Memory: frames that the child has not read yet, at most max_queued (an empty queue accepts a
+/// frame of any size; over the limit messages end as `overloaded`); requests until they are
+/// answered; one line from the child.
 class ChildUpstream final : public Upstream {
  public:
   static constexpr std::size_t max_queued = 16u << 20;
 
   ChildUpstream(EventLoop& loop, ChildOptions options, ByteBudget& budget, Log& log);
 
-  /// Once, before the first send(): begins what is to run from the start. Throws StartError if it
-  /// cannot be had.
+  /// Called once, before the first send(): starts the child unless it is lazy. Throws StartError on
+  /// failure.
   void start();
   SavedRun save_run() const { return runs_.save(); }
   /// Instead of start().
@@ -249,7 +248,7 @@ class ChildUpstream final : public Upstream {
   }
   std::vector<SavedMessage> save_messages() const override { return requests_.save(loop_.now()); }
   bool restore(SavedMessage&& message) override;
-  /// A session ends with its run, of which nothing is kept.
+  /// A session ends with its run; nothing is kept.
   void session_over() override {}
   void refresh_connections() override {}
   void give_up_unsent(const Failure& failure) override;
@@ -275,12 +274,12 @@ class ChildUpstream final : public Upstream {
   Deferred flush_;
   ChildRuns runs_;
   RestartPace pace_;
-  std::vector<Outgoing> openings_;  ///< `initialize` that came before there may be another run
+  std::vector<Outgoing> openings_;  ///< `initialize` messages that wait for another run
   ChildRequests requests_;
-  DeadlineTimer clock_;  ///< of the requests
+  DeadlineTimer clock_;  ///< for the requests
   UndeliveredEndings undelivered_;
-  std::vector<QueuedFrame> written_;  ///< empty between two writes
-  bool stream_opened_ = false;        ///< to be told
+  std::vector<QueuedFrame> written_;  ///< empty between writes
+  bool stream_opened_ = false;        ///< to be reported
 };
 
 }  // namespace bridge

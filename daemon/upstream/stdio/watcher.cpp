@@ -26,7 +26,8 @@ Watcher::Watcher(EventLoop& loop, const ChildCommand& command, WatcherEvents eve
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
     throw std::system_error(errno, std::generic_category(), "the watcher's socket");
   }
-  // A signal must not reach the copies of our handlers: they would report it to us.
+  // A signal must not reach the copies of the daemon's handlers, which would report it to the
+  // daemon.
   int error = 0;
   {
     const SignalsBlocked blocked;
@@ -55,7 +56,7 @@ void Watcher::listen(EventLoop& loop, int socket) {
 
 Watcher::~Watcher() {
   socket_.reset();
-  // Otherwise it has a process to end first, and does so without us.
+  // Otherwise it first ends a process, without the daemon.
   waitpid(pid_, nullptr, waits_ ? 0 : WNOHANG);
 }
 
@@ -95,7 +96,7 @@ void Watcher::readable() {
   WatcherReport report{};
   const ssize_t length = recv(socket_->descriptor(), &report, sizeof report, MSG_DONTWAIT);
   if (length == 0 || (length < 0 && errno != EAGAIN && errno != EINTR)) {
-    waits_ = true;  // it is dead: only its exit status is to be taken
+    waits_ = true;  // it is dead: only its exit status is missing
     events_.gone();
     return;
   }
@@ -106,9 +107,9 @@ void Watcher::readable() {
 namespace {
 
 constexpr int socket_place = 3;
-/// What a child may take to end after SIGTERM when the daemon is gone.
+/// The time after SIGTERM for a child whose daemon is gone.
 constexpr int last_grace_ms = 1000;
-/// How long killed processes are waited for. Only one that hangs in the kernel takes longer.
+/// How long killed processes are waited for. Only a process that hangs in the kernel takes longer.
 constexpr int teardown_ms = 1000;
 
 long now_ms() {
@@ -117,7 +118,7 @@ long now_ms() {
   return time.tv_sec * 1000L + time.tv_nsec / 1000000L;
 }
 
-/// What keeps a command from being run, as its own process says it.
+/// Why the command could not be executed, from its own process.
 struct ExecFault {
   WatcherReport::Kind kind;
   int error;
@@ -139,9 +140,9 @@ class WatcherProcess {
     }
   }
 
-  /// False if the process cannot do its work.
+  /// False if the process cannot work.
   bool set_up(int socket) {
-    setpgid(0, 0);  // a ^C at the daemon's terminal, or a kill of its group, is not for us
+    setpgid(0, 0);  // not affected by ^C at the daemon's terminal, or a kill of its group
     prctl(PR_SET_NAME, "mcp-watcher");
     if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return false;
     if (socket != socket_place && dup2(socket, socket_place) < 0) return false;
@@ -198,7 +199,7 @@ class WatcherProcess {
       report(WatcherReport::Kind::cannot_run, errno);
       return;
     }
-    // _Fork takes no locks, which fork does.
+    // _Fork takes no locks, unlike fork.
     const pid_t pid = _Fork();
     if (pid == 0) become_child(streams, fault_pipe[1]);
     const int fork_error = errno;
@@ -223,7 +224,7 @@ class WatcherProcess {
   }
 
   [[noreturn]] void become_child(const int (&streams)[3], int fault_pipe) {
-    setsid();  // its own group, and no terminal on which reading would stop it
+    setsid();  // its own group, without a terminal whose reading would stop it
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (int standard = 0; standard <= 2; ++standard) dup2(streams[standard], standard);
     if (fault_pipe != socket_place) dup3(fault_pipe, socket_place, O_CLOEXEC);
@@ -240,7 +241,7 @@ class WatcherProcess {
     } else {
       for (const std::string& candidate : command_.candidates()) {
         execve(candidate.c_str(), command_.arguments(), command_.environment());
-        // As execvp has it: what was found and is not allowed is worth more than what is not there.
+        // As in execvp: "not permitted" is reported rather than "not found".
         if (errno == ENOENT || errno == ENOTDIR) continue;
         fault.error = errno;
         if (errno != EACCES) break;
@@ -263,8 +264,8 @@ class WatcherProcess {
     }
   }
 
-  /// A descendant that has left the child's group is our child by now, or becomes it when its own
-  /// parent dies; then this is called again.
+  /// A descendant that has left the child's group is a child of the watcher, or becomes one when
+  /// its parent dies; then this is called again.
   void kill_descendants() {
     const int list = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
     if (list < 0) return;
@@ -288,7 +289,7 @@ class WatcherProcess {
     return waitid(P_ALL, 0, &ignored, WEXITED | WNOHANG | WNOWAIT) == 0;
   }
 
-  /// Waits for the next child's end, until then at most.
+  /// Waits for the end of a child, until then at most.
   void wait_for_end(long deadline) {
     pollfd ready{children_ended_, POLLIN, 0};
     const long left = deadline - now_ms();
@@ -296,7 +297,7 @@ class WatcherProcess {
     reap();
   }
 
-  /// Kills all there are.
+  /// Kills all processes.
   void tear_down() {
     const long deadline = now_ms() + teardown_ms;
     while (has_children() && now_ms() < deadline) {

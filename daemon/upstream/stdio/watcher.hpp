@@ -14,32 +14,32 @@ namespace bridge {
 
 class ChildCommand;
 
-// What the daemon and its watcher process tell each other: one struct, one packet of a
-// SOCK_SEQPACKET socket. The watcher outlives an upgrade of the daemon: what is said to one of an
-// older version has to be what it knows.
+// The messages between the daemon and its watcher process: one struct per packet of a
+// SOCK_SEQPACKET socket. The watcher outlives an upgrade of the daemon, so messages to an older
+// watcher must have its version.
 
-/// Of these messages. A watcher of another version is ignored.
+/// Version of these messages. A watcher of another version is ignored.
 constexpr std::uint8_t watcher_version = 1;
 
 /// From the daemon. A `start` carries three descriptors: the child's stdin, stdout and stderr.
 struct WatcherOrder {
   enum class Kind : std::uint8_t {
-    start,   ///< run the command; what is left of an earlier run is killed first
+    start,   ///< run the command; kill the rest of an earlier run first
     signal,  ///< send `signal` to the child's process group
   };
   Kind kind;
   std::int32_t signal;
-  std::uint32_t run;  ///< numbers the runs of the command
+  std::uint32_t run;  ///< number of the run
   std::uint8_t version = watcher_version;
 };
 
 /// From the watcher.
 struct WatcherReport {
   enum class Kind : std::uint8_t {
-    started,     ///< `value`: its pid, which is also its process group
+    started,     ///< `value`: its pid and process group
     cannot_run,  ///< `value`: errno
-    bad_folder,  ///< its folder cannot be entered; `value`: errno
-    ended,       ///< `value`: as waitpid() gives it; its process group was killed
+    bad_folder,  ///< cannot enter its folder; `value`: errno
+    ended,       ///< `value`: from waitpid(); its process group was killed
   };
   Kind kind;
   std::int32_t value;
@@ -47,44 +47,44 @@ struct WatcherReport {
   std::uint8_t version = watcher_version;
 };
 
-/// What the watcher process reports: told on the loop's thread, in a turn.
+/// Reports of the watcher process: on the loop's thread, in a turn.
 struct WatcherEvents {
   std::function<void(const WatcherReport& report)> reported;
-  /// It was killed: what it watched is to be killed by us, and it is to be replaced.
+  /// The watcher was killed: the daemon kills what it watched and replaces it.
   std::function<void()> gone;
 };
 
-/// The daemon's side of the watcher process (watcher_process.hpp), which is forked here. BEHAVIOUR,
-/// "Local server: its process".
+/// The daemon's side of the watcher process, which is forked here (BEHAVIOUR, "Local server: its
+/// process").
 ///
-/// The loop's thread only; nothing blocks but wait_for_first_report(). The process shares the
-/// daemon's pages as they were, so the earlier it is forked the smaller it stays. It ends by itself
-/// when this is destroyed, however that comes to be.
+/// The loop's thread only; only wait_for_first_report() blocks. The process shares the daemon's
+/// memory pages, so it is forked as early as possible to stay small. It exits when this object is
+/// destroyed or the daemon dies.
 class Watcher {
  public:
-  /// Throws std::system_error if there can be no such process. `command` is what it will run.
+  /// Throws std::system_error if the process cannot be made. `command`: what it will run.
   Watcher(EventLoop& loop, const ChildCommand& command, WatcherEvents events);
-  /// One that the previous process has forked, and its socket.
+  /// Takes over the watcher of the previous process, and its socket.
   Watcher(EventLoop& loop, int pid, int socket, WatcherEvents events);
   ~Watcher();
   Watcher(const Watcher&) = delete;
   Watcher& operator=(const Watcher&) = delete;
 
-  /// Has the command run with these as its stdin, stdout and stderr; they stay the caller's.
+  /// Runs the command with these as stdin, stdout and stderr; they stay the caller's.
   void start(std::uint32_t run, const int (&streams)[3]);
   void signal(std::uint32_t run, int signal);
   pid_t pid() const { return pid_; }
   int socket() const { return socket_->descriptor(); }
 
-  /// Waits for the first report, at the daemon's start only. A signal ends the waiting; then the
-  /// report comes by `WatcherEvents` like any other.
+  /// Waits for the first report, at the daemon's start only. A signal ends the wait; then the
+  /// report comes through `WatcherEvents`.
   struct FirstReport {
     std::optional<WatcherReport> report;
     bool interrupted = false;
   };
   FirstReport wait_for_first_report(int milliseconds);
 
-  /// Nothing runs under it: its end can be waited for.
+  /// No run is left: the destructor may wait for its exit.
   void wait_for_end_at_destruction() { waits_ = true; }
 
  private:
@@ -97,16 +97,15 @@ class Watcher {
   std::unique_ptr<DescriptorWatch> socket_;
 };
 
-/// What the watcher process does, from its fork to its end.
+/// The watcher process, from its fork to its exit.
 ///
-/// It is the parent of the child and, as a subreaper, of whatever the child leaves behind, so no
-/// process of it can get away. It starts the command when it is told to, says how it ended, and
-/// when the daemon is gone (the socket is at its end) it ends all of them, SIGTERM first, and
-/// itself.
+/// It is the parent of the child and, as a subreaper, of all processes that the child leaves
+/// behind, so none can escape. It starts the command when ordered, reports how it ended, and when
+/// the daemon is gone (end of the socket) ends all of them, SIGTERM first, and exits.
 ///
-/// Runs in a copy of the daemon's memory in which other threads may have held locks: only what is
-/// safe in a signal handler may be called here, nothing is allocated. `socket` and `command` are as
-/// the daemon had them at the fork. REQUIRES: all signals are blocked.
+/// Runs in a copy of the daemon's memory in which other threads may have held locks: only
+/// async-signal-safe calls, no allocation. `socket` and `command` are the daemon's at the fork.
+/// REQUIRES: all signals are blocked.
 [[noreturn]] void run_watcher(int socket, const ChildCommand& command);
 
 }  // namespace bridge

@@ -13,13 +13,13 @@
 namespace bridge {
 namespace {
 
-/// How long an answer's stream may go on after the answer.
+/// How long an answer's stream may continue after the answer.
 constexpr std::chrono::seconds drain_time{1};
 /// How much of an error response is kept.
 constexpr std::size_t max_error_body = 256u << 10;
-/// A message of more is worth a handle of its own.
+/// A larger message gets a handle of its own.
 constexpr std::size_t large_body = 128u << 10;
-/// For how long a connection may have been idle before what only reads.
+/// The longest idle time of a connection for a request that only reads.
 constexpr long max_idle_to_read = 118;
 
 }  // namespace
@@ -64,8 +64,8 @@ std::string_view Exchange::last_event() const {
   return parser_->last_event_id();
 }
 
-// curl would send a request again by itself when a reused connection turns out to be dead. Whether
-// that may be is not curl's to decide, unless no byte of it has left.
+// curl would repeat a request itself when a reused connection turns out to be dead. That is the
+// session's decision, unless no byte was sent.
 int Exchange::before_request(void* self, char*, char*, int, int) {
   auto& exchange = *static_cast<Exchange*>(self);
   const bool again = std::exchange(exchange.reached_, true);
@@ -95,7 +95,7 @@ void Exchange::begin_post() {
   transfer_.start();
 }
 
-/// Goes on where the answer's stream broke.
+/// Resumes the answer's stream.
 void Exchange::begin_get() {
   phase_ = Phase::continuing;
   token_generation_ = context_.token().generation();
@@ -109,9 +109,8 @@ void Exchange::begin_get() {
   transfer_.start();
 }
 
-/// Whether a byte of the POST under way may have left. Over HTTP/2 it may have as soon as there is
-/// a connection: curl does not count the bytes there, nor does it tell what the server's GOAWAY
-/// left out.
+/// Whether a byte of the POST may have been sent. Over HTTP/2 that is so as soon as there is a
+/// connection: curl does not count the bytes there, nor report what the server's GOAWAY excluded.
 bool Exchange::has_left() const {
   if (!reached_ || context_.options().http2) return reached_;
   long bytes = 0;
@@ -172,7 +171,7 @@ bool Exchange::body_received(std::string_view bytes) {
     transfer_.mark_ready();
     return false;
   }
-  if (parser_ && head().is_success()) {  // what refuses a continuation is no part of the stream
+  if (parser_ && head().is_success()) {  // a refusal of the GET is not part of the stream
     parser_->feed(bytes, *this);
   } else if (!transfer_.keep_body(bytes, limit) && head().is_success()) {
     fail_in_callback(answer_too_large(limit));
@@ -180,7 +179,7 @@ bool Exchange::body_received(std::string_view bytes) {
   const bool full = context_.budget().over();
   if (full) forget_body();
   share_.set(accumulated() + message_.body.size());
-  // With all buffers full its owner looks at what is accumulating.
+  // With full buffers its owner checks what accumulates.
   if (!messages_.empty() || failed_in_callback_ || full) transfer_.mark_ready();
   return !failed_in_callback_;
 }
@@ -245,14 +244,13 @@ std::optional<ReceivedText> Exchange::next_message() {
   return message;
 }
 
-// What came of an exchange: an answer, a stream to be continued, another place to ask, or a
-// failure.
+// Results of an exchange: an answer, a stream to be resumed, an answer elsewhere, or a failure.
 
 namespace {
 
-/// How long a notification may take before the next frame of its client goes.
+/// How long a notification may delay its client's next frame.
 constexpr std::chrono::seconds notification_time{30};
-/// An answer that is to come on another stream may come on any, but most likely it is the server's.
+/// An answer expected on another stream may come on any, but most likely on the server stream.
 constexpr std::chrono::seconds no_stream_timeout{5};
 constexpr std::string_view unusable_event_id =
     "it cannot be resumed: its event id is too long or not valid in a header";
@@ -263,13 +261,13 @@ void Exchange::transfer_done(int result) {
   CURL* const handle = transfer_.handle();
   context_.counts().connections += connections_opened(handle);
   if (phase_ != Phase::continuing) reached_ = head().complete || has_left();
-  const std::string said = transfer_.error_text();  // which goes with the handle
+  const std::string said = transfer_.error_text();  // freed with the handle
   TransferProgress progress{reached_by(handle, transfer_.was_connected(), reached_), said};
   if (result == CURLE_OK && !head().complete) {
     result = CURLE_GOT_NOTHING;
     progress.detail = "its head is not complete";
   }
-  // A second attempt of curl's was stopped: the request was sent once.
+  // A second attempt of curl was prevented: the request was sent once.
   if (result == CURLE_ABORTED_BY_CALLBACK)
     progress.detail = "the server closed it while it was being reused";
   close_transfer();
@@ -321,7 +319,7 @@ void Exchange::refused() {
   failed_end_->session = verdict;
 }
 
-/// A success: what did its body hold?
+/// A success: evaluates its body.
 void Exchange::answer_complete() {
   const bool elsewhere = context_.answers_elsewhere();
   if (!is_request()) {
@@ -340,7 +338,7 @@ void Exchange::answer_complete() {
     return;
   }
   if (head().is_event_stream()) {
-    if (session_is_over_) {  // it can no longer be continued
+    if (session_is_over_) {  // it can no longer be resumed
       end_in_vain();
     } else {
       end();
@@ -350,7 +348,7 @@ void Exchange::answer_complete() {
   const int status = head().status;
   const bool blank = transfer_.body().find_first_not_of(" \t\r\n") == std::string::npos;
   if (blank && (status == 200 || status == 202 || status == 204)) {
-    // There is no other stream yet for the answer to an initialize.
+    // The answer to an initialize has no other stream yet.
     const bool is_nothing =
         (status == 200 && head().is_json()) || message_.begins_run() || !is_stateful();
     if (is_nothing) {
@@ -382,7 +380,7 @@ void Exchange::accepted() {
   share_.set(message_.body.size());
 }
 
-/// The stream broke or ended before the answer. If it had event ids it is continued by a GET.
+/// The stream broke or ended before the answer. With event ids it is resumed by a GET.
 bool Exchange::try_to_continue() {
   if (!is_request() || !parser_ || parser_->last_event_id().empty() || session_is_over_ ||
       !is_stateful() || has_unusable_event_id())
@@ -419,8 +417,8 @@ bool Exchange::follow_redirection() {
 }
 
 /// Whether its owner gets the message back to decide about a retry: always before any part of a
-/// response came. After 202 only if the request merely reads, since its response may be on its way;
-/// the same for one whose response has begun and cannot be continued.
+/// response arrived. After 202 only if the request merely reads, because its response may be on its
+/// way; the same if the response has begun and cannot be resumed.
 bool Exchange::is_given_back() const {
   if (phase_ == Phase::posting) return true;
   const bool is_lost = phase_ == Phase::answering && !is_stateful();
@@ -458,12 +456,12 @@ MessageTimeouts Exchange::timeouts() const {
   return timeouts;
 }
 
-/// What is not read is not continued either.
+/// A stream that is not read is not resumed either.
 bool Exchange::may_continue() const {
   return phase_ == Phase::waiting_to_continue && !clock_.is_paused();
 }
 
-/// It belongs to a session that is over, and nothing is under way that could answer it.
+/// Whether its session is over and no message under way could answer it.
 bool Exchange::waits_in_vain() const {
   return session_is_over_ &&
          (phase_ == Phase::waiting_to_continue || phase_ == Phase::awaiting_elsewhere);

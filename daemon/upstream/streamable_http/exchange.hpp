@@ -20,26 +20,26 @@
 
 namespace bridge {
 
-/// How an answer's stream that broke is continued (MCP 2025-11-25, "Resumability and Redelivery"):
-/// when the next GET may be made, and which of its events came before. Pure. Memory: the ids of the
-/// last 1024 events.
+/// Resuming of an answer's stream that broke (MCP 2025-11-25, "Resumability and Redelivery"): the
+/// time of the next GET, and the events received so far. Pure. Memory: the ids of the last 1024
+/// events.
 class Continuation {
  public:
-  /// The server has said how long to wait.
+  /// The server has set the delay.
   void set_retry(std::chrono::milliseconds delay) {
     retry_ = std::min<std::chrono::milliseconds>(delay, std::chrono::hours(1));
   }
 
-  /// The stream broke: how long to wait now. Twice as long after each try that brought nothing, up
-  /// to 30 s, but never less than the server wants.
+  /// The stream broke: the delay before the next attempt, doubled after each fruitless one up to 30
+  /// s, but never less than the server's.
   std::chrono::milliseconds next_delay() {
     begun_ = true;
     const auto delay = std::max(retry_, shortest_delay) * (1 << std::min(tries_++, 6));
     return std::min<std::chrono::milliseconds>(delay, std::max(retry_, longest_delay));
   }
 
-  /// An event came, with this id if it had one. False: it came before, and is sent again because
-  /// the stream was continued.
+  /// An event arrived, with this id if any. False: it is a repetition, after the stream was
+  /// resumed.
   bool is_news(const std::string* event_id) {
     const bool was_seen = event_id != nullptr && !remember(*event_id);
     if (was_seen && begun_) return false;
@@ -56,11 +56,11 @@ class Continuation {
     begun_ = true;
   }
 
-  /// Whether a refusal of the token may be met with another one: once.
+  /// Whether a refusal of the token may be answered with another token: once.
   bool may_renew_token() { return !std::exchange(token_renewed_, true); }
 
  private:
-  /// A server that asks for no delay at all is not asked in a loop.
+  /// The shortest delay, also if the server sets none.
   static constexpr std::chrono::milliseconds shortest_delay{100};
   static constexpr std::chrono::milliseconds longest_delay{30000};
   static constexpr std::size_t max_seen = 1024;
@@ -88,13 +88,13 @@ class Continuation {
 /// "Streamable HTTP: streams that break").
 ///
 /// Owned by the ExchangeTable; the loop's thread only. Memory: the message until the first message
-/// of its response (then it is never sent again), or while the buffers are full only until the
-/// response begins; a JSON body or an SSE event of at most --max-frame; the messages of one turn.
+/// of its response (afterwards it is never sent again; while the buffers are full, only until the
+/// response begins); a JSON body or an SSE event of at most --max-frame; the messages of one turn.
 /// Ends on its own, or by close(), which closes the response stream at once.
 class Exchange final : private TransferReceiver, private SseSink {
  public:
-  /// Messages came (next_message()), or it ended (has_ended()): told on the loop's thread, outside
-  /// of curl, and never from within a call of Exchange.
+  /// Messages arrived (next_message()), or it ended (has_ended()). Called on the loop's thread,
+  /// outside of curl, never from within a call of Exchange.
   using Progressed = std::function<void(UpstreamId id)>;
 
   Exchange(HttpContext& context, const Progressed& progressed, Outgoing&& message);
@@ -102,17 +102,17 @@ class Exchange final : private TransferReceiver, private SseSink {
   Exchange& operator=(const Exchange&) = delete;
 
   void start();
-  /// Whether the next process can await its answer: behind the last event that came, or
-  /// on the server stream, if that is resumed.
+  /// Whether the next process can receive the answer: by resuming its stream, or on the server
+  /// stream if that is resumed.
   bool survives_upgrade(bool server_stream_resumes) const;
-  /// REQUIRES: that.
+  /// REQUIRES: survives_upgrade().
   SavedMessage save() const;
-  /// Instead of start(). REQUIRES: it was made of this message.
+  /// Instead of start(). REQUIRES: constructed with this message.
   void restore(SavedMessage saved);
-  /// Stops or continues receiving. What the bridge itself does not read cannot be late, within
-  /// bounds: MessageClock.
+  /// Stops or resumes receiving. What the bridge itself does not read is not late, within bounds:
+  /// MessageClock.
   void pause(bool paused);
-  /// As if it had been sent as Outgoing::endless.
+  /// The message is now Outgoing::endless.
   void lift_deadline() { message_.endless = true; }
   /// Upstream::hold_deadline().
   void hold_deadline(bool held) {
@@ -122,31 +122,31 @@ class Exchange final : private TransferReceiver, private SseSink {
       clock_.release(context_.now());
     }
   }
-  /// The answer has come.
+  /// The answer has arrived.
   void settle();
-  /// Its session is over: a stream to be continued, or a response on another stream, will not come.
+  /// The session is over: a stream to be resumed, or a response on another stream, will not come.
   /// check_time() ends it.
   void session_over() { session_is_over_ = true; }
-  /// Nothing more is to be heard of it.
+  /// Ends it silently.
   void close();
-  /// There is a server stream now, or there is no longer one (HttpContext::has_server_stream).
+  /// HttpContext::has_server_stream() has changed.
   void server_stream_changed();
   /// Ends it with this failure.
   void fail(Failure failure);
 
-  /// The next message that came; empty if there is none.
+  /// The next received message; empty: none.
   std::optional<ReceivedText> next_message();
   bool has_messages() const { return !messages_.empty(); }
   bool has_ended() const { return phase_ == Phase::ended || phase_ == Phase::over; }
   /// How it ended. REQUIRES: has_ended(), all messages taken.
   Ending take_ending();
 
-  /// Continues, times out or ends the draining, if it is time; `next` is when to ask again.
+  /// Resumes, times out or ends draining when due; `next`: when to call again.
   void check_time(SteadyTime now, SteadyTime& next);
-  /// When it is over if nothing happens.
+  /// When it times out.
   SteadyTime deadline() const;
 
-  /// Whether its deadline is near by its nature: no request that waits for its answer.
+  /// Whether its deadline is short: it is not a request that waits for an answer.
   bool ends_soon() const {
     return phase_ == Phase::draining || phase_ == Phase::waiting_to_continue || waits_in_vain() ||
            lacks_stream() || !is_request();
@@ -155,7 +155,8 @@ class Exchange final : private TransferReceiver, private SseSink {
   UpstreamId id() const { return message_.id; }
   OutgoingKind kind() const { return message_.kind; }
   bool is_request() const { return message_.kind == OutgoingKind::request; }
-  /// A job's, or one whose stream stays open (that has --request-timeout until it is lifted).
+  /// A job's request, or one whose stream stays open (which has --request-timeout until its
+  /// deadline is lifted).
   bool is_endless() const { return message_.endless || message_.stays_open || clock_.is_held(); }
   /// It was answered: its end is not reported.
   bool is_settled() const { return phase_ == Phase::draining || phase_ == Phase::over; }
@@ -163,22 +164,22 @@ class Exchange final : private TransferReceiver, private SseSink {
   std::size_t accumulated() const {
     return transfer_.body().size() + (parser_ ? parser_->pending_bytes() : 0);
   }
-  /// The event behind which its stream can be resumed; empty: it cannot, or not all that came was
+  /// The event after which its stream can be resumed; empty: not possible, or not all messages were
   /// taken.
   std::string_view last_event() const;
-  /// The event before the one in which the message came that was taken last; empty: none.
+  /// The event before the one that contained the last taken message; empty: none.
   std::string_view event_before() const { return event_before_; }
   const ResponseHead& head() const { return transfer_.head(); }
   bool opens_session() const { return message_.opens_session; }
-  /// Of the token it was sent with (AccessToken::generation).
+  /// Of the token that it was sent with (AccessToken::generation).
   int token_generation() const { return token_generation_; }
-  /// Whether the answer came from a public address (public_address.hpp), and not through a proxy.
+  /// Whether the answer came from a public address, and not through a proxy.
   bool is_peer_public() const;
-  /// Whether a session id in its answer is that of the session.
+  /// Whether a session id in its answer names the session.
   bool may_name_session() const {
     return head().is_success() && !session_is_over_ && is_stateful();
   }
-  /// Sent in a session, as revisions before 2026-07-28 have it; other messages stand alone.
+  /// Sent in a session, as in revisions before 2026-07-28; other messages stand alone.
   bool is_stateful() const { return message_.notes.stateful; }
 
  private:
@@ -187,21 +188,21 @@ class Exchange final : private TransferReceiver, private SseSink {
         : text(std::move(its_text)), event_before(std::move(before)) {}
 
     ReceivedText text;
-    std::string event_before;  ///< the id of the event before its own
+    std::string event_before;  ///< id of the event before its own
   };
-  /// Bytes of undelivered messages: more is read after their delivery, when their receivers have
-  /// had a chance to pause.
+  /// Bytes of undelivered messages above which reading waits for their delivery, so that receivers
+  /// can pause.
   static constexpr std::size_t most_undelivered = 256 << 10;
 
   enum class Phase : std::uint8_t {
-    posting,              ///< the POST is under way, its answer has not begun
-    answering,            ///< the answer comes
+    posting,              ///< the POST is being sent, the answer has not begun
+    answering,            ///< the answer is being received
     waiting_to_continue,  ///< its stream broke; until due_
-    continuing,           ///< a GET goes on with it
-    awaiting_elsewhere,   ///< it was accepted: the answer comes on another stream; not after due_
-    draining,             ///< it is answered; its stream may go on until due_
-    ended,                ///< to be told
-    over,                 ///< it was answered, and its stream has ended
+    continuing,           ///< a GET resumes it
+    awaiting_elsewhere,   ///< accepted: the answer comes on another stream, until due_
+    draining,             ///< answered; its stream may continue until due_
+    ended,                ///< to be reported
+    over,                 ///< answered, and its stream has ended
   };
 
   static int before_request(void* self, char*, char*, int, int);
@@ -222,7 +223,7 @@ class Exchange final : private TransferReceiver, private SseSink {
   MessageTimeouts timeouts() const;
   bool may_continue() const;
   bool waits_in_vain() const;
-  /// Its answer is awaited on another stream, and there is no server stream.
+  /// The answer is awaited on another stream, but there is no server stream.
   bool lacks_stream() const {
     return phase_ == Phase::awaiting_elsewhere && due_ != SteadyTime::max();
   }
@@ -239,7 +240,7 @@ class Exchange final : private TransferReceiver, private SseSink {
   void end();
   void end(Failure&& failure) { end(std::move(failure), is_given_back()); }
   void end(Failure&& failure, bool give_back);
-  /// From within curl, which ends the transfer then.
+  /// From within curl, which then ends the transfer.
   void fail_in_callback(Failure&& failure) {
     failed_in_callback_ = std::make_unique<Failure>(std::move(failure));
   }
@@ -252,22 +253,22 @@ class Exchange final : private TransferReceiver, private SseSink {
   const Progressed& progressed_;
   Outgoing message_;
   Phase phase_ = Phase::posting;
-  bool reached_ = false;                                       ///< the POST may have left
-  bool has_large_upload_ = false;                              ///< as its handle was told
-  SessionNamedBy session_named_by_ = SessionNamedBy::nothing;  ///< in the POST
+  bool reached_ = false;                                       ///< the POST may have been sent
+  bool has_large_upload_ = false;                              ///< as set on its handle
+  SessionNamedBy session_named_by_ = SessionNamedBy::nothing;  ///< by the POST
   bool session_is_over_ = false;
   int token_generation_ = 0;
-  SteadyTime due_{};  ///< of the present phase
+  SteadyTime due_{};  ///< of the current phase
   MessageClock clock_;
 
-  std::unique_ptr<SseParser> parser_;  ///< of an answer that is a stream
+  std::unique_ptr<SseParser> parser_;  ///< if the answer is a stream
   Continuation continuation_;
-  std::list<StreamMessage> messages_;  ///< costs nothing while it is empty, unlike a deque
-  std::size_t undelivered_ = 0;        ///< bytes of these
-  std::string last_event_;             ///< that was parsed; empty: none
-  std::string event_before_;           ///< the message that was taken last
+  std::list<StreamMessage> messages_;  ///< a list costs nothing while empty, unlike a deque
+  std::size_t undelivered_ = 0;        ///< bytes of messages_
+  std::string last_event_;             ///< last parsed; empty: none
+  std::string event_before_;           ///< before the last taken message
   bool something_came_ = false;
-  // What few of them have stands apart: one is made for each call.
+  // Rare data is allocated separately, because an Exchange is made for each call.
   std::unique_ptr<Failure> failed_in_callback_;
   std::unique_ptr<Ending> failed_end_;
   ByteBudget::Share share_;

@@ -6,7 +6,7 @@
 namespace bridge {
 namespace {
 
-/// How long the buffers may be full before an answer that is accumulating has to end.
+/// How long the buffers may be full before an accumulating answer is ended.
 constexpr std::chrono::seconds relief_timeout{1};
 
 }  // namespace
@@ -83,8 +83,8 @@ void ExchangeTable::check_time() {
   if (next != SteadyTime::max()) clock_.set_at_latest(next);
 }
 
-// Reading from clients has already stopped. If that does not help, the largest answer that is
-// accumulating ends: soon, since it may be complete in a moment, or at once if many of them grow
+// Reading from clients has already stopped. If that does not help, the largest accumulating answer
+// is ended: after a delay, because it may be complete in a moment, or at once if the total grows
 // far over the limit.
 void ExchangeTable::note_buffers() {
   if (!context_.budget().over()) return;

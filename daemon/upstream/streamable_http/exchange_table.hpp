@@ -18,14 +18,13 @@
 
 namespace bridge {
 
-/// Messages that wait: requests for a token; notifications and answers also because many of them
-/// are on their way.
+/// Messages that wait to be sent: requests for a token; notifications and responses also because
+/// too many are under way.
 ///
-/// Those take none of the slots of requests, and each needs a connection: without a bound an
-/// upstream that floods the bridge with pings, or a client with cancellations, would open
-/// thousands. Pure; owned by HttpUpstream. Memory: requests are bounded by the router, of the
-/// others there are at most max_bytes. Full: the message is not taken, and its sender is told
-/// `overloaded`.
+/// The latter take no slots, but each needs a connection: without a bound, an upstream that floods
+/// the bridge with pings, or a client with cancellations, would open thousands. Pure; owned by
+/// HttpUpstream. Memory: requests are bounded by the router; of the others at most max_bytes. Full:
+/// the message is not accepted, and ends with `overloaded`.
 class UnsentMessages {
  public:
   static constexpr std::size_t max_under_way = 32;
@@ -34,14 +33,14 @@ class UnsentMessages {
   explicit UnsentMessages(ByteBudget& budget) : share_(budget) {}
 
   bool empty() const { return requests_.empty() && deliveries_.empty(); }
-  /// Whether one more of this kind may be under way now.
+  /// Whether another message of this kind may be sent now.
   bool may_start(OutgoingKind kind) const {
     return kind == OutgoingKind::request || under_way_ < max_under_way;
   }
   void started(OutgoingKind kind) { under_way_ += kind != OutgoingKind::request ? 1 : 0; }
   void ended(OutgoingKind kind) { under_way_ -= kind != OutgoingKind::request ? 1 : 0; }
 
-  /// False if there is no room; the message is then untouched.
+  /// False: no room; the message is unchanged.
   bool push(Outgoing&& message) {
     if (message.kind == OutgoingKind::request) {
       requests_.push_back(std::move(message));
@@ -54,7 +53,7 @@ class UnsentMessages {
     return true;
   }
 
-  /// The next one that may start; empty if there is none.
+  /// The next message that may be sent; empty: none.
   std::optional<Outgoing> pop() {
     std::deque<Outgoing>& from = requests_.empty() ? deliveries_ : requests_;
     if (from.empty() || !may_start(from.front().kind)) return std::nullopt;
@@ -89,36 +88,35 @@ class UnsentMessages {
 
   std::deque<Outgoing> requests_;
   std::deque<Outgoing> deliveries_;
-  std::size_t under_way_ = 0;  ///< of those that are no requests
-  ByteBudget::Share share_;    ///< of deliveries_
+  std::size_t under_way_ = 0;  ///< messages other than requests
+  ByteBudget::Share share_;    ///< for deliveries_
 };
 
-/// The exchanges under way, and what they must not exceed: each its time (README, "Deadlines"),
-/// all together the buffers.
+/// The exchanges under way, and their limits: deadlines (README, "Deadlines"), and --max-buffered
+/// in all.
 ///
-/// The loop's thread only; owned by HttpUpstream. Whose time is over, or who has to give way while
-/// the buffers are full (--max-buffered), is made to end, and told by Exchange::Progressed like
-/// everything else that happens to it, from the loop.
+/// The loop's thread only; owned by HttpUpstream. An exchange whose time is over, or that must make
+/// room, is ended and reported by Exchange::Progressed like any other end.
 class ExchangeTable {
  public:
   ExchangeTable(HttpContext& context, Exchange::Progressed progressed);
 
   bool empty() const { return exchanges_.empty(); }
-  /// Whether one is neither answered nor a stream that stays open, nor survives an
+  /// Whether an exchange is unanswered, is no stream that stays open, and does not survive an
   /// upgrade.
   bool has_unfinished(bool server_stream_resumes) const;
   Exchange* find(UpstreamId id) const;
-  /// In the order in which they were begun.
+  /// In order of start.
   std::vector<UpstreamId> ids() const;
 
   void begin(Outgoing&& message);
-  /// One that the previous process began.
+  /// A message that the previous process sent.
   void restore(SavedMessage message);
-  /// Closes it. Not destroyed before the end of the turn.
+  /// Closes it; destroyed at the end of the turn.
   void remove(UpstreamId id);
-  /// Its deadline may have come nearer.
+  /// Its deadline may be earlier now.
   void watch(const Exchange& exchange);
-  /// Something has happened to all of them.
+  /// Applies a change to all.
   template <class Change>
   void change_all(Change&& change) {
     for (const auto& [id, exchange] : exchanges_) {
@@ -126,8 +124,8 @@ class ExchangeTable {
       watch(*exchange);
     }
   }
-  /// Something was accumulated, or given up: if the buffers are full, the largest answer that is
-  /// accumulating ends, soon.
+  /// Buffers have grown or shrunk: if they are full for too long, the largest accumulating answer
+  /// is ended.
   void note_buffers();
 
  private:
@@ -140,8 +138,8 @@ class ExchangeTable {
   const Exchange::Progressed progressed_;
   Map exchanges_;
   SpareNodes<Map> spare_;
-  DeadlineTimer clock_;        ///< of requests: far away, and seldom moved
-  DeadlineTimer short_clock_;  ///< of what ends soon; cleared when nothing is under way
+  DeadlineTimer clock_;        ///< for requests: distant and seldom changed
+  DeadlineTimer short_clock_;  ///< for short deadlines; cleared when nothing is under way
   DeadlineTimer relief_;       ///< when the buffers have been full for too long
 };
 

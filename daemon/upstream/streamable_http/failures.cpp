@@ -46,10 +46,10 @@ StreamRefusal stream_refusal(int status, std::string_view error, SessionNamedBy 
 
 namespace {
 
-/// How much of a body is looked through for something to tell.
+/// How much of a body is searched for a text.
 constexpr std::size_t longest_look = 4096;
 
-/// The title of a web page, else its first text between tags; any other body as it is.
+/// The title of a web page, else its first text between tags; any other body unchanged.
 std::string_view text_of(std::string_view body) {
   constexpr std::string_view blank = " \t\r\n";
   const auto trimmed = [blank](std::string_view text) {
@@ -89,8 +89,7 @@ ErrorKind kind_of(CURLcode code) {
   }
 }
 
-/// What a server on a port that speaks no TLS, or only versions that are not spoken here, looks
-/// like in OpenSSL's words.
+/// Whether OpenSSL's message means that the server's port has no TLS, or no common version.
 bool speaks_no_tls(std::string_view detail) {
   for (const std::string_view what : {"wrong version number", "http request", "packet length"}) {
     if (detail.find(what) != detail.npos) return true;
@@ -127,8 +126,8 @@ bool refuses_certificate(std::string_view detail) {
   return false;
 }
 
-/// Whether a connection that could not be made will not come about by itself either. Where curl's
-/// words are of a kept connection that was found dead just before, another try has to tell.
+/// Whether a failed connection would fail again. If curl's message is about a kept connection that
+/// was found dead just before, only another attempt can show that.
 bool is_definitive(CURLcode code, std::string_view detail) {
   if (detail.starts_with("Send failure") || detail.starts_with("Recv failure")) return false;
   switch (code) {
@@ -145,7 +144,7 @@ bool is_definitive(CURLcode code, std::string_view detail) {
   }
 }
 
-/// The message in a body: the body itself, or the data of its first event with an error in it.
+/// The message in a body: the body itself, or the data of its first event with an error.
 std::string first_message(const ResponseHead& head, const std::string& body) {
   if (!head.is_event_stream()) return body;
   struct First final : SseSink {
@@ -162,8 +161,8 @@ std::string first_message(const ResponseHead& head, const std::string& body) {
   return first.message;
 }
 
-/// The error object of a JSON-RPC error. That an answer which is about no request has no `id` at
-/// all is common among servers.
+/// The error object of a JSON-RPC error. Many servers omit the `id` of an error that belongs to no
+/// request.
 std::string error_in(std::string message) {
   const std::string bytes = message;
   const auto parsed = parse_frame(std::move(message));
@@ -178,7 +177,7 @@ std::string error_in(std::string message) {
   return error && is_object(*error) ? std::string(*error) : std::string();
 }
 
-/// curl's text without how long it took: one failure that goes on stays one text, and is said once.
+/// curl's message without durations: so a persisting failure keeps one text and is logged once.
 std::string without_duration(std::string text) {
   constexpr std::string_view before = " after ", unit = " ms";
   for (std::size_t at = 0; (at = text.find(before, at)) != text.npos; at += before.size()) {
@@ -190,7 +189,7 @@ std::string without_duration(std::string text) {
   return text;
 }
 
-/// The error object with every secret in it redacted; nothing if that leaves no JSON.
+/// The error object with all secrets redacted; empty if the result is not JSON.
 std::string error_without_secrets(const HttpContext& context, const std::string& error) {
   std::string shown = context.without_secrets(error);
   return is_json_object(shown) ? shown : std::string();
@@ -198,7 +197,7 @@ std::string error_without_secrets(const HttpContext& context, const std::string&
 
 }  // namespace
 
-// curl's own times and addresses of a connection come only after TLS, or did in some versions.
+// curl's own times and addresses are set only after TLS, at least in some versions.
 TransferProgress::Reached reached_by(CURL* handle, bool connected, bool sent) {
   using Reached = TransferProgress::Reached;
   if (sent) return Reached::request;
@@ -221,7 +220,7 @@ Failure failure_of_transfer(const HttpContext& context, int curl_result,
     failure.kind = ErrorKind::closed;
   } else if (sent && refuses_certificate(progress.detail)) {
     failure.kind = ErrorKind::tls;
-    sent = false;  // with TLS 1.3 the refusal comes behind the request, which was not read
+    sent = false;  // with TLS 1.3 the refusal follows the request, which was not read
     failure.definitive = true;
   } else if (!sent && failure.kind == ErrorKind::closed) {
     failure.kind = ErrorKind::connect;
@@ -277,7 +276,7 @@ Failure failure_of_status(const HttpContext& context, const ResponseHead& head,
   std::string message = first_message(head, body);
   make_single_line(message);
   failure.error_object = error_in(std::move(message));
-  // Cut behind that: of a secret that was cut nothing would be recognized.
+  // Cut afterwards: a truncated secret would not be recognized.
   const std::string start = context.without_secrets(body).substr(0, longest_look);
   std::string text = printable(text_of(start));
   if (failure.kind == ErrorKind::auth && !failure.error_object.empty()) {

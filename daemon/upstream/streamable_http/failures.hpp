@@ -14,56 +14,56 @@ namespace bridge {
 
 class HttpContext;
 
-/// How a request named the session that it was sent in.
+/// How a request named its session.
 enum class SessionNamedBy : std::uint8_t {
   nothing,   ///< it opens one, or the server gave no id
   header,    ///< Mcp-Session-Id
   endpoint,  ///< the URL that it was posted to (HTTP+SSE)
 };
 
-/// What a refusal says about the session (MCP 2025-11-25, "Session Management"; BEHAVIOUR,
+/// The meaning of a refusal for the session (MCP 2025-11-25, "Session Management"; BEHAVIOUR,
 /// "Session: a lost session" and "Session: suspected loss"). `error`: the JSON-RPC error object in
-/// its body; may be empty. Pure.
+/// its body, or empty. Pure.
 SessionVerdict session_verdict(int status, std::string_view error, SessionNamedBy named_by);
 
 /// What a refusal of the server stream means.
 enum class StreamRefusal : std::uint8_t {
   not_offered,   ///< the server has none
-  lost_session,  ///< the session it was to be opened in is no longer known
-  passing,       ///< another time
+  lost_session,  ///< the session of the request is unknown
+  passing,       ///< temporary
 };
 
-/// The same for a try to open the server stream (MCP 2025-11-25, "Listening for Messages from the
-/// Server"). `was_open`: in this session; then one odd answer (of a gateway, say) does not end it
-/// for good. Pure.
+/// The meaning of a refused server stream (MCP 2025-11-25, "Listening for Messages from the
+/// Server"). `was_open`: in this session; then one odd answer (of a gateway, for example) is not
+/// final. Pure.
 StreamRefusal stream_refusal(int status, std::string_view error, SessionNamedBy named_by,
                              bool was_open);
 
-/// How much is kept of the body of a stream's refusal.
+/// Bytes kept of the body of a refusal.
 constexpr std::size_t max_refusal = 64u << 10;
 
-/// How far a transfer had come when it failed.
+/// How far a failed transfer had come.
 struct TransferProgress {
   enum class Reached : std::uint8_t {
     nothing,  ///< the name was being resolved
-    address,  ///< the connection was being made, also through a proxy
-    peer,     ///< the TLS handshake was under way
-    request,  ///< the request may have left
+    address,  ///< the connection was being made, perhaps through a proxy
+    peer,     ///< during the TLS handshake
+    request,  ///< the request may have been sent
   };
   Reached reached = Reached::nothing;
-  std::string_view detail{};  ///< curl's own words; may be empty
+  std::string_view detail{};  ///< curl's message; may be empty
 };
 
-/// Of a handle whose transfer is over. `connected`: CurlTransfer::was_connected(); `sent`: curl
+/// For a handle whose transfer is over. `connected`: CurlTransfer::was_connected(); `sent`: curl
 /// began to send the request.
 TransferProgress::Reached reached_by(CURL* handle, bool connected, bool sent);
 
-/// A transfer that curl could not carry out (BEHAVIOUR, "Errors: kinds").
+/// For a transfer that curl could not complete (BEHAVIOUR, "Errors: kinds").
 Failure failure_of_transfer(const HttpContext& context, int curl_result,
                             const TransferProgress& progress);
 
-/// A response with an error status (BEHAVIOUR, "Errors: what errors say"); `body` as it came.
-/// Nothing secret in the failure.
+/// For a response with an error status (BEHAVIOUR, "Errors: what errors say"); `body` unchanged.
+/// The failure contains nothing secret.
 Failure failure_of_status(const HttpContext& context, const ResponseHead& head,
                           const std::string& body);
 

@@ -10,8 +10,8 @@
 namespace bridge {
 namespace {
 
-/// curl reads up to a hundred times in a row from who sends as fast: what that makes is held at
-/// once, and small messages take nearly three times their size: a megabyte at most, so.
+/// curl reads up to a hundred times in a row from a fast sender; everything is held at once, and
+/// small messages take nearly three times their size: so at most a megabyte.
 constexpr long read_size = 4096;
 
 }  // namespace
@@ -87,7 +87,7 @@ void UpstreamGetStream::begin_get() {
         LogLevel::warning, "unusable event id",
         "the server stream cannot be resumed: its event id is too long or not valid in a header; notifications may be lost");
   }
-  // The handle is not given back: its keep-alive settings are its own.
+  // The handle is not given back because of its keep-alive settings.
   CURL* const h =
       transfer_.prepare(context_.handles().take(), context_.stream_headers(last_event_id));
   set_stream(h);
@@ -189,11 +189,11 @@ void UpstreamGetStream::refused() {
     events_.lost_session();
     return;
   }
-  if (head.status == 401 || head.status == 403) {  // the next try has the token that is had by then
+  if (head.status == 401 || head.status == 403) {  // the next attempt uses the current token
     const bool is_public = context_.options().proxy.empty() && transfer_.is_peer_public();
     context_.token().refused(token_generation_, {head.status, head.www_authenticate, is_public});
   }
-  // 401, 403, 409, 429 and what is odd: another time.
+  // 401, 403, 409, 429 and unexpected answers: later.
   if (head.retry_after) pace_.wait_once(*head.retry_after);
   connect_later(true);
 }

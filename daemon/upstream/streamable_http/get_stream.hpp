@@ -22,13 +22,13 @@
 
 namespace bridge {
 
-/// When the server stream is opened again (BEHAVIOUR, "Streamable HTTP: server stream"; the
-/// server's `retry`: HTML, "Server-sent events"): at once, also after the first failure, then with
-/// growing delays; never sooner than the server wants, and never more than two openings a second.
-/// Pure but for its back-off.
+/// When the server stream is reopened (BEHAVIOUR, "Streamable HTTP: server stream"; the server's
+/// `retry`: HTML, "Server-sent events"): at once, also after the first failure, then with growing
+/// delays; never earlier than the server wants, at most two openings a second. Pure but for its
+/// back-off.
 class StreamPace {
  public:
-  /// A new session: nothing of an older one counts.
+  /// A new session: starts afresh.
   void reset() {
     was_good();
     retry_.reset();
@@ -37,15 +37,15 @@ class StreamPace {
   /// An opening begins.
   void begin(SteadyTime now) { begun_ = now; }
   bool has_lived_long(SteadyTime now) const { return now - begun_ >= std::chrono::seconds(30); }
-  /// The stream was of use: failures before it no longer count.
+  /// The stream was useful: earlier failures no longer count.
   void was_good() {
     backoff_.reset();
     failures_ = 0;
   }
-  /// It was not. False: so often in a row that it is given up; a negative `bound` is none.
+  /// The opening failed. False: too many consecutive failures; a negative `bound`: no limit.
   bool failed(int bound) { return ++failures_ < bound || bound < 0; }
 
-  /// From now on.
+  /// For all later openings.
   void set_retry(std::chrono::milliseconds delay) {
     retry_ = std::min<std::chrono::milliseconds>(delay, std::chrono::hours(1));
   }
@@ -55,7 +55,7 @@ class StreamPace {
   }
 
   SteadyTime earliest(SteadyTime now) const { return std::max(now, begun_ + between_openings); }
-  /// `failed`: the last opening did.
+  /// `failed`: whether the last opening failed.
   SteadyTime next(SteadyTime now, bool failed) {
     std::chrono::milliseconds delay = retry_.value_or(std::chrono::milliseconds(0));
     if (const auto wait = std::exchange(wait_once_, std::nullopt)) delay = std::max(delay, *wait);
@@ -64,27 +64,27 @@ class StreamPace {
   }
 
  private:
-  /// A little more than half a second: two a second also as the server sees them arrive.
+  /// A little more than half a second, so that the server also sees at most two a second.
   static constexpr std::chrono::milliseconds between_openings{525};
 
   SteadyTime begun_{};
-  int failures_ = 0;  ///< in a row
+  int failures_ = 0;  ///< consecutive
   Backoff backoff_;
   std::optional<std::chrono::milliseconds> retry_;
   std::optional<std::chrono::milliseconds> wait_once_;
 };
 
-/// What came on a stream of the server's own and was not taken yet: messages, and the requests
-/// whose answers were over --max-frame. Pure. Memory: what came in one turn.
+/// Messages from a stream of the server's own that were not taken yet, and the requests whose
+/// answers were over --max-frame. Pure. Memory: what arrives in one turn.
 class StreamMessages {
  public:
-  /// The data of an event. `{}` is what some servers keep their streams awake with.
+  /// The data of an event. Some servers send `{}` to keep streams open.
   void add(ReceivedText data, std::string event_id = {}) {
     if (data.bytes.empty() || data.bytes == "{}") return;
     make_single_line(data);
     messages_.push_back({std::move(data), std::move(event_id)});
   }
-  /// An event was over the limit: both ends of its data.
+  /// An event was over the limit: the beginning and end of its data.
   void add_oversized(std::string_view beginning, std::string_view end) {
     if (const auto id = id_of_oversized_answer(beginning, end))
       oversized_answers_.push_back(static_cast<UpstreamId>(*id));
@@ -97,7 +97,7 @@ class StreamMessages {
     event_id_ = std::move(message->event_id);
     return std::move(message->data);
   }
-  /// Of the event that the last one came in, or of one before.
+  /// Of the event of the last message, or an earlier one.
   const std::string& event_id() const { return event_id_; }
   std::optional<UpstreamId> next_oversized_answer() { return take(oversized_answers_); }
   void clear() {
@@ -125,57 +125,57 @@ class StreamMessages {
   std::deque<UpstreamId> oversized_answers_;
 };
 
-/// What the owner of a server stream hears: on the loop's thread, outside of curl, and never from
+/// Reports to the owner of a server stream: on the loop's thread, outside of curl, never from
 /// within a call of UpstreamGetStream.
 struct GetStreamEvents {
-  /// Messages came (UpstreamGetStream::messages) or the state changed.
+  /// Messages arrived (UpstreamGetStream::messages), or the state changed.
   std::function<void()> progressed;
-  /// The upstream does not know the session whose stream was open before.
+  /// The upstream does not know the session whose stream was open.
   std::function<void()> lost_session;
 };
 
-/// The GET on which the upstream speaks by itself, kept open for the session's life (MCP
-/// 2025-11-25, "Listening for Messages from the Server"; BEHAVIOUR, "Streamable HTTP: server
-/// stream"): reopened at once, then with back-off, never more than two openings a second.
+/// The GET for the upstream's own messages, kept open during the session (MCP 2025-11-25,
+/// "Listening for Messages from the Server"; BEHAVIOUR, "Streamable HTTP: server stream"): reopened
+/// at once, then with back-off, at most twice a second.
 ///
-/// The loop's thread only; owned by HttpUpstream, as its owner is. Memory: one event of at most
-/// --max-frame, the messages of one turn, of a refusal 64 KiB. No error ends it but a refusal that
-/// says there is none, or --stream-retries failures in a row; state() says so.
+/// The loop's thread only; owned by HttpUpstream. Memory: one event of at most --max-frame, the
+/// messages of one turn, 64 KiB of a refusal. It stays closed only after a refusal that says the
+/// server has none, or after --stream-retries consecutive failures; see state().
 class UpstreamGetStream final : private TransferReceiver, private SseSink {
  public:
   UpstreamGetStream(EventLoop& loop, HttpContext& context, GetStreamEvents events);
-  /// For a new session: nothing of an older one is resumed.
+  /// For a new session: nothing is resumed.
   void open();
-  /// For one that another daemon has opened: resumed behind this event, if there is one.
+  /// For an earlier daemon's session: resumed after this event, if any.
   void open(const std::string& last_event_id);
-  /// Closes the connection and opens another, resuming.
+  /// Closes the connection and resumes on a new one.
   void reopen();
   void close();
-  /// Others reach the upstream: if the last try could not, the next one need not wait longer.
+  /// The upstream is reachable: if the last attempt was not answered, the next one is made now.
   void retry_soon();
 
   ServerStream state() const { return state_; }
-  /// Whether a try to open it was answered with a refusal since this was asked last.
+  /// Whether an attempt was refused since the last call.
   bool take_refusal();
   StreamMessages& messages() { return messages_; }
-  /// Of the last message that was taken; when all are, of the last event.
+  /// Of the last taken message; if all are taken, of the last event.
   const std::string& last_event_id() const {
     return messages_.empty() ? parser_.last_event_id() : messages_.event_id();
   }
 
  private:
-  /// What there was of the stream in this session.
+  /// The state of the stream in this session.
   enum class Opened : std::uint8_t {
     never,
-    before,     ///< the one under way is not open yet
-    silent,     ///< it is, and nothing was said on it
+    before,     ///< not open yet
+    silent,     ///< open, without data so far
     with_data,  ///< something was
   };
-  /// How the last try has failed, until that was handled.
+  /// The unprocessed failure of the last attempt.
   enum class LastTry : std::uint8_t {
     of_no_note,
-    unreachable,  ///< it found no connection
-    refused,      ///< it was answered, but with a refusal
+    unreachable,  ///< no connection
+    refused,      ///< refused
   };
 
   void begin(const std::string& last_event_id, Opened opened);
@@ -203,7 +203,7 @@ class UpstreamGetStream final : private TransferReceiver, private SseSink {
   ServerStream state_ = ServerStream::off;
   Opened opened_ = Opened::never;
   LastTry last_try_ = LastTry::of_no_note;
-  bool said_none_ = false;  ///< in the log, once in the daemon's life
+  bool said_none_ = false;  ///< logged once per daemon
   int token_generation_ = 0;
   std::uint64_t oversized_ = 0;
   HttpTransfer transfer_;

@@ -14,9 +14,9 @@ namespace bridge {
 namespace {
 
 constexpr std::size_t max_idle = 16;
-/// What curl reads at once. The buffer stays with a handle.
+/// The size of curl's receive buffer, which stays with a handle.
 constexpr long receive_piece = 64L << 10;
-/// For so long more unused ones are kept.
+/// How long unused handles beyond the limit are kept.
 constexpr std::chrono::milliseconds surplus_time{500};
 
 bool has_been_connected(CURL* handle) {
@@ -83,7 +83,7 @@ void HandlePool::give_back(CurlHandle handle) {
   surplus_timer_.set_after(surplus_time);
 }
 
-/// Those that were not used since the timer was set: of a burst that is over all but a few.
+/// Destroys handles that were unused since the timer was set: after a burst all but a few.
 void HandlePool::drop_surplus() {
   const std::size_t spare = idle_.size() - std::min(idle_.size(), max_idle);
   const std::size_t dropped = std::min(unused_, spare);
@@ -96,8 +96,8 @@ void HandlePool::drop_surplus() {
 
 namespace {
 
-/// From a body of a certain size on curl asks the server whether it wants it, and waits for the
-/// answer, unless it is told not to: 1 MiB in 7.88 and 8.14.
+/// For larger bodies (1 MiB in 7.88 and 8.14) curl first asks the server whether it wants the body,
+/// unless told not to.
 constexpr std::size_t asked_before = 64u << 10;
 const std::vector<std::string> no_question{"Expect:"};
 
@@ -138,8 +138,8 @@ void HttpContext::forget_headers() {
   stateless_headers_.reset();
 }
 
-// For each POST curl looks through the list for ten names, so it is short, and the names that it
-// finds come first.
+// For each POST curl searches the list for ten names, so the list is short, and names that it finds
+// come first.
 HeaderList HttpContext::post_headers(const Outgoing& message) {
   if (headers_token_ != token_.generation()) {
     headers_token_ = token_.generation();
@@ -193,7 +193,7 @@ void HttpContext::reconfigure(const HttpOptions& options) {
   options_.request_max = options.request_max;
   options_.pause_timeout = options.pause_timeout;
   options_.stream_retries = options.stream_retries;
-  // Another file is another option, which changes only with a restart.
+  // Another file name is a changed option, which needs a restart.
   if (options.ca_file == options_.ca_file &&
       options.client_certificate == options_.client_certificate &&
       options.client_key == options_.client_key) {

@@ -17,25 +17,25 @@
 
 namespace bridge {
 
-/// curl's handles for requests to one upstream, with everything set that all of them need.
+/// Prepared curl handles for requests to one upstream.
 ///
-/// The loop's thread only; a part of HttpContext. Memory: at most 16 unused handles, some
-/// 70 KiB each; but for the second after a burst, in which as many clients call again.
+/// The loop's thread only; a part of HttpContext. Memory: at most 16 unused handles, some 70 KiB
+/// each; in the second after a burst as many as the burst used.
 class HandlePool {
  public:
   /// All of them outlive this.
   HandlePool(CurlLoop& curl, const HttpOptions& options, ByteBudget& budget);
 
-  /// One of those given back, or a new one.
+  /// An unused handle, or a new one.
   CurlHandle take();
-  /// For what is not to stay with a handle: it is not given back.
+  /// A handle that will not be given back, because it is changed.
   CurlHandle make();
-  /// For the next taker. One whose last transfer had no connection is destroyed instead: libcurl
-  /// 8.14 loses the name that it looked up for it when it is used again.
+  /// For the next user. A handle whose last transfer had no connection is destroyed: libcurl 8.14
+  /// loses the name that it looked up for it when the handle is used again.
   void give_back(CurlHandle handle);
-  /// Where their requests go.
+  /// Sets the URL of requests.
   void set_url(const std::string& url);
-  /// The options have changed: none of those given back is used again.
+  /// The options have changed: unused handles are destroyed.
   void clear() { idle_.clear(); }
 
  private:
@@ -47,16 +47,16 @@ class HandlePool {
 
   CurlLoop& curl_;
   const HttpOptions& options_;
-  ByteBudget& budget_;                     ///< is told what a burst has left behind
-  std::unique_ptr<void, UrlCleanup> url_;  ///< parsed once: else curl parses it for every request
+  ByteBudget& budget_;                     ///< learns how much a burst has freed
+  std::unique_ptr<void, UrlCleanup> url_;  ///< parsed once, not by curl for every request
   std::vector<CurlHandle> idle_;
-  std::size_t unused_ = 0;  ///< of the idle ones, since the timer was set
+  std::size_t unused_ = 0;  ///< unused handles since the timer was set
   DeadlineTimer surplus_timer_;
 };
 
-/// What the transfers to one upstream share: options, the session's headers, handles. Owned by
-/// HttpUpstream; outlives its transfers. The loop's thread only. BEHAVIOUR, "Streamable HTTP:
-/// requests" and "Connections". Memory: texts of bounded length (header_limit) and the HandlePool.
+/// What the transfers to one upstream share: options, the session's headers, handles (BEHAVIOUR,
+/// "Streamable HTTP: requests" and "Connections"). Owned by HttpUpstream; outlives its transfers.
+/// The loop's thread only. Memory: texts of bounded length (header_limit) and the HandlePool.
 class HttpContext {
  public:
   HttpContext(CurlLoop& curl, HttpOptions options, AccessToken& token, ByteBudget& budget,
@@ -70,56 +70,56 @@ class HttpContext {
 
   HandlePool& handles() { return handles_; }
 
-  /// The headers of a message's POST: of one that is stateful in this session, or before there is
-  /// one; of any other without a session.
+  /// The headers of a message's POST: with the session for a stateful message, or before there is
+  /// one; otherwise without.
   HeaderList post_headers(const Outgoing& message);
   /// The headers of a GET or DELETE. `last_event_id` may be empty.
   HeaderList stream_headers(const std::string& last_event_id) const;
 
   void set_session_id(std::string id);
   void set_protocol_version(std::string version);
-  /// Of the messages that are sent outside of a session.
+  /// The version of messages sent outside of a session.
   void set_stateless_version(std::string version);
   AccessToken& token() { return token_; }
   bool offers_login() const { return token_.login() != nullptr; }
-  /// What SIGHUP may change: headers, timeouts, what the files of certificates hold.
+  /// SIGHUP: applies headers, timeouts, and the contents of certificate files.
   void reconfigure(const HttpOptions& options);
   void forget_session();
 
-  /// Messages go to this URL instead, and what they are answered comes on a stream of its own: the
-  /// bodies of their answers say nothing (HTTP+SSE). Empty: as usual.
+  /// Messages go to this URL instead, and their answers come on a stream of its own, so bodies of
+  /// responses are ignored (HTTP+SSE). Empty: as usual.
   void set_endpoint(const std::string& url);
   bool answers_elsewhere() const { return !endpoint_.empty(); }
-  /// A sign of life on that stream.
+  /// Something arrived on that stream.
   void note_activity() { last_activity_ = now(); }
   std::chrono::steady_clock::time_point last_activity() const { return last_activity_; }
   /// The URL for a message.
   const std::string& post_url() const { return endpoint_.empty() ? options_.url : endpoint_; }
 
-  /// Whether the server stream is open: kept up by HttpUpstream.
+  /// Whether the server stream is open; maintained by HttpUpstream.
   bool has_server_stream() const { return has_server_stream_; }
   void set_server_stream(bool is_open) { has_server_stream_ = is_open; }
 
   const std::string& session_id() const { return session_id_; }
-  /// By what a message that is sent now names its session.
+  /// How a message sent now names its session.
   SessionNamedBy session_named_by(bool is_stateful) const {
     if (!is_stateful) return SessionNamedBy::nothing;
     if (answers_elsewhere()) return SessionNamedBy::endpoint;
     return session_id_.empty() ? SessionNamedBy::nothing : SessionNamedBy::header;
   }
 
-  /// For how long a connection may have been idle before a message that must not be repeated.
+  /// The longest idle time of a connection for a message that must not be repeated.
   static constexpr std::chrono::seconds usual_max_idle{4};
   std::chrono::seconds max_idle() const { return max_idle_; }
   void set_max_idle(std::chrono::seconds idle) { max_idle_ = idle; }
 
-  /// Kept up by the transfers.
+  /// Maintained by the transfers.
   UpstreamCounts& counts() { return counts_; }
   const UpstreamCounts& counts() const { return counts_; }
 
-  /// Token, session id, values of headers.
+  /// Token, session id, header values.
   std::vector<std::string> secrets() const;
-  /// `text` with every secret in it redacted.
+  /// `text` with every secret redacted.
   std::string without_secrets(std::string text) const;
 
  private:
@@ -135,12 +135,12 @@ class HttpContext {
   ByteBudget& budget_;
   Log& log_;
   HandlePool handles_;
-  HeaderList post_headers_;       ///< of stateful messages
-  HeaderList stateless_headers_;  ///< of the others
+  HeaderList post_headers_;       ///< for stateful messages
+  HeaderList stateless_headers_;  ///< for other messages
   int headers_token_ = 0;         ///< the token's generation in both
   std::string session_id_;
   std::string protocol_version_;   ///< of the session
-  std::string stateless_version_;  ///< of the messages outside of it
+  std::string stateless_version_;  ///< of messages outside of it
   std::string endpoint_;
   bool has_server_stream_ = false;
   std::chrono::steady_clock::time_point last_activity_{};

@@ -102,7 +102,7 @@ void HttpUpstream::begin_exchange(Outgoing&& message) {
   exchanges_.begin(std::move(message));
 }
 
-// Waiting messages are sent with it first, however short its life is.
+// Waiting messages are sent first, even if the token is short-lived.
 void HttpUpstream::token_arrived(const std::optional<Failure>& failure) {
   if (!failure) {
     if (const auto event_id = std::exchange(resumed_after_, std::nullopt)) stream_.open(*event_id);
@@ -181,10 +181,10 @@ bool HttpUpstream::session_opened(const OpenedSession& session) {
     context_.set_session_id(std::string(session.left->id));
     set_stream_state(ServerStream::waiting);
     resumed_after_ = std::string(session.left->last_event_id);
-    // Else the message that asks whether the session is there fetches one.
+    // Otherwise the message that checks the session fetches a token.
     if (token_.is_there()) stream_.open(*std::exchange(resumed_after_, std::nullopt));
   }
-  // Not to be told from within this call.
+  // Not reported from within this call.
   if (stream_.state() != ServerStream::waiting) soon_.schedule();
   return true;
 }
@@ -194,10 +194,10 @@ void HttpUpstream::refresh_connections() {
   stream_.reopen();
 }
 
-// What the head of an answer tells about the session and the connection.
+// Takes over what the head of an answer says about session and connection.
 void HttpUpstream::learn_from(const Exchange& exchange) {
   const ResponseHead& head = exchange.head();
-  // A late answer may name a session that is over.
+  // A late answer may name an old session.
   if (!head.session_id.empty() && exchange.may_name_session() &&
       (exchange.opens_session() || context_.session_id().empty())) {
     if (fits_header(head.session_id, header_limit::session_id)) {
@@ -246,7 +246,7 @@ void HttpUpstream::exchange_progressed(UpstreamId id) {
   exchanges_.note_buffers();
 }
 
-/// Once a message: 401, or 403 for another scope (BEHAVIOUR, "Authorization").
+/// Once per message: 401, or 403 for another scope (BEHAVIOUR, "Authorization").
 bool HttpUpstream::try_another_token(const Exchange& exchange, Ending& ending) {
   if (!ending.failure || !ending.unanswered) return false;
   const int status = ending.failure->status;
@@ -346,7 +346,7 @@ void HttpUpstream::end(std::function<void()> done) {
   session_delete_ = std::make_unique<SessionDelete>(context_, std::move(done));
 }
 
-// A session that outlives this daemon or its process.
+// Sessions that outlive the daemon or its process.
 
 std::optional<SessionReference> HttpUpstream::session_reference() const {
   if (!is_in_session_) return std::nullopt;

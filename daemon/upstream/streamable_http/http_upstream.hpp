@@ -12,11 +12,11 @@
 
 namespace bridge {
 
-/// The DELETE that ends the session (MCP 2025-11-25, "Session Management"). Its result is ignored,
-/// and it takes 2 s at most. The loop's thread only; `context` outlives it.
+/// The DELETE that ends the session (MCP 2025-11-25, "Session Management"). Its result is ignored;
+/// it takes at most 2 s. The loop's thread only; `context` outlives it.
 class SessionDelete final : private TransferReceiver {
  public:
-  /// Begins at once; `done` is called once, from the loop, unless this is destroyed before.
+  /// Starts at once; `done` is called once, from the loop, unless this is destroyed before.
   SessionDelete(HttpContext& context, std::function<void()> done);
   SessionDelete(const SessionDelete&) = delete;
   SessionDelete& operator=(const SessionDelete&) = delete;
@@ -35,10 +35,10 @@ class SessionDelete final : private TransferReceiver {
 /// The upstream over Streamable HTTP (MCP 2025-11-25, "Transports"; BEHAVIOUR, "Streamable HTTP"):
 /// a POST for each message, and a GET for the server's own messages.
 ///
-/// The loop's thread only; owned by the daemon, or by the SseUpstream before it. Memory: what an
-/// Exchange holds of each message under way, and what waits (UnsentMessages). Times are those of
-/// HttpOptions, in milliseconds; ExchangeTable, UpstreamGetStream and the token's source enforce
-/// the deadlines. Every result of a message is a value, an Ending.
+/// The loop's thread only; owned by the daemon, or by the SseUpstream. Memory: an Exchange per
+/// message under way, and UnsentMessages. Timeouts are those of HttpOptions, in milliseconds,
+/// enforced by ExchangeTable, UpstreamGetStream and the token's source. Every result of a message
+/// is a value, an Ending.
 class HttpUpstream final : public Upstream {
  public:
   HttpUpstream(EventLoop& loop, HttpOptions options, const AuthOptions& auth, ByteBudget& budget,
@@ -62,15 +62,15 @@ class HttpUpstream final : public Upstream {
   AccessToken* token() override { return &token_; }
   std::vector<std::string> secrets() const override;
 
-  // For HTTP+SSE, which sends its messages through this.
+  // For HTTP+SSE, which sends messages through this.
   HttpContext& context() { return context_; }
-  /// These have been answered, on whatever stream: theirs may end in their own time.
+  /// These requests were answered on some stream; their own streams may end later.
   void settle(const AnsweredRequests& answered);
-  /// Ends all messages of a session that is lost; those that may be repeated are given back. Not
-  /// from within a call of one of its events.
-  void end_all(const Failure& failure);
-  /// The answer to it has come on a stream of the server's own, but was over --max-frame. Not from
+  /// Ends all messages of a lost session; those that may be repeated are given back. Not from
   /// within a call of one of its events.
+  void end_all(const Failure& failure);
+  /// The answer came on the server's own stream, but was over --max-frame. Not from within a call
+  /// of one of its events.
   void end_oversized(UpstreamId id);
 
  private:
@@ -81,7 +81,7 @@ class HttpUpstream final : public Upstream {
   bool try_another_token(const Exchange& exchange, Ending& ending);
   void begin_exchange(Outgoing&& message);
   void begin_unsent();
-  /// The next process resumes the server stream after its last event.
+  /// Whether the next process resumes the server stream after its last event.
   bool stream_resumes() const;
   void begin_unsent_with_token();
   void report_soon();
@@ -98,11 +98,11 @@ class HttpUpstream final : public Upstream {
   UpstreamGetStream stream_;
   ServerStream reported_ = ServerStream::off;
   UndeliveredEndings undelivered_;
-  Deferred soon_;  ///< for what must not be reported from within a call of ours
+  Deferred soon_;  ///< for reports that must not be made from within a call
   std::unique_ptr<SessionDelete> session_delete_;
   std::optional<std::string>
-      resumed_after_;           ///< the event id of a server stream that waits for the token
-  bool is_in_session_ = false;  ///< and that has a reference
+      resumed_after_;           ///< event id of a server stream that waits for the token
+  bool is_in_session_ = false;  ///< with a reference to it
   bool unreachable_ = false;    ///< the last message found no connection
 };
 
