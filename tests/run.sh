@@ -85,7 +85,7 @@ say "the peers from npm"
 install_peers
 install_promtool
 build release
-# That each file compiles alone is a test of its own (structure.alone).
+# That each file compiles alone is a suite of its own (tests/all.sh alone).
 build asan -DMCP_BRIDGE_RELEASE_DIR="$PWD/build/release" -DMCP_BRIDGE_UNITY=ON
 
 say "testing"

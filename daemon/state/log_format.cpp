@@ -1,5 +1,6 @@
 #include "state/log_format.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <optional>
