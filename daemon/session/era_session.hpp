@@ -40,9 +40,7 @@ struct EraRefusal {
 /// Parts: Opening (the steps), UpstreamListen and EventStreams (the server's notifications in the
 /// modern era), HealthCheck (whether the server still answers), decide_retry() (retry or failure),
 /// Retries (held messages and the time of the next retry).
-class EraSession final : private Opening::Events,
-                         private UpstreamListen::Events,
-                         private Retries::Events {
+class EraSession {
  public:
   /// For the status.
   enum class State {
@@ -73,7 +71,7 @@ class EraSession final : private Opening::Events,
   State state() const;
   Era era() const { return sender_.era(); }
   bool is_modern() const { return sender_.is_modern(); }
-  bool is_open() const override { return phase_ == Phase::open; }
+  bool is_open() const { return phase_ == Phase::open; }
   /// Not open, not being opened, not refused.
   bool is_idle() const { return phase_ == Phase::idle; }
   /// Whether the session is open, or could be: no attempt was made, or the last one succeeded.
@@ -169,6 +167,10 @@ class EraSession final : private Opening::Events,
   bool has_ended() const { return std::holds_alternative<Ended>(life_); }
 
  private:
+  friend class Opening;
+  friend class Retries;
+  friend class UpstreamListen;
+
   enum class Phase : std::uint8_t {
     idle,
     opening,
@@ -207,16 +209,29 @@ class EraSession final : private Opening::Events,
   void begin_watching();
   void close_streams();
   void answer_initialize();
-  void listen_changed(ServerStream state) override;
-  void listen_acknowledged() override { events_->listen_acknowledged(); }
-  void listen_resumed(const SubscriptionFilter& filter) override {
-    events_->listen_resumed(filter);
-  }
+  // From UpstreamListen.
+  void listen_changed(ServerStream state);
+  /// The server now notifies the requested filter (listened_to()).
+  void listen_acknowledged() { events_->listen_acknowledged(); }
+  /// The stream is open again; changes covered by this filter may have been missed.
+  void listen_resumed(const SubscriptionFilter& filter) { events_->listen_resumed(filter); }
 
   // Results of an opening: era_session_opening.cpp.
-  void probe_found_modern(std::string discover_result) override;
-  void probe_found_legacy(bool for_good, Failure refusal) override;
-  void probe_failed(Failure failure) override;
+  // From Opening.
+  /// The server is modern; its DiscoverResult.
+  void probe_found_modern(std::string discover_result);
+  /// The server is legacy, permanently if `for_good`. `refusal`: its answer.
+  void probe_found_legacy(bool for_good, Failure refusal);
+  /// The probe had no result: the server is unreachable, refuses every request, or has no common
+  /// version.
+  void probe_failed(Failure failure);
+  /// `initialize` timed out.
+  void initialize_unanswered();
+  /// What to restore in the new session.
+  SessionSettings settings_to_restore() const { return events_->settings(); }
+  /// The last step is complete.
+  void opening_done();
+
   void start_try();
   void send_initialize();
   void stop_try();
@@ -232,9 +247,6 @@ class EraSession final : private Opening::Events,
   void refuse(const Failure& failure);
   bool await_login(const Failure& failure);
   bool awaits_login() const;
-  void initialize_unanswered() override;
-  SessionSettings settings_to_restore() const override { return events_->settings(); }
-  void opening_done() override;
 
   // Loss, unreachable upstream, and held messages: era_session_losing.cpp.
   /// Whether there is a session, as far as is known.
@@ -262,10 +274,13 @@ class EraSession final : private Opening::Events,
   void resumed();
   void not_resumed(const Failure& failure);
   void hold(Outgoing message, Failure failure, std::chrono::milliseconds delay);
-  void send_held(Outgoing message) override;
-  void end_message(UpstreamId id, Failure failure) override;
-  void try_again() override;
   void give_up_initialize();
+  // From Retries, which none of these may destroy.
+  void send_held(Outgoing message);
+  /// The message ends with this failure.
+  void end_message(UpstreamId id, Failure failure);
+  /// The next attempt is due.
+  void try_again();
 
   EventLoop& loop_;
   Upstream& upstream_;

@@ -10,6 +10,7 @@
 #include "base/log.hpp"
 #include "json/json_object.hpp"
 #include "mcp/handshake.hpp"
+#include "session/era_session.hpp"
 #include "text/visible_text.hpp"
 
 namespace bridge {
@@ -97,12 +98,12 @@ constexpr int max_doublings = 4;
 }  // namespace
 
 Opening::Opening(EventLoop& loop, SessionSender& sender, Upstream& upstream, Log& log,
-                 Events& events)
+                 EraSession& session)
     : loop_(loop),
       sender_(sender),
       upstream_(upstream),
       log_(log),
-      events_(events),
+      session_(session),
       timer_(loop, [this] { unanswered(); }),
       again_(loop, [this] { send_again(); }) {}
 
@@ -200,14 +201,14 @@ void Opening::next() {
       break;
     case Step::initialized: {
       enter(Step::log_level, restoring_timeout);
-      const std::string level = events_.settings_to_restore().log_level_params;
+      const std::string level = session_.settings_to_restore().log_level_params;
       if (level.empty()) return next();
       awaited_ = {sender_.request(MessageOwner::opening, "logging/setLevel", level)};
       break;
     }
     case Step::log_level:
       enter(Step::subscriptions, restoring_timeout);
-      for (const std::string& uri : events_.settings_to_restore().subscriptions) {
+      for (const std::string& uri : session_.settings_to_restore().subscriptions) {
         awaited_.push_back(sender_.request(MessageOwner::opening, "resources/subscribe",
                                            JsonObject().add("uri", uri).text()));
       }
@@ -216,7 +217,7 @@ void Opening::next() {
     case Step::subscriptions:
       enter(Step::none, {});
       unanswered_tries_ = 0;
-      events_.opening_done();
+      session_.opening_done();
       break;
     case Step::none:
     case Step::probe:
@@ -230,12 +231,12 @@ void Opening::unanswered() {
       // Repeated on another connection, because it only reads.
       ++unanswered_tries_;
       stop();
-      events_.initialize_unanswered();
+      session_.initialize_unanswered();
       break;
     case Step::probe:
       stop();
-      events_.probe_failed(failure_of(ErrorKind::timeout, Delivered::no,
-                                      "the upstream does not answer server/discover"));
+      session_.probe_failed(failure_of(ErrorKind::timeout, Delivered::no,
+                                       "the upstream does not answer server/discover"));
       break;
     case Step::server_stream: next(); break;
     case Step::log_level:
@@ -309,16 +310,16 @@ void Opening::judge(const ProbeAnswer& answer, Failure failure, std::string resu
   forget();
   switch (judgement.verdict) {
     case ProbeVerdict::modern:
-      events_.probe_found_modern(result.empty() ? std::string(unknown_server) : std::move(result));
+      session_.probe_found_modern(result.empty() ? std::string(unknown_server) : std::move(result));
       break;
     case ProbeVerdict::legacy:
     case ProbeVerdict::legacy_for_this_session:
-      events_.probe_found_legacy(judgement.verdict == ProbeVerdict::legacy, std::move(failure));
+      session_.probe_found_legacy(judgement.verdict == ProbeVerdict::legacy, std::move(failure));
       break;
     case ProbeVerdict::refused:
-      events_.probe_failed(definitive_failure_of(ErrorKind::session, judgement.text));
+      session_.probe_failed(definitive_failure_of(ErrorKind::session, judgement.text));
       break;
-    case ProbeVerdict::undecided: events_.probe_failed(std::move(failure)); break;
+    case ProbeVerdict::undecided: session_.probe_failed(std::move(failure)); break;
   }
 }
 

@@ -19,6 +19,8 @@
 
 namespace bridge {
 
+class EraSession;
+
 // Errors of a failed opening. Pure.
 
 /// For an upstream that echoes requests.
@@ -60,26 +62,6 @@ inline bool is_clients_answer(const Failure& failure) { return !failure.error_ob
 /// Owned by the session, which interprets and reports answers; the loop's thread only.
 class Opening {
  public:
-  /// Implemented by the session.
-  class Events {
-   public:
-    /// `initialize` timed out.
-    virtual void initialize_unanswered() = 0;
-    /// What to restore in the new session.
-    virtual SessionSettings settings_to_restore() const = 0;
-    /// The last step is complete.
-    virtual void opening_done() = 0;
-    /// The server is modern; its DiscoverResult.
-    virtual void probe_found_modern(std::string discover_result) = 0;
-    /// The server is legacy, permanently if `for_good`. `refusal`: its answer.
-    virtual void probe_found_legacy(bool for_good, Failure refusal) = 0;
-    /// The probe had no result: the server is unreachable, refuses every request, or has no common
-    /// version.
-    virtual void probe_failed(Failure failure) = 0;
-
-   protected:
-    ~Events() = default;
-  };
   enum class Step : std::uint8_t {
     none,
     probe,
@@ -90,7 +72,8 @@ class Opening {
     subscriptions
   };
 
-  Opening(EventLoop& loop, SessionSender& sender, Upstream& upstream, Log& log, Events& events);
+  Opening(EventLoop& loop, SessionSender& sender, Upstream& upstream, Log& log,
+          EraSession& session);
 
   /// Asks whether a server is modern, for at most `wait`.
   void probe(std::chrono::milliseconds wait);
@@ -148,7 +131,7 @@ class Opening {
   SessionSender& sender_;
   Upstream& upstream_;
   Log& log_;
-  Events& events_;
+  EraSession& session_;
   Step step_ = Step::none;
   std::vector<UpstreamId> awaited_;  ///< own messages that the step waits for
   std::string_view malformed_;       ///< what was wrong with the answer to `initialize`; a literal

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <utility>
 
+#include "session/era_session.hpp"
+
 namespace bridge {
 namespace {
 
@@ -114,14 +116,14 @@ void Retries::hold(Outgoing message, Failure failure, std::chrono::milliseconds 
 
 void Retries::send_ready() {
   for (HeldMessage& held : held_.take_ready(loop_.now()))
-    events_.send_held(std::move(held.message));
+    session_.send_held(std::move(held.message));
   schedule();
 }
 
 void Retries::end_all(const Failure& failure) {
   const std::vector<HeldMessage> all = held_.take_all();
   schedule();
-  for (const HeldMessage& held : all) events_.end_message(held.message.id, failure);
+  for (const HeldMessage& held : all) session_.end_message(held.message.id, failure);
 }
 
 std::vector<HeldMessage> Retries::take_all() {
@@ -137,7 +139,7 @@ void Retries::take_over(HeldMessage held) {
 
 void Retries::logged_in() {
   held_.end_waits_for_login(loop_.now());
-  if (events_.is_open()) send_ready();
+  if (session_.is_open()) send_ready();
   schedule();
 }
 
@@ -184,17 +186,17 @@ bool Retries::may_be_at_once() {
 void Retries::timer_fired() {
   const SteadyTime now = loop_.now();
   for (HeldMessage& held : held_.take_expired(now))
-    events_.end_message(held.message.id, std::move(held.failure));
+    session_.end_message(held.message.id, std::move(held.failure));
   if (next_try_ && *next_try_ <= now) {
     next_try_.reset();
-    events_.try_again();
+    session_.try_again();
   }
-  if (events_.is_open()) send_ready();
+  if (session_.is_open()) send_ready();
   schedule();
 }
 
 void Retries::schedule() {
-  const auto held = held_.next_time(events_.is_open());
+  const auto held = held_.next_time(session_.is_open());
   if (!held && !next_try_) {
     timer_.clear();
   } else {

@@ -12,6 +12,8 @@
 
 namespace bridge {
 
+class EraSession;
+
 /// A message to be sent again: the server has not acted on it, or it only reads.
 struct HeldMessage {
   Outgoing message;
@@ -131,26 +133,11 @@ bool is_unreachable(const Failure& failure);
 /// Owned by the session; the loop's thread only. Memory: that of HeldMessages.
 class Retries {
  public:
-  /// Implemented by the session. No call may destroy Retries; any may call it.
-  class Events {
-   public:
-    /// Whether held messages can be sent.
-    virtual bool is_open() const = 0;
-    virtual void send_held(Outgoing message) = 0;
-    /// The message ends with this failure.
-    virtual void end_message(UpstreamId id, Failure failure) = 0;
-    /// The next attempt is due.
-    virtual void try_again() = 0;
-
-   protected:
-    ~Events() = default;
-  };
-
   /// The shortest time between attempts while a request waits.
   static constexpr std::chrono::milliseconds impatient{500};
 
-  Retries(EventLoop& loop, Events& events)
-      : loop_(loop), events_(events), timer_(loop, [this] { timer_fired(); }) {}
+  Retries(EventLoop& loop, EraSession& session)
+      : loop_(loop), session_(session), timer_(loop, [this] { timer_fired(); }) {}
 
   // Held messages.
   /// Sends it again after `delay`, once the session is open; at its `notes.hold_until` it ends with
@@ -198,7 +185,7 @@ class Retries {
   void schedule();
 
   EventLoop& loop_;
-  Events& events_;
+  EraSession& session_;
   HeldMessages held_;
   Backoff backoff_;
   std::optional<SteadyTime> next_try_;

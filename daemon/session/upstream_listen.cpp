@@ -7,6 +7,7 @@
 #include "json/json_object.hpp"
 #include "json/json_text.hpp"
 #include "mcp/subscription_filter.hpp"
+#include "session/era_session.hpp"
 
 namespace bridge {
 namespace {
@@ -26,12 +27,12 @@ UpstreamId stream_named_by(const Frame& notification, std::optional<UpstreamId> 
 }
 
 UpstreamListen::UpstreamListen(EventLoop& loop, SessionSender& sender, Upstream& upstream, Log& log,
-                               Events& events)
+                               EraSession& session)
     : loop_(loop),
       sender_(sender),
       upstream_(upstream),
       log_(log),
-      events_(events),
+      session_(session),
       retry_(loop, [this] { start(); }),
       overlap_(loop, [this] {
         if (old_ != UpstreamId{}) {
@@ -140,8 +141,8 @@ void UpstreamListen::acknowledged(UpstreamId stream, const Frame& acknowledgemen
   if (auto* const filter = std::get_if<SubscriptionFilter>(&honoured))
     honoured_ = std::move(*filter);
   set_state(ServerStream::open);
-  events_.listen_acknowledged();
-  if (is_resumed) events_.listen_resumed(asked_);
+  session_.listen_acknowledged();
+  if (is_resumed) session_.listen_resumed(asked_);
 }
 
 void UpstreamListen::over(UpstreamId stream, bool refused, std::string_view why) {
@@ -166,7 +167,7 @@ void UpstreamListen::over(UpstreamId stream, bool refused, std::string_view why)
 }
 
 void UpstreamListen::set_state(ServerStream state) {
-  if (std::exchange(state_, state) != state) events_.listen_changed(state);
+  if (std::exchange(state_, state) != state) session_.listen_changed(state);
 }
 
 namespace {

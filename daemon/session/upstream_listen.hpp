@@ -23,6 +23,8 @@
 
 namespace bridge {
 
+class EraSession;
+
 /// Removes duplicates while several streams deliver the same notifications: each stream begins at
 /// another time, and either may deliver first.
 ///
@@ -87,7 +89,7 @@ UpstreamId stream_named_by(const Frame& notification, std::optional<UpstreamId> 
 ///
 /// For another filter the new stream is opened before the old one is closed; meanwhile duplicates
 /// are removed. A stream that ends is reopened, at most twice a second; changes missed meanwhile
-/// are reported by Events::listen_resumed.
+/// are reported by EraSession::listen_resumed.
 ///
 /// Owned by the session; the loop's thread only. Memory: the filter, and a short text per
 /// notification while streams overlap.
@@ -96,21 +98,8 @@ class UpstreamListen {
   /// At most two openings within twice this time, also as the server sees them.
   static constexpr std::chrono::milliseconds between_openings{525};
 
-  /// Implemented by the session.
-  class Events {
-   public:
-    virtual void listen_changed(ServerStream state) = 0;
-    /// The server now notifies the requested filter (listened_to()).
-    virtual void listen_acknowledged() = 0;
-    /// The stream is open again; changes covered by this filter may have been missed.
-    virtual void listen_resumed(const SubscriptionFilter& filter) = 0;
-
-   protected:
-    ~Events() = default;
-  };
-
   UpstreamListen(EventLoop& loop, SessionSender& sender, Upstream& upstream, Log& log,
-                 Events& events);
+                 EraSession& session);
 
   /// The session is open: opens a stream if one is wanted.
   void open();
@@ -157,7 +146,7 @@ class UpstreamListen {
   SessionSender& sender_;
   Upstream& upstream_;
   Log& log_;
-  Events& events_;
+  EraSession& session_;
   SubscriptionFilter wanted_;
   SubscriptionFilter asked_;         ///< of the newest stream
   SubscriptionFilter acknowledged_;  ///< of now_
