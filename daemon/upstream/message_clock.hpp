@@ -20,7 +20,7 @@ struct MessageTimeouts {
 };
 
 /// The deadlines of one message under way. Pure. A pause extends a deadline by at most
-/// MessageTimeouts::pause and never suspends it (README, "Deadlines").
+/// MessageTimeouts::pause and never suspends it (BEHAVIOUR, "Deadlines").
 class MessageClock {
  public:
   void start(SteadyTime now) { started_ = last_activity_ = now; }

@@ -92,7 +92,7 @@ class UnsentMessages {
   ByteBudget::Share share_;    ///< for deliveries_
 };
 
-/// The exchanges under way, and their limits: deadlines (README, "Deadlines"), and --max-buffered
+/// The exchanges under way, and their limits: deadlines (BEHAVIOUR, "Deadlines"), and --max-buffered
 /// in all.
 ///
 /// The loop's thread only; owned by HttpUpstream. An exchange whose time is over, or that must make
