@@ -83,7 +83,7 @@ class UnansweredRequests {
   std::set<std::string, std::less<>> ids_;  // as JSON, byte for byte
 };
 
-/// Tells a person at the relay what is being waited for, as a verb does (waiting_hint.hpp). A
+/// Tells a person at the relay what is being waited for, as a verb does. A
 /// request without a response after `timeout` is examined once, over a separate connection: the
 /// relayed data stay as they are, and no notification is taken from the daemon. It prints one line
 /// at most until no request is unanswered; until then it examines nothing further.

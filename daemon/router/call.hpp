@@ -151,7 +151,7 @@ class JobCalls {
   virtual void job_request_ended(const JobRequest& request, End end) = 0;
   /// Progress, or another notification about the request.
   virtual void job_notified(JobNumber number, Frame notification) = 0;
-  /// Another question, or a question to another user: Router::question_of_job().
+  /// Another question, or a question to another user: Questions::first_of().
   virtual void job_questions_changed(JobNumber number) = 0;
   /// A question from a result was answered, in JSON; empty: with an error.
   virtual void job_question_answered(JobNumber number, const Question& question,

@@ -262,7 +262,7 @@ struct Client final : Caller, ClientFacts {
   }
 
   const WatchedChannel channel;
-  const bool is_bridge;  ///< a client of the bridge itself
+  const bool is_bridge;  ///< the bridge's own client (ToolLookup)
 
   const PolicyRule* rule = nullptr;   ///< Permissions::rule_for, by the current policy
   bool judged_before_change = false;  ///< its waiting frames were judged by an earlier policy

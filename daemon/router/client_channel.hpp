@@ -111,7 +111,7 @@ struct ChannelState {
 /// The router's interface to one client, implemented by each client transport.
 ///
 /// Owned by the transport; valid from ClientEvents::client_connected until client_left or finish().
-/// No call fails, writes at once (queued frames go out at the end of the loop's turn), or calls
+/// No call fails, writes at once (queued frames go out at the end of the round), or calls
 /// client_left(), which would end the client within the router's call.
 class ClientChannel {
  public:

@@ -63,7 +63,7 @@ struct Question {
   std::string line;                  ///< the frame, with the client's id
   std::optional<UpstreamId> origin;  ///< its call; none: the session's, or a task's
   std::optional<ClientId> owner;     ///< the call's client; none: the session's, or it has left
-  LikelyCaller caller;               ///< for a question of the session
+  LikelyCaller caller;               ///< if it names no call
   std::optional<User> user;          ///< for a question about a call: only this user is asked
   std::optional<ClientId> asked;
   SteadyTime asked_since{};

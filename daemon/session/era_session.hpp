@@ -49,7 +49,7 @@ class EraSession {
     open,       ///< open, and the upstream was reachable last
     reopening,  ///< a lost session is being reopened
     waiting,    ///< until the next attempt to open it or to reach the upstream
-    refused,    ///< refused by the upstream; the next request that needs a session tries again
+    refused,    ///< the upstream refuses to open a session, or the requests in it
   };
 
   /// What the next session of this era continues with.

@@ -31,7 +31,7 @@ CAPTIONS = {
     "payload": "the time of a call by the size of its result",
     "notifications": "CPU by notifications a second",
     "tools": "the time of a list of tools by their number",
-    "sessions": "memory and calls of the HTTP frontend by its sessions",
+    "sessions": "memory and calls of the HTTP frontend by sessions",
 }
 
 

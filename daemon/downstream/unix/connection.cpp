@@ -97,7 +97,7 @@ void Connection::restore(Saved saved) {
   wait_for_input();
 }
 
-/// The first frame has arrived, or is overdue: only now it is known whether to feed the client.
+/// The first frame has arrived, or is overdue: only now is it known whether to feed the client.
 void Connection::begin_feed() {
   if (std::exchange(feed_begun_, true)) return;
   first_frame_.clear();

@@ -59,7 +59,7 @@ class Connection final : public ClientChannel {
   };
   friend constexpr Phase last_of(Phase) { return Phase::lingering; }  // an ended one is not saved
   /// Its state between two turns, with bytes that were read and not handled, and bytes that were
-  /// not written yet. The descriptor keeps its owner.
+  /// not written yet. It does not own the descriptor.
   struct Saved {
     int descriptor = -1;
     ClientIdentity identity;

@@ -266,7 +266,7 @@ void UnixClients::flush() {
       connection->flush();
       if (!connection->is_over()) continue;
       auto node = connections_.extract(connection->identity().id);
-      if (!node) continue;  // its end has marked it again
+      if (!node) continue;  // it was marked again while ending
       context_.loop.reap(std::move(node.mapped()));
       some_left = true;
     }

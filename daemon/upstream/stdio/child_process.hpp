@@ -139,7 +139,7 @@ struct ChildOutputEvents {
 };
 
 /// The three pipes of one run of the child: lines in, lines out, and stderr into the log (MCP
-/// 2025-11-25, "Transports", stdio; BEHAVIOUR, "Local server", "Messages").
+/// 2025-11-25, "Transports", stdio; BEHAVIOUR, "Local server").
 ///
 /// The loop's thread only; never blocks. Memory: the queue of frames, and an incomplete line of at
 /// most --max-frame, both counted against the budget. To be reaped at the end of the turn, because

@@ -92,8 +92,8 @@ class UnsentMessages {
   ByteBudget::Share share_;    ///< for deliveries_
 };
 
-/// The exchanges under way, and their limits: deadlines (BEHAVIOUR, "Deadlines"), and --max-buffered
-/// in all.
+/// The exchanges under way, and their limits: deadlines (BEHAVIOUR, "Deadlines"), and
+/// --max-buffered in all.
 ///
 /// The loop's thread only; owned by HttpUpstream. An exchange whose time is over, or that must make
 /// room, is ended and reported by Exchange::Progressed like any other end.
@@ -102,7 +102,7 @@ class ExchangeTable {
   ExchangeTable(HttpContext& context, Exchange::Progressed progressed);
 
   bool empty() const { return exchanges_.empty(); }
-  /// Whether an exchange is unanswered, is no stream that stays open, and does not survive an
+  /// Whether an exchange is unanswered, does not stay open as a stream, and does not survive an
   /// upgrade.
   bool has_unfinished(bool server_stream_resumes) const;
   Exchange* find(UpstreamId id) const;
