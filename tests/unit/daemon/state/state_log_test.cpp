@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <string>
 
@@ -71,7 +70,8 @@ struct StateLogFixture {
   /// What a daemon would read now: the last text of each number.
   std::map<std::uint32_t, std::string> read() const {
     std::ifstream in(file("state"), std::ios::binary);
-    const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+    std::string bytes(std::filesystem::file_size(file("state")), '\0');
+    in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     std::map<std::uint32_t, std::string> found;
     const LogReading reading = read_log(bytes, [&](std::uint32_t number, std::string_view text) {
       found[number] = text;
