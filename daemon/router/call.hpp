@@ -179,12 +179,12 @@ struct Call {
   friend constexpr Kind last_of(Kind) { return Kind::own; }
   enum class Stage : std::uint8_t {
     in_flight,       ///< at the upstream
-    asked,           ///< at the upstream, which waits for an answer from the job's user
+    job_asked,       ///< at the upstream, which asks its job something: takes no slot
     input_required,  ///< answered with questions; to be sent again with the answers
     suspended,       ///< at the upstream; its modern client was answered with questions
-    answered,        ///< suspended, and its end has arrived
+    unclaimed,       ///< suspended, and its end has arrived
   };
-  friend constexpr Stage last_of(Stage) { return Stage::answered; }
+  friend constexpr Stage last_of(Stage) { return Stage::unclaimed; }
 
   Kind kind = Kind::forwarded;
   Stage stage = Stage::in_flight;
@@ -207,9 +207,11 @@ struct Call {
   SteadyTime sent;
 
   bool is_own() const { return kind == Kind::own; }
-  bool is_suspended() const { return stage == Stage::suspended || stage == Stage::answered; }
+  bool is_suspended() const { return stage == Stage::suspended || stage == Stage::unclaimed; }
   /// Whether the upstream still has to answer under this id.
-  bool is_upstream() const { return stage != Stage::input_required && stage != Stage::answered; }
+  bool awaits_upstream() const {
+    return stage != Stage::input_required && stage != Stage::unclaimed;
+  }
   /// Whether the call takes a slot of --max-inflight; one that waits for an answer about a job does
   /// not.
   bool takes_slot() const {
@@ -261,7 +263,7 @@ class CallTable {
   /// Changes the id of a call. REQUIRES: `former` is in use, `id` is unused.
   Call& rename(UpstreamId former, UpstreamId id) {
     auto node = calls_.extract(former);
-    note_answered(former, node.mapped());
+    note_former_owner(former, node.mapped());
     node.key() = id;
     return calls_.insert(std::move(node)).position->second;
   }
@@ -285,7 +287,7 @@ class CallTable {
     TakenCall taken(calls_.extract(id));
     if (!taken) return taken;
     if (taken->takes_slot()) --slots_used_;
-    note_answered(id, *taken);
+    note_former_owner(id, *taken);
     return taken;
   }
 
@@ -309,7 +311,7 @@ class CallTable {
   static std::optional<ClientId> owner_of(const Call& call) {
     return call.job != nullptr ? std::optional(client_of_jobs) : call.client;
   }
-  void note_answered(UpstreamId id, const Call& call) {
+  void note_former_owner(UpstreamId id, const Call& call) {
     if (const auto owner = owner_of(call))
       answered_[value_of(id) % answered_.size()] = {id, *owner};
   }

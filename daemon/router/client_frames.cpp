@@ -166,7 +166,7 @@ void ClientFrames::client_left(Client& client) {
 
 void ClientFrames::resume() {
   paused_ = false;
-  pass_slots_on();
+  give_free_slots();
   context_.clients.each_caller([this](Caller& caller) { start_waiting(caller); });
 }
 
@@ -241,14 +241,14 @@ bool ClientFrames::cancel(Caller& caller, std::string_view raw_id) {
 }
 
 void ClientFrames::request_ended(const Call& call) {
-  pass_slots_on();
-  pass_slots_of_user_on(call.user);
+  give_free_slots();
+  give_free_slots_of_user(call.user);
   if (Caller* const caller = context_.clients.caller_of(call)) start_waiting(*caller);
 }
 
 void ClientFrames::slot_freed(Caller& caller) {
-  pass_slots_on();
-  pass_slots_of_user_on(caller.user);
+  give_free_slots();
+  give_free_slots_of_user(caller.user);
   start_waiting(caller);
 }
 
@@ -383,7 +383,7 @@ bool ClientFrames::has_slot_of_user(Caller& caller) {
 }
 
 /// Gives free slots of this user to its waiting callers in turn.
-void ClientFrames::pass_slots_of_user_on(const User& user) {
+void ClientFrames::give_free_slots_of_user(const User& user) {
   while (!paused_) {
     // A started request may end at once and lead here again.
     const auto found = slots_of_users_.find(user);
@@ -425,7 +425,7 @@ bool ClientFrames::answer_unsubscribe(Client& client) {
 }
 
 /// Gives free slots to waiting callers in turn, one request each.
-void ClientFrames::pass_slots_on() {
+void ClientFrames::give_free_slots() {
   while (!paused_) {
     Caller* const caller = slots_.next(in_flight_.slots_used());
     if (caller == nullptr) return;
@@ -585,7 +585,7 @@ void ClientFrames::session_open() {
                       "there is a session again; {} requests have failed without one", failed);
   }
   notifications_.session_open();
-  pass_slots_on();
+  give_free_slots();
   context_.clients.each_caller([this](Caller& caller) { start_waiting(caller); });
   expiry_.clear();
   expire();  // the other side may not be open

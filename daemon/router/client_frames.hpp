@@ -220,10 +220,10 @@ class ClientFrames {
   bool refuse_unrecorded(Caller& caller, const Frame& request, const JobRequest* job = nullptr);
   void start_recorded();
   bool has_slot_of_user(Caller& caller);
-  void pass_slots_of_user_on(const User& user);
+  void give_free_slots_of_user(const User& user);
   bool answer_for_upstream(Client& client);
   bool takes_id_of_listen(const Client& client, const Frame& request) const;
-  void pass_slots_on();
+  void give_free_slots();
   void refuse(Caller& caller, const Frame& refused, const Failure& failure);
   void expire();
   SteadyTime expires(const WaitingFrame& waiting, Era client) const;

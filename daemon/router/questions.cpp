@@ -27,7 +27,7 @@ constexpr std::string_view no_client_answers =
     "Method not found: no client of the bridge answers it";
 
 /// Empty: this client, or no particular caller.
-std::string_view caller_of(const Question& question, ClientId asked) {
+std::string_view notice_text(const Question& question, ClientId asked) {
   if (question.origin) return question.owner == asked ? "" : "another";
   switch (question.caller.kind) {
     case LikelyCaller::Kind::nobody: return "";
@@ -52,7 +52,7 @@ std::string cancelled(std::string_view raw_id, std::string_view reason) {
 LikelyCaller likely_caller(const RequestsInFlight& in_flight) {
   LikelyCaller caller;
   in_flight.each([&](UpstreamId id, const Call& call) {
-    if (!call.is_upstream() || call.is_own() || call.side == Era::modern ||
+    if (!call.awaits_upstream() || call.is_own() || call.side == Era::modern ||
         !may_require_input(call.method))
       return;
     const auto owner = in_flight.owner(id);
@@ -69,7 +69,7 @@ std::string_view Question::params() const { return find_member(line, "params").v
 
 std::string notice_of_caller(const Question& question, const Client& asked) {
   if (!asked.declared.names(question.method)) return {};
-  const std::string_view caller = caller_of(question, asked.id());
+  const std::string_view caller = notice_text(question, asked.id());
   if (caller.empty()) return {};
   return own_notification("notifications/bridge/question_about",
                           JsonObject().add("requestId", question.id).add("caller", caller).text());
@@ -142,16 +142,17 @@ bool QuestionTable::has_left_open(ClientId client, SteadyTime then) const {
 
 // Choosing the client to ask.
 
-const Askable* who_is_asked(const std::vector<Askable>& able) {
-  const bool all_silent =
-      std::all_of(able.begin(), able.end(), [](const Askable& one) { return one.is_silent; });
-  const bool client_waits = std::any_of(able.begin(), able.end(), [&](const Askable& one) {
-    return one.is_busy && one.job == JobNumber{} && (all_silent || !one.is_silent);
-  });
-  const Askable* longest = nullptr;
-  const Askable* busy = nullptr;
+const Candidate* who_is_asked(const std::vector<Candidate>& candidates) {
+  const bool all_silent = std::all_of(candidates.begin(), candidates.end(),
+                                      [](const Candidate& one) { return one.is_silent; });
+  const bool client_waits =
+      std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& one) {
+        return one.is_busy && one.job == JobNumber{} && (all_silent || !one.is_silent);
+      });
+  const Candidate* longest = nullptr;
+  const Candidate* busy = nullptr;
   int busy_ones = 0;
-  for (const Askable& one : able) {
+  for (const Candidate& one : candidates) {
     if (one.is_silent && !all_silent) continue;
     if (one.is_own) return &one;
     if (one.job != JobNumber{} && client_waits) continue;
@@ -195,25 +196,26 @@ bool Questions::can_answer(const Client& client, const Question& question) const
 }
 
 /// In order of connecting, then the jobs.
-std::vector<Askable> Questions::able(const Question& question, bool is_new) const {
+std::vector<Candidate> Questions::candidates(const Question& question, bool is_new) const {
   const SteadyTime long_ago = context_.loop.now() - answer_timeout;
-  std::vector<Askable> able;
+  std::vector<Candidate> candidates;
   for (const auto& [id, client] : context_.clients) {
     if (!can_answer(*client, question)) continue;
-    able.push_back(
+    candidates.push_back(
         {id, question.owner == id, !client->in_flight.empty(), table_.has_left_open(id, long_ago)});
   }
-  if (question.origin) return able;
-  if (is_new) add_modern_calls(able, question);
+  if (question.origin) return candidates;
+  if (is_new) add_modern_calls(candidates, question);
   if (jobs_ != nullptr) {
     for (const JobNumber job : jobs_->jobs_to_ask(question))
-      able.push_back({client_of_jobs, false, true, false, job});
+      candidates.push_back({client_of_jobs, false, true, false, job});
   }
-  return able;
+  return candidates;
 }
 
 /// A modern client answers through its oldest call in flight.
-void Questions::add_modern_calls(std::vector<Askable>& able, const Question& question) const {
+void Questions::add_modern_calls(std::vector<Candidate>& candidates,
+                                 const Question& question) const {
   std::map<ClientId, UpstreamId> calls;
   in_flight_.each([&](UpstreamId id, const Call& call) {
     if (!call.client || !may_be_asked_in(id, question)) return;
@@ -221,11 +223,12 @@ void Questions::add_modern_calls(std::vector<Askable>& able, const Question& que
     oldest = std::min(oldest, id);
   });
   for (const auto& [client, id] : calls) {
-    std::erase_if(able, [its = client](const Askable& one) { return one.client == its; });
-    able.push_back({client, false, true, false, {}, id});
+    std::erase_if(candidates, [its = client](const Candidate& one) { return one.client == its; });
+    candidates.push_back({client, false, true, false, {}, id});
   }
-  std::sort(able.begin(), able.end(),
-            [](const Askable& left, const Askable& right) { return left.client < right.client; });
+  std::sort(
+      candidates.begin(), candidates.end(),
+      [](const Candidate& left, const Candidate& right) { return left.client < right.client; });
 }
 
 /// The oldest suspended call, but none while another call is in flight: the server waits for the
@@ -235,7 +238,7 @@ std::optional<UpstreamId> Questions::suspended_call(const Question& question) co
   bool others_in_flight = false;
   in_flight_.each([&](UpstreamId id, const Call& call) {
     others_in_flight =
-        others_in_flight || (call.is_upstream() && !call.is_suspended() &&
+        others_in_flight || (call.awaits_upstream() && !call.is_suspended() &&
                              call.side == Era::legacy && may_require_input(call.method));
     if (call.is_suspended() && may_be_asked_in(id, question))
       suspended = std::min(id, suspended.value_or(id));
@@ -251,16 +254,16 @@ bool Questions::may_be_asked_in(UpstreamId id, const Question& question) const {
 }
 
 /// `is_new`: it has just arrived, so it may be asked in a result.
-std::optional<Askable> Questions::choose(const Question& question, bool is_new) const {
+std::optional<Candidate> Questions::choose(const Question& question, bool is_new) const {
   const Call* const about = in_flight_.find(question.origin);
   if (about != nullptr && about->job != nullptr)
-    return Askable{client_of_jobs, true, true, false, about->job->number};
+    return Candidate{client_of_jobs, true, true, false, about->job->number};
   if (is_new && about != nullptr && may_be_asked_in(*question.origin, question))
-    return Askable{{}, true, true, false, {}, question.origin};
-  const std::vector<Askable> all = able(question, is_new);
-  if (const Askable* const one = who_is_asked(all)) return *one;
+    return Candidate{{}, true, true, false, {}, question.origin};
+  const std::vector<Candidate> all = candidates(question, is_new);
+  if (const Candidate* const one = who_is_asked(all)) return *one;
   const auto call = is_new && !question.origin ? suspended_call(question) : std::nullopt;
-  return call ? std::optional(Askable{{}, false, false, false, {}, call}) : std::nullopt;
+  return call ? std::optional(Candidate{{}, false, false, false, {}, call}) : std::nullopt;
 }
 
 // Questions from the upstream.
@@ -375,9 +378,9 @@ void Questions::take_in(Question question) {
 }
 
 /// False if the client has left.
-bool Questions::ask(const Askable& whom, Question& question) {
+bool Questions::ask(const Candidate& whom, Question& question) {
   if (whom.call) {
-    question.answerer = Question::Answerer::retry;
+    question.answerer = Question::Answerer::modern_call;
   } else if (whom.job != JobNumber{}) {
     question.answerer = Question::Answerer::job;
     question.job = whom.job;
@@ -409,7 +412,7 @@ void Questions::ask(Client& client, Question& question) {
 
 void Questions::answer(Client& client, Frame response) {
   Question* const question = table_.find_shown(response.text(response.id));
-  const bool was_reported =
+  const bool was_asked =
       question != nullptr && question->asked == client.id() &&
       (question->shown_id.empty() || question->shown_id == response.text(response.id));
   // While no client is asked, any client may answer a shown question; only its user may answer a
@@ -417,14 +420,14 @@ void Questions::answer(Client& client, Frame response) {
   const bool is_open = question != nullptr && question->shown && client.channel.answers_unasked() &&
                        (question->is_parked() || (question->answerer == Question::Answerer::job &&
                                                   question->user == client.user));
-  if (!was_reported && !is_open) {
+  if (!was_asked && !is_open) {
     ++context_.statistics.unknown_answers;
     context_.log.peer(LogLevel::info, "unknown answer of a client", {.client = client.id()},
                       "unsolicited response of a client dropped");
     return;
   }
-  if (was_reported && is_method_not_found(response) && pass_on(*question)) return;
-  if (!was_reported) tell_withdrawn(*question, "it was answered");
+  if (was_asked && is_method_not_found(response) && ask_next(*question)) return;
+  if (!was_asked) tell_withdrawn(*question, "it was answered");
   take_answer(*question, std::move(response));
 }
 
@@ -445,7 +448,7 @@ void Questions::take_answer(Question& question, Frame&& response) {
 }
 
 /// The client does not know such requests: asks another one. False if there is none.
-bool Questions::pass_on(Question& question) {
+bool Questions::ask_next(Question& question) {
   if (question.declined.size() == Question::max_declined) return false;
   question.declined.push_back(*question.asked);
   if (question.answerer == Question::Answerer::job) {
@@ -691,7 +694,7 @@ void tell_of_refusal(const Question& question, const RequestsInFlight& in_flight
   if (!question.is_request() && question.method != "elicitation/create") return;
   std::vector<UpstreamId> about;
   in_flight.each([&](UpstreamId id, const Call& call) {
-    const bool is_possible = question.origin ? question.origin == id : call.is_upstream();
+    const bool is_possible = question.origin ? question.origin == id : call.awaits_upstream();
     if (is_possible && !call.is_own()) about.push_back(id);
   });
   if (about.size() != 1) return;

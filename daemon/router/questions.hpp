@@ -49,11 +49,11 @@ struct Question {
 
   /// How the question is answered.
   enum class Answerer : std::uint8_t {
-    client,  ///< by a client; parked while none is asked
-    job,     ///< by a client that waits for the job, or by bridge/answer
-    retry,   ///< by a modern client, which is asked in the result of its call
+    client,       ///< by a client; parked while none is asked
+    job,          ///< by a client that waits for the job, or by bridge/answer
+    modern_call,  ///< by a modern client, which is asked in the result of its call
   };
-  friend constexpr Answerer last_of(Answerer) { return Answerer::retry; }
+  friend constexpr Answerer last_of(Answerer) { return Answerer::modern_call; }
 
   std::uint64_t id = 0;             ///< as the client sees it
   std::string upstream_request_id;  ///< raw JSON of the upstream; empty: not a request
@@ -144,7 +144,7 @@ class QuestionTable {
 };
 
 /// A candidate for answering a question, reachable now.
-struct Askable {
+struct Candidate {
   ClientId client{};
   bool is_own = false;               ///< the question is about its request
   bool is_busy = false;              ///< it has requests in flight
@@ -157,7 +157,7 @@ struct Askable {
 /// the only one with requests in flight; else the one connected longest. A job only while no
 /// connected client has requests in flight; a silent client only if all are silent. Null if there
 /// is none. Pure.
-const Askable* who_is_asked(const std::vector<Askable>& able);
+const Candidate* who_is_asked(const std::vector<Candidate>& candidates);
 
 /// Whether this client has answered that it does not know the method.
 bool has_declined(const Question& question, ClientId client);
@@ -227,7 +227,7 @@ class Questions {
   template <class Visit>
   void each_of(UpstreamId call, Visit&& visit) {
     table_.each([&](Question& one) {
-      if (one.answerer == Question::Answerer::retry && one.origin == call) visit(one);
+      if (one.answerer == Question::Answerer::modern_call && one.origin == call) visit(one);
     });
   }
   /// `result` is JSON.
@@ -252,16 +252,16 @@ class Questions {
   Question made(std::optional<UpstreamId> origin, std::string_view method, std::string_view params);
   void take_in(Question question);
   void refuse(const Question& question, int code, std::string_view message);
-  std::vector<Askable> able(const Question& question, bool is_new) const;
-  void add_modern_calls(std::vector<Askable>& able, const Question& question) const;
+  std::vector<Candidate> candidates(const Question& question, bool is_new) const;
+  void add_modern_calls(std::vector<Candidate>& candidates, const Question& question) const;
   std::optional<UpstreamId> suspended_call(const Question& question) const;
-  std::optional<Askable> choose(const Question& question, bool is_new) const;
+  std::optional<Candidate> choose(const Question& question, bool is_new) const;
   bool can_answer(const Client& client, const Question& question) const;
   bool has_reachable_client() const;
   std::string_view subject(const Question& question, const Client& client) const;
-  bool ask(const Askable& whom, Question& question);
+  bool ask(const Candidate& whom, Question& question);
   void ask(Client& client, Question& question);
-  bool pass_on(Question& question);
+  bool ask_next(Question& question);
   void ask_another(Question& question, bool may_be_asked, bool may_wait);
   void ask_others(const Client& client, bool has_left);
   void take_answer(Question& question, Frame&& response);

@@ -165,7 +165,7 @@ void RequestsInFlight::resume(UpstreamId id, Client& client, const WaitingFrame&
 }
 
 void RequestsInFlight::drop_suspended(UpstreamId id, std::string_view reason) {
-  if (const Call& call = *table_.find(id); call.is_upstream()) {
+  if (const Call& call = *table_.find(id); call.awaits_upstream()) {
     context_.upstream.cancel(id, call.side, reason);
     context_.session.abandon(id);
   }
@@ -203,7 +203,7 @@ std::pair<UpstreamId, const Call*> RequestsInFlight::find(const Caller& caller,
 }
 
 bool RequestsInFlight::is_modern_call(const Call& call) {
-  return call.modern && call.is_upstream() && call.side == Era::legacy &&
+  return call.modern && call.awaits_upstream() && call.side == Era::legacy &&
          may_require_input(call.method);
 }
 
@@ -249,7 +249,8 @@ void RequestsInFlight::take_up(Caller& caller, WaitingFrame&& waiting) {
   context_.session.send(std::move(message), Era::legacy);
 }
 
-Call& RequestsInFlight::add_asked(JobsOfUser& caller, WaitingFrame&& waiting, UpstreamId id) {
+Call& RequestsInFlight::add_input_required(JobsOfUser& caller, WaitingFrame&& waiting,
+                                           UpstreamId id) {
   Call& call = take_in(caller, waiting, id, Call::Kind::forwarded);
   call.side = Era::modern;
   if (!call.rounds) call.rounds = std::make_unique<InputRound>();

@@ -87,7 +87,7 @@ class RequestsInFlight {
   /// Rewrites the message for sending it again on this side, perhaps with another id.
   void remake(Outgoing& message, Era side, bool under_new_id);
   /// A job's request that an earlier process sent and that was answered with questions.
-  Call& add_asked(JobsOfUser& caller, WaitingFrame&& request, UpstreamId id);
+  Call& add_input_required(JobsOfUser& caller, WaitingFrame&& request, UpstreamId id);
   /// Sends the call again with `request` as its new content. REQUIRES: stage input_required; the
   /// session is open.
   void send_again(UpstreamId id, Frame request);
@@ -106,7 +106,7 @@ class RequestsInFlight {
   std::optional<UpstreamId> answer(std::optional<UpstreamId> origin, Frame&& response);
   void progress(Frame notification);
   /// Sends a notification to the client that owns this stream; false if that client is gone.
-  bool pass_on(UpstreamId origin, Frame& notification);
+  bool deliver(UpstreamId origin, Frame& notification);
   /// Sends a log message that belongs to no request's stream to the clients on this side whose
   /// requests asked for its level, suspended calls included. False if there is none.
   bool pass_log_message_on(const Frame& message, Era side);

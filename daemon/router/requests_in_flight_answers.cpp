@@ -63,7 +63,7 @@ std::optional<UpstreamId> RequestsInFlight::answer(std::optional<UpstreamId> ori
     return id;
   }
   if (call->is_suspended()) {
-    table_.set_stage(*call, Call::Stage::answered);
+    table_.set_stage(*call, Call::Stage::unclaimed);
     router_.suspended_ended(id, *call, std::move(response));
     return id;
   }
@@ -122,7 +122,7 @@ void RequestsInFlight::tell(const Call& call, Frame&& notification) {
   }
 }
 
-bool RequestsInFlight::pass_on(UpstreamId origin, Frame& notification) {
+bool RequestsInFlight::deliver(UpstreamId origin, Frame& notification) {
   Call* const call = table_.find(origin);
   if (call == nullptr) {
     Client* const client = context_.clients.find(table_.owner(origin));
@@ -132,7 +132,7 @@ bool RequestsInFlight::pass_on(UpstreamId origin, Frame& notification) {
   }
   if (call->is_suspended()) {
     if (notification.method == "notifications/message"sv)
-      router_.suspended_informed(*call, notification);
+      router_.suspended_notified(*call, notification);
     return true;
   }
   const bool has_receiver =
@@ -151,7 +151,7 @@ bool RequestsInFlight::pass_log_message_on(const Frame& message, Era side) {
   bool is_seen = false;
   for (auto& [id, call] : table_) {
     if (call.side != side) continue;
-    if (call.is_suspended()) router_.suspended_informed(call, message);
+    if (call.is_suspended()) router_.suspended_notified(call, message);
     if (call.era == Era::legacy || !translator_.reaches(message, call)) continue;
     Client* const client = context_.clients.find(call.client);
     if (client == nullptr) continue;
@@ -167,7 +167,7 @@ void RequestsInFlight::note_undeclared(std::optional<UpstreamId> id, std::string
   const bool is_one_of_several =
       !id && std::count_if(table_.begin(), table_.end(), [](const auto& entry) {
                const Call& call = entry.second;
-               return call.is_upstream() && !call.is_own() && call.side == Era::legacy;
+               return call.awaits_upstream() && !call.is_own() && call.side == Era::legacy;
              }) > 1;
   const auto note = [&](Call& call) {
     if (!call.modern || call.modern->declared.covers(method, asked)) return;
@@ -211,7 +211,7 @@ bool RequestsInFlight::end(UpstreamId id, Ending& ending) {
   Call* const call = table_.find(id);
   if (call == nullptr) return false;
   if (call->is_suspended()) {
-    table_.set_stage(*call, Call::Stage::answered);
+    table_.set_stage(*call, Call::Stage::unclaimed);
     router_.suspended_ended(id, *call, std::move(ending));
     return true;
   }
@@ -256,7 +256,7 @@ void RequestsInFlight::cancel(Caller& caller, std::string_view raw_id,
                               std::optional<Frame> notification) {
   const auto [id, call] = find(caller, raw_id);
   if (call == nullptr || call->kind == Call::Kind::opens_session) return;
-  if (call->is_upstream()) {
+  if (call->awaits_upstream()) {
     const Era side = call->side;
     if (!notification) {
       context_.upstream.cancel(id, side, "the job was cancelled");
@@ -276,8 +276,8 @@ void RequestsInFlight::pause(const Caller& caller, bool paused) {
 bool RequestsInFlight::set_asked(const JobsOfUser& caller, std::string_view raw_id, bool is_asked) {
   const UpstreamId id = find(caller, raw_id).first;
   Call* const call = table_.find(id);
-  const Call::Stage stage = is_asked ? Call::Stage::asked : Call::Stage::in_flight;
-  if (call == nullptr || !call->is_upstream() || call->stage == stage) return false;
+  const Call::Stage stage = is_asked ? Call::Stage::job_asked : Call::Stage::in_flight;
+  if (call == nullptr || !call->awaits_upstream() || call->stage == stage) return false;
   table_.set_stage(*call, stage);
   // What it waits for has a deadline of its own.
   context_.session.hold_deadline(id, is_asked);
@@ -289,7 +289,7 @@ void RequestsInFlight::client_left(Client& client) {
     Call& call = *table_.find(id);
     if (call.kind == Call::Kind::opens_session) {
       context_.session.withdraw_initialize(id);  // it continues, for the session
-    } else if (!call.is_upstream()) {
+    } else if (!call.awaits_upstream()) {
       // The client that would answer has left, so the call is not carried out.
     } else if (context_.options.orphans == Orphans::keep && call.era == Era::legacy &&
                keep_orphan(id, call, client)) {
@@ -354,7 +354,7 @@ void RequestsInFlight::give_up_all(const Failure& failure, bool keeps_jobs) {
 void RequestsInFlight::give_up(const std::vector<UpstreamId>& ids, const Failure& failure,
                                std::string_view reason, bool keeps_jobs) {
   for (const UpstreamId id : ids) {
-    if (const Call& call = *table_.find(id); call.is_upstream()) {
+    if (const Call& call = *table_.find(id); call.awaits_upstream()) {
       if (!keeps_jobs || !is_job(id)) context_.upstream.cancel(id, call.side, reason);
       context_.session.abandon(id);
     }
@@ -373,7 +373,7 @@ bool RequestsInFlight::survives_upgrade(UpstreamId id) const {
           ? !call->job->about_task
           : client == nullptr || client->channel.survives_upgrade(call->client_request_id);
   // A call that waits for clients' answers is no longer at the upstream.
-  return is_kept && (!call->is_upstream() || context_.session.survives_upgrade(id));
+  return is_kept && (!call->awaits_upstream() || context_.session.survives_upgrade(id));
 }
 
 std::size_t RequestsInFlight::left_behind() const {
@@ -404,11 +404,11 @@ SavedCalls RequestsInFlight::save() const {
 }
 
 void RequestsInFlight::restore(UpstreamId id, Call restored, bool is_awaited) {
-  is_awaited = is_awaited || !restored.is_upstream();
+  is_awaited = is_awaited || !restored.awaits_upstream();
   if (restored.job != nullptr) context_.clients.jobs_of(restored.user);
   Caller* const caller = context_.clients.caller_of(restored);
   if (caller == nullptr) restored.client.reset();
-  if (restored.stage == Call::Stage::asked) context_.session.hold_deadline(id, true);
+  if (restored.stage == Call::Stage::job_asked) context_.session.hold_deadline(id, true);
   if (caller != nullptr) caller->in_flight.push_back(id);
   table_.add(id, std::move(restored));
   if (!is_awaited) {

@@ -149,7 +149,8 @@ void Router::resume_job(const User& user, JobRequest job, Frame request, std::st
   const UpstreamId id = context_.ids.next();
   WaitingFrame waiting{std::move(request), context_.loop.now(),
                        std::make_unique<JobRequest>(std::move(job))};
-  input_rounds_.begin(id, in_flight_.add_asked(caller, std::move(waiting), id), result, answers);
+  input_rounds_.begin(id, in_flight_.add_input_required(caller, std::move(waiting), id), result,
+                      answers);
 }
 
 void Router::cancel_job(const User& user, const JobRequest& job) {
@@ -165,11 +166,11 @@ void Router::set_job_asked(const User& user, const JobRequest& job, bool is_aske
   clients_.finish_if_done(caller);
 }
 
-std::optional<UpstreamId> Router::session_message(Era side, std::optional<UpstreamId> origin,
-                                                  Frame&& frame) {
+std::optional<UpstreamId> Router::message_received(Era side, std::optional<UpstreamId> origin,
+                                                   Frame&& frame) {
   context_.log.body("from the upstream", {.upstream = origin}, frame.bytes);
   if (const char* reason = wrong_kind(frame)) {
-    session_malformed(origin, reason);
+    malformed_received(origin, reason);
     if (frame.is_request())
       questions_.refuse(frame.text(frame.id), json_rpc::invalid_request, reason);
     return std::nullopt;
@@ -179,7 +180,7 @@ std::optional<UpstreamId> Router::session_message(Era side, std::optional<Upstre
     case FrameKind::notification: upstream_notification(side, origin, std::move(frame)); break;
     case FrameKind::request:
       if (side == Era::modern) {
-        session_malformed(origin, "a server of MCP 2026-07-28 sends no requests");
+        malformed_received(origin, "a server of MCP 2026-07-28 sends no requests");
       } else {
         questions_.add(origin, std::move(frame));
       }
@@ -188,10 +189,10 @@ std::optional<UpstreamId> Router::session_message(Era side, std::optional<Upstre
   return std::nullopt;
 }
 
-void Router::listen_informed(Frame&& notification) {
+void Router::listen_notified(Frame&& notification) {
   if (notification.method == "notifications/tools/list_changed"sv) translator_.tools().forget();
   if (!listens_.tell(notification))
-    session_message(Era::modern, std::nullopt, std::move(notification));
+    message_received(Era::modern, std::nullopt, std::move(notification));
 }
 
 void Router::upstream_notification(Era side, std::optional<UpstreamId> origin, Frame frame) {
@@ -214,7 +215,7 @@ void Router::upstream_notification(Era side, std::optional<UpstreamId> origin, F
       in_flight_.pass_log_message_on(frame, side) && side == Era::modern)
     return;
   if (origin && !is_session_notification(frame.method)) {
-    if (in_flight_.pass_on(*origin, frame)) return;
+    if (in_flight_.deliver(*origin, frame)) return;
     // Its client has disconnected: with --orphans finish, and for a job, it belongs to the session.
     if (options_.orphans == Orphans::cancel && !in_flight_.is_job(*origin)) {
       ++statistics_.dropped_notifications;
@@ -234,7 +235,7 @@ bool Router::is_listened_to(const Frame& notification) const {
   return session.ring_source() == Era::modern && told != nullptr && told->matches(notification);
 }
 
-void Router::session_malformed(std::optional<UpstreamId> origin, std::string_view reason) {
+void Router::malformed_received(std::optional<UpstreamId> origin, std::string_view reason) {
   ++statistics_.malformed_messages;
   if (origin) in_flight_.note_malformed(*origin, reason);
   context_.log.peer(LogLevel::warning, "malformed message",
@@ -242,7 +243,7 @@ void Router::session_malformed(std::optional<UpstreamId> origin, std::string_vie
                     origin ? "on a request's stream" : "on the server stream", reason);
 }
 
-void Router::session_ended(UpstreamId id, Ending ending) {
+void Router::message_ended(UpstreamId id, Ending ending) {
   if (in_flight_.end(id, ending)) return;
   if (ending.failure) {
     context_.log.peer(LogLevel::warning, "notification failed",
@@ -255,14 +256,14 @@ void Router::session_ended(UpstreamId id, Ending ending) {
 
 /// The sides may have changed since the last call: serves the listens and fills the ring
 /// accordingly.
-void Router::take_sides() {
+void Router::note_sides() {
   if (const Era now = context_.session.ring_source(); std::exchange(ring_source_, now) != now)
     translator_.tools().forget();
   listens_.sides_changed();
 }
 
 void Router::session_open() {
-  take_sides();
+  note_sides();
   input_rounds_.session_open();
   frames_.session_open();
 }
@@ -312,7 +313,7 @@ std::vector<std::string> Router::subscriptions() const {
 
 std::vector<UpstreamId> Router::unanswered() const {
   return in_flight_.all([](const Call& call) {
-    return call.is_upstream() && call.kind != Call::Kind::opens_session;
+    return call.awaits_upstream() && call.kind != Call::Kind::opens_session;
   });
 }
 

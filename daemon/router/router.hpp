@@ -124,11 +124,11 @@ class Router final : public ClientEvents, public SessionEvents {
   void session_failed(const Failure& failure) override;
   void session_refused(Era side, const Failure& failure) override;
   void session_awaits_login() override { frames_.session_awaits_login(); }
-  std::optional<UpstreamId> session_message(Era side, std::optional<UpstreamId> origin,
-                                            Frame&& frame) override;
-  void listen_informed(Frame&& notification) override;
-  void session_malformed(std::optional<UpstreamId> origin, std::string_view reason) override;
-  void session_ended(UpstreamId id, Ending ending) override;
+  std::optional<UpstreamId> message_received(Era side, std::optional<UpstreamId> origin,
+                                             Frame&& frame) override;
+  void listen_notified(Frame&& notification) override;
+  void malformed_received(std::optional<UpstreamId> origin, std::string_view reason) override;
+  void message_ended(UpstreamId id, Ending ending) override;
   bool frames_wait(Era side) const override;
   bool wants_session(Era side) const override;
   std::optional<Era> side_of(UpstreamId id) const override { return in_flight_.side_of(id); }
@@ -166,7 +166,7 @@ class Router final : public ClientEvents, public SessionEvents {
     in_flight_.each([&](UpstreamId id, const Call& call) {
       const Client* const client = clients_.find(call.client);
       if (client == nullptr || client->is_bridge) return;
-      if (call.is_upstream() && call.era == Era::legacy) visit(id, *client, call.method);
+      if (call.awaits_upstream() && call.era == Era::legacy) visit(id, *client, call.method);
     });
   }
 
@@ -199,7 +199,7 @@ class Router final : public ClientEvents, public SessionEvents {
   void upstream_notification(Era side, std::optional<UpstreamId> origin, Frame frame);
   std::vector<std::string> subscriptions() const;
   bool is_listened_to(const Frame& notification) const;
-  void take_sides();
+  void note_sides();
 
   // Events of RequestsInFlight about one of its requests; may start and end others.
   /// The request is no longer in flight; its client is answered afterwards.
@@ -214,7 +214,7 @@ class Router final : public ClientEvents, public SessionEvents {
     suspended_calls_.keep(id, call, std::move(end));
   }
   /// A log message has arrived about a suspended call.
-  void suspended_informed(Call& call, const Frame& message) {
+  void suspended_notified(Call& call, const Frame& message) {
     suspended_calls_.keep_message(call, message);
   }
 

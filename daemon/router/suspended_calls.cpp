@@ -178,7 +178,7 @@ void SuspendedCalls::proceed(UpstreamId id, Client& client, const WaitingFrame& 
   suspension.message_bytes = 0;
   for (std::string& bytes : std::exchange(suspension.messages, {})) {
     auto message = parse_frame(std::move(bytes));
-    if (auto* const frame = std::get_if<Frame>(&message)) in_flight_.pass_on(id, *frame);
+    if (auto* const frame = std::get_if<Frame>(&message)) in_flight_.deliver(id, *frame);
   }
   auto end = std::exchange(suspension.end, std::nullopt);
   hold(suspension);

@@ -14,7 +14,7 @@
 namespace bridge {
 
 /// Sends messages other than requests to the upstream: they take no slot;
-/// SessionEvents::session_ended reports their end. Owned by the router; the loop's thread only.
+/// SessionEvents::message_ended reports their end. Owned by the router; the loop's thread only.
 class UpstreamMessages {
  public:
   UpstreamMessages(UpstreamIdSource& ids, Session& session) : ids_(ids), session_(session) {}

@@ -46,7 +46,7 @@ EraSession::EraSession(Era era, EventLoop& loop, UpstreamIdSource& ids, Upstream
               // The refusals stand: the session was not shown to be lost. They wait for the ping no
               // longer than for a session.
               [this] {
-                resolve_suspicion(false);
+                resolve_suspected(false);
                 if (is_open()) health_.watch();
               }),
       retries_(loop, *this),
@@ -93,7 +93,7 @@ std::optional<UpstreamId> EraSession::one_message(std::optional<UpstreamId> orig
     own_answered(*owner, id, origin, std::move(frame));
     return id;
   }
-  const auto answered = events_->session_message(era(), origin, std::move(frame));
+  const auto answered = events_->message_received(era(), origin, std::move(frame));
   if (answered) {
     forget_unsent(*answered);
     note_answer();
@@ -104,7 +104,7 @@ std::optional<UpstreamId> EraSession::one_message(std::optional<UpstreamId> orig
 void EraSession::note_malformed(std::optional<UpstreamId> origin, std::string_view reason) {
   if (origin && opening_.is_initializing() && opening_.awaits(*origin))
     opening_.note_malformed(reason);
-  events_->session_malformed(origin, reason);
+  events_->malformed_received(origin, reason);
 }
 
 UpstreamId request_answered_by(const Frame& frame, std::optional<UpstreamId> origin) {
@@ -113,7 +113,7 @@ UpstreamId request_answered_by(const Frame& frame, std::optional<UpstreamId> ori
   return static_cast<UpstreamId>(to_unsigned(frame.text(frame.id)).value_or(0));
 }
 
-void EraSession::upstream_ended(UpstreamId id, Ending ending) {
+void EraSession::message_ended(UpstreamId id, Ending ending) {
   if (const auto owner = own_.take(id, era())) {
     own_ended(*owner, id, std::move(ending));
     return;
@@ -126,9 +126,9 @@ void EraSession::upstream_ended(UpstreamId id, Ending ending) {
   if (!ending.failure) upstream_reachable();
   const SessionVerdict verdict = ending.session;
   if (ending.failure) note_rejected(*ending.failure);
-  events_->session_ended(id, std::move(ending));
+  events_->message_ended(id, std::move(ending));
   if (verdict == SessionVerdict::lost) lose("the continuation of an answer was refused");
-  if (verdict == SessionVerdict::doubtful) confirm();
+  if (verdict == SessionVerdict::doubtful) check_session();
 }
 
 void EraSession::server_stream_changed(ServerStream state) {
@@ -272,7 +272,7 @@ void EraSession::answer_initialize() {
   const std::string asked = protocol_version_of(initialize_.params);
   auto response = parse_frame(
       result_reply(std::to_string(value_of(id)), saved_.server->initialize_result_for(asked)));
-  events_->session_message(era(), std::nullopt, std::move(std::get<Frame>(response)));
+  events_->message_received(era(), std::nullopt, std::move(std::get<Frame>(response)));
 }
 
 void EraSession::probe_found_legacy(bool for_good, Failure refusal) {
@@ -301,9 +301,9 @@ bool EraSession::take_notification(std::optional<UpstreamId> origin, const Frame
   auto parsed = parse_frame(std::move(*line));
   auto* const frame = std::get_if<Frame>(&parsed);
   if (frame != nullptr && is_on_listen) {
-    events_->listen_informed(std::move(*frame));
+    events_->listen_notified(std::move(*frame));
   } else if (frame != nullptr) {
-    events_->session_message(era(), std::nullopt, std::move(*frame));
+    events_->message_received(era(), std::nullopt, std::move(*frame));
   }
   return true;
 }
@@ -382,20 +382,20 @@ void EraSession::own_ended(MessageOwner owner, UpstreamId id, Ending ending) {
 }
 
 void EraSession::ping_answered(const Frame& frame) {
-  const bool clears_up = health_.ping_ended();
+  const bool checks_suspected = health_.ping_ended();
   if (phase_ == Phase::resuming && refuses_ping(frame)) {
     lose("a ping in it was refused");
     return;
   }
   // A modern server answers `server/discover` with a result.
-  if (clears_up && is_modern() && frame.error.present()) {
+  if (checks_suspected && is_modern() && frame.error.present()) {
     owner_.era_contradicted(era());
-    resolve_suspicion(true);
+    resolve_suspected(true);
     lose("the server speaks another era now");
     return;
   }
   note_answer();
-  if (clears_up) resolve_suspicion(false);
+  if (checks_suspected) resolve_suspected(false);
   if (is_open()) health_.watch();
 }
 
@@ -403,7 +403,7 @@ void EraSession::ping_ended(Ending ending) {
   if (is_open() && health_.repeat(ending)) return;
   if (health_.ping_ended()) {
     if (ending.failure) note_other_era(ending);
-    resolve_suspicion(ending.session != SessionVerdict::kept);
+    resolve_suspected(ending.session != SessionVerdict::kept);
   }
   const auto& failure = ending.failure;
   if (failure && failure->kind == ErrorKind::auth && is_open()) {

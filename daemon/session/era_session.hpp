@@ -34,7 +34,7 @@ struct EraRefusal {
 /// result of `server/discover`; the server itself has none.
 ///
 /// Decides whether there is a session; knows no clients and no HTTP. Owned by Session, which has
-/// one per era; the loop's thread only. A message given to send() ends with session_ended or with
+/// one per era; the loop's thread only. A message given to send() ends with message_ended or with
 /// its response; messages that may be retried (decide_retry) are held here meanwhile.
 ///
 /// Parts: Opening (the steps), UpstreamListen and EventStreams (the server's notifications in the
@@ -159,7 +159,7 @@ class EraSession {
   /// Returns the answered request.
   std::optional<UpstreamId> one_message(std::optional<UpstreamId> origin, Frame&& frame);
   void note_malformed(std::optional<UpstreamId> origin, std::string_view reason);
-  void upstream_ended(UpstreamId id, Ending ending);
+  void message_ended(UpstreamId id, Ending ending);
   void server_stream_changed(ServerStream state);
   void server_stream_refused() { opening_.server_stream_answered(); }
   void upstream_reachable();
@@ -262,9 +262,9 @@ class EraSession {
   bool has_waiters() const;
   void lose(std::string_view why);
   void message_failed(Ending ending);
-  void doubt(Ending ending);
-  void confirm();
-  void resolve_suspicion(bool lost);
+  void suspect(Ending ending);
+  void check_session();
+  void resolve_suspected(bool lost);
   void go_away(const Failure& failure);
   void fail_held(const Failure& failure);
   void note_rejected(const Failure& failure);

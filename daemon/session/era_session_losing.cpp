@@ -24,7 +24,7 @@ void EraSession::message_failed(Ending ending) {
   if (repeats && is_modern()) events_->remake(message, era(), true);
   switch (decision.action) {
     case RetryDecision::Action::send_now: send(std::move(message)); break;
-    case RetryDecision::Action::ask: doubt(std::move(ending)); break;
+    case RetryDecision::Action::ask: suspect(std::move(ending)); break;
     case RetryDecision::Action::hold:
       if (decision.login_until) {
         message.notes.login_until = message.notes.hold_until = decision.login_until;
@@ -39,7 +39,7 @@ void EraSession::message_failed(Ending ending) {
       const UpstreamId id = message.id;
       ending.failure = std::move(decision.failure);
       note_rejected(why);
-      events_->session_ended(id, std::move(ending));
+      events_->message_ended(id, std::move(ending));
       break;
     }
   }
@@ -72,29 +72,29 @@ void EraSession::lose(std::string_view why) {
   owner_.era_lost(era());
   initialize_ = {std::nullopt, saved_.initialize_params};
   if (!is_modern()) upstream_.session_over();
-  resolve_suspicion(true);
-  if (retries_.may_be_at_once()) {
+  resolve_suspected(true);
+  if (retries_.may_reopen_at_once()) {
     start_try();
   } else {
     retries_.try_failed(has_waiters());
   }
 }
 
-void EraSession::doubt(Ending ending) {
-  health_.doubt(std::move(ending));
+void EraSession::suspect(Ending ending) {
+  health_.suspect(std::move(ending));
   if (is_there()) {
-    confirm();
+    check_session();
   } else {
-    resolve_suspicion(true);  // a new session is being opened and decides
+    resolve_suspected(true);  // a new session is being opened and decides
   }
 }
 
 /// Checks once, for all refusals in doubt, whether the session exists.
-void EraSession::confirm() {
-  if (is_open()) health_.clear_up();
+void EraSession::check_session() {
+  if (is_open()) health_.check_suspected();
 }
 
-void EraSession::resolve_suspicion(bool lost) {
+void EraSession::resolve_suspected(bool lost) {
   for (Ending& ending : health_.take_suspected()) {
     if (lost) {
       ending.session = SessionVerdict::lost;
@@ -102,7 +102,7 @@ void EraSession::resolve_suspicion(bool lost) {
     } else {
       const UpstreamId id = ending.unanswered->id;
       ending.unanswered.reset();
-      events_->session_ended(id, std::move(ending));
+      events_->message_ended(id, std::move(ending));
     }
   }
 }
@@ -179,7 +179,7 @@ void EraSession::came_back() {
   log_.peer(LogLevel::info, "upstream back", "the upstream {} can be reached again",
             upstream_.target());
   begin_watching();
-  if (health_.has_suspected()) confirm();
+  if (health_.has_suspected()) check_session();
   retries_.send_ready();
   events_->session_open();
 }
@@ -205,7 +205,7 @@ void EraSession::try_again() {
 void EraSession::end_message(UpstreamId id, Failure failure) {
   Ending ending;
   ending.failure = std::move(failure);
-  events_->session_ended(id, std::move(ending));
+  events_->message_ended(id, std::move(ending));
 }
 
 void EraSession::give_up_held(const Failure& failure) {

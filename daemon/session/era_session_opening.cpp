@@ -117,7 +117,7 @@ void EraSession::initialize_answered(std::optional<UpstreamId> origin, Frame fra
     if (hand_initialize_over(failure, SessionVerdict::kept)) return;
     if (is_clients_alone(failure)) {
       refuse_client(failure);
-      events_->session_message(era(), origin, std::move(frame));
+      events_->message_received(era(), origin, std::move(frame));
       events_->session_closed(era());
     } else {
       refuse(failure);
@@ -142,7 +142,7 @@ void EraSession::initialize_answered(std::optional<UpstreamId> origin, Frame fra
   owner_.era_found(era());
   record_.server_stream = ServerStream::waiting;
   if (std::exchange(initialize_.clients, std::nullopt))
-    events_->session_message(era(), origin, std::move(frame));
+    events_->message_received(era(), origin, std::move(frame));
   opening_.handshake_done(saved_.server->protocol_version());
 }
 

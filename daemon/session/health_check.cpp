@@ -26,7 +26,7 @@ HealthCheck::HealthCheck(EventLoop& loop, SessionSender& sender, Upstream& upstr
       timer_(loop, [this] { expired(); }) {}
 
 void HealthCheck::watch() {
-  if (clears_up_ || sender_.is_modern()) return;
+  if (checks_suspected_ || sender_.is_modern()) return;
   if (options_.keepalive.count() > 0) {
     timer_.set(sender_.last_sent() + options_.keepalive);
   } else {
@@ -35,7 +35,7 @@ void HealthCheck::watch() {
 }
 
 void HealthCheck::stop() {
-  if (!clears_up_) timer_.clear();
+  if (!checks_suspected_) timer_.clear();
 }
 
 void HealthCheck::cancel() {
@@ -56,17 +56,17 @@ void HealthCheck::ping_until_answered() {
   timer_.set(sent_ + ping_timeout);
 }
 
-void HealthCheck::clear_up() {
-  if (clears_up_) return;
+void HealthCheck::check_suspected() {
+  if (checks_suspected_) return;
   cancel();  // a ping sent before the refusal is not evidence
   ping();
-  clears_up_ = true;
+  checks_suspected_ = true;
   timer_.set(sent_ + std::max(options_.connect_wait, shortest_timeout));
 }
 
 bool HealthCheck::ping_ended() {
   ping_ = UpstreamId{};
-  return std::exchange(clears_up_, false);
+  return std::exchange(checks_suspected_, false);
 }
 
 bool HealthCheck::remove(UpstreamId id) {
@@ -75,7 +75,7 @@ bool HealthCheck::remove(UpstreamId id) {
 }
 
 bool HealthCheck::repeat(Ending& ending) {
-  if (!clears_up_ || !ending.failure || !ending.unanswered ||
+  if (!checks_suspected_ || !ending.failure || !ending.unanswered ||
       !may_repeat_after(*ending.failure, *ending.unanswered))
     return false;
   ++ending.unanswered->notes.repeats;
@@ -86,7 +86,7 @@ bool HealthCheck::repeat(Ending& ending) {
 // One ping at a time: its end sets the timer for the next one.
 void HealthCheck::expired() {
   const auto now = loop_.now();
-  if (clears_up_) {
+  if (checks_suspected_) {
     cancel();
     unanswered_();
   } else if (is_pinging() && now < sent_ + ping_timeout) {

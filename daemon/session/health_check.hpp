@@ -40,10 +40,10 @@ class HealthCheck {
   bool ping_ended();
 
   /// A refusal that may mean a lost session. REQUIRES: the ending gives the message back.
-  void doubt(Ending ending) { suspected_.push_back(std::move(ending)); }
+  void suspect(Ending ending) { suspected_.push_back(std::move(ending)); }
   bool has_suspected() const { return !suspected_.empty(); }
   /// Sends a ping that decides the doubts.
-  void clear_up();
+  void check_suspected();
   /// Removes the message's refusal from the doubts; false if it is not one.
   bool remove(UpstreamId id);
   std::vector<Ending> take_suspected() { return std::exchange(suspected_, {}); }
@@ -62,8 +62,8 @@ class HealthCheck {
   const SessionOptions& options_;
   const std::function<void()> unanswered_;
   std::vector<Ending> suspected_;
-  UpstreamId ping_{};       ///< pending
-  bool clears_up_ = false;  ///< sent about doubts
+  UpstreamId ping_{};              ///< pending
+  bool checks_suspected_ = false;  ///< sent about doubts
   SteadyTime sent_{};
   DeadlineTimer timer_;
 };

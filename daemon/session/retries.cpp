@@ -177,7 +177,7 @@ void Retries::clear_try() {
   schedule();
 }
 
-bool Retries::may_be_at_once() {
+bool Retries::may_reopen_at_once() {
   if (backoff_.tries() != 0) return false;
   backoff_.next();
   return true;

@@ -172,7 +172,7 @@ class Retries {
 
   /// A session was lost: returns whether it is reopened at once, which is false for consecutive
   /// losses.
-  bool may_be_at_once();
+  bool may_reopen_at_once();
   /// Whether an attempt has failed since the upstream last served.
   bool has_failed() const { return backoff_.has_begun(); }
   /// The session has ended: nothing is retried.

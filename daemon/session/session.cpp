@@ -244,13 +244,13 @@ AnsweredRequests Session::upstream_message(std::optional<UpstreamId> origin, Rec
   return answered;
 }
 
-void Session::upstream_ended(UpstreamId id, Ending ending) {
+void Session::message_ended(UpstreamId id, Ending ending) {
   if (legacy_.has_ended()) return;
   const bool is_known = !ending.unanswered || own_.find(id);
   EraSession& sender = is_known
                            ? sender_of(id)
                            : side_of(ending.unanswered->notes.stateful ? Era::legacy : Era::modern);
-  sender.upstream_ended(id, std::move(ending));
+  sender.message_ended(id, std::move(ending));
 }
 
 void Session::upstream_reachable() {

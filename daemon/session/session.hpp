@@ -129,7 +129,7 @@ class Session final : public UpstreamEvents {
 
   AnsweredRequests upstream_message(std::optional<UpstreamId> origin,
                                     ReceivedText message) override;
-  void upstream_ended(UpstreamId id, Ending ending) override;
+  void message_ended(UpstreamId id, Ending ending) override;
   void server_stream_changed(ServerStream state) override { legacy_.server_stream_changed(state); }
   void server_stream_refused() override { legacy_.server_stream_refused(); }
   void upstream_reachable() override;

@@ -37,14 +37,14 @@ class SessionEvents {
   virtual void session_refused(Era side, const Failure& failure) = 0;
   /// A message that does not concern the session itself. Returns the request that it answers;
   /// nullopt: not a response, or to an unknown request.
-  virtual std::optional<UpstreamId> session_message(Era side, std::optional<UpstreamId> origin,
-                                                    Frame&& frame) = 0;
+  virtual std::optional<UpstreamId> message_received(Era side, std::optional<UpstreamId> origin,
+                                                     Frame&& frame) = 0;
   /// A notification on the bridge's own `subscriptions/listen`.
-  virtual void listen_informed(Frame&& notification) = 0;
+  virtual void listen_notified(Frame&& notification) = 0;
   /// A malformed message arrived on this stream.
-  virtual void session_malformed(std::optional<UpstreamId> origin, std::string_view reason) = 0;
+  virtual void malformed_received(std::optional<UpstreamId> origin, std::string_view reason) = 0;
   /// The outgoing message is complete.
-  virtual void session_ended(UpstreamId id, Ending ending) = 0;
+  virtual void message_ended(UpstreamId id, Ending ending) = 0;
   /// Whether frames wait for this side; then a failed attempt is repeated soon.
   virtual bool frames_wait(Era side) const = 0;
   /// Whether this side is wanted even without waiting frames; then a failed attempt is repeated.

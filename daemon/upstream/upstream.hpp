@@ -192,7 +192,7 @@ class UpstreamEvents {
                                             ReceivedText message) = 0;
   /// The message is complete. Called exactly once, except after abandon() and for answered
   /// requests.
-  virtual void upstream_ended(UpstreamId id, Ending ending) = 0;
+  virtual void message_ended(UpstreamId id, Ending ending) = 0;
   virtual void server_stream_changed(ServerStream state) = 0;
   /// An attempt to open that stream was refused, permanently or for now.
   virtual void server_stream_refused() = 0;
@@ -257,7 +257,7 @@ class Upstream {
   /// SIGHUP: applies changed options, and gets the token again.
   virtual void reconfigure(const UpstreamOptions& options) = 0;
 
-  /// Starts at once; ends with upstream_ended.
+  /// Starts at once; ends with message_ended.
   virtual void send(Outgoing&& message) = 0;
   /// Closes the answer stream at once; nothing more is reported about it.
   virtual void abandon(UpstreamId id) = 0;
@@ -344,7 +344,7 @@ class UndeliveredEndings {
 
   void tell(UpstreamEvents& events) {
     for (auto& [id, ending] : std::exchange(endings_, {}))
-      events.upstream_ended(id, std::move(ending));
+      events.message_ended(id, std::move(ending));
   }
 
  private:

@@ -246,7 +246,7 @@ void SseUpstream::opening_failed(Failure failure) {
     ending.failure = std::move(failure);
   }
   ending.unanswered = std::move(message);
-  events_->upstream_ended(id, std::move(ending));
+  events_->message_ended(id, std::move(ending));
 }
 
 void SseUpstream::abandon(UpstreamId id) {
@@ -331,7 +331,7 @@ bool SseUpstream::asks_for_fallback(const Ending& ending) const {
   return (status == 400 || status == 404 || status == 405) && ending.failure->error_object.empty();
 }
 
-void SseUpstream::upstream_ended(UpstreamId id, Ending ending) {
+void SseUpstream::message_ended(UpstreamId id, Ending ending) {
   if (asks_for_fallback(ending)) {
     set_mode(Mode::trying);
     Outgoing initialize = *std::exchange(ending.unanswered, std::nullopt);
@@ -339,7 +339,7 @@ void SseUpstream::upstream_ended(UpstreamId id, Ending ending) {
     open_stream(std::move(initialize));
     return;
   }
-  events_->upstream_ended(id, std::move(ending));
+  events_->message_ended(id, std::move(ending));
 }
 
 void SseUpstream::server_stream_changed(ServerStream state) {

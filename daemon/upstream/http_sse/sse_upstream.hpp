@@ -122,7 +122,7 @@ class SseUpstream final : public Upstream, private UpstreamEvents {
 
   AnsweredRequests upstream_message(std::optional<UpstreamId> origin,
                                     ReceivedText message) override;
-  void upstream_ended(UpstreamId id, Ending ending) override;
+  void message_ended(UpstreamId id, Ending ending) override;
   void server_stream_changed(ServerStream state) override;
   void server_stream_refused() override;
   void upstream_reachable() override { events_->upstream_reachable(); }

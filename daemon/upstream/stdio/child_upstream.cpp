@@ -168,7 +168,7 @@ void ChildUpstream::frame_written(QueuedFrame frame) {
     requests_.keep(*request, std::move(frame));
   } else {
     requests_.take(frame.id);
-    events_->upstream_ended(frame.id, {});
+    events_->message_ended(frame.id, {});
   }
 }
 
@@ -184,7 +184,7 @@ void ChildUpstream::child_oversized_line(std::optional<UpstreamId> answered) {
   const ChildRequest* request = answered ? requests_.find(*answered) : nullptr;
   if (request == nullptr || request->message.kind != OutgoingKind::request) return;
   requests_.take(*answered);
-  events_->upstream_ended(*answered, {.failure = answer_too_large(options_.max_frame)});
+  events_->message_ended(*answered, {.failure = answer_too_large(options_.max_frame)});
 }
 
 void ChildUpstream::watch_time(const ChildRequest& request) {
@@ -211,7 +211,7 @@ void ChildUpstream::expire(UpstreamId id) {
                                : requests_.took_too_long(*request, loop_.now())
                                    ? "the answer took longer than --request-max"
                                    : "the upstream sent nothing for longer than --request-timeout");
-  events_->upstream_ended(id, {.failure = std::move(failure)});
+  events_->message_ended(id, {.failure = std::move(failure)});
 }
 
 /// The child has ended: the session is lost, and its requests are unanswered.
@@ -248,7 +248,7 @@ void ChildUpstream::tell_end_of(UpstreamId id, const Failure& why, std::uint64_t
   if (lost_unread) ending.session = SessionVerdict::lost;
   if (opens || lost_unread || request.message.may_repeat)
     ending.unanswered = std::move(request.message);
-  events_->upstream_ended(id, std::move(ending));
+  events_->message_ended(id, std::move(ending));
 }
 
 void ChildUpstream::end(std::function<void()> done) {

@@ -111,7 +111,7 @@ void HttpUpstream::token_arrived(const std::optional<Failure>& failure) {
   }
   for (Outgoing& message : unsent_.take_all()) {
     const UpstreamId id = message.id;
-    events_->upstream_ended(id, {.failure = failure, .unanswered = std::move(message)});
+    events_->message_ended(id, {.failure = failure, .unanswered = std::move(message)});
   }
 }
 
@@ -239,7 +239,7 @@ void HttpUpstream::exchange_progressed(UpstreamId id) {
     unreachable_ = unreachable_ || (ending.failure && ending.failure->delivered == Delivered::no &&
                                     ending.failure->status == 0);
     remove(id);
-    if (!settled) events_->upstream_ended(id, std::move(ending));
+    if (!settled) events_->message_ended(id, std::move(ending));
   } else if (exchange != nullptr) {
     exchanges_.watch(*exchange);
   }
@@ -329,7 +329,7 @@ void HttpUpstream::end_all(const Failure& failure) {
     Ending ending{.failure = failure, .session = SessionVerdict::lost};
     ending.failure->delivered = Delivered::no;
     if (message.kind != OutgoingKind::response) ending.unanswered = std::move(message);
-    events_->upstream_ended(id, std::move(ending));
+    events_->message_ended(id, std::move(ending));
   }
 }
 

@@ -99,7 +99,7 @@ DaemonSnapshot a_state() {
   state.router.calls.emplace_back(UpstreamId{71}, std::move(suspended));
   Question in_result;
   in_result.is_of_session = true;
-  in_result.answerer = Question::Answerer::retry;
+  in_result.answerer = Question::Answerer::modern_call;
   state.router.questions.push_back(in_result);
   Call round;
   round.rounds = std::make_unique<InputRound>();
@@ -208,7 +208,7 @@ TEST_CASE("what was handed over is what is gone on with") {
   CHECK(suspended.suspension->messages == std::vector<std::string>{"{}"});
   CHECK(suspended.suspension->saved_end == "{}");
   CHECK(state.router.questions[1].is_of_session);
-  CHECK(state.router.questions[1].answerer == Question::Answerer::retry);
+  CHECK(state.router.questions[1].answerer == Question::Answerer::modern_call);
   const Call& round = state.router.calls[2].second;
   REQUIRE(round.rounds);
   CHECK(round.rounds->answers.at(0).result == "{}");

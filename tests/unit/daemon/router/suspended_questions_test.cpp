@@ -91,14 +91,14 @@ TEST_CASE("so does one of a local server, which asks without a word of what it i
     CHECK(contains(client.take_line(), R"("data":{"requiredCapabilities":{"sampling":{}}})"));
   }
   SUBCASE("and with others that it may be about, the first of them that fails") {
-    FakeClient& able = t.connect();
+    FakeClient& candidates = t.connect();
     FakeClient& other = t.connect();
-    t.modern(able, "3", R"("name":"v")", "tools/call", R"({"elicitation":{}})");
+    t.modern(candidates, "3", R"("name":"v")", "tools/call", R"({"elicitation":{}})");
     t.modern(other, "2", R"("name":"u")", "tools/call", R"({"elicitation":{}})");
     t.ask("7");
     CHECK(t.is_refused());
     t.answer_call("v", R"({"messages":[]})");
-    CHECK(contains(able.take_line(), R"("resultType":"complete")"));
+    CHECK(contains(candidates.take_line(), R"("resultType":"complete")"));
     t.answer_call("u", R"({"content":[1],"isError":true})");
     const std::string line = other.take_line();
     CHECK(contains(line, R"("id":2,"error":{"code":-32021)"));

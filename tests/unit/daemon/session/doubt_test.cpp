@@ -26,15 +26,15 @@ struct Doubted : SessionFixture {
 
 TEST_CASE("one ping asks for all who were refused") {
   Doubted t;
-  for (int call = 0; call < 50; ++call) t.doubt();
+  for (int call = 0; call < 50; ++call) t.suspect();
   CHECK(t.upstream.count("ping") == 1);
   CHECK(t.session.is_open());
 }
 
 TEST_CASE("if the ping is answered the refusals are what the clients get") {
   Doubted t;
-  const UpstreamId first = t.doubt();
-  const UpstreamId second = t.doubt();
+  const UpstreamId first = t.suspect();
+  const UpstreamId second = t.suspect();
   CHECK(t.events.ended.empty());
   t.upstream.answer(t.upstream.id_of("ping"));
   for (const UpstreamId call : {first, second}) {
@@ -49,8 +49,8 @@ TEST_CASE(
     "if the ping is refused alike the session is lost, and all are sent again in the next one") {
   for (const SessionVerdict verdict : {SessionVerdict::doubtful, SessionVerdict::lost}) {
     Doubted t;
-    const UpstreamId first = t.doubt();
-    const UpstreamId second = t.doubt();
+    const UpstreamId first = t.suspect();
+    const UpstreamId second = t.suspect();
     t.upstream.fail(t.upstream.id_of("ping"), t.about_session(), verdict);
     CHECK(t.session.state() == Session::State::reopening);
     CHECK(t.events.ended.empty());
@@ -66,7 +66,7 @@ TEST_CASE("a ping that is not answered says nothing: the refusals stand after --
     SessionOptions options;
     options.connect_wait = wait;
     Doubted t(options);
-    const UpstreamId call = t.doubt();
+    const UpstreamId call = t.suspect();
     // At least a second.
     t.advance(std::max<std::chrono::milliseconds>(wait, 1s) - 1ms);
     CHECK(t.events.end_of(call) == nullptr);
@@ -75,14 +75,14 @@ TEST_CASE("a ping that is not answered says nothing: the refusals stand after --
     CHECK_FALSE(t.upstream.is_under_way(t.upstream.id_of("ping")));
     CHECK(t.session.is_open());
     // The next doubt asks again.
-    t.doubt();
+    t.suspect();
     CHECK(t.upstream.count("ping") == 2);
   }
 }
 
 TEST_CASE("a ping whose connection breaks is sent again, twice, and then says nothing") {
   Doubted t;
-  const UpstreamId call = t.doubt();
+  const UpstreamId call = t.suspect();
   for (std::size_t sent = 1; sent <= 3; ++sent) {
     CHECK(t.upstream.count("ping") == sent);
     CHECK(t.events.end_of(call) == nullptr);
@@ -99,7 +99,7 @@ TEST_CASE("a ping that was sent before the refusal does not clear it up: another
   Doubted t(options);
   t.advance(5s);
   const UpstreamId before = t.upstream.id_of("ping");
-  const UpstreamId call = t.doubt();
+  const UpstreamId call = t.suspect();
   CHECK(t.upstream.count("ping") == 2);
   CHECK_FALSE(t.upstream.is_under_way(before));
   t.upstream.answer(t.upstream.id_of("ping"));
@@ -110,7 +110,7 @@ TEST_CASE("a ping that was sent before the refusal does not clear it up: another
 
 TEST_CASE("who gives its request up is not answered when the doubt ends") {
   Doubted t;
-  const UpstreamId call = t.doubt();
+  const UpstreamId call = t.suspect();
   t.in_turn([&] { t.session.abandon(call); });
   t.upstream.answer(t.upstream.id_of("ping"));
   CHECK(t.events.end_of(call) == nullptr);
@@ -118,7 +118,7 @@ TEST_CASE("who gives its request up is not answered when the doubt ends") {
 
 TEST_CASE("nor is one that is answered while it is in doubt") {
   Doubted t;
-  const UpstreamId call = t.doubt();
+  const UpstreamId call = t.suspect();
   t.upstream.answer(call);
   t.upstream.fail(t.upstream.id_of("ping"), t.about_session(), SessionVerdict::lost);
   t.let_it_open();

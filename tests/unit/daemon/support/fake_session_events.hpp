@@ -73,8 +73,8 @@ class FakeSessionEvents final : public SessionEvents {
     refusals.push_back(failure);
   }
   /// Treats every response as the answer to the request with that id.
-  std::optional<UpstreamId> session_message(Era, std::optional<UpstreamId>,
-                                            Frame&& frame) override {
+  std::optional<UpstreamId> message_received(Era, std::optional<UpstreamId>,
+                                             Frame&& frame) override {
     told.emplace_back("message");
     std::optional<UpstreamId> answered;
     if (const auto id = to_unsigned(frame.text(frame.id)); frame.is_response() && id)
@@ -83,16 +83,16 @@ class FakeSessionEvents final : public SessionEvents {
     if (on_message) on_message();
     return answered;
   }
-  void session_malformed(std::optional<UpstreamId>, std::string_view reason) override {
+  void malformed_received(std::optional<UpstreamId>, std::string_view reason) override {
     told.emplace_back("malformed");
     malformed.emplace_back(reason);
   }
-  void session_ended(UpstreamId id, Ending ending) override {
+  void message_ended(UpstreamId id, Ending ending) override {
     told.emplace_back("ended");
     ended.push_back({id, std::move(ending)});
   }
-  void listen_informed(Frame&& notification) override {
-    session_message(Era::modern, std::nullopt, std::move(notification));
+  void listen_notified(Frame&& notification) override {
+    message_received(Era::modern, std::nullopt, std::move(notification));
   }
   std::optional<Era> side_of(UpstreamId id) const override {
     return requests.contains(id) ? std::optional(side) : std::nullopt;

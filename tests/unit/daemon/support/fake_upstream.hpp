@@ -178,7 +178,7 @@ class FakeUpstream final : public Upstream {
   void end_message(UpstreamId id, Ending ending) {
     REQUIRE(under_way_.erase(id) == 1);
     const EventLoop::Turn turn(loop_);
-    events_->upstream_ended(id, std::move(ending));
+    events_->message_ended(id, std::move(ending));
   }
 
   EventLoop& loop_;
