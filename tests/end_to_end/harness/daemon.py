@@ -88,6 +88,19 @@ class Daemon(Process):
         self.signal(signal.SIGTERM)
         return self.wait()
 
+    def fails(self, code):
+        """Its start ends with this exit code and says why in one line, which is returned."""
+        self.exit_codes = (code,)
+        assert self.wait() == code, self.stderr()
+        said = self.stderr()
+        assert said.count("\n") == 1, said
+        return said
+
+    def crash(self):
+        self.exit_codes = (-signal.SIGKILL,)
+        self.signal(signal.SIGKILL)
+        self.wait()
+
     def stop(self):
         if self.running():
             self.signal(signal.SIGTERM)

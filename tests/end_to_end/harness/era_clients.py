@@ -7,7 +7,7 @@ import json
 import socket
 import struct
 
-from .frames import answer, call, initialize, notification, request
+from .frames import answer, call, initialize, notification
 from .modern_client import ANSWERS, ModernClient, ModernFace
 from .socket_client import Client
 

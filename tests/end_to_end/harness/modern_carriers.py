@@ -5,7 +5,7 @@ import json
 
 from . import legacy_sessions
 from .modern_exchange import HttpExchange, LineExchange, text
-from .modern_protocol import CANCELLED, SUBSCRIPTION_ID, VERSION
+from .modern_protocol import CANCELLED, VERSION
 from .modern_rules import Refused, modern, values
 
 

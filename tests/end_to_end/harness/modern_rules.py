@@ -6,8 +6,7 @@ violations, each a sentence. It judges; what is answered is the server's. The pa
 
 import json
 
-from .modern_protocol import (CANCELLED, CAPABILITIES, CLIENT_INFO, LEVELS, LOG_LEVEL, META_KEY, PREFIX,
-                              PROTOCOL_VERSION, REMOVED, annotations, decoded, header_text, mirrored_name, value_at)
+from .modern_protocol import CANCELLED, CAPABILITIES, CLIENT_INFO, LEVELS, LOG_LEVEL, META_KEY, PROTOCOL_VERSION, REMOVED, annotations, decoded, header_text, mirrored_name, value_at
 
 
 class Refused(Exception):

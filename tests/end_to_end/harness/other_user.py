@@ -36,6 +36,13 @@ def for_others(case, program):
     return shutil.copy(program, folder)
 
 
+def become_nobody():
+    """For the process that is about to be started."""
+    os.setgroups([])
+    os.setgid(NOBODY)
+    os.setuid(NOBODY)
+
+
 def is_root():
     return os.geteuid() == 0
 

@@ -9,8 +9,6 @@ ALL = {"sampling": {}, "elicitation": {}, "roots": {}}
 
 
 class Questions(Case):
-    observer = None
-
     def capable(self, capabilities=None, daemon=None, client=None):
         """A client that has initialized with these capabilities."""
         client = client or self.client(daemon)
@@ -39,15 +37,3 @@ class Questions(Case):
         """The server has been told that nobody answers it."""
         message = json.loads(server.answers(wait=nth)[nth - 1]["body"])
         self.assertEqual((message["id"], message["error"]["code"]), (id, -32601))
-
-    def look_on(self):
-        """The next `parked` asks over this connection, which has shown that it only looks on. A new one, that has not
-        spoken yet, is a client that could be asked: with it there a question is refused, not parked."""
-        self.observer = self.client()
-        self.default_daemon.status(self.observer)
-
-    def parked(self, count):
-        self.default_daemon.status_when(lambda status: status["requests"]["parked"] == count, f"{count} parked", self.observer)
-        if self.observer:
-            self.observer.close()
-            self.observer = None

@@ -1,7 +1,6 @@
 """Daemons that leave a state to one another."""
 
 import os
-import signal
 
 from .gathering import Gathering
 
@@ -25,18 +24,6 @@ class WithState(Gathering):
         server.streams(1)
         daemon.status_when(lambda status: status["upstream"]["state"] == "open", "the session")
         return server, daemon
-
-    def crash(self, daemon):
-        daemon.exit_codes = (-signal.SIGKILL,)
-        daemon.signal(signal.SIGKILL)
-        daemon.wait()
-
-    def fails(self, server, *options):
-        """A start that is refused: (exit code, what it said)."""
-        daemon = self.start(server, *options, ready=False)
-        code = daemon.wait()
-        daemon.exit_codes = (code,)
-        return code, daemon.stderr()
 
     def log_file(self):
         return os.path.join(self.folder_of_state, "state")
