@@ -5,7 +5,7 @@ import resource
 import socket
 import time
 
-from harness import Case, Client, call, initialize, main, notification, request, text_of
+from harness import Case, Client, call, main, notification, request, text_of
 from harness.binaries import release_binary
 
 
@@ -29,21 +29,6 @@ class HalfClose(Case):
         self.assertEqual([message["id"] for message in client.lines(4)], [0, 1, 2, 3])
         client.expect_closed()
 
-    def test_progress_and_notifications_still_come(self):
-        server, _ = self.bridge()
-        client = self.client()
-        client.send(call("slow", {"steps": 3, "delayMs": 30}, 1, token="t")).half_close()
-        self.assertEqual(len(client.lines(4)), 4)
-        client.expect_closed()
-
-    def test_an_unterminated_last_line_is_a_line(self):
-        self.bridge()
-        client = self.client()
-        client.send_raw(call("echo", {"message": "last"}, 1).encode())
-        client.half_close()
-        self.assertEqual(text_of(client.line()), "last")
-        client.expect_closed()
-
     def test_with_nothing_outstanding_it_is_closed_at_once(self):
         self.bridge()
         self.client().half_close().expect_closed()
@@ -58,13 +43,6 @@ class HalfClose(Case):
         client.send(notification("notifications/roots/list_changed")).half_close()
         client.expect_closed()
         self.assertEqual(len(server.log("notifications/roots/list_changed")), 1)
-
-    def test_an_error_is_an_answer_too(self):
-        self.bridge()
-        client = self.client()
-        client.send("{").half_close()
-        self.assertEqual(client.line()["error"]["code"], -32700)
-        client.expect_closed()
 
     def test_a_full_close_after_it_is_leaving(self):
         server, _ = self.bridge("--orphans", "cancel")
@@ -83,14 +61,6 @@ class HalfClose(Case):
 
 
 class Many(Case):
-    def test_a_hundred_at_once(self):
-        self.bridge()
-        clients = [self.client() for _ in range(100)]
-        for n, client in enumerate(clients):
-            client.send(call("echo", {"message": f"mine {n}"}, 1))
-        for n, client in enumerate(clients):
-            self.assertEqual(text_of(client.line()), f"mine {n}")
-
     def test_beyond_the_limit_they_wait_and_are_served_in_turn(self):
         self.bridge("--max-clients", "3")
         clients = [self.client() for _ in range(3)]
@@ -138,16 +108,6 @@ class Sequential(Case):
         self.assertFalse(second.readable())
         first.close()
         self.assertEqual(text_of(second.line()), "waits")
-
-    def test_sdk_like_clients_one_after_the_other(self):
-        server, _ = self.bridge("--max-clients", "1")
-        clients = [self.client() for _ in range(4)]
-        for client in clients:
-            client.send(initialize(0), notification("notifications/initialized"), call("echo", {"message": "x"}, 1)).half_close()
-        for client in clients:
-            client.answer(1)
-            client.expect_closed()
-        self.assertEqual(server.state()["initializes"], 1)
 
 
 class DescriptorsRunOut(Case):

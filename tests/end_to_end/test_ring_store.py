@@ -18,17 +18,6 @@ class Bounds(Gathering):
         self.gather(server, "a", "b")
         self.assertEqual(data_of(self.client().lines(2)), ["a", "b"])
 
-    def test_999_and_1000_are_all_kept(self):
-        for count in (999, 1000):
-            with self.subTest(count):
-                server, daemon = self.opened()
-                self.gather_many(server, count)
-                ring = self.ring()
-                self.assertEqual((ring["entries"], ring["untaken"], ring["dropped"]), (count, count, 0))
-                self.assertEqual((ring["oldest"], ring["newest"]), (1, count))
-                self.assertEqual(data_of(self.client().lines(count)), list(range(1, count + 1)))
-                daemon.stop()
-
     def test_of_1001_the_oldest_is_dropped_and_counted(self):
         server, _ = self.opened()
         self.gather_many(server, 1001)
@@ -37,42 +26,6 @@ class Bounds(Gathering):
         client = self.client()
         self.assertEqual(data_of(client.lines(1000)), list(range(2, 1002)))
         self.assertEqual(client.fence(), [])
-
-    def test_what_was_taken_is_not_counted_as_dropped_when_it_falls_out(self):
-        server, _ = self.opened("--ring", "10")
-        client = self.client()
-        self.gather_many(server, 10)
-        client.lines(10)
-        self.untaken(0)
-        self.gather_many(server, 10)
-        client.lines(10)
-        ring = self.ring()
-        self.assertEqual((ring["entries"], ring["dropped"], ring["oldest"]), (10, 0, 11))
-
-    def test_its_bytes_are_bounded(self):
-        server, _ = self.opened("--ring-bytes", "100K")
-        self.gather(server, *["x" * 10_000 for _ in range(30)])
-        ring = self.ring()
-        self.assertLessEqual(ring["bytes"], 100 * 1024)
-        self.assertIn(ring["entries"], (9, 10))
-        self.assertEqual(ring["dropped"], 30 - ring["entries"])
-        self.assertEqual(ring["capacityBytes"], 100 * 1024)
-
-    def test_one_larger_than_the_ring_is_dropped_and_counted(self):
-        server, _ = self.opened("--ring-bytes", "10K")
-        self.gather(server, "small")
-        server.emit(log_message("x" * 20_000))
-        self.default_daemon.status_when(lambda status: status["ring"]["dropped"] == 1, "one dropped")
-        server.emit(log_message("after"))
-        self.assertEqual(data_of(self.client().lines(2)), ["small", "after"])
-
-    def test_an_old_one_is_given_to_nobody(self):
-        server, _ = self.opened("--ring-ttl", "400ms")
-        self.gather(server, "old")
-        self.default_daemon.status_when(lambda status: status["ring"]["entries"] == 0, "the end of its time")
-        self.assertEqual(self.ring()["dropped"], 1)
-        self.gather(server, "new")
-        self.assertEqual(data_of([self.client().line()]), ["new"])
 
     def test_excluded_kinds_stay_out_but_reach_who_is_connected_or_not_at_all(self):
         server, _ = self.opened("--ring-exclude", "notifications/message", "--ring-exclude", "notifications/tasks/status")
@@ -106,22 +59,6 @@ class Coalescing(Gathering):
         self.assertEqual(data_of([m for m in messages if m["method"] == "notifications/message"]), [0, 1, 2])
         self.assertEqual([m["params"]["n"] for m in messages if m["method"] != "notifications/message"], [2] * 4)
         self.assertEqual(client.fence(), [])
-
-    def test_a_taken_one_is_not_replaced(self):
-        server, _ = self.opened("--ring-coalesce")
-        client = self.client()
-        for n in range(3):
-            server.emit(self.updated("demo://a", n))
-            self.assertEqual(client.line()["params"]["n"], n)
-            self.untaken(0)
-        self.assertEqual(self.ring()["coalesced"], 0)
-
-    def test_it_is_off_by_default(self):
-        server, _ = self.opened()
-        for n in range(3):
-            server.emit(self.updated("demo://a", n))
-        self.newest(3)
-        self.assertEqual([m["params"]["n"] for m in self.client().lines(3)], [0, 1, 2])
 
 
 if __name__ == "__main__":

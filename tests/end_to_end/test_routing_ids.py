@@ -3,31 +3,7 @@
 from harness import Case, call, main, notification, request
 
 
-class Ids(Case):
-    def test_the_bridges_ids_are_increasing_integers(self):
-        server, _ = self.bridge()
-        for _ in range(3):
-            client = self.client()
-            for _ in range(3):
-                client.call("echo", {"message": "x"}, '"same"')
-        ids = [int(entry["id"]) for entry in server.log("tools/call")]
-        self.assertEqual(ids, sorted(set(ids)))
-
-
 class Progress(Case):
-    def test_a_token_comes_back_byte_for_byte(self):
-        self.bridge()
-        client = self.client()
-        for token in ('"t"', "0", '""', "-1", "1.5", r'"a\"b"', "123456789012345678901234567890", r'"\u0041"'):
-            with self.subTest(token):
-                client.send('{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"progressToken":%s},'
-                            '"name":"slow","arguments":{"steps":2,"delayMs":1}}}' % token)
-                for _ in range(2):
-                    line = client.raw_line().decode()
-                    self.assertIn('"method":"notifications/progress"', line.replace(" ", ""))
-                    self.assertIn('"progressToken":%s' % token, line)
-                self.assertEqual(client.line()["id"], 1)
-
     def test_it_reaches_its_owner_from_the_server_stream_too_and_nobody_else(self):
         server, _ = self.bridge(upstream=("--answers", "json"))
         owner, other = self.client(), self.client()
@@ -35,21 +11,6 @@ class Progress(Case):
         owner.answer(1)
         owner.fence()
         self.assertEqual(other.fence(), [])
-
-    def test_without_an_owner_it_is_dropped(self):
-        server, _ = self.bridge()
-        client = self.client()
-        client.fence()
-        server.emit(notification("notifications/progress", {"progressToken": "nobody's", "progress": 1}))
-        server.emit(notification("notifications/message", {"level": "info", "data": "after"}))
-        self.assertEqual(client.line()["params"]["data"], "after")
-
-    def test_a_token_may_be_used_again_once_its_request_was_answered(self):
-        self.bridge()
-        client = self.client()
-        for _ in range(3):
-            client.send(call("slow", {"steps": 1, "delayMs": 1}, 1, token="again"))
-            self.assertEqual([message.get("method") for message in client.lines(2)], ["notifications/progress", None])
 
 
 class Notifications(Case):

@@ -48,20 +48,6 @@ class AtATime(Case):
         client.send(notification("notifications/cancelled", {"requestId": 3}))
         self.assertEqual(client.line()["id"], 4)
 
-    def test_beyond_the_buffer_a_waiting_request_is_answered_overloaded(self):
-        self.bridge("--client-inflight", "1", "--client-buffer", "64K")
-        client = self.client()
-        client.fence()
-        client.send(call("slow", {"steps": 1000, "delayMs": 50}, "slow"))
-        self.in_flight(1)
-        client.send(*[call("echo", {"message": "x" * 10_000}, n) for n in range(12)])
-        refused = client.line()
-        self.assert_error(refused, -32000, refused["id"], "overloaded", "no")
-        client.send(notification("notifications/cancelled", {"requestId": "slow"}))
-        served = [client.line() for _ in range(11)]
-        self.assertTrue(any("result" in message for message in served))
-        self.assertEqual(client.fence(), [])
-
     def test_notifications_and_the_bridges_own_requests_take_no_slot(self):
         server, _ = self.bridge("--max-inflight", "1", "--keepalive", "300ms")
         client = self.client()

@@ -31,38 +31,6 @@ class OnARequestsStream(Questions):
         self.assertTrue(response["result"]["isError"])
         self.assertIn('"message":"no"', text_of(response).replace(" ", ""))
 
-    def test_two_clients_are_asked_with_the_same_id_upstream(self):
-        self.bridge()
-        first, second = self.capable(), self.capable()
-        for client, text in ((first, "one"), (second, "two")):
-            client.send(call("ask", {"question": text}, 1))
-        for client, text in ((second, "two"), (first, "one")):
-            asked = self.asked(client, "elicitation/create")
-            self.assertIn(text, json.dumps(asked))
-            client.send(answer(asked["id"], {"action": "accept", "content": {"said": text}}))
-            self.assertIn(text, text_of(client.answer(1)))
-
-    def test_it_ends_with_its_request(self):
-        server, _ = self.bridge("--orphans", "cancel")
-        other, client = self.capable(), self.capable()
-        client.send(call("ask", {"question": "?"}, 5))
-        self.asked(client, "elicitation/create")
-        client.close()
-        server.log("notifications/cancelled", wait=1)
-        self.assertEqual(other.fence(), [])
-        self.assertEqual(self.capable().others, [])
-
-    def test_when_the_asked_client_half_closes_it_is_refused_at_once(self):
-        self.bridge()
-        client = self.capable()
-        client.send(call("ask", {"question": "?"}, 5))
-        self.asked(client, "elicitation/create")
-        client.half_close()
-        message = client.line()
-        self.assertEqual(message["id"], 5)
-        self.assertIn("-32601", text_of(message))
-        client.expect_closed()
-
     def test_an_answer_sent_just_before_the_half_close_counts(self):
         self.bridge()
         client = self.capable()
@@ -71,28 +39,6 @@ class OnARequestsStream(Questions):
         client.send(answer(asked["id"], {"action": "decline"})).half_close()
         self.assertIn("decline", text_of(client.line()))
         client.expect_closed()
-
-    def test_when_its_client_leaves_and_the_call_goes_on_it_is_refused(self):
-        server, _ = self.bridge("--orphans", "finish")
-        other, client = self.capable(), self.capable()
-        client.send(call("ask", {"question": "?"}, 5))
-        self.asked(client, "elicitation/create")
-        client.close()
-        refused = json.loads(server.answers(wait=1)[0]["body"])
-        self.assertEqual(refused["error"]["code"], -32601)
-        self.in_flight(0)
-        self.assertEqual(other.fence(), [])
-
-    def test_an_answer_counts_once(self):
-        server, _ = self.bridge()
-        client = self.capable()
-        client.send(call("ask", {"question": "?"}, 5))
-        asked = self.asked(client, "elicitation/create")
-        for said in ("first", "second"):
-            client.send(answer(asked["id"], {"action": "accept", "content": {"said": said}}))
-        self.assertIn("first", text_of(client.answer(5)))
-        client.fence()
-        self.assertEqual(len(server.answers()), 1)
 
     def test_only_the_asked_client_may_answer(self):
         server, _ = self.bridge()
@@ -124,24 +70,6 @@ class OnARequestsStream(Questions):
 
 
 class OnTheServerStream(Questions):
-    def test_it_goes_to_the_client_connected_longest_that_declared_it(self):
-        server, _ = self.bridge()
-        incapable, first, second = self.capable({}), self.capable(), self.capable()
-        self.asks(server, "srv-1")
-        asked = self.asked(first)
-        first.send(answer(asked["id"], {"said": "first"}))
-        self.assertEqual(server.answers(wait=1)[0]["id"], '"srv-1"')
-        for client in (incapable, second):
-            self.assertEqual(client.fence(), [])
-
-    def test_ids_of_all_kinds_come_back_byte_for_byte(self):
-        server, _ = self.bridge()
-        client = self.capable()
-        for n, id in enumerate(("0", '""', '"a\\"b"', "-1", "1.5", "123456789012345678901234567890"), 1):
-            server.ask('{"jsonrpc":"2.0","id":%s,"method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}}' % id)
-            client.send(answer(self.asked(client)["id"], {"n": n}))
-            self.assertEqual(server.answers(wait=n)[-1]["id"], id)
-
     def test_a_ping_is_answered_by_the_bridge(self):
         server, daemon = self.bridge("--handshake", "eager")
         server.ask(request("ping", None, "p-1"))
@@ -150,18 +78,6 @@ class OnTheServerStream(Questions):
         server.ask(request("ping", None, 0))
         self.assertEqual(server.answers(wait=2)[1]["id"], "0")
         self.assertEqual(client.fence(), [])
-
-    def test_the_upstreams_cancellation_of_one(self):
-        server, _ = self.bridge()
-        client, other = self.capable(), self.capable()
-        self.asks(server, "srv-1")
-        asked = self.asked(client)
-        server.emit(notification("notifications/cancelled", {"requestId": "srv-1"}))
-        self.assertEqual(client.line()["params"], {"requestId": asked["id"]})
-        client.send(answer(asked["id"], {}))
-        client.fence()
-        self.assertEqual(server.answers(), [])
-        self.assertEqual(other.fence(), [])
 
     def test_when_its_client_leaves_it_goes_to_another_or_is_parked(self):
         server, _ = self.bridge()
@@ -176,56 +92,6 @@ class OnTheServerStream(Questions):
         asked = self.asked(second)
         second.send(answer(asked["id"], {"said": "second"}))
         self.assertEqual(server.answers(wait=1)[0]["id"], '"srv-1"')
-
-
-class Parked(Questions):
-    def opened(self, *options):
-        """A session opened with all capabilities, and nobody connected."""
-        server, daemon = self.bridge("--handshake", "eager", "--client-capabilities", json.dumps(ALL), *options)
-        server.streams(1)
-        self.look_on()
-        return server, daemon
-
-    def test_one_that_leaves_without_an_answer_leaves_it_to_the_next(self):
-        server, _ = self.opened()
-        self.asks(server, "srv-1")
-        self.parked(1)
-        unfit, client = self.capable({}), self.answering("sampling/createMessage")
-        self.asked(client)
-        client.close()
-        self.others(1)
-        self.parked(1)
-        self.assertEqual(unfit.fence(), [])
-        self.asked(self.answering("sampling/createMessage"))
-
-    def test_the_upstreams_cancellation_removes_it(self):
-        server, _ = self.opened()
-        self.asks(server, "srv-1")
-        self.asks(server, "srv-2")
-        self.parked(2)
-        server.emit(notification("notifications/cancelled", {"requestId": "srv-1"}))
-        self.parked(1)
-        client = self.answering("sampling/createMessage")
-        client.send(answer(self.asked(client)["id"], {}))
-        self.assertEqual(server.answers(wait=1)[0]["id"], '"srv-2"')
-        self.assertEqual(client.fence(), [])
-
-    def test_at_most_64_of_them(self):
-        server, _ = self.opened()
-        for n in range(70):
-            self.asks(server, f"srv-{n}")
-        refused = server.answers(wait=6)
-        self.assertEqual(len(refused), 6)
-        for entry in refused:
-            self.assertEqual(json.loads(entry["body"])["error"]["code"], -32000)
-        self.parked(64)
-
-    def test_at_most_one_mebibyte_of_them(self):
-        server, _ = self.opened()
-        for n in range(5):
-            self.asks(server, f"srv-{n}", params={"messages": [], "maxTokens": 1, "x": "x" * 300_000})
-        server.answers(wait=2)
-        self.parked(3)
 
 
 class Floods(Questions):

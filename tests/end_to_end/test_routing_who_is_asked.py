@@ -56,30 +56,6 @@ class OnlyWhoDeclaredIt(Questions):
         other.send(answer(self.asked(other, "elicitation/create")["id"], {"action": "accept", "content": {"said": "other"}}))
         self.assertIn("other", text_of(client.line()))
 
-    def test_with_no_fitting_client_connected_it_is_refused_at_once(self):
-        server, _ = self.bridge()
-        client = self.capable({"roots": {}})
-        self.asks(server)
-        self.refused(server)
-        self.assertEqual(client.fence(), [])
-
-    def test_one_by_url_goes_to_a_client_that_declared_that_mode(self):
-        server, _ = self.bridge()
-        by_form, by_url = self.capable({"elicitation": {}}), self.capable({"elicitation": {"url": {}}})
-        for mode, client in (("url", by_url), ("form", by_form)):
-            self.asks(server, mode, "elicitation/create", {"mode": mode, "message": "?"})
-            client.send(answer(self.asked(client, "elicitation/create")["id"], {"action": "decline"}))
-        server.answers(wait=2)
-        self.assertEqual(by_form.fence() + by_url.fence(), [])
-
-    def test_a_session_that_the_bridge_opens_declares_elicitation(self):
-        server, _ = self.bridge()
-        client = self.answering("elicitation/create")
-        client.send(call("ask", {"question": "Well?"}, 5))
-        client.send(answer(self.asked(client, "elicitation/create")["id"], {"action": "accept", "content": {"said": "yes"}}))
-        self.assertIn("yes", text_of(client.answer(5)))
-        self.assertEqual(server.bodies("initialize")[0]["params"]["capabilities"], {"elicitation": {"form": {}, "url": {}}})
-
 
 class AnyMethod(Questions):
     def test_one_of_no_known_capability_goes_to_a_client_that_initialized(self):
@@ -91,32 +67,6 @@ class AnyMethod(Questions):
         self.assertEqual(asked["params"], {"x": 1e3})
         client.send(answer(asked["id"], {"bar": "0.10"}))
         self.assertEqual(json.loads(server.answers(wait=1)[0]["body"]), {"jsonrpc": "2.0", "id": "srv-1", "result": {"bar": "0.10"}})
-
-    def test_its_refusal_by_the_client_is_the_answer(self):
-        server, _ = self.bridge()
-        client = self.capable({})
-        self.asks(server, "srv-1", "foo/bar")
-        client.send(answer(self.asked(client, "foo/bar")["id"], error={"code": -32601, "message": "mine"}))
-        self.assertEqual(json.loads(server.answers(wait=1)[0]["body"])["error"], {"code": -32601, "message": "mine"})
-
-    def test_or_to_one_that_named_it(self):
-        server, _ = self.bridge("--handshake", "eager")
-        server.streams(1)
-        client = self.answering("foo/bar")
-        self.others(1)
-        self.asks(server, "srv-1", "foo/bar")
-        self.asked(client, "foo/bar")
-        self.asks(server, "srv-2", "foo/baz")
-        client.send(call("echo", {"message": "x"}, 1))
-        self.assertEqual(client.line()["id"], 1)
-
-    def test_on_a_requests_stream_too(self):
-        server, _ = self.bridge()
-        client = self.capable({})
-        server.fault('{"sse":[{"data":{"jsonrpc":"2.0","id":"s-9","method":"foo/bar","params":{}}}],"end":"keep"}', method="tools/call")
-        client.send(call("echo", {"message": "x"}, 5))
-        client.send(answer(self.asked(client, "foo/bar")["id"], {}))
-        self.assertEqual(server.answers(wait=1)[0]["id"], '"s-9"')
 
 
 class ByBridgeAnswers(Questions):
@@ -132,32 +82,6 @@ class ByBridgeAnswers(Questions):
         self.untaken(1)
         client.send(answer(asked["id"], {"said": "named"}))
         self.assertIn("named", server.answers(wait=1)[0]["body"])
-
-    def test_the_last_list_counts(self):
-        server, _ = self.bridge()
-        client = self.answering("sampling/createMessage")
-        client.fence()
-        client.send(notification("bridge/answers", {"methods": ["roots/list"]}))
-        client.fence()
-        self.asks(server)
-        self.refused(server)
-        self.asks(server, "srv-2", "roots/list")
-        self.asked(client, "roots/list")
-        client.send(notification("bridge/answers", {"methods": []}))
-        client.fence()
-        self.asks(server, "srv-3", "roots/list")
-        self.refused(server, "srv-3", nth=2)
-
-    def test_a_list_of_another_form_changes_nothing_and_is_logged(self):
-        server, daemon = self.bridge()
-        client = self.answering("sampling/createMessage")
-        for params in (None, {}, {"methods": "roots/list"}, {"methods": [1]}, {"methods": ["x"] * 1000}, {"methods": ["x" * 1000]}):
-            client.send(notification("bridge/answers", params))
-        client.fence()
-        self.asks(server)
-        self.asked(client)
-        self.assertIn("bridge/answers", daemon.stderr())
-        self.assertEqual(server.log("bridge/answers"), [])
 
     def test_without_control_methods_it_is_a_notification_like_any_other(self):
         server, _ = self.bridge("--no-control")
@@ -183,43 +107,6 @@ class PassedOn(Questions):
         self.assertIn("second", server.answers(wait=1)[0]["body"])
         self.assertEqual(unfit.fence(), [])
         self.assertEqual(len(server.answers()), 1)
-
-    def test_of_a_call_it_goes_to_its_own_client_first_then_on(self):
-        server, _ = self.bridge()
-        other, client = self.capable(), self.capable()
-        client.send(call("ask", {"question": "?"}, 5))
-        client.send(declines(self.asked(client, "elicitation/create")))
-        other.send(answer(self.asked(other, "elicitation/create")["id"], {"action": "accept", "content": {"said": "other"}}))
-        self.assertIn("other", text_of(client.line()))
-
-    def test_one_that_half_closes_while_asked_passes_it_on(self):
-        self.bridge()
-        other, client = self.capable(), self.capable()
-        client.send(call("ask", {"question": "?"}, 5))
-        self.asked(client, "elicitation/create")
-        client.half_close()
-        other.send(answer(self.asked(other, "elicitation/create")["id"], {"action": "accept", "content": {"said": "other"}}))
-        self.assertIn("other", text_of(client.line()))
-        client.expect_closed()
-
-    def test_one_that_leaves_while_asked_about_anothers_call_passes_it_on(self):
-        self.bridge()
-        first, second, client = self.capable(), self.capable(), self.client()
-        client.send(call("ask", {"question": "?"}, 5))
-        self.asked(first, "elicitation/create")
-        first.close()
-        self.asked(second, "elicitation/create")
-        second.close()
-        self.assertIn("-32601", text_of(client.line()))
-
-    def test_when_the_call_ends_another_who_is_asked_about_it_is_told(self):
-        server, _ = self.bridge()
-        other, client = self.capable(), self.client()
-        client.send(call("ask", {"question": "?"}, 5))
-        asked = self.asked(other, "elicitation/create")
-        client.send(notification("notifications/cancelled", {"requestId": 5}))
-        told = self.asked(other, "notifications/cancelled")
-        self.assertEqual(told["params"]["requestId"], asked["id"])
 
 
 class OfTheSameUser(Questions):

@@ -29,24 +29,6 @@ class NotReading(Case):
         other.fence()
         self.assertEqual(sorted(message["id"] for message in stuck.lines(8)), list(range(8)))
 
-    def test_what_is_not_read_for_it_meanwhile_is_not_late(self):
-        for option in ("--request-timeout", "--request-max"):
-            with self.subTest(option):
-                server, daemon = self.bridge("--client-buffer", "64K", option, "4s", upstream=("--answers", "sse"))
-                stuck, other = self.small(daemon), self.client(daemon)
-                # More than a socket holds by far, whatever the kernel gives it.
-                stuck.send(*[call("big", {"bytes": 3_000_000}, id) for id in (1, 2)])
-                daemon.status_when(lambda status: any(client["queuedBytes"] > 4_000_000 for client in status["clients"]),
-                                   "a full queue")
-                stuck.send(call("slow", {"steps": 3, "delayMs": 100}, 3))
-                server.log("tools/call", wait=3)
-                for step in range(5):
-                    other.call("slow", {"steps": 1, "delayMs": 1000}, step)
-                self.assertEqual([len(text_of(message)) for message in stuck.lines(2)], [3_000_000] * 2)
-                self.assertEqual(text_of(stuck.answer(3)), "done after 3 steps")
-                self.assertEqual(server.log("notifications/cancelled"), [])
-                daemon.stop()
-
     def test_over_its_buffer_it_is_disconnected_after_the_stall_and_it_is_logged(self):
         server, daemon = self.bridge("--client-buffer", "100K", "--client-stall", "500ms")
         stuck, other = self.small(daemon), self.client()
@@ -108,23 +90,6 @@ class NotReading(Case):
         self.assertEqual(sorted(one["id"] for one in answered), list(range(200)))
         self.assertTrue(any("result" in one for one in answered))
 
-    def test_over_the_buffer_the_answer_streams_of_its_own_requests_pause(self):
-        server, daemon = self.bridge("--client-buffer", "200K", "--client-stall", "60s")
-        stuck, other = self.small(daemon), self.client()
-        other.fence()
-        # Events that would be gigabytes in the end: what is not read stays at the server.
-        event = '{"raw":"data: {\\"jsonrpc\\":\\"2.0\\",\\"method\\":\\"notifications/message\\",\\"params\\":{\\"data\\":\\"%s\\"}}\\n\\n"}' % ("x" * 100_000)
-        server.fault('{"sse":[%s],"thenAnswer":true}' % ",".join([event] * 200), method="tools/call")
-        stuck.send(call("echo", {"message": "at last"}, 1))
-        server.log("tools/call", wait=2)
-        self.assertEqual(other.fence(), [])
-        queued = daemon.status()["clients"][0]["queuedBytes"]
-        self.assertLess(queued, 2_000_000)
-        # It reads after all: everything is there.
-        for _ in range(200):
-            self.assertEqual(stuck.line()["method"], "notifications/message")
-        self.assertEqual(text_of(stuck.line()), "at last")
-
     def before_large_pages(self):
         """A client that has a buffer of 500K, and can ask for pages of 800K."""
         server, daemon = self.bridge("--handshake", "eager", "--client-buffer", "500K", "--client-stall", "60s")
@@ -143,25 +108,6 @@ class NotReading(Case):
         pages = [one for one in answered if one["id"] != "status"]
         self.assertEqual([one["id"] for one in pages], list(range(60)))
         self.assertEqual([len(one["result"]["notifications"]) for one in pages], [4] * 60)
-        later.expect_closed()
-
-    def test_what_is_sent_behind_unread_control_requests_is_read_once_there_is_room(self):
-        server, daemon, later = self.before_large_pages()
-        later.send("\n".join(request("bridge/notifications", {"limit": 4}, n) for n in range(20)))
-        daemon.status()
-        later.send(call("echo", {"message": "behind"}, "behind"))
-        daemon.status()
-        self.assertEqual(server.log("tools/call"), [])
-        self.assertEqual(later.lines(20)[-1]["id"], 19)
-        self.assertEqual(text_of(later.line()), "behind")
-
-    def test_each_invalid_frame_of_one_that_reads_later_is_answered(self):
-        _, daemon = self.bridge("--client-buffer", "64K", "--client-stall", "60s")
-        later = self.small(daemon)
-        later.send("\n".join(["this is no JSON at all"] * 5000)).half_close()
-        daemon.status()
-        for message in later.lines(5000):
-            self.assert_error(message, -32700)
         later.expect_closed()
 
     def fill(self, daemon, server, count):
