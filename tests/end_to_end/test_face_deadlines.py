@@ -7,7 +7,6 @@ import struct
 from harness import call, eventually, initialize, main, text_of
 from harness.face import BOTH, STREAM
 from harness.facing import Facing
-from harness.scripted_server import ScriptedServer, good
 
 LATER = {"Prefer": "respond-async"}
 SHORT = ("--client-buffer", "256K", "--client-stall", "700ms", "--http-session-idle", "1s")
@@ -59,16 +58,6 @@ class Abandoned(Facing):
                 self.everything_is_given_back()
                 self.default_daemon.stop()
 
-    def test_a_session_whose_streams_reader_is_frozen_ends(self):
-        _, face = self.face(*SHORT, "--http-stream-buffer", "64K")
-        session = face.session()
-        frozen = face.stream(session, receive_buffer=4096)
-        frozen.comment()
-        for n in range(60):
-            face.call("big", {"bytes": 200_000}, n, session, headers=LATER)
-        self.assertEqual(text_of(self.client().call("echo", {"message": "served"}, 1)), "served")
-        self.everything_is_given_back()
-
     def test_the_stream_of_a_post_whose_reader_is_frozen_holds_no_slot(self):
         server, face = self.face(*SHORT, "--max-inflight", "4")
         note = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x" * 50_000}}
@@ -81,64 +70,6 @@ class Abandoned(Facing):
         server.log("tools/call", wait=4)
         self.assertEqual(text_of(self.client().call("echo", {"message": "served"}, 1)), "served")
         self.everything_is_given_back()
-
-    def test_an_upstream_that_never_answers_what_was_put_off_has_its_time_too(self):
-        server, face = self.face("--request-timeout", "700ms", "--http-session-idle", "1s")
-        server.fault({"hang": True}, method="tools/call", times=8)
-        session = face.session()
-        calls = [json.loads(call("echo", {"message": "x"}, n)) for n in range(8)]
-        self.assertEqual(face.post(calls, session, headers=LATER).status, 202)
-        server.log("tools/call", wait=8)
-        self.everything_is_given_back()
-
-    def test_a_put_off_call_has_its_time_again_once_its_question_was_answered(self):
-        question = {"jsonrpc": "2.0", "id": 5, "method": "elicitation/create",
-                    "params": {"message": "?", "requestedSchema": {"type": "object", "properties": {}}}}
-
-        def answer(asked):
-            if asked.method != "tools/call":
-                return good(asked)
-            # A stream that stays open and says nothing more.
-            return (b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: "
-                    + json.dumps(question).encode() + b"\n\n")
-
-        server = ScriptedServer(answer)
-        self.addCleanup(server.close)
-        face = self.face_before(server, "--request-timeout", "700ms")
-        session = face.session()
-        stream = face.stream(session)
-        job = face.call("ask", {}, 7, session, headers=LATER).headers["Bridge-Jobs"]
-        asked = face.ask("bridge/collect", {"job": job, "waitMs": 30000}).json()["result"]
-        self.assertEqual(asked["state"], "input_required")
-        self.assertEqual(face.ask("bridge/answer", {"job": job, "result": {"action": "decline"}}).json()["result"], {})
-        error = stream.message()
-        self.assertEqual((error["id"], error["error"]["data"]["kind"]), (7, "timeout"))
-        self.in_flight(0)
-
-    def test_a_session_that_left_before_its_put_off_call_was_answered_ends_after_the_answer(self):
-        server, face = self.face("--http-session-idle", "300ms")
-        session = face.session()
-        # Longer than the session's own time: it must be looked at again when the call has ended.
-        accepted = face.call("slow", {"steps": 8, "delayMs": 100}, 1, session, headers=LATER)
-        self.assertEqual(accepted.status, 202)
-        server.log("tools/call", wait=1)
-        self.everything_is_given_back()
-
-    def test_what_is_paused_for_a_client_that_reads_now_and_then_ends_with_request_max(self):
-        server, face = self.face("--client-buffer", "64K", "--client-stall", "500ms", "--request-max", "2s", "--http-stream-buffer", "16M")
-        note = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x" * 50_000}}
-        server.fault({"sse": [{"data": note}] * 300, "thenAnswer": True}, method="tools/call")
-        session = face.session()
-        stream = face.stream(session, receive_buffer=4096)
-        stream.comment()
-        face.call("echo", {"message": "x"}, 7, session, headers=LATER)
-        server.log("tools/call", wait=1)
-        taken = 0
-        stream.socket.settimeout(10)
-        while self.default_daemon.status()["requests"]["inFlight"] > 0:
-            taken += len(stream.socket.recv(30_000))
-            self.assertLess(taken, 90_000_000)
-        self.in_flight(0)
 
 
 class NotFetched(Facing):
@@ -195,25 +126,6 @@ class NotFetched(Facing):
         self.assertEqual(text_of(self.client().call("echo", {"message": "served"}, 1)), "served")
         reset(reader)
 
-    def test_what_was_acknowledged_does_not_come_again(self):
-        _, face = self.face()
-        session = face.session()
-        stream = face.stream(session)
-        for n in range(5):
-            face.call("echo", {"message": "x"}, n, session, headers=LATER)
-        self.assertEqual(sorted(message["id"] for message in stream.messages(5)), list(range(5)))
-        stream.close()
-        again = None
-
-        def reopened():
-            nonlocal again
-            again = face.stream(session)
-            return again.status == 200
-
-        eventually(reopened, "the stream")
-        face.call("echo", {"message": "fence"}, 9, session, headers=LATER)
-        self.assertEqual(again.message()["id"], 9)
-
 
 class Full(Facing):
     def test_the_session_unused_for_longest_makes_room_for_another(self):
@@ -226,33 +138,6 @@ class Full(Facing):
         self.assertEqual(face.ask("ping", session=later).status, 404)
         for session in (with_stream, oldest, newest):
             self.assertEqual(face.ask("ping", session=session).status, 200)
-
-    def test_short_processes_that_never_end_their_sessions_are_all_served(self):
-        _, face = self.face("--http-max-sessions", "5")
-        for n in range(40):
-            session = face.session()
-            self.assertEqual(text_of(face.call("echo", {"message": str(n)}, n, session).json()), str(n))
-        self.clients_of_kind("http", 5)
-
-    def test_the_status_folds_what_is_idle(self):
-        _, face = self.face()
-        used, *_ = [face.session() for _ in range(4)]
-        stream = face.stream(used)
-        stream.comment()
-        out, _ = self.run_nc("status")
-        self.assertIn("and 3 idle HTTP sessions, with no connection", out)
-        self.assertEqual(out.count(" http "), 1)
-
-    def test_sessions_that_are_used_are_not_ended_for_another(self):
-        server, face = self.face("--http-max-sessions", "2")
-        streaming, asking = face.session(), face.session()
-        stream = face.stream(streaming)
-        stream.comment()
-        server.fault({"hang": True}, method="tools/call")
-        caller = face.send_post(call("echo", {"message": "x"}, 1), asking)
-        server.log("tools/call", wait=1)
-        self.assertEqual(face.post(initialize()).status, 503)
-        caller.close()
 
 
 class Refused(Facing):

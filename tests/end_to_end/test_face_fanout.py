@@ -2,7 +2,7 @@
 
 import json
 
-from harness import answer, call, eventually, initialize, main, notification, request, text_of
+from harness import answer, call, initialize, main, notification, request, text_of
 from harness.face import STREAM
 from harness.facing import Facing
 from harness.gathering import Gathering, data_of
@@ -58,21 +58,6 @@ class Everything(Facing):
         self.assertEqual(server.answers(), [])
         asked.send(answer(question["id"], {"roots": []}))
         self.told(server, {"roots": []})
-
-    def test_a_session_that_is_asked_and_the_subscriber_see_it_once(self):
-        server, face, subscriber = self.watched()
-        session = face.session({"roots": {}})
-        stream = face.stream(session)
-        stream.comment()
-        opened = subscriber.message()
-        self.assertEqual(opened["id"], 0)
-        server.ask(QUESTION)
-        question = stream.message()
-        self.assertEqual(subscriber.message(), question)
-        face.post(answer(question["id"], {"roots": []}), session)
-        server.answers(wait=1)
-        face.ask("ping", id="fence")
-        self.assertEqual(subscriber.message()["id"], "fence")
 
     def test_with_nobody_looking_on_nothing_waits_for_an_answer(self):
         server, face = self.face("--handshake", "eager", "--http-fanout", "all")

@@ -2,18 +2,14 @@
 
 import json
 import resource
-import socket
-import struct
 import threading
 
 from harness import call, eventually, initialize, main, notification, text_of
-from harness.binaries import release_binary
 from harness.face import BOTH, JSON, STREAM
 from harness.facing import Facing
 
 
 # Connections that there may be with one session and one stream.
-MOST = 1 + 1 + 64
 
 
 def _told(connection):
@@ -110,17 +106,6 @@ class Many(Facing):
         face.request("DELETE", "/mcp", session=names[0])
         self.assertTrue(face.session())
 
-    def test_connections_are_bounded_and_the_next_is_told_at_once(self):
-        _, face = self.face("--http-max-sessions", "1", "--http-max-streams", "1", "--orphans", "cancel")
-        kept = [face.send_post(call("slow", {"steps": 600, "delayMs": 100}, n)) for n in range(MOST)]
-        self.in_flight(MOST)
-        one_more = face.connect()
-        self.assertTrue(one_more.recv(100).startswith(b"HTTP/1.1 503 "))
-        leaving = kept.pop()
-        leaving.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # not only done with sending
-        leaving.close()
-        eventually(lambda: face.get("/healthz").status == 200, "room for a connection")
-
     def test_1000_idle_connections_with_1024_file_descriptors_shut_out_nobody(self):
         server = self.upstream()
         few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (1024, 1024))
@@ -134,33 +119,6 @@ class Many(Facing):
         self.assertEqual(text_of(face.call("echo", {"message": "x"}).json()), "x")
         self.assertNotIn("cannot accept", self.default_daemon.stderr())
         self.assertLess(self.default_daemon.fds(), 1024)
-
-    def test_out_of_file_descriptors_it_waits_without_turning(self):
-        server = self.upstream()
-        # Not under sanitizers: their own check of a pointer opens a pipe, and takes its failing for a bad pointer.
-        face = self.face_before(server, before_exec=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40)),
-                                program=release_binary("MCP_BRIDGED"))
-        waiting = [self.client() for _ in range(60)]
-        for _ in range(60):
-            face.connect()
-        daemon = self.default_daemon
-        daemon.logged("cannot accept a client: Too many open files")
-        used = daemon.cpu_seconds()
-        daemon.logged("cannot accept a client: Too many open files", 2)  # once a second
-        self.assertLess(daemon.cpu_seconds() - used, 0.4)
-        for client in waiting:
-            client.close()
-        self.assertEqual(text_of(self.client().call("echo", {"message": "x"})), "x")
-
-    def test_the_soft_limit_of_file_descriptors_is_raised_to_what_is_needed(self):
-        server = self.upstream()
-        few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (128, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
-        face = self.face_before(server, before_exec=few)
-        for _ in range(300):
-            face.connect()
-        eventually(lambda: self.default_daemon.fds() > 300, "300 connections")
-        self.assertEqual(face.get("/healthz").status, 200)
-        self.assertNotIn("file descriptors", self.default_daemon.stderr())
 
     def test_callers_without_a_token_fill_no_buffers(self):
         token = self.write("token", "s3cret")
@@ -207,24 +165,6 @@ class Many(Facing):
         self.assertEqual(stream.message()["id"], 0)
         stream.close()
         eventually(lambda: face.ask("ping", session=session).status == 200, "room in the buffers")
-
-    def test_with_all_buffers_full_a_session_that_fetches_nothing_ends(self):
-        _, face = self.face("--max-buffered", "256K", "--client-stall", "100ms")
-        lazy, other = face.session(), face.session()
-        face.call("big", {"bytes": 400_000}, 0, lazy, headers={"Prefer": "respond-async"})
-        self.default_daemon.logged("answers were not fetched")
-        eventually(lambda: face.ask("ping", session=other).status == 200, "room in the buffers")
-        self.assertEqual(face.ask("ping", session=lazy).status, 404)
-
-    def test_what_is_kept_for_resumption_gives_way_when_all_buffers_are_full(self):
-        _, face = self.face("--max-buffered", "2M")
-        for n in range(4):
-            post = face.post_stream(call("big", {"bytes": 700_000}, n), face.session())
-            self.assertEqual(post.rest()[-1]["id"], n)
-        # Nobody waits for those; somebody has something to say.
-        client = self.client()
-        for n in range(3):
-            self.assertEqual(len(text_of(client.call("echo", {"message": "x" * 300_000}, n))), 300_000)
 
     def test_streams_that_are_read_slowly_are_not_dropped(self):
         _, face = self.face("--http-stream-buffer", "64K")
@@ -285,16 +225,6 @@ class Many(Facing):
         self.clients_of_kind("http", 1)
         eventually(lambda: self.default_daemon.fds() <= before + 16, lambda: f"{before} descriptors, not {self.default_daemon.fds()}")
         server.state(activeCalls=0)
-
-    def test_a_caller_that_reads_its_answer_slowly_gets_all_of_it(self):
-        _, face = self.face()
-        body = call("big", {"bytes": 7 << 20}).encode()
-        connection = face.connect(receive_buffer=4096)
-        connection.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close\r\n"
-                           b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
-        self.assertEqual(face.ask("ping").status, 200)
-        answer = b"".join(iter(lambda: connection.recv(1 << 20), b""))
-        self.assertEqual(len(json.loads(answer.partition(b"\r\n\r\n")[2])["result"]["content"][0]["text"]), 7 << 20)
 
 
 class Mixed(Facing):

@@ -2,7 +2,7 @@
 
 import json
 
-from harness import call, initialize, main, notification, request, text_of
+from harness import call, main, notification, request, text_of
 from harness.face import BOTH, JSON, STREAM
 from harness.facing import Facing
 
@@ -14,12 +14,6 @@ class Forms(Facing):
         self.assertEqual((answer.status, answer.headers["Content-Type"]), (200, JSON))
         self.assertEqual(answer.json()["id"], "x")
         self.assertEqual(text_of(answer.json()), "done after 3 steps")
-
-    def test_no_accept_and_any_accept_mean_json(self):
-        _, face = self.face()
-        for accept in (None, "*/*", "text/html"):
-            with self.subTest(accept=accept):
-                self.assertEqual(face.ask("ping", accept=accept).headers["Content-Type"], JSON)
 
     def test_a_caller_that_prefers_a_stream_gets_everything_on_it(self):
         _, face = self.face()
@@ -53,11 +47,6 @@ class Forms(Facing):
         self.assertEqual(text_of(answers['"1"']), "b")
         self.assert_error(answers["null"], -32600)
 
-    def test_an_array_on_a_stream_is_answered_by_single_messages(self):
-        _, face = self.face()
-        answer = face.post([json.loads(request("ping", id=n)) for n in (1, 2, 3)], accept=STREAM)
-        self.assertEqual(sorted(one["id"] for one in answer.messages()), [1, 2, 3])
-
     def test_notifications_and_answers_are_accepted(self):
         server, face = self.face()
         session = face.session()
@@ -80,46 +69,6 @@ class Forms(Facing):
         self.assertEqual(answer.status, 200)
         self.assert_error(answer.json(), -32601, id=1)
 
-    def test_a_half_closed_caller_still_gets_its_answer(self):
-        _, face = self.face()
-        body = call("echo", {"message": "shell"}).encode()
-        answer = face.raw(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
-                          % (len(body), body), half_close=True)
-        self.assertTrue(answer.startswith(b"HTTP/1.1 200 OK\r\n"), answer)
-        self.assertIn(b"shell", answer)
-
-    def test_requests_follow_one_another_on_a_connection_also_before_they_are_answered(self):
-        _, face = self.face()
-        pieces = b""
-        for n in range(20):
-            body = call("echo", {"message": f"n{n}"}, n).encode()
-            last = b"Connection: close\r\n" if n == 19 else b""
-            pieces += (b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n%sContent-Length: %d\r\n\r\n%s"
-                       % (last, len(body), body))
-        answer = face.raw(pieces).decode()
-        self.assertEqual(answer.count("HTTP/1.1 200 OK"), 20)
-        places = [answer.index(f'"n{n}"') for n in range(20)]
-        self.assertEqual(places, sorted(places))
-
-    def test_a_chunked_body_and_one_that_waits_for_100_are_read(self):
-        _, face = self.face()
-        body = call("echo", {"message": "in pieces"}).encode()
-        chunks = b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in (body[:10], body[10:11], body[11:]))
-        answer = face.raw(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close\r\n"
-                          b"Expect: 100-continue\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks + b"0\r\n\r\n")
-        self.assertTrue(answer.startswith(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n"), answer)
-        self.assertIn(b"in pieces", answer)
-
-    def test_a_http_1_0_caller_gets_its_stream_without_chunks(self):
-        _, face = self.face()
-        body = request("ping").encode()
-        answer = face.raw(b"POST /mcp HTTP/1.0\r\nContent-Type: application/json\r\nAccept: text/event-stream\r\nHost: localhost\r\n"
-                          b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
-        head, _, rest = answer.partition(b"\r\n\r\n")
-        self.assertNotIn(b"chunked", head)
-        self.assertTrue(rest.startswith(b": open\n\n"), rest)
-        self.assertIn(b'"result":{}', rest)
-
 
 class Sessions(Facing):
     def test_a_session_is_opened_used_and_ended(self):
@@ -133,21 +82,6 @@ class Sessions(Facing):
         self.assertEqual(face.ask("ping", session=session).status, 404)
         self.assertEqual(face.request("DELETE", "/mcp", session=session).status, 404)
         self.assertEqual(server.state()["initializes"], 1)
-
-    def test_sessions_share_the_upstreams(self):
-        server, face = self.face()
-        names = {face.session() for _ in range(5)}
-        self.assertEqual(len(names), 5)
-        self.assertEqual(server.state()["initializes"], 1)
-        with_older = face.post(initialize(0, version="2025-03-26"))
-        self.assertEqual(with_older.json()["result"]["protocolVersion"], "2025-03-26")
-
-    def test_equal_ids_of_two_sessions_do_not_meet(self):
-        _, face = self.face()
-        one, two = face.session(), face.session()
-        slow = face.post_stream(call("slow", {"steps": 3, "delayMs": 30}, 1, "t"), one)
-        self.assertEqual(text_of(face.call("echo", {"message": "two"}, 1, two).json()), "two")
-        self.assertEqual(text_of(slow.rest()[-1]), "done after 3 steps")
 
     def test_a_second_request_of_an_id_in_flight_is_refused(self):
         _, face = self.face()
@@ -172,14 +106,6 @@ class Sessions(Facing):
         self.assertTrue(connection.recv(4096).startswith(b"HTTP/1.1 202 "))
         server.state(activeCalls=0)
 
-    def test_a_refused_initialize_leaves_no_session(self):
-        server, face = self.face()
-        server.fault('{"status":200,"body":{"jsonrpc":"2.0","id":$ID,"error":{"code":-32602,"message":"no"}}}', method="initialize")
-        answer = face.post(initialize(3))
-        self.assert_error(answer.json(), -32602, id=3)
-        self.clients_of_kind("http", 0)
-        self.assertTrue(face.session())
-
     def test_control_methods_are_answered_as_everywhere(self):
         _, face = self.face()
         session = face.session()
@@ -199,13 +125,6 @@ class Sessions(Facing):
         server.log("notifications/cancelled", wait=3)
         self.in_flight(0)
         self.clients_of_kind("http", 1)
-
-    def test_a_quiet_call_becomes_a_stream_where_the_caller_takes_one(self):
-        _, face = self.face("--sse-keepalive", "50ms")
-        answer = face.call("slow", {"steps": 1, "delayMs": 400}, accept=BOTH)
-        self.assertEqual(answer.headers["Content-Type"], STREAM)
-        self.assertIn(b": keep-alive", answer.body)
-        self.assertEqual(text_of(answer.messages()[-1]), "done after 1 steps")
 
     def test_an_upstream_that_is_away_is_an_error_in_the_answer_and_not_ready(self):
         _, face = self.face_away()

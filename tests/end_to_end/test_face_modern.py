@@ -3,7 +3,7 @@
 from harness import eventually, main
 from harness.eras import Eras
 from harness.face import BOTH, JSON
-from harness.modern_protocol import CAPABILITIES, LEGACY_VERSIONS, PROTOCOL_VERSION, VERSION
+from harness.modern_protocol import VERSION
 
 TOOLS = "notifications/tools/list_changed"
 ECHO = {"name": "echo", "arguments": {"message": "x"}}
@@ -50,28 +50,6 @@ class FaceOfTheModernEra(Eras):
                 self.assertEqual(self.post(call).status, 200)
                 self.assertEqual(len(self.upstream.received("tools/call")), 1)
 
-    def test_what_a_request_must_say_and_what_there_is(self):
-        client = self.begins()
-        for missing in (PROTOCOL_VERSION, CAPABILITIES):
-            message = self.echo()
-            del message["params"]["_meta"][missing]
-            self.refused(self.post(message), 400, -32602, 7)
-        message = self.echo()
-        message["params"]["_meta"][PROTOCOL_VERSION] = "2099-01-01"
-        error = self.refused(self.post(message, MCP_Protocol_Version="2099-01-01"), 400, -32022, 7)
-        self.assertEqual(error["data"], {"supported": [VERSION], "requested": "2099-01-01"})
-        del message["params"]["_meta"]
-        error = self.refused(self.post(message, MCP_Protocol_Version="2099-01-01"), 400, -32022, 7)
-        self.assertEqual(set(error["data"]["supported"]), {VERSION, *LEGACY_VERSIONS})
-        for method in ("no/such", "ping", "initialize"):
-            self.refused(self.post(client.made(method, id=9)), 404, -32601, 9)
-        self.refused(self.post([self.echo()], self.one.headers(self.echo())), 400, -32600, None)
-        self.refused(self.post({"jsonrpc": "2.0", "id": 1, "result": {}}, {"MCP-Protocol-Version": VERSION}), 400, -32600, None)
-        notification = {"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}
-        self.assertEqual(self.post(notification, {"MCP-Protocol-Version": VERSION}).status, 202)
-        self.assertEqual(self.upstream.received("tools/call"), [])
-        client.judge.asked.clear()
-
     def test_the_token_is_asked_for_before_anything_is_looked_at(self):
         self.begins("--http-token-file", self.write("token", "secret\n"))
         self.assertEqual(self.post(self.echo()).status, 401)
@@ -101,15 +79,6 @@ class FaceOfTheModernEra(Eras):
         self.untaken(0)
         listen.close()
         eventually(lambda: client.post(ask).status == 200, "room for another")
-
-    def test_a_caller_of_json_alone_is_told_the_answer_alone_and_waits_for_its_time(self):
-        client = self.begins("--http-timeout", "1s")
-        slow = client.made("tools/call", {"name": "slow", "arguments": {"steps": 2, "delayMs": 1}}, id=8, token="t")
-        response = self.post(slow, accept=JSON)
-        self.assertEqual((response.status, response.headers["Content-Type"], response.json()["id"]), (200, JSON, 8))
-        held = client.made("tools/call", {"name": "hold", "arguments": {"key": "a"}}, id=9)
-        self.refused(self.post(held, accept=JSON), 504, -32000, 9)
-        self.upstream.wait_cancelled("tools/call")
 
 
 if __name__ == "__main__":

@@ -275,12 +275,7 @@ class Tls(Facing):
 class Starts(Facing):
     def refused(self, code, text, *options):
         server = self.upstream()
-        daemon = self.start_daemon(server, *options, ready=False)
-        daemon.exit_codes = (code,)
-        self.assertEqual(daemon.wait(), code)
-        lines = daemon.stderr().strip().split("\n")
-        self.assertEqual(len(lines), 1, lines)
-        self.assertIn(text, lines[0])
+        self.assertIn(text, self.start_daemon(server, *options, ready=False).fails(code))
 
     def test_a_port_that_is_taken(self):
         with socket.socket() as taken:
@@ -290,9 +285,7 @@ class Starts(Facing):
 
     def test_a_port_another_daemon_serves_is_never_shared(self):
         server, face = self.face()
-        second = self.start_daemon(server, "--http", face.authority, socket="other", ready=False)
-        second.exit_codes = (73,)
-        self.assertEqual(second.wait(), 73)
+        self.start_daemon(server, "--http", face.authority, socket="other", ready=False).fails(73)
 
     def test_an_address_that_can_be_reached_without_protection(self):
         self.refused(64, "--http-insecure", "--http", "0.0.0.0:0")

@@ -6,30 +6,14 @@ import signal
 from harness import call, eventually, initialize, main, notification, request, text_of
 from harness.face import JSON, STREAM
 from harness.facing import Facing
+from harness.gathering import Gathering, data_of
 
 
-def log_message(data):
-    return notification("notifications/message", {"level": "info", "data": data})
-
-
-def data_of(messages):
-    return [message["params"]["data"] for message in messages]
-
-
-class Streams(Facing):
+class Streams(Gathering, Facing):
     def opened(self, *options, upstream=()):
         server, face = self.face("--handshake", "eager", *options, upstream=upstream)
         server.streams(1)
         return server, face
-
-    def gather(self, server, *data):
-        newest = self.default_daemon.status()["ring"]["newest"]
-        for one in data:
-            server.emit(log_message(one))
-        self.newest(newest + len(data))
-
-    def ring(self):
-        return self.default_daemon.status()["ring"]
 
 
 class OwnStream(Streams):
@@ -166,13 +150,6 @@ class LaterAnswers(Streams):
         for one in (stream, subscriber):
             self.assertEqual({json.dumps(message["id"]) for message in one.messages(2)}, {"7", '"b"'})
 
-    def test_with_the_option_every_request_but_initialize_is_answered_later(self):
-        _, face = self.opened("--http-async")
-        session = face.session()
-        stream = face.stream(session)
-        self.assertEqual(face.call("echo", {"message": "x"}, 1, session).json(), {"accepted": [1]})
-        self.assertEqual(text_of(stream.message()), "x")
-
     def test_with_the_option_the_bridge_answers_for_itself_at_once(self):
         _, face = self.opened("--http-async")
         session = face.session()
@@ -268,13 +245,6 @@ class PostStreams(Streams):
         self.in_flight(0)
         return post
 
-    def test_an_answer_larger_than_the_store_is_kept(self):
-        _, face = self.opened("--http-stream-buffer", "1K")
-        session = face.session()
-        post = self.broken_before_its_answer(face, session, 7)
-        answer, = face.stream(session, last=post.last_id).rest()
-        self.assertEqual((answer["id"], len(text_of(answer))), (7, 100_000))
-
     def test_an_answer_that_had_to_go_is_told_as_lost(self):
         _, face = self.opened("--http-stream-buffer", "1K")
         session = face.session()
@@ -282,15 +252,6 @@ class PostStreams(Streams):
         lost, = face.stream(session, last=broken[0].last_id).rest()
         self.assert_error(lost, -32000, 7, "overloaded", "unknown")
         self.assertEqual(text_of(face.stream(session, last=broken[1].last_id).rest()[0]), "x" * 100_000)
-
-    def test_one_that_nobody_knows_does_not_displace_the_sessions_stream(self):
-        server, face = self.opened()
-        session = face.session()
-        own = face.stream(session)
-        own.comment()
-        self.assertEqual(face.get("/mcp", session=session, accept=STREAM, headers={"Last-Event-ID": "99-1"}).status, 409)
-        self.gather(server, "still here")
-        self.assertEqual(data_of([own.message()]), ["still here"])
 
     def test_every_message_is_on_one_stream(self):
         server, face = self.opened()
@@ -327,15 +288,6 @@ class FanOut(Streams):
         back = face.stream(path="/mcp/stream", last=subscriber.last_id)
         self.assertEqual(data_of(back.messages(1)), ["b"])
         self.assertEqual(back.message()["id"], 3)
-
-    def test_with_all_subscribers_see_every_message_of_the_face(self):
-        _, face = self.opened("--http-fanout", "all")
-        session = face.session()
-        subscriber = face.stream(path="/mcp/stream")
-        face.call("slow", {"steps": 1, "delayMs": 1}, 1, session, token="t", accept=STREAM)
-        face.ask("ping", id=2)
-        progress, answer, lone = subscriber.messages(3)
-        self.assertEqual((progress["method"], answer["id"], lone["id"]), ("notifications/progress", 1, 2))
 
 
 class OldTransport(Streams):
