@@ -40,15 +40,6 @@ class TheFlow(LoginCase):
         self.assertEqual(login["state"], "ok")
         self.assertGreater(login["expiresInMs"], 3000_000)
 
-    def test_the_registration_says_what_the_bridge_is(self):
-        self.serve()
-        url = urllib.parse.urlsplit(self.begin()["url"])
-        asked = dict(urllib.parse.parse_qsl(url.query))
-        [registered] = self.server.registrations
-        self.assertEqual(registered["redirect_uris"], [asked["redirect_uri"]])
-        self.assertEqual(registered["token_endpoint_auth_method"], "none")
-        self.assertEqual(urllib.parse.urlsplit(asked["redirect_uri"]).hostname, "127.0.0.1")
-
     def test_while_one_is_pending_the_same_is_given_again(self):
         self.serve()
         self.assertEqual(self.begin()["url"], self.begin()["url"])
@@ -147,17 +138,6 @@ class TheFlow(LoginCase):
         self.state_when("ok")
         self.assertEqual(self.server.registrations, [])
 
-    def test_a_named_client_shows_its_secret(self):
-        self.server.clients["mine"] = {"client_secret": "s3cret-of-mine", "redirect_uris": [],
-                                       "token_endpoint_auth_method": "client_secret_basic"}
-        self.serve("--oauth-client-id", "mine", "--oauth-client-secret-file", self.write("secret", "s3cret-of-mine\n"),
-                   "--oauth-grant", "authorization_code")
-        url = self.begin()["url"]
-        self.server.clients["mine"]["redirect_uris"] = [
-            dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(url).query))["redirect_uri"]]
-        get(signed_in(url))
-        self.state_when("ok")
-
     def test_a_metadata_document_is_the_client_id_where_the_server_takes_one(self):
         self.server.offer(client_id_metadata_document_supported=True)
         document = "https://client.example/metadata.json"
@@ -166,32 +146,10 @@ class TheFlow(LoginCase):
         self.assertEqual(asked["client_id"], document)
         self.assertEqual(self.server.registrations, [])
 
-    def test_where_the_server_takes_no_document_the_client_is_registered(self):
-        self.serve("--oauth-client-metadata-url", "https://client.example/metadata.json")
-        self.log_in()
-        self.assertEqual(len(self.server.registrations), 1)
-
-    def test_a_registered_client_shows_its_secret_as_it_was_told(self):
-        for method in ("client_secret_basic", "client_secret_post"):
-            with self.subTest(method):
-                self.server.auth_method = method
-                self.server.offer(token_endpoint_auth_methods_supported=[method])
-                daemon = self.serve(socket=method)
-                self.log_in()
-                self.echoed()
-                daemon.stop()
-
 
 class Scope(LoginCase):
     def scope_of(self, number):
         return set(self.server.authorizations[number]["scope"].split())
-
-    def test_the_challenge_says_which_scope(self):
-        self.server.challenge += ', scope="a b"'
-        self.serve()
-        self.refused()
-        self.log_in()
-        self.assertEqual(self.scope_of(0), {"a", "b"})
 
     def test_offline_access_is_asked_for_where_it_is_offered(self):
         self.server.challenge += ', scope="a"'
@@ -257,11 +215,6 @@ class WhatIsRefused(LoginCase):
         self.serve("--oauth-assume-pkce")
         self.log_in()
 
-    def test_a_server_that_names_other_methods_whatever_the_operator_says(self):
-        self.server.offer(code_challenge_methods_supported=["plain"])
-        self.serve("--oauth-assume-pkce")
-        self.fails("PKCE")
-
     def test_an_answer_of_another_issuer_of_which_nothing_is_shown(self):
         self.server.iss = self.server.issuer + "/"
         self.server.error = {"error": "haha", "error_description": "give me your password"}
@@ -270,24 +223,6 @@ class WhatIsRefused(LoginCase):
         self.assertNotIn("haha", repr(error))
         self.assertNotIn("password", repr(error) + self.default_daemon.stderr())
         self.assertEqual(self.server.requests, [])
-
-    def test_an_answer_without_the_issuer_that_was_promised(self):
-        self.server.iss = None
-        self.serve()
-        self.fails("does not come from the expected server")
-        self.assertEqual(self.server.requests, [])
-
-    def test_an_issuer_that_was_not_promised_counts_as_well(self):
-        self.server.offer(authorization_response_iss_parameter_supported=None)
-        self.server.iss = "https://evil.example"
-        self.serve()
-        self.fails("does not come from the expected server")
-
-    def test_no_issuer_and_none_promised_is_good(self):
-        self.server.offer(authorization_response_iss_parameter_supported=None)
-        self.server.iss = None
-        self.serve()
-        self.log_in()
 
     def test_a_wrong_state_is_answered_400_and_ends_nothing(self):
         self.serve()
@@ -323,25 +258,10 @@ class WhatIsRefused(LoginCase):
         self.serve()
         self.fails("no strangers", "--oauth-client-id")
 
-    def test_a_server_that_registers_nobody(self):
-        self.server.registers = False
-        self.serve()
-        self.fails("--oauth-client-id")
-
     def test_an_authorization_endpoint_in_the_clear_elsewhere(self):
         self.server.offer(authorization_endpoint="http://elsewhere.example/authorize")
         self.serve()
         self.fails("https")
-
-    def test_metadata_of_another_issuer(self):
-        self.server.offer(issuer=self.server.origin + "/other")
-        self.serve()
-        self.fails("the issuer is")
-
-    def test_a_resource_that_is_another(self):
-        self.server.offer(resource="https://another.example/mcp")
-        self.serve()
-        self.fails("another resource")
 
     def test_a_leftover_token_is_named(self):
         self.serve(environment={"MCP_SERVER_TOKEN": "left-over-token"})
@@ -465,8 +385,6 @@ class TheVerb(LoginCase):
         self.serve()
         _, err = self.run_nc("call", "echo", "message=x", code=4)
         self.assertIn("mcp-nc login", err)
-        _, err = self.run_nc("call", "echo", "message=x", code=4)
-        self.assertIn("mcp-nc login", err)
 
     def test_the_status_says_how_the_login_stands(self):
         self.serve()
@@ -569,11 +487,6 @@ class Refresh(LoginCase):
         self.serve(*options)
         self.log_in()
 
-    def test_a_token_that_has_expired_is_refreshed_once_for_64_requests(self):
-        self.logged_in()
-        eventually(lambda: "expiresInMs" not in self.login(), "the token has expired")
-        self.ask_64_times()
-
     def test_a_token_that_is_refused_is_refreshed_once_for_64_requests(self):
         self.logged_in(expires_in=3600)
         self.echoed()
@@ -592,34 +505,6 @@ class Refresh(LoginCase):
             self.assertIn("result", client.answer(f"c{id}"))
         self.assertEqual(len(self.server.refreshes) - before, 1)
         self.assertEqual(self.server.reused, [])
-
-    def test_a_session_in_use_is_never_without_a_token(self):
-        self.logged_in()
-        client = self.client()
-        end = time.monotonic() + 5
-        id = 0
-        while time.monotonic() < end:
-            id += 1
-            self.echoed(client=client, id=id)
-        self.assertEqual(self.server.reused, [])
-        self.assertGreaterEqual(len(self.server.refreshes), 2)
-
-    def test_a_lost_answer_is_asked_for_once_more_with_the_same_token(self):
-        self.logged_in()
-        self.server.losing = 1
-        self.server.revoke_all()
-        self.echoed()
-        self.assertEqual(len(self.server.reused), 1)
-        first, second = self.server.refreshes[:2]
-        self.assertEqual(first[1], second[1])
-
-    def test_two_lost_answers_want_a_person(self):
-        self.logged_in()
-        self.server.losing = 2
-        self.server.revoke_all()
-        self.refused("mcp-nc login")
-        self.assertEqual(len(self.server.refreshes), 2)
-        self.assertEqual(self.login()["state"], "needed")
 
     def test_a_server_that_cannot_now_is_asked_again(self):
         self.logged_in(expires_in=3600)
@@ -645,23 +530,6 @@ class Refresh(LoginCase):
         self.log_in()
         self.echoed()
 
-    def test_a_refresh_that_is_refused_ahead_of_expiry_is_known_at_once(self):
-        self.logged_in("--oauth-idle-refresh", "300ms", expires_in=3600)
-        self.echoed()
-        self.server.refresh_status = 400
-        self.state_when("needed")
-        self.assertFalse(self.default_daemon.status()["upstream"]["ready"])
-        self.refused("invalid_grant")
-
-    def test_without_a_refresh_token_an_expired_login_is_needed_again(self):
-        self.server.refreshable = False
-        self.logged_in()
-        self.echoed()
-        self.server.revoke_all()
-        data = self.refused()
-        self.assertEqual(data["login"], "mcp-nc login")
-        self.assertEqual(self.login()["state"], "needed")
-
     def test_a_server_that_does_not_rotate_gets_the_same_token(self):
         self.server.rotates = False
         self.logged_in()
@@ -669,11 +537,6 @@ class Refresh(LoginCase):
             self.server.revoke_all()
             self.echoed()
         self.assertEqual(len({token for _, token in self.server.refreshes}), 1)
-
-    def test_a_login_that_nobody_uses_is_refreshed(self):
-        self.logged_in("--oauth-idle-refresh", "300ms", expires_in=3600)
-        eventually(lambda: len(self.server.refreshes) >= 2, "two refreshes")
-        self.assertEqual(self.server.reused, [])
 
 
 class Waiting(LoginCase):
@@ -719,14 +582,6 @@ class Waiting(LoginCase):
         self.log_in()
         self.answered(client, "later")
 
-    def test_as_many_as_there_are(self):
-        self.serve("--login-wait", "60s", "--handshake", "eager")
-        self.state_when("needed")
-        clients = [self.ask_for(str(number)) for number in range(64)]
-        self.log_in()
-        for number, client in enumerate(clients):
-            self.answered(client, str(number))
-
     def test_nobody_is_asked_for_who_has_left(self):
         self.serve("--login-wait", "60s")
         client = self.ask_for("never")
@@ -742,17 +597,6 @@ class Waiting(LoginCase):
     def test_and_end_with_their_time(self):
         self.serve("--login-wait", "200ms")
         self.assertEqual(self.refused("--login-wait")["login"], "mcp-nc login")
-
-    def test_each_with_its_own(self):
-        self.serve("--login-wait", "3s")
-        begin = time.monotonic()
-        first = self.ask_for("first")
-        time.sleep(2)
-        second = self.ask_for("second")
-        self.assertEqual(first.answer(1)["error"]["data"]["login"], "mcp-nc login")
-        self.assertGreaterEqual(time.monotonic() - begin, 2.9)
-        self.assertEqual(second.answer(1)["error"]["data"]["login"], "mcp-nc login")
-        self.assertGreaterEqual(time.monotonic() - begin, 4.9)
 
 
 class WithoutMetadata(LoginCase):
@@ -775,22 +619,6 @@ class WithoutMetadata(LoginCase):
         self.assertEqual(self.server.fetched, self.SEARCHED)
         self.assertEqual([len(self.server.registrations), len(self.server.authorizations)], [1, 1])
 
-    def test_so_do_they_if_nothing_was_refused_before(self):
-        self.server.be_of_2025_03_26()
-        self.serve(offer=False)
-        self.log_in()
-        self.echoed()
-
-    def test_the_token_is_refreshed_there_and_the_registration_used_again(self):
-        self.server.be_of_2025_03_26()
-        self.serve(offer=False)
-        self.log_in()
-        self.server.revoke_all()
-        self.echoed()
-        self.assertEqual(len(self.server.refreshes), 1)
-        self.log_in()
-        self.assertEqual(len(self.server.registrations), 1)
-
     def origin_has(self, **more):
         origin = self.server.origin
         document = {"issuer": origin, "authorization_endpoint": origin + "/authorize", "token_endpoint": origin + "/token",
@@ -810,12 +638,6 @@ class WithoutMetadata(LoginCase):
                 self.ask(method="bridge/logout")
                 daemon.stop()
         self.assertEqual(len(self.server.revocations), 2)
-
-    def test_metadata_at_the_origin_have_to_name_s256(self):
-        self.origin_has(code_challenge_methods_supported=None)
-        self.serve(offer=False)
-        self.fails("--oauth-assume-pkce")
-        self.assertEqual(self.server.registrations, [])
 
     def test_metadata_that_cannot_be_believed_or_read_are_not_passed_over(self):
         for document in ({"issuer": self.server.origin + "/other"}, {"issuer": "https://elsewhere.example"},

@@ -26,30 +26,6 @@ class Device(LoginCase):
         self.assertIn("userCode", self.begin())
         self.assertEqual(self.end()["result"]["state"], "ok")
 
-    def test_a_person_who_denies(self):
-        self.server.device_answers = ["access_denied"]
-        self.serve()
-        self.begin(mode="device")
-        error = self.end()["error"]
-        self.assertEqual(error["data"]["kind"], "auth")
-        self.assertIn("denied", error["message"])
-
-    def test_a_code_that_has_expired(self):
-        self.server.device_answers = ["expired_token"]
-        self.serve()
-        self.begin(mode="device")
-        self.assertEqual(self.end()["error"]["data"]["kind"], "timeout")
-
-    def test_slow_down_is_obeyed(self):
-        self.server.device_answers = ["slow_down"]
-        self.serve()
-        self.begin(mode="device")
-        self.assertEqual(self.end()["result"]["state"], "ok")
-        [known] = self.server.device_codes.values()
-        asked, first, second = known["polls"]
-        self.assertGreaterEqual(first - asked, 0.9)
-        self.assertGreaterEqual(second - first, 5.9)
-
     def test_a_server_that_offers_none(self):
         self.server.offer(device_authorization_endpoint=None)
         self.serve()

@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import stat
-import urllib.parse
 
 from authorization import LoginCase, get, signed_in
 from harness import eventually, main
@@ -48,33 +47,6 @@ class TheStore(LoginCase):
         self.assertEqual(self.login()["state"], "needed")
         self.assertFalse(self.default_daemon.status()["upstream"]["ready"])
 
-    def test_each_named_client_has_a_login_of_its_own(self):
-        for name in ("one", "two"):
-            self.server.clients[name] = {"redirect_uris": []}
-        daemons = {name: self.with_store("--oauth-client-id", name, socket=name) for name in ("one", "two")}
-        for name, daemon in daemons.items():
-            self.default_daemon = daemon
-            url = self.begin()["url"]
-            self.server.clients[name]["redirect_uris"] = [
-                dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(url).query))["redirect_uri"]]
-            get(signed_in(url))
-            self.state_when("ok")
-        self.assertEqual({login["client_id"] for login in self.stored()}, {"one", "two"})
-        self.run_nc("logout")
-        self.assertEqual([login["client_id"] for login in self.stored()], ["one"])
-        self.default_daemon = daemons["one"]
-        self.echoed()
-
-    def test_an_expired_token_is_refreshed_after_the_restart(self):
-        daemon = self.with_store()
-        self.log_in()
-        daemon.stop()
-        self.server.revoke_all()
-        self.with_store(socket="s2")
-        self.echoed()
-        self.assertEqual(len(self.server.refreshes), 1)
-        self.assertEqual(self.server.reused, [])
-
     def test_the_state_directory_has_one_by_itself(self):
         self.serve("--state-dir", self.path("state"))
         self.log_in()
@@ -91,24 +63,6 @@ class TheStore(LoginCase):
         self.log_in()
         self.run_nc("logout")
         self.assertEqual(self.stored(), [])
-
-    def test_a_killed_daemon_leaves_its_lock_and_its_login(self):
-        daemon = self.with_store()
-        self.log_in()
-        self.server.refresh_delay = 3.0
-        self.server.revoke_all()
-        self.client().send({"jsonrpc": "2.0", "id": 1, "method": "ping"})
-        eventually(lambda: len(self.server.requests) == 2, "the refresh token is on its way")
-        self.assertEqual(self.stored()[0]["redemptions"], 1)
-        daemon.exit_codes = (-signal.SIGKILL,)
-        daemon.kill()
-        self.server.refresh_delay = 0.0
-        eventually(lambda: self.server.refreshes, "the server has redeemed it")
-        for token in self.server.refresh_tokens.values():
-            token["lost"] = True
-        self.with_store(socket="s2")
-        self.echoed()
-        self.assertEqual(len(self.server.refreshes), 2)
 
     def test_another_image_of_the_program_goes_on_with_it(self):
         daemon = self.serve()
@@ -147,24 +101,6 @@ class TwoDaemons(LoginCase):
         self.state_when("ok")
         eventually(lambda: "result" in two.call("echo", {"message": "x"}), "the other one is logged in")
         self.assertEqual(self.login(self.two)["state"], "ok")
-
-    def test_they_refresh_once_for_both(self):
-        self.default_daemon = self.one
-        get(signed_in(self.begin()["url"]))
-        self.state_when("ok")
-        clients = [self.client(self.one), self.client(self.two)]
-        for client in clients:
-            self.assertIn("result", client.call("echo", {"message": "x"}))
-        self.server.refresh_delay = 0.5
-        for round in range(3):
-            self.server.revoke_all()
-            for client in clients:
-                client.send({"jsonrpc": "2.0", "id": f"r{round}", "method": "tools/call",
-                             "params": {"name": "echo", "arguments": {"message": "x"}}})
-            for client in clients:
-                self.assertIn("result", client.answer(f"r{round}"))
-            self.assertEqual(len(self.server.refreshes), round + 1)
-        self.assertEqual(self.server.reused, [])
 
 
 if __name__ == "__main__":
