@@ -114,15 +114,6 @@ class Lines(Audits):
         self.assertIsInstance(second["arguments"], str)
         self.assertLessEqual(len(second["arguments"]), 4096)
 
-    def test_the_digest_is_of_the_value(self):
-        self.audited()
-        client = self.client()
-        for id, text in enumerate(('{"b":[1,2],"a":"\\u0078"}', '{ "a":"x", "b": [ 1, 2 ] }'), 1):
-            client.send(f'{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"fail","arguments":{text}}}}}')
-            client.answer(id)
-        digests = {line["argumentsSha256"] for line in self.line_of(2, tool="fail")}
-        self.assertEqual(digests, {hashlib.sha256(b'{"a":"x","b":[1,2]}').hexdigest()})
-
     def test_a_trace_is_noted(self):
         self.audited()
         self.client().request("tools/call", {"name": "fail", "arguments": {}, "_meta": {"traceparent": TRACE}})
@@ -168,21 +159,6 @@ class Files(Audits):
         self.assertEqual([line["tool"] for line in self.line_of(tool="fail")], ["fail"])
         self.assertEqual(len([line for line in self.lines(self.path("audit.log.1")) if line.get("tool") == "echo"]), 2)
 
-    def test_a_file_that_cannot_be_opened_again_is_tried_until_it_can(self):
-        _, daemon = self.audited()
-        client = self.client()
-        client.call("echo", {"message": "x"}, 1)
-        self.line_of(tool="echo")
-        os.rename(self.file, self.path("audit.log.1"))
-        self.write("audit.log", "", 0o660)
-        daemon.signal(signal.SIGHUP)
-        daemon.logged("cannot reopen the audit")
-        self.assertEqual(daemon.status()["audit"], "failing")
-        os.chmod(self.file, 0o600)
-        eventually(lambda: daemon.status()["audit"] == "written", "it is opened", 30)
-        client.call("fail", {}, 2)
-        self.line_of(tool="fail")
-
     def test_a_file_that_others_can_read_is_closed_to_them(self):
         self.write("audit.log", "", 0o644)
         self.audited()
@@ -194,26 +170,11 @@ class Files(Audits):
         spoiled = self.write("spoiled", "", 0o666)
         for path in (self.path("open/audit.log"), spoiled, self.path("nowhere/deep/audit.log")):
             with self.subTest(path):
-                daemon = self.start_daemon("http://127.0.0.1:9/mcp", "--audit", path, ready=False)
-                daemon.exit_codes = (73,)
-                self.assertEqual(daemon.wait(), 73, daemon.stderr())
+                self.start_daemon("http://127.0.0.1:9/mcp", "--audit", path, ready=False).fails(73)
 
     def test_options_without_an_audit_are_64(self):
         for option in ("--audit-required", "--audit-arguments"):
-            daemon = self.start_daemon("http://127.0.0.1:9/mcp", option, ready=False)
-            daemon.exit_codes = (64,)
-            self.assertEqual(daemon.wait(), 64, daemon.stderr())
-
-    def test_a_line_that_was_cut_off_is_no_part_of_the_next(self):
-        self.write("audit.log", '{"time":"2026-01-01T00:00:00.000Z","cl')
-        self.audited()
-        self.client().call("echo", {"message": "x"})
-        def there():
-            with open(self.file, encoding="utf-8") as file:
-                lines = file.read().splitlines()
-            return len(lines) > 1 and lines
-        lines = eventually(there, "a second line")
-        self.assertEqual(json.loads(lines[-1])["tool"], "echo")
+            self.start_daemon("http://127.0.0.1:9/mcp", option, ready=False).fails(64)
 
 
 class FullDisk(Audits):
@@ -234,15 +195,6 @@ class FullDisk(Audits):
         daemon.logged("continues serving")
         self.line_of(tool="fail")
         self.assertEqual(daemon.metrics().of("mcp_bridge_audit_lines_lost_total"), [0])
-
-    def test_the_end_writes_what_had_no_room(self):
-        _, daemon = self.limited()
-        client = self.client()
-        self.fill(client)
-        client.call("fail", {}, 1000)
-        self.make_room(daemon)
-        daemon.terminate()
-        self.line_of(tool="fail")
 
     def test_an_upgrade_goes_on_where_the_file_cannot_be_opened(self):
         _, daemon = self.audited()
@@ -307,27 +259,13 @@ class FullDisk(Audits):
 
 
 class Required(Audits):
-    def test_a_request_has_two_lines_with_one_id(self):
-        server, _ = self.audited("--audit-required")
-        client = self.client()
-        client.send(request("tools/call", {"name": "hold", "arguments": {"key": "k"}}))
-        server.wait_held("k")
-        [first] = self.lines()[-1:]
-        self.assertNotIn("outcome", first)
-        server.release("k")
-        client.answer()
-        second = self.line_of(tool="hold", outcome="ok")[0]
-        self.assertEqual(first["id"], second["id"])
-
     def test_the_next_daemon_writes_the_end_of_what_was_in_flight_at_a_crash(self):
         server, daemon = self.audited("--audit-required")
         client = self.client()
         client.send(request("tools/call", {"name": "hold", "arguments": {"key": "k"}}))
         server.wait_held("k")
         begun = self.lines()[-1]
-        daemon.exit_codes = (-9,)
-        daemon.signal(signal.SIGKILL)
-        daemon.wait()
+        daemon.crash()
         self.before(server, "--audit", self.file, "--audit-required")
         ended = self.line_of(tool="hold", outcome="unknown")
         self.assertEqual([line["id"] for line in ended], [begun["id"]])
@@ -344,11 +282,6 @@ class Required(Audits):
 
 
 class Crashes(Audits):
-    def kill(self, daemon):
-        daemon.exit_codes = (-9,)
-        daemon.signal(signal.SIGKILL)
-        daemon.wait()
-
     def held(self, server, key="k"):
         client = self.client()
         client.send(request("tools/call", {"name": "hold", "arguments": {"key": key}}))
@@ -364,14 +297,14 @@ class Crashes(Audits):
                 self.held(server)
                 self.client().call("echo", {"message": "x"})
                 self.line_of(tool="echo", outcome="ok")
-                self.kill(daemon)
+                daemon.crash()
                 daemon = self.before(server, "--audit", self.file, *state, *more)
                 ended = self.line_of(tool="hold", outcome="unknown")
                 self.assertEqual(len(ended), 1)
                 self.assertEqual(ended[0]["client"]["pid"], os.getpid())
                 self.assertEqual(len(self.line_of(tool="echo", outcome="ok")), 1)
                 # Once: the next one knows that it was told.
-                self.kill(daemon)
+                daemon.crash()
                 self.before(server, "--audit", self.file, *state, *more)
                 self.client().call("fail", {})
                 self.line_of(tool="fail", outcome="tool_error")
@@ -386,7 +319,7 @@ class Crashes(Audits):
                 for id, (name, arguments) in enumerate((("hold", {"key": "j"}), ("echo", {"message": "later"})), 1)]
         server.wait_held("j")
         asker.request("bridge/status", id="turn")  # the state has what the server speaks
-        self.kill(daemon)
+        daemon.crash()
         self.before(server, "--audit", self.file, *state)
         collector = self.client()
         for id, job in enumerate(jobs):
@@ -394,17 +327,6 @@ class Crashes(Audits):
         # What may have been done and cannot be had any more is unknown; what had not been sent goes on.
         self.assertEqual([line["job"] for line in self.line_of(method="tools/call", outcome="unknown")], [jobs[0]])
         self.assertEqual([line["job"] for line in self.line_of(method="tools/call", outcome="ok")], [jobs[1]])
-
-    def test_a_rotated_file_has_what_has_not_ended(self):
-        server, daemon = self.audited("--audit-required")
-        self.held(server)
-        os.rename(self.file, self.path("audit.log.1"))
-        daemon.signal(signal.SIGHUP)
-        daemon.logged("read again")
-        [begun] = self.line_of(tool="hold")
-        self.kill(daemon)
-        self.before(server, "--audit", self.file, "--audit-required")
-        self.assertEqual([line["id"] for line in self.line_of(tool="hold", outcome="unknown")], [begun["id"]])
 
 
 class Tasks(Jobs, Audits):

@@ -20,21 +20,6 @@ class IdleExit(Case):
         self.ended(daemon)
         server.state(deletes=1)
 
-    def test_it_ends_though_nobody_ever_came(self):
-        daemon = self.start_daemon(self.upstream(), "--idle-exit", "300ms", ready=False)
-        self.ended(daemon)
-
-    def test_a_job_is_something_under_way(self):
-        server, daemon = self.bridge("--idle-exit", "300ms", "--idle-keep", "0s")
-        client = self.client()
-        params = {"method": "tools/call", "params": {"name": "slow", "arguments": {"steps": 4, "delayMs": 300}}}
-        client.request("bridge/submit", params, 1)
-        begun = time.monotonic()
-        client.close()
-        self.ended(daemon)
-        self.assertGreater(time.monotonic() - begun, 1.2)  # the job alone takes as long
-        self.assertNotIn("cancel", daemon.stderr())
-
     def test_a_job_that_has_ended_waits_to_be_collected(self):
         _, daemon = self.bridge("--idle-exit", "300ms", "--idle-keep", "1h")
         client = self.client()

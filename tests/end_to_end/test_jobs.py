@@ -50,26 +50,6 @@ class Submitted(Jobs):
         self.assertEqual(failed["state"], "failed")
         self.assertEqual(failed["response"]["error"]["code"], -32602)
 
-    def test_any_request_that_is_forwarded_can_be_one_and_what_belongs_to_a_connection_cannot(self):
-        job = self.result_of("submit", {"method": "tools/list"})["job"]
-        self.assertIn("tools", self.collect(job)["response"]["result"])
-        for method in ("initialize", "server/discover", "ping", "subscriptions/listen", "logging/setLevel",
-                       "resources/subscribe", "resources/unsubscribe", "bridge/status", "bridge/submit",
-                       "notifications/cancelled", "", "m" * 300):
-            with self.subTest(method):
-                self.refused("submit", {"method": method})
-
-    def test_what_is_no_submission_is_refused_and_leaves_nothing(self):
-        for params in ({}, {"method": 1}, {"method": "tools/call", "params": []}, {"method": "tools/call", "params": None},
-                       {"method": "m", "key": ""}, {"method": "m", "key": 1}, {"method": "m", "key": "k" * 257},
-                       {"method": "m", "keepMs": -1}, {"method": "m", "keepMs": "1"}, {"method": "m", "keepMs": 10 ** 12}):
-            with self.subTest(params):
-                self.refused("submit", params)
-        client = self.client()
-        client.send('{"jsonrpc":"2.0","id":1,"method":"bridge/submit","params":{"method":"m","params":{"_meta":{},"_meta":{}}}}')
-        self.assert_error(client.answer(1), -32602, id=1)
-        self.assertEqual(self.listed(), [])
-
     def test_the_list_is_newest_first_and_says_who_and_what(self):
         jobs = [self.job("echo", {"message": str(n)}, key=f"k{n}") for n in range(3)]
         for job in jobs:
@@ -110,12 +90,6 @@ class Collecting(Jobs):
         self.assertEqual(client.call("echo", {"message": "x"}, 5)["id"], 5)
         self.assertEqual(client.answer("c")["result"]["state"], "completed")
 
-    def test_without_waiting_it_says_how_the_job_stands(self):
-        job = self.job("slow", SLOW)
-        self.assertEqual(self.collect(job, wait=0)["state"], "working")
-        self.assertEqual(self.collect(job, wait=50)["state"], "working")
-        self.result_of("cancel", {"job": job})
-
     def test_progress_is_kept_and_passed_to_a_collector_with_a_token(self):
         job = self.job("slow", {"steps": 6, "delayMs": 100})
         client = self.client()
@@ -125,14 +99,6 @@ class Collecting(Jobs):
         self.assertEqual(client.others[-1]["params"]["total"], 6)
         self.assertEqual(collected["progress"]["progress"], client.others[-1]["params"]["progress"])
         self.assertNotIn("progressToken", collected["progress"])
-
-    def test_a_half_closed_collector_still_gets_its_answer(self):
-        job = self.job("slow", {"steps": 3, "delayMs": 100})
-        client = self.client()
-        self.start_collect(client, job)
-        client.half_close()
-        self.assertEqual(client.answer("c")["result"]["state"], "completed")
-        client.expect_closed()
 
     def test_a_cancelled_collect_ends_without_an_answer_and_the_job_goes_on(self):
         job = self.job("slow", {"steps": 4, "delayMs": 100})
@@ -200,18 +166,6 @@ class Ending(Jobs):
         self.assertEqual(self.result_of("forget", {"job": job}), {})
         self.unknown("forget", job)
 
-    def test_it_is_kept_for_its_time(self):
-        self.bridge("--job-ttl", "300ms")
-        job = self.job("echo", {"message": "x"}, keepMs=600000)
-        short = self.job("echo", {"message": "x"})
-        self.collect(job)
-        self.collect(short)
-        self.eventually_gone(short)
-        self.assertEqual(self.collect(job)["state"], "completed")
-
-    def eventually_gone(self, job):
-        eventually(lambda: all(one["job"] != job for one in self.listed()), f"{job} is forgotten")
-
     def test_silence_does_not_end_it_and_request_max_does(self):
         self.bridge("--request-timeout", "100ms", "--request-max", "1200ms")
         job = self.job("slow", {"steps": 1, "delayMs": 600})
@@ -260,30 +214,8 @@ class Keys(Jobs):
         self.assert_error(self.raw_submit('{"method":"tools/call","params":{"name":"add","arguments":{"a":1.0,"b":2}},"key":"k"}'),
                           -32602, id=1)
 
-    def test_a_forgotten_ones_key_says_how_it_ended_and_does_not_act(self):
-        job = self.job("echo", {"message": "x"}, key="k")
-        self.collect(job, keep=False)
-        self.assertEqual(self.submit("echo", {"message": "x"}, key="k"), {"job": job, "state": "completed", "forgotten": True})
-        self.refused("submit", {"method": "tools/call", "params": {"name": "echo", "arguments": {}}, "key": "k"})
-        self.assertEqual(len(self.server.log("tools/call")), 1)
-
-    def test_one_that_was_not_delivered_does_not_hold_its_key(self):
-        self.server.fault({"status": 429, "headers": {"Retry-After": "3600"}, "body": "no"}, method="tools/call")
-        failed = self.collect(self.job("echo", {"message": "x"}, key="k"))
-        self.assertEqual((failed["state"], failed["response"]["error"]["data"]["delivered"]), ("failed", "no"))
-        again = self.job("echo", {"message": "x"}, key="k")
-        self.assertNotEqual(again, failed["job"])
-        self.assertEqual(self.collect(again)["state"], "completed")
-
 
 class Bounds(Jobs):
-    def test_ended_ones_give_way_the_oldest_first_and_those_with_a_key_last(self):
-        self.bridge("--jobs", "3")
-        jobs = [self.ended(key="k"), self.ended(), self.ended()]
-        newer = [self.ended() for _ in range(2)]
-        self.assertEqual({one["job"] for one in self.listed()}, {jobs[0], *newer})
-        self.assertEqual(self.default_daemon.status()["jobs"]["pushedOut"], 2)
-
     def test_with_only_unfinished_ones_a_submit_is_overloaded(self):
         self.bridge("--jobs", "2")
         jobs = [self.job("slow", SLOW) for _ in range(2)]
@@ -292,12 +224,6 @@ class Bounds(Jobs):
         for job in jobs:
             self.result_of("cancel", {"job": job})
         self.assertEqual(self.collect(self.job("echo", {"message": "x"}))["state"], "completed")
-
-    def test_an_answer_that_does_not_fit_ends_its_job(self):
-        self.bridge("--jobs-bytes", "64K")
-        collected = self.collect(self.job("big", {"bytes": 100000}))
-        self.assertEqual((collected["state"], collected["response"]["error"]["data"]["kind"]), ("failed", "too_large"))
-        self.assertEqual(self.collect(self.job("big", {"bytes": 20000}))["state"], "completed")
 
     def test_the_jobs_of_a_user_share_places_as_one_client_does(self):
         server, _ = self.bridge("--client-inflight", "2")
@@ -309,13 +235,6 @@ class Bounds(Jobs):
         server.log("tools/call", wait=4)
         for job in jobs[1:]:
             self.result_of("cancel", {"job": job})
-
-    def test_one_client_at_a_time_does_not_keep_jobs_waiting(self):
-        self.bridge("--max-clients", "1")
-        client = self.client()
-        client.call("echo", {"message": "x"})
-        self.assertEqual(self.collect(self.job("echo", {"message": "y"}))["state"], "completed")
-        self.assertEqual(client.call("echo", {"message": "z"}, 2)["id"], 2)
 
 
 @unittest.skipUnless(is_root(), "needs root")
@@ -341,14 +260,6 @@ class Users(Jobs):
         other = self.of_another("--jobs-shared")
         mine = self.job("echo", {"message": "mine"})
         self.assertEqual(text_of(self.collect(mine, other)["response"]), "mine")
-
-    def test_none_has_more_than_half_while_another_has_any(self):
-        other = self.of_another("--jobs", "4")
-        mine = [self.ended() for _ in range(4)]
-        theirs = self.job("slow", SLOW, other)
-        self.assertEqual({one["job"] for one in self.listed()}, {theirs, *mine[2:]})
-        self.job("slow", SLOW, other)
-        self.assert_error(other.request("bridge/submit", {"method": "tools/list"}, 1), -32000, id=1, kind="overloaded")
 
 
 class Questions(Jobs):
@@ -411,75 +322,6 @@ class Questions(Jobs):
                 done = client.answer("c")["result"]
                 self.assertEqual(json.loads(text_of(done["response"])), self.ACCEPT)
 
-    def test_when_the_one_that_is_asked_leaves_or_declines_the_question_is_kept(self):
-        for ends in ("leaves", "declines", "half-closes", "cancels"):
-            with self.subTest(ends):
-                client = self.client()
-                job = self.job("ask", {"question": "Now?"})
-                self.start_collect(client, job, answer=True)
-                asked = client.line()
-                if ends == "leaves":
-                    client.close()
-                elif ends == "declines":
-                    client.send(answer(asked["id"], error={"code": -32601, "message": "no"}))
-                elif ends == "half-closes":
-                    client.half_close()
-                else:
-                    client.send(notification("notifications/cancelled", {"requestId": "c"}))
-                self.state_is(job, "input_required")
-                if ends in ("declines", "half-closes"):
-                    self.assertEqual(client.answer("c")["result"]["state"], "input_required")
-                self.result_of("answer", {"job": job, "result": self.ACCEPT})
-                self.assertEqual(self.collect(job)["state"], "completed")
-
-    def test_another_process_may_answer_what_a_collector_is_asked_and_it_is_told(self):
-        client = self.client()
-        job = self.job("ask", {"question": "Now?"})
-        self.start_collect(client, job, answer=True)
-        asked = client.line()
-        self.result_of("answer", {"job": job, "result": self.ACCEPT})
-        self.assertEqual(client.answer("c")["result"]["state"], "completed")
-        self.assertEqual([(one["method"], one["params"]["requestId"]) for one in client.others],
-                         [("notifications/cancelled", asked["id"])])
-
-    def test_a_collector_without_the_means_is_told_at_once(self):
-        job = self.job("ask", {"question": "Now?"})
-        self.assertEqual(self.collect(job)["state"], "input_required")
-        self.result_of("cancel", {"job": job})
-        self.server.state(activeCalls=0)
-
-    def test_one_that_waits_for_an_answer_holds_no_place(self):
-        self.default_daemon.stop()
-        server, _ = self.bridge("--client-inflight", "1", "--max-inflight", "1", "--client-capabilities", '{"elicitation":{}}')
-        job = self.asking()
-        self.assertEqual(self.collect(self.job("echo", {"message": "x"}))["state"], "completed")
-        self.assertEqual(self.client().call("echo", {"message": "y"})["id"], 1)
-        self.result_of("answer", {"job": job, "result": self.ACCEPT})
-        self.assertEqual(self.collect(job)["state"], "completed")
-
-    def test_a_connected_client_that_answers_is_not_asked_about_a_job(self):
-        client = self.client()
-        client.send(notification("bridge/answers", {"methods": ["elicitation/create"]}))
-        client.fence()
-        self.asking()
-        self.assertEqual(client.fence(), [])
-
-    def test_no_answer_for_job_ttl_ends_it(self):
-        self.default_daemon.stop()
-        self.bridge("--job-ttl", "700ms", "--client-capabilities", '{"elicitation":{}}')
-        job = self.job("ask", {"question": "?"}, keepMs=60000)
-        ended = self.state_is(job, "failed")
-        self.assertIn("--job-ttl", self.collect(ended["job"])["response"]["error"]["message"])
-
-    def test_request_max_counts_only_while_it_works(self):
-        self.default_daemon.stop()
-        self.bridge("--request-max", "600ms", "--client-capabilities", '{"elicitation":{}}')
-        job = self.asking()
-        late = self.collect(self.job("slow", SLOW))
-        self.assertEqual(late["state"], "failed")  # 600 ms have passed, and more than that
-        self.result_of("answer", {"job": job, "result": self.ACCEPT})
-        self.assertEqual(self.collect(job)["state"], "completed")
-
 
 class InBothEras(Jobs, Eras):
     """What is asked in a result, and what is asked by a server that does not say about what."""
@@ -498,16 +340,6 @@ class InBothEras(Jobs, Eras):
         self.assertEqual(json.loads(text_of(done["response"])), {"answers": [{"elicitation": ANSWERS["elicitation"]}]})
 
     @with_each("each")
-    def test_several_questions_are_asked_one_after_the_other(self, server):
-        job = self.job("ask", {"kinds": ["elicitation", "url"]})
-        answered = 0
-        while (found := self.collect(job))["state"] == "input_required":
-            kind = found["question"]["params"].get("mode", "form").replace("form", "elicitation")
-            self.result_of("answer", {"job": job, "result": ANSWERS[kind]})
-            answered += 1
-        self.assertEqual((found["state"], answered), ("completed", 2))
-
-    @with_each("each")
     def test_a_collector_that_answers_is_asked(self, server):
         job = self.job("ask", {"kinds": ["elicitation"]})
         client = self.client()
@@ -516,14 +348,6 @@ class InBothEras(Jobs, Eras):
         self.assertEqual(asked["method"], "elicitation/create")
         client.send(answer(asked["id"], ANSWERS["elicitation"]))
         self.assertEqual(client.answer("c")["result"]["state"], "completed")
-
-    @with_each("each")
-    def test_a_cancelled_one_waits_no_more(self, server):
-        job = self.job("ask", {"kinds": ["elicitation"]})
-        self.state_is(job, "input_required")
-        self.assertEqual(self.result_of("cancel", {"job": job}), {"state": "cancelled"})
-        self.in_flight(0)
-        self.assertEqual(self.collect(self.job("echo", {"message": "x"}))["state"], "completed")
 
     def test_a_modern_client_submits_and_sees_the_question_and_is_not_asked(self):
         self.bridged("modern")
@@ -535,17 +359,6 @@ class InBothEras(Jobs, Eras):
         client.exchange(client.made("bridge/answer", {"job": job, "result": ANSWERS["elicitation"]}))
         done = client.exchange(client.made("bridge/collect", {"job": job, "waitMs": WAIT}))["result"]
         self.assertEqual(done["state"], "completed")
-
-    def test_an_error_in_answer_to_what_is_asked_in_a_result(self):
-        self.bridged("modern", "--client-capabilities", '{"elicitation":{},"roots":{}}')
-        job = self.job("ask", {"kinds": ["elicitation"]})
-        self.state_is(job, "input_required")
-        self.result_of("answer", {"job": job, "error": {"code": -1, "message": "no"}})
-        self.assertEqual(json.loads(text_of(self.collect(job)["response"])), {"answers": [{"elicitation": {"action": "cancel"}}]})
-        job = self.job("ask", {"kinds": ["roots"]})
-        self.state_is(job, "input_required")
-        self.result_of("answer", {"job": job, "error": {"code": -1, "message": "no"}})
-        self.assertEqual(self.collect(job)["response"]["error"]["data"]["kind"], "no_client")
 
 
 class ServerTasks(Jobs, Eras):
@@ -581,20 +394,6 @@ class ServerTasks(Jobs, Eras):
                          {"who": ANSWERS["elicitation"]})
         self.upstream_server.complete_task(task)
         self.assertEqual(self.collect(job)["state"], "completed")
-
-    def test_a_cancelled_one_is_cancelled_at_the_server(self):
-        job = self.job("task")
-        task = self.task_of(job)
-        self.assertEqual(self.result_of("cancel", {"job": job}), {"state": "cancelled"})
-        self.upstream_server.wait_for("tasks/cancel")
-        self.assertEqual(self.upstream_server.tasks.known[task]["status"], "cancelled")
-        self.in_flight(0)
-
-    def test_one_that_the_server_cancels_is_cancelled(self):
-        job = self.job("task")
-        task = self.task_of(job)
-        self.upstream_server.tasks.known[task]["status"] = "cancelled"
-        self.assertEqual(self.collect(job)["state"], "cancelled")
 
     def test_no_other_call_is_made_a_task(self):
         self.assertEqual(text_of(self.client().call("task")), "done at once")
@@ -649,15 +448,6 @@ class Orphans(Jobs):
         self.result_of("answer", {"job": job, "result": {"action": "decline"}})
         self.assertEqual(json.loads(text_of(self.collect(job)["response"])), {"action": "decline"})
 
-    def test_one_without_room_is_cancelled(self):
-        server, _ = self.bridge("--orphans", "keep", "--jobs", "1")
-        self.job("slow", SLOW)
-        client = self.client()
-        client.send(call("slow", SLOW, 1))
-        server.log("tools/call", wait=2)
-        client.close()
-        server.log("notifications/cancelled", wait=1)
-
 
 class OverHttp(Jobs, Facing):
     def test_a_caller_of_the_face_submits_and_collects(self):
@@ -704,23 +494,6 @@ class AnswersForLater(Jobs, Facing):
         self.assertEqual((collected["state"], collected["response"]), ("completed", {**message, "id": None}))
         self.assertEqual(len(server.log("tools/call")), 1)
 
-    def test_it_outlives_its_session_and_one_without_a_session(self):
-        _, self.posts = self.face()
-        session = self.posts.session()
-        jobs = [self.later("slow", {"steps": 3, "delayMs": 100}, session), self.later("slow", {"steps": 3, "delayMs": 100})]
-        self.posts.request("DELETE", "/mcp", session=session)
-        for job in jobs:
-            eventually(lambda job=job: self.over_http("collect", job=job)["state"] == "completed", "its end")
-
-    def test_its_session_cancels_it_as_any_request(self):
-        server, self.posts = self.face()
-        session = self.posts.session()
-        job = self.later("slow", SLOW, session)
-        eventually(lambda: server.log("tools/call"), "the call")
-        self.posts.post(notification("notifications/cancelled", {"requestId": 7}), session)
-        eventually(lambda: self.over_http("collect", job=job)["state"] == "cancelled", "its end")
-        self.assertEqual(self.later("echo", {"message": "x"}, session) == job, False)
-
     def test_what_is_asked_about_it_waits_until_its_session_can_be_asked(self):
         _, self.posts = self.face()
         session = self.posts.session({"roots": {}})
@@ -738,16 +511,6 @@ class AnswersForLater(Jobs, Facing):
         stream = self.posts.stream(session)
         self.over_http("cancel", job=self.later("slow", SLOW, session))
         self.assert_error(stream.message(), -32000, 7, "closed", "unknown")
-
-    def test_what_cannot_be_a_job_or_has_no_room_is_a_request_like_any_other(self):
-        _, self.posts = self.face("--jobs", "1")
-        session = self.posts.session()
-        self.later("slow", SLOW, session, id=1)
-        stream = self.posts.stream(session)
-        for body in (call("echo", {"message": "x"}, 2), request("ping", id=2)):
-            accepted = self.posts.post(body, session, headers=self.LATER)
-            self.assertNotIn("Bridge-Jobs", accepted.headers)
-            self.assertEqual(stream.message()["id"], 2)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ FOREVER = {"steps": 100000, "delayMs": 50}
 class DurableJobs(WithState, Jobs):
     def again(self, server, daemon, *options):
         """Another daemon after a crash of this one."""
-        self.crash(daemon)
+        daemon.crash()
         return self.start(server, *options)
 
     def calls(self, server):
@@ -61,47 +61,6 @@ class Ended(DurableJobs):
         daemon.logged("2 jobs that had ended are forgotten: --jobs or --jobs-bytes is lower than it was")
         self.assertEqual([one["job"] for one in self.listed()], jobs[2:])
 
-    def test_forgotten_ones_stay_forgotten_and_their_keys_used(self):
-        server, daemon = self.begin()
-        job = self.ended(key="k")
-        other = self.ended()
-        self.result_of("forget", {"job": job})
-        self.result_of("forget", {"job": other})
-        daemon = self.again(server, daemon)
-        self.assertEqual(self.listed(), [])
-        self.assertEqual(self.submit("echo", {"message": "x"}, key="k"), {"job": job, "state": "completed", "forgotten": True})
-        self.again(server, daemon)
-        self.assertEqual(self.submit("echo", {"message": "x"}, key="k"), {"job": job, "state": "completed", "forgotten": True})
-        self.assertEqual(len(self.calls(server)), 2)
-
-    def test_their_time_goes_on_while_no_daemon_runs(self):
-        server, daemon = self.begin()
-        short, long = self.ended(keepMs=300), self.ended()
-        self.crash(daemon)
-        self.start(server)
-        eventually(lambda: [one["job"] for one in self.listed()] == [long], f"{short} is forgotten")
-
-    def test_those_of_another_limit_that_have_no_room_are_left_out(self):
-        server, daemon = self.begin()
-        jobs = [self.ended() for _ in range(4)]
-        self.again(server, daemon, "--jobs", "2")
-        self.assertEqual([one["job"] for one in self.listed()], jobs[:1:-1])
-
-    def test_the_log_is_bounded_by_what_is_kept_and_still_has_all(self):
-        server, daemon = self.begin("--jobs", "20")
-        kept = self.job("echo", {"message": "kept"}, key="kept")
-        self.collect(kept)
-        for n in range(60):
-            job = self.job("echo", {"message": f"{n}" + "x" * 100_000})
-            self.collect(job)
-        eventually(lambda: os.path.getsize(self.log_file()) <= 3 * 20 * 101_000 + (1 << 20), "a log that was written anew")
-        self.assertGreater(daemon.metrics().sum("mcp_bridge_state_rewrites_total"), 1)
-        listed = [one["job"] for one in self.listed()]
-        self.again(server, daemon, "--jobs", "20")
-        self.assertEqual([one["job"] for one in self.listed()], listed)
-        self.assertIn(kept, listed)
-        self.assertEqual(text_of(self.collect(job)["response"]), "59" + "x" * 100_000)
-
     def test_a_large_state_is_there_after_the_second_crash_too(self):
         server, daemon = self.begin()
         self.gather(server, *["x" * 60_000 for _ in range(20)])
@@ -136,46 +95,6 @@ class NotEnded(DurableJobs):
         self.failed_unknown(job)
         self.assertEqual(len(self.calls(server)), 1)
 
-    def test_one_that_only_reads_is_sent_again(self):
-        server, daemon = self.begin()
-        server.fault({"hang": True}, method="tools/list")
-        job = self.result_of("submit", {"method": "tools/list"})["job"]
-        server.log("tools/list", wait=1)
-        self.again(server, daemon)
-        self.assertIn("tools", self.collect(job)["response"]["result"])
-
-    def test_while_the_upstream_is_away_they_stay_working_and_then_go_on(self):
-        server, daemon = self.begin("--client-inflight", "1", "--connect-wait", "200ms")
-        self.job("slow", FOREVER)
-        waiting = self.job("echo", {"message": "later"})
-        server.log("tools/call", wait=1)
-        self.crash(daemon)
-        server.stop()
-        daemon = self.start(server, "--connect-wait", "200ms")
-        self.assertEqual(self.collect(waiting, wait=1500)["state"], "working")
-        server = self.upstream("--port", str(server.port))
-        self.assertEqual(text_of(self.collect(waiting)["response"]), "later")
-
-    def test_request_max_ends_one_whose_upstream_stays_away(self):
-        server, daemon = self.begin("--client-inflight", "1")
-        self.job("slow", FOREVER)
-        waiting = self.job("echo", {"message": "later"})
-        server.log("tools/call", wait=1)
-        self.crash(daemon)
-        server.stop()
-        self.start(server, "--connect-wait", "100ms", "--request-max", "1s", "--request-timeout", "1s")
-        ended = self.collect(waiting)
-        self.assertEqual(ended["response"]["error"]["data"]["kind"], "timeout")
-
-    def test_a_cancelled_one_is_not_begun(self):
-        server, daemon = self.begin("--client-inflight", "1")
-        self.job("slow", FOREVER)
-        waiting = self.job("echo", {"message": "later"})
-        self.result_of("cancel", {"job": waiting})
-        self.again(server, daemon)
-        self.assertEqual(self.collect(waiting)["state"], "cancelled")
-        self.assertEqual(len(self.calls(server)), 1)
-
 
 class Resumed(DurableJobs):
     def setUp(self):
@@ -201,14 +120,6 @@ class Resumed(DurableJobs):
         self.assertEqual(text_of(self.collect(job)["response"]), "done after 60 steps")
         self.assertEqual(len(self.calls(self.server)), 1)
 
-    def test_one_that_came_meanwhile_too(self):
-        job = self.job("slow", {"steps": 5, "delayMs": 100})
-        eventually(lambda: "progress" in self.collect(job, wait=0), "the first progress")
-        self.crash(self.daemon)
-        self.server.state(activeCalls=0)
-        self.start(self.server)
-        self.assertEqual(text_of(self.collect(job)["response"]), "done after 5 steps")
-
     def test_a_question_that_was_open_is_asked_again_and_answered(self):
         job = self.job("ask", {"question": "which?"})
         self.state_is(job, "input_required")
@@ -218,28 +129,13 @@ class Resumed(DurableJobs):
         self.result_of("answer", {"job": job, "result": {"action": "decline"}})
         self.assertEqual(json.loads(text_of(self.collect(job)["response"])), {"action": "decline"})
 
-    def test_after_an_orderly_end_too(self):
-        job = self.job("slow", {"steps": 20, "delayMs": 100})
-        eventually(lambda: "progress" in self.collect(job, wait=0), "the first progress")
-        self.daemon.stop()
-        self.start(self.server)
-        self.assertEqual(text_of(self.collect(job)["response"]), "done after 20 steps")
-
     def test_in_a_session_that_is_lost_it_fails_unknown(self):
         job = self.job("slow", FOREVER)
         eventually(lambda: "progress" in self.collect(job, wait=0), "the first progress")
-        self.crash(self.daemon)
+        self.daemon.crash()
         self.server.control("POST", "sessions/drop", "{}")
         self.start(self.server)
         self.failed_unknown(job)
-
-    def test_one_that_is_cancelled_after_the_crash_is_cancelled_at_the_server(self):
-        job = self.job("slow", FOREVER)
-        eventually(lambda: "progress" in self.collect(job, wait=0), "the first progress")
-        self.again(self.server, self.daemon)
-        self.in_flight(1)
-        self.result_of("cancel", {"job": job})
-        self.server.log("notifications/cancelled", wait=1)
 
 
 class Orphans(DurableJobs):
@@ -326,7 +222,7 @@ class AfterAKilledDaemon(DurableJobs):
 
     def test_without_a_state_the_socket_that_was_left_tells_it(self):
         server = self.upstream()
-        self.crash(self.start_daemon(server))
+        self.start_daemon(server).crash()
         daemon = self.start_daemon(server, old_inode=os.stat(self.path("s")).st_ino)
         daemon.logged(" ended without shutting down (killed, out of memory, or a crash); its jobs and notifications are lost")
         daemon.stop()
@@ -341,7 +237,7 @@ class WaitedForThroughARestart(DurableJobs):
         """`mcp-nc wait` whose daemon has heard of it, and is gone then."""
         waiting = self.nc("wait", *arguments)
         self.default_daemon.status_when(lambda status: any(client["command"] == "mcp-nc" for client in status["clients"]), "mcp-nc")
-        self.crash(self.default_daemon)
+        self.default_daemon.crash()
         eventually(lambda: "waiting until it runs again" in waiting.stderr(), "it notices")
         return waiting
 
@@ -362,10 +258,6 @@ class WaitedForThroughARestart(DurableJobs):
         self.start_daemon(server)
         self.assertEqual((waiting.wait(), waiting.stdout()), (1, b""))
         self.assertIn("no job ", waiting.stderr())
-
-    def test_w_ends_it(self):
-        self.begin()
-        self.assertEqual(self.waiting("-w", "2s", self.submit("slow", FOREVER)["job"]).wait(), 124)
 
     def test_an_interrupt_ends_it(self):
         self.begin()
@@ -413,7 +305,7 @@ class FullDisk(DurableJobs, Upgrading):
         # Two daemons that can write nothing either, then one that can.
         for room in (False, False, True):
             with self.subTest(room=room):
-                self.crash(daemon)
+                daemon.crash()
                 if room:
                     os.remove(self.filler)
                 daemon = self.start(server)
@@ -443,7 +335,7 @@ class FullDisk(DurableJobs, Upgrading):
         self.assertEqual(daemon.status()["instance"], instance)
         os.remove(self.filler)
         daemon.status_when(lambda status: status["state"]["durable"], "a state that is saved again")
-        self.crash(daemon)
+        daemon.crash()
         self.assertEqual(self.start(server).status()["instance"], instance)
 
     def test_an_upgrade_that_finds_room_saves_the_jobs_that_had_not_begun(self):
@@ -458,7 +350,7 @@ class FullDisk(DurableJobs, Upgrading):
         os.remove(self.filler)
         self.upgrade()
         self.assertEqual(self.collect(waiting)["state"], "completed")
-        self.crash(daemon)
+        daemon.crash()
         self.start(server, *options)
         again = self.submit("echo", {"message": "waiting"}, key="step-2")
         self.assertEqual((again["job"], again["state"]), (waiting, "completed"))
@@ -476,26 +368,6 @@ class FullDisk(DurableJobs, Upgrading):
         self.assertNotIn("previous daemon ended without", daemon.stderr())
         daemon.logged("of a daemon that could no longer save")
 
-    def test_a_daemon_that_runs_saves_everything_again_when_there_is_room(self):
-        server, daemon = self.begin()
-        done = self.submit("echo", {"message": "done"}, key="step-1")
-        self.collect(done["job"])
-        self.fill()
-        self.gather(server, "x" * 8000)
-        self.not_saved(daemon)
-        # The next try makes a file and removes it: the folder changes.
-        changed = lambda: os.stat(self.folder_of_state).st_mtime_ns
-        before = changed()
-        eventually(lambda: changed() != before, "a try that fails")
-        eventually(lambda: self.files() == ["lock", "state.stale"], "only what was saved before")
-        os.remove(self.filler)
-        daemon.status_when(lambda status: status["state"]["durable"], "a state that is saved again")
-        self.assertEqual(self.files(), ["lock", "state"])
-        self.crash(daemon)
-        self.start(server)
-        self.assertEqual(self.submit("echo", {"message": "done"}, key="step-1")["state"], "completed")
-        self.assertEqual(len(self.calls(server)), 1)
-
 
 class StateThatIsNotGoneOnWith(DurableJobs):
     def test_of_a_stale_one_nothing_is_started_and_what_had_not_ended_has_failed(self):
@@ -505,7 +377,7 @@ class StateThatIsNotGoneOnWith(DurableJobs):
         done = self.collect(waiting, wait=0)
         self.assertEqual(done["state"], "working")
         server.log("tools/call", wait=1)
-        self.crash(daemon)
+        daemon.crash()
         os.rename(self.log_file(), self.log_file() + ".stale")
         self.start(server)
         self.failed_unknown(waiting)
@@ -522,20 +394,6 @@ class StateThatIsNotGoneOnWith(DurableJobs):
         self.again(server, daemon)
         self.assertEqual(self.listed(), [])
 
-    def test_of_a_damaged_one_nothing_is_there(self):
-        server, daemon = self.begin("--client-inflight", "1")
-        self.job("slow", FOREVER)
-        waiting = self.job("echo", {"message": "later"})
-        server.log("tools/call", wait=1)
-        self.crash(daemon)
-        with open(self.log_file(), "r+b") as file:
-            file.seek(80)
-            file.write(b"\xff" * 8)
-        self.start(server)
-        self.assertEqual(self.listed(), [])
-        self.unknown("collect", waiting)
-        self.assertEqual(len(self.calls(server)), 1)
-
 
 class AtALocalServer(DurableJobs, LocalServer):
     def test_ended_ones_are_there_and_one_under_way_fails_unknown(self):
@@ -545,7 +403,7 @@ class AtALocalServer(DurableJobs, LocalServer):
         hanging = self.job("silent")
         eventually(lambda: self.collect(hanging, wait=0)["state"] == "working", "it works")
         self.in_flight(1)
-        self.crash(daemon)
+        daemon.crash()
         self.start(None, *words)
         self.assertEqual(self.collect(done)["state"], "completed")
         self.failed_unknown(hanging)

@@ -4,7 +4,7 @@ calls that wait for answers of their clients (BEHAVIOUR, "Upgrade in place")."""
 import http.client
 import json
 
-from harness import answer, call, initialize, main, notification, request, text_of
+from harness import answer, call, initialize, main, notification, text_of
 from harness.certificates import Authority, key_of
 from harness.era_clients import CAPABLE
 from harness.eras import Eras

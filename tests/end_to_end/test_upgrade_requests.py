@@ -38,15 +38,6 @@ class OfTheBridge(Upgrading):
         for client in clients:
             self.assertEqual(client.answer("look")["result"]["tool"]["name"], "echo")
 
-    def test_who_has_half_closed_is_answered_as_well(self):
-        port = self.away()
-        client = self.client()
-        client.send(request("bridge/tool", {"name": "echo"}, "look"))
-        client.half_close()
-        self.upgrade()
-        self.upstream("--port", str(port))
-        self.assertEqual(client.answer("look")["result"]["tool"]["name"], "echo")
-
     def test_a_collector_is_told_how_its_job_stands(self):
         self.away()
         client = self.client()
@@ -116,13 +107,6 @@ class AtALocalServer(Upgrading, LocalServer):
         self.in_flight(0)
         self.assertEqual(json.loads(self.tool("heard", client=self.caller))["params"]["requestId"], upstream_id)
         self.assertEqual(self.caller.fence(), [])
-
-    def test_it_is_cancelled_when_its_client_leaves(self):
-        upstream_id = self.asked()
-        self.upgrade()
-        self.caller.close()
-        self.in_flight(0)
-        self.assertEqual(json.loads(self.tool("heard", client=self.other))["params"]["requestId"], upstream_id)
 
     def test_what_the_server_asks_is_answered_once(self):
         self.other.send(notification("bridge/answers", {"methods": ["custom/ask"]}))
@@ -239,14 +223,6 @@ class JobsAtALocalServer(Upgrading, LocalServer, Jobs):
                 self.assert_ends(job, upstream_id)
                 self.in_flight(0)
                 self.default_daemon.terminate()
-
-    def test_it_can_be_cancelled(self):
-        self.begun()
-        job, upstream_id = self.asked()
-        self.upgrade()
-        self.result_of("cancel", {"job": job})
-        self.in_flight(0)
-        self.assertEqual(json.loads(self.tool("heard", client=self.other))["params"]["requestId"], upstream_id)
 
     def test_what_was_asked_about_it_can_be_answered(self):
         self.begun()
