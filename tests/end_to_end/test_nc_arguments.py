@@ -66,11 +66,6 @@ class Arguments(Gathering):
         self.assertEqual(self.sent("get-sum", "a=2")[0], {"a": "2"})
         self.assertEqual(len(self.server.log("tools/list")), 2)
 
-    def test_an_object_may_stand_with_pairs_which_win(self):
-        self.serve(TOOLS)
-        self.assertEqual(self.sent("get-sum", '{"a":1,"b":2}', "b=3")[0], {"a": 1, "b": 3})
-        self.assertEqual(self.sent("get-sum", "b=3", "-", stdin='{"a":1,"b":2}')[0], {"a": 1, "b": 3})
-
     def test_files_are_taken_unchanged_and_only_where_they_are_named(self):
         self.serve(TOOLS)
         text = self.write("text", "line 1\r\n{\"x\": 1}\n\n")

@@ -70,6 +70,8 @@ class Detached(Case):
         out, err = self.run_nc("call", "--detach-after", "100ms", "slow", "steps:=20", "delayMs:=50", code=75)
         self.assertIn(" wait " + out[:-1], err)
         self.assertEqual(self.run_nc("wait", out[:-1])[0], "done after 20 steps\n")
+        raw = self.run_nc("call", "--detach-after", "100ms", "--json", "slow", "steps:=20", "delayMs:=50", code=75)[0]
+        self.assertEqual(list(json.loads(raw)), ["job"])
 
     def test_interrupted_before_it_is_detached_the_call_is_cancelled_at_the_server(self):
         nc = self.nc("call", "--detach-after", "1h", "slow", "steps:=100000", "delayMs:=50")
@@ -110,22 +112,6 @@ class Detached(Case):
         self.assertEqual(self.run_nc("answer", job, field.split(" (")[-1].rstrip(")") + "=Ada"), ("", ""))
         self.assertIn("Ada", self.run_nc("wait", job)[0])
         self.assertIn("has ended; get its result with", self.run_nc("answer", job, "--cancel", code=1)[1])
-
-    def test_it_is_declined_only_by_who_says_so(self):
-        job = self.detach("ask")
-        self.state_of(job, "input_required")
-        self.run_nc("answer", job, "--decline")
-        self.run_nc("wait", job, code=None)
-        self.assertEqual(json.loads(self.server.answers(wait=1)[0]["body"])["result"], {"action": "decline"})
-
-    def test_what_is_no_elicitation_is_shown_and_can_be_refused(self):
-        job = self.detach("sample", "prompt=Write a poem")
-        self.state_of(job, "input_required")
-        err = self.run_nc("wait", job, code=75)[1]
-        self.assertIn("sampling/createMessage", err)
-        self.assertIn("Write a poem", err)
-        self.run_nc("answer", job, "--decline")
-        self.run_nc("wait", job, code=1)
 
     def test_at_a_terminal_the_wait_asks_and_shows_progress(self):
         job = self.detach("ask", "question=Your name?")

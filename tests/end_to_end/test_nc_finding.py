@@ -66,12 +66,6 @@ class Finding(Case):
         self.assertIn("call --detach", told["hint"])
         self.assertEqual(self.run_nc("call", "echo", "message=x"), ("x\n", ""))
 
-    def test_an_unknown_tool_is_said_with_the_one_that_was_meant(self):
-        self.serve([RICH])
-        out, err = self.run_nc("tools", "rihc", code=1)
-        self.assertEqual(out, "")
-        self.assertIn("did you mean 'rich'?", err)
-
     def test_many_tools_have_a_line_each(self):
         self.serve(MANY)
         lines = self.run_nc("tools")[0].splitlines()
@@ -148,12 +142,6 @@ class Finding(Case):
                      ["log-level", "info"], ["complete", "prompt", "greet", "name", "A"]):
             self.assertEqual(self.run_nc(*verb)[1], "", verb)
         self.untaken(1)
-
-    def test_help_of_a_verb(self):
-        self.assertEqual(self.run_nc("help", "grep"), self.run_nc("grep", "--help"))
-        self.assertIn("mcp-nc grep read file", self.run_nc("help", "grep")[0])
-        self.assertIn("did you mean 'grep'?", self.run_nc("help", "gerp", code=2)[1])
-        self.assertIn("did you mean 'tools'?", self.run_nc("tolls", code=2)[1])
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ Before a scripted daemon, which says what a real one says seldom; before the rea
 import json
 import signal
 
-from harness import Case, eventually, main
+from harness import Case, main
 from harness.binaries import binary
 from harness.scripted_jobs import ScriptedJobs
 from harness.terminal import Terminal
@@ -46,24 +46,6 @@ class Jobs(Case):
 
 
 class Detached(Jobs):
-    def test_detach_prints_the_id_and_nothing_else(self):
-        self.assertEqual(self.run_nc("call", "--detach", "slow", "steps:=3"), ("j1\n", ""))
-        self.assertEqual(self.daemon.asked("bridge/submit"),
-                         [{"method": "tools/call", "params": {"name": "slow", "arguments": {"steps": 3}}}])
-        self.assertEqual(self.daemon.jobs["j1"].state, "working")
-        self.assertEqual([message["method"] for message in self.daemon.notifications], ["bridge/peek"])
-
-    def test_raw_it_prints_what_the_daemon_said(self):
-        said = json.loads(self.run_nc("call", "slow", "--detach", "--json")[0])
-        self.assertEqual((said["job"], said["durable"]), ("j1", False))
-
-    def test_a_result_in_time_is_printed_and_forgotten(self):
-        nc = self.nc("call", "--detach-after", "30s", "slow")
-        self.daemon.asked("bridge/collect")
-        self.daemon.complete("j1", "in time")
-        self.assertEqual(self.ended(nc, 0), ("in time\n", ""))
-        self.assertEqual(self.daemon.jobs, {})
-
     def test_without_one_the_id_is_and_the_exit_code_is_75(self):
         out, err = self.run_nc("call", "--detach-after", "100ms", "slow", code=75)
         self.assertEqual(out, "j1\n")
@@ -71,26 +53,6 @@ class Detached(Jobs):
         out, _ = self.run_nc("call", "--detach-after", "100ms", "--json", "slow", code=75)
         self.assertEqual(json.loads(out), {"job": "j2"})
         self.assertEqual(self.daemon.jobs["j1"].state, "working")
-
-    def test_a_tools_failure_and_a_servers_error_in_time_have_the_codes_of_call(self):
-        for number, (end, code, told) in enumerate(((lambda id: self.daemon.complete(id, "broken", isError=True), 1, "the tool reported a failure"),
-                                (lambda id: self.daemon.fail(id, {"code": -32602, "message": "no tool"}), 1, "the server answered: no tool"),
-                                (lambda id: self.daemon.fail(id, {"code": -32000, "message": "away", "data": {
-                                    "source": "bridge", "kind": "connect", "delivered": "no"}}), 4, "it can be sent again")), start=1):
-            with self.subTest(told):
-                nc = self.nc("call", "--detach-after", "30s", "slow")
-                self.daemon.asked("bridge/collect", number)
-                end(f"j{number}")
-                self.assertIn(told, self.ended(nc, code)[1])
-
-    def test_interrupted_before_it_is_detached_the_call_is_cancelled(self):
-        for count, (number, code) in enumerate(((signal.SIGINT, 130), (signal.SIGTERM, 143)), start=1):
-            with self.subTest(code):
-                nc = self.nc("call", "--detach-after", "1h", "slow")
-                self.daemon.asked("bridge/collect", count)
-                nc.signal(number)
-                self.assertEqual(self.ended(nc, code), ("", ""))
-                self.assertEqual(self.daemon.asked("bridge/cancel", count)[-1], {"job": f"j{count}"})
 
     def test_so_it_is_at_the_end_of_its_own_time(self):
         out, err = self.run_nc("-w", "200ms", "call", "--detach-after", "1h", "slow", code=124)
@@ -133,30 +95,8 @@ class Detached(Jobs):
             connection.shutdown(2)
         self.assertIn("the call was job j1", self.ended(nc, 3)[1])
 
-    def test_options_that_do_not_go_together_are_refused(self):
-        for wrong in (["call", "--detach", "--detach-after", "1s", "x"], ["call", "--detach", "--save", "/tmp", "x"],
-                      ["tools", "--detach"], ["call", "--key", "k" * 257, "x"], ["call", "--key", "", "x"],
-                      ["call", "--detach-after", "soon", "x"], ["answer", "j", "--decline", "--cancel"],
-                      ["answer", "j", "--cancel", "a=b"], ["call", "--any", "x"], ["wait"], ["cancel", "a", "b"]):
-            with self.subTest(wrong):
-                self.run_nc(*wrong, code=2)
-
 
 class Keys(Jobs):
-    def test_the_same_key_is_the_same_job(self):
-        self.assertEqual(self.run_nc("call", "--detach", "--key", "step-1", "echo", "message=x")[0], "j1\n")
-        self.assertEqual(self.run_nc("call", "--detach", "--key", "step-1", "echo", "message=x")[0], "j1\n")
-        self.assertEqual(self.run_nc("call", "--detach", "--key", "step-2", "echo", "message=x")[0], "j2\n")
-        self.assertIn("another call", self.run_nc("call", "--detach", "--key", "step-1", "echo", "message=y", code=1)[1])
-
-    def test_alone_it_waits_for_the_result_which_stays_for_the_next_run(self):
-        nc = self.nc("call", "--key", "step", "echo", "message=x")
-        self.daemon.asked("bridge/collect")
-        self.daemon.complete("j1", "once")
-        self.assertEqual(self.ended(nc, 0), ("once\n", ""))
-        self.assertEqual(self.run_nc("call", "--key", "step", "echo", "message=x"), ("once\n", ""))
-        self.assertEqual(list(self.daemon.jobs), ["j1"])
-
     def test_of_a_forgotten_job_the_end_is_told(self):
         self.daemon.add("j1", params={"name": "echo", "arguments": {}}, key="step")
         self.daemon.jobs["j1"].forgotten = True
@@ -170,13 +110,6 @@ class Keys(Jobs):
 
 
 class Waiting(Jobs):
-    def test_it_prints_as_call_does(self):
-        self.daemon.add("a")
-        self.daemon.complete("a", "text")
-        self.assertEqual(self.run_nc("wait", "a"), ("text\n", ""))
-        self.assertEqual(json.loads(self.run_nc("wait", "a", "--json")[0]), {"content": [{"type": "text", "text": "text"}]})
-        self.assertEqual(self.daemon.jobs["a"].state, "completed")  # still there
-
     def test_what_is_no_tools_result_is_printed_as_its_own_verb_does(self):
         self.daemon.add("a")
         self.daemon.respond("a", {"result": {"contents": [{"uri": "demo://x", "text": "read"}]}})
@@ -186,21 +119,6 @@ class Waiting(Jobs):
         self.daemon.respond("a", {"result": {"tools": []}})
         self.assertEqual(json.loads(self.run_nc("wait", "a")[0]), {"tools": []})
 
-    def test_several_stand_under_their_ids_and_the_worst_code_counts(self):
-        for id in ("a", "b", "c", "d"):
-            self.daemon.add(id)
-        nc = self.nc("wait", "a", "b", "c", "d", "b")
-        self.daemon.asked("bridge/collect", 4)
-        for id, end in (("c", lambda: self.daemon.complete("c", "third")), ("b", lambda: self.daemon.complete("b", "no", isError=True)),
-                        ("a", lambda: self.daemon.complete("a", "first"))):
-            end()
-            eventually(lambda: id.encode() + b":\n" in nc.stdout(), id)
-        self.daemon.fail("d", {"code": -32000, "message": "away", "data": {"source": "bridge", "kind": "dns"}})
-        out, err = self.ended(nc, 4)
-        self.assertEqual(out, "c:\nthird\nb:\nno\na:\nfirst\n")
-        self.assertIn("job b: the tool reported a failure", err)
-        self.assertIn("job d: away", err)
-
     def test_several_raw_are_one_line_each(self):
         for id in ("a", "b"):
             self.daemon.add(id)
@@ -208,22 +126,6 @@ class Waiting(Jobs):
         lines = [json.loads(line) for line in self.run_nc("wait", "--json", "a", "b")[0].splitlines()]
         self.assertEqual({line["job"]: line["result"]["content"][0]["text"] for line in lines},
                          {"a": "text of a", "b": "text of b"})
-
-    def test_any_ends_with_the_first(self):
-        for id in ("a", "b"):
-            self.daemon.add(id)
-        nc = self.nc("wait", "--any", "a", "b")
-        self.daemon.asked("bridge/collect", 2)
-        self.daemon.complete("b", "quick")
-        self.assertEqual(self.ended(nc, 0), ("b:\nquick\n", ""))
-
-    def test_a_cancelled_job_and_an_unknown_one_are_1(self):
-        self.daemon.add("a")
-        nc = self.nc("wait", "a")
-        self.daemon.asked("bridge/collect")
-        self.assertEqual(self.run_nc("cancel", "a"), ("cancelled\n", ""))
-        self.assertEqual(self.ended(nc, 1), ("", "mcp-nc: job a was cancelled\n"))
-        self.assertRegex(self.run_nc("wait", "nowhere", code=1)[1], r"^mcp-nc: no job 'nowhere'; list them with: mcp-nc .*jobs\n$")
 
     def test_an_interrupt_and_the_time_end_the_waiting_and_not_the_job(self):
         self.daemon.add("a")
@@ -257,12 +159,6 @@ class Waiting(Jobs):
                          {"job": "a", "question": {"method": "elicitation/create", "params": NAME}})
         self.daemon.ask("a", {"messages": []}, method="sampling/createMessage")
         self.assertIn('sampling/createMessage {"messages": []}', self.run_nc("wait", "a", code=75)[1])
-
-    def test_an_answer_that_cannot_be_read_is_1(self):
-        self.daemon.replies["bridge/collect"] = {"job": "a", "state": "resting"}
-        self.assertIn("cannot read", self.run_nc("wait", "a", code=1)[1])
-        self.daemon.replies["bridge/submit"] = {"id": "a"}
-        self.assertIn("cannot read", self.run_nc("call", "--detach", "x", code=1)[1])
 
 
 class AtATerminal(Jobs):
@@ -325,15 +221,6 @@ class AtATerminal(Jobs):
         self.assertEqual(terminal.popen.stdout.read(), b"j1\n")
         self.assertEqual(self.daemon.jobs["j1"].state, "input_required")
 
-    def test_progress_is_a_bar(self):
-        self.daemon.add("a")
-        terminal = self.terminal("wait", "a", stdout_apart=True)
-        self.daemon.asked("bridge/collect")
-        self.daemon.progress({"progress": 1, "total": 4})
-        terminal.expect(r"\[#+-+\]")
-        self.daemon.complete("a", "done")
-        self.assertEqual(terminal.wait(), 0)
-
     def test_nothing_of_the_server_reaches_it_raw(self):
         self.daemon.add("a", key=EVIL)
         self.daemon.jobs["a"].params = {"name": EVIL}
@@ -380,13 +267,6 @@ class Answering(Jobs):
         self.daemon.ask("a", NAME)
         self.assertEqual(self.answer("-", stdin='{"name":"5","age":7}'),
                          {"result": {"action": "accept", "content": {"name": "5", "age": 7, "colour": "g"}}})
-
-    def test_wrong_ones_are_refused_and_nothing_is_sent(self):
-        for words, why in ((["age=3"], "field 'name': an answer is required"), (["name=x", "age=old"], "a whole number"),
-                           (["name=x", "size=3"], "unknown field 'size'; one of name, age, colour")):
-            with self.subTest(words):
-                self.assertIn(why, self.run_nc("answer", "a", *words, code=2)[1])
-        self.assertEqual(self.daemon.jobs["a"].state, "input_required")
 
     def test_decline_and_cancel(self):
         self.assertEqual(self.answer("--decline"), {"result": {"action": "decline"}})
@@ -441,16 +321,6 @@ class Managing(Jobs):
                               "first   working         1 m 1 s  echo  1.5 KiB  step   42  mcp-nc\n")
         self.assertEqual([job["job"] for job in json.loads(self.run_nc("jobs", "--json")[0])["jobs"]], ["second", "first"])
         self.assertEqual(self.run_nc("jobs", "--names")[0], "second\nfirst\n")
-
-    def test_cancel_and_forget(self):
-        self.daemon.add("a")
-        self.assertIn("has not ended", self.run_nc("forget", "a", code=1)[1])
-        self.assertEqual(self.run_nc("cancel", "a"), ("cancelled\n", ""))
-        self.daemon.add("b")
-        self.daemon.complete("b")
-        self.assertEqual(self.run_nc("cancel", "b"), ("completed\n", ""))
-        self.assertEqual(self.run_nc("forget", "b"), ("", ""))
-        self.run_nc("forget", "b", code=1)
 
     def test_an_older_daemon_is_named_with_what_to_do(self):
         unknown = {"error": {"code": -32601, "message": "unknown"}}

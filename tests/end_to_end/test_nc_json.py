@@ -116,13 +116,6 @@ class EveryVerb(ByName):
                              stdin="ping\ncall echo message=x\ntools --types\nhelp call\nfrobnicate\n")
         self.assertEqual([list(value)[0] for value in values], ["ms", "content", "types", "verb", "error"])
 
-    def test_a_job_that_asks_nothing_says_so(self):
-        where = ("-s", self.daemon.socket_path)
-        job = self.values(*where, "call", "--detach", "echo", "message=x")[0]["job"]
-        self.values(*where, "wait", job)
-        error = self.values(*where, "answer", job, "a=b", code=1)[0]["error"]
-        self.assertEqual(error["kind"], "job")
-
 
 if __name__ == "__main__":
     main()

@@ -8,7 +8,7 @@ import stat
 import subprocess
 import urllib.parse
 
-from harness import call, eventually, main, request
+from harness import eventually, main, request
 from harness.binaries import binary
 from harness.facing import Facing
 

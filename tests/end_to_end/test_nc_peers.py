@@ -10,7 +10,7 @@ import unittest
 
 from harness import Case, main
 from harness.binaries import binary
-from harness.other_user import NOBODY, for_others, is_root
+from harness.other_user import NOBODY, become_nobody, for_others, is_root
 from harness.terminal import Terminal
 
 # Listens as another user, says when it does, and prints all that it is sent.
@@ -174,11 +174,6 @@ class Trusted(Case):
         self.assertEqual(self.as_nobody("call", "echo", "message=hi", path=daemon.socket_path)[:2], (0, "hi\n"))
 
     def as_nobody(self, *arguments, path):
-        def become_nobody():
-            os.setgroups([])
-            os.setgid(NOBODY)
-            os.setuid(NOBODY)
-
         done = subprocess.run([for_others(self, binary("MCP_NC")), "-s", path, *arguments], preexec_fn=become_nobody,
                               timeout=60, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
         return done.returncode, done.stdout, done.stderr

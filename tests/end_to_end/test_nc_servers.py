@@ -98,12 +98,6 @@ class Started(ByName):
         os.kill(pid, signal.SIGCONT)
         self.assert_gone(pid)
 
-    def test_it_comes_again_after_it_was_stopped(self):
-        self.own({"local": self.child()})
-        self.echoes("@local")
-        self.named("stop", "@local")
-        self.echoes("@local")
-
     def test_an_address_and_a_command_need_no_file(self):
         server = self.upstream()
         self.echoes("--url", server.url)

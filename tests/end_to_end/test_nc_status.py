@@ -75,17 +75,6 @@ class Ready(Case):
         self.client().fence()
         self.assert_ready()
 
-    def test_with_handshake_client_a_failed_initialize_lets_nobody_else_in(self):
-        server = self.upstream()
-        url = server.url
-        server.stop()
-        daemon = self.start_daemon(url, "--handshake", "client", "--connect-wait", "300ms")
-        client = self.client()
-        client.request("initialize", {"protocolVersion": "2025-11-25", "capabilities": {},
-                                      "clientInfo": {"name": "x", "version": "1"}})
-        daemon.status_when(lambda status: status["requests"]["inFlight"] == 0, "the end of the try")
-        self.assert_error(client.call("echo", {}, 2), -32000, 2, "not_initialized", "no")
-
 
 class Shown(Case):
     def test_into_a_pipe_it_is_plain(self):
@@ -249,16 +238,6 @@ class OnATerminal(Case):
             eventually(fits, lambda: f"a frame of {rows} x {columns}: {last}")
         terminal.type("\x03")
         self.assertEqual(terminal.wait(), 0)
-
-    def test_more_clients_than_rows_are_counted(self):
-        for _ in range(20):
-            self.client()
-        self.others(20)
-        terminal = self.terminal("status", "--watch", rows=20)
-        terminal.expect(r"and \d+ more")
-        terminal.type("\x03")
-        terminal.wait()
-        self.assertLess(self.text(self.frames(terminal)[0]).count("\n"), 20)
 
     def test_into_a_pipe_watching_is_plain_text_again_and_again(self):
         watching = self.nc("status", "--watch")

@@ -159,25 +159,6 @@ class OnATerminal(Case):
         self.assertEqual(terminal.popen.stdout.read(), b"")
         self.assertEqual(terminal.shown.count(b"still waiting"), 2)
 
-    def test_the_relay_tells_it_of_what_comes_from_a_pipe_as_well(self):
-        self.server_away()
-        script = "printf '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}' | exec \"$@\" -w 20s"  # no line break
-        terminal = Terminal(["sh", "-c", script, "sh", binary("MCP_NC"), "-s", self.daemon.socket_path], self.marker,
-                            stdout_apart=True)
-        self.terminals.append(terminal)
-        terminal.expect("still waiting: cannot reach http://[^ ]*: ")
-        self.assertEqual(terminal.wait(), 0)
-        self.assertEqual(json.loads(terminal.popen.stdout.read())["error"]["code"], -32000)
-        self.assertEqual(terminal.shown.count(b"still waiting"), 1)
-
-    def test_the_relay_tells_nothing_of_a_call_that_is_only_slow(self):
-        terminal = self.terminal(stdout_apart=True)
-        terminal.type('{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"slow",'
-                      '"arguments":{"steps":1,"delayMs":1500}}}\n\x04')
-        self.assertEqual(terminal.wait(), 0)
-        self.assertIn("result", json.loads(terminal.popen.stdout.read()))
-        self.assertNotIn(b"waiting", terminal.shown)
-
     def connections(self):
         return self.daemon.metrics().sum("mcp_bridge_clients_connected_total")
 
@@ -192,12 +173,6 @@ class OnATerminal(Case):
     def test_into_a_pipe_text_goes_as_it_is(self):
         out, _ = self.run_nc("call", "echo", json.dumps({"message": "\x1b[31mred"}))
         self.assertEqual(out, "\x1b[31mred\n")
-
-    def test_status_watch(self):
-        terminal = self.terminal("status", "--watch")
-        terminal.expect("upstream")
-        terminal.type("\x03")
-        self.assertIn(terminal.wait(), (0, 130, -2))
 
 
 if __name__ == "__main__":

@@ -2,19 +2,9 @@
 
 import json
 import subprocess
-import sys
 
 from harness import Case, call, main, notification
 from harness.binaries import binary
-
-SIX_LINES = """
-import json, socket, sys
-s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); f = s.makefile("rw")
-f.write(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "echo", "arguments": {"message": "six lines"}}}) + "\\n"); f.flush()
-for line in f:
-    message = json.loads(line)
-    if message.get("id") == 1: print(message["result"]["content"][0]["text"]); break
-"""
 
 
 class PlainTools(Case):
@@ -32,26 +22,13 @@ class PlainTools(Case):
         lines = self.shell(f"printf '%s\\n' '{call('echo', {'message': 'x'}, 1)}' '{self.slow}' | socat -t 300 - UNIX:$1")
         self.assertEqual([line["id"] for line in lines], [1, "slow"])
 
-    def test_nc(self):
-        lines = self.shell(f"printf '%s\\n' '{call('echo', {'message': 'x'}, 1)}' '{self.slow}' | nc -U -N $1")
-        self.assertEqual([line["id"] for line in lines], [1, "slow"])
-
     def test_without_a_line_end(self):
         lines = self.shell(f"printf '%s' '{self.slow}' | nc -U -N $1")
         self.assertEqual([line["id"] for line in lines], ["slow"])
 
-    def test_six_lines_of_python(self):
-        out, _ = self.run_tool([sys.executable, "-c", SIX_LINES, self.daemon.socket_path])
-        self.assertEqual(out, "six lines\n")
-
     def test_a_heredoc_into_mcp_nc(self):
         lines = self.shell(f"$2 -s $1 <<'END'\n{call('echo', {'message': 'x'}, 1)}\n\n{self.slow}\nEND")
         self.assertEqual([line["id"] for line in lines], [1, "slow"])
-
-    def test_shells_one_after_the_other_share_the_session(self):
-        for n in range(5):
-            self.shell(f"printf '%s\\n' '{call('echo', {'message': 'x'}, n)}' | nc -U -N $1")
-        self.assertEqual(self.server.state()["initializes"], 1)
 
 
 class Relay(Case):
@@ -108,10 +85,6 @@ class Relay(Case):
                                   "bash", self.daemon.socket_path, binary("MCP_NC"), call("echo", {"message": "x" * 100}, 1)])
         self.assertEqual(err, "")
         self.assertEqual(out.splitlines()[1], "0")
-
-    def test_without_a_daemon_it_is_3(self):
-        out, err = self.run_tool([binary("MCP_NC"), "-s", self.path("nowhere")], code=3)
-        self.assertEqual((out, err.count("\n")), ("", 1))
 
     def test_when_the_daemon_ends_it_ends(self):
         nc = self.pipe()
