@@ -1,7 +1,6 @@
 """Connections that break, hang or trickle: nothing is called twice, nobody waits for ever (BEHAVIOUR, "Session:
 retried requests")."""
 
-import os
 import time
 
 from harness import Case, call, eventually, main, notification, request, text_of
@@ -19,40 +18,6 @@ class Broken(Case):
 
     def calls(self):
         return len(self.server.log("tools/call"))
-
-    def test_closed_or_reset_before_the_answer_it_is_called_once(self):
-        for n, action in enumerate(({"closeBeforeAnswer": True}, {"resetBeforeAnswer": True}), 1):
-            self.server.fault(action, method="tools/call")
-            self.asker.send(call("echo", {"message": "once"}, 1))
-            self.assert_error(self.asker.line(), -32000, 1, "closed", "unknown")
-            self.assertEqual(self.calls(), n)
-        self.assertEqual(self.asker.fence(), [])
-
-    def test_by_the_network_on_a_reused_connection_it_is_called_once(self):
-        for n, command in enumerate(("cut-after-down 0 once", "reset-after-down 0 once"), 1):
-            self.proxy_.command(command)
-            self.asker.send(call("echo", {"message": "once"}, 1))
-            self.assert_error(self.asker.line(), -32000, 1, "closed", "unknown")
-            self.assertEqual(self.calls(), n)
-            self.proxy_.command("pass")
-
-    def test_in_the_middle_of_the_answer(self):
-        for n, (at, reset) in enumerate(((5, False), (5, True), (60, False), (60, True), (250, False), (250, True)), 1):
-            with self.subTest(at, reset=reset):
-                self.server.fault({"truncateAt": at, "thenReset": reset}, method="tools/call")
-                self.asker.send(call("big", {"bytes": 5000}, 1))
-                self.assert_error(self.asker.line(), -32000, 1, None, "unknown")
-                self.assertEqual(self.calls(), n)
-
-    def test_in_the_middle_of_an_event_stream(self):
-        for n, end in enumerate(("close", "cut", "reset"), 1):
-            with self.subTest(end):
-                self.server.fault({"closeAfterEvents": 2, "end": end}, method="tools/call")
-                self.asker.send(call("slow", {"steps": 5, "delayMs": 10}, 1, token="t"))
-                messages = self.asker.lines(3)
-                self.assertEqual([m.get("method") for m in messages], ["notifications/progress"] * 2 + [None])
-                self.assert_error(messages[2], -32000, 1, None, "unknown")
-                self.assertEqual(self.calls(), n)
 
     def test_what_only_reads_is_sent_again(self):
         self.server.fault({"closeBeforeAnswer": True}, method="tools/list")
@@ -93,33 +58,6 @@ class Broken(Case):
             self.assertEqual(text_of(self.asker.call("echo", {"message": "again"}, id)), "again")
         self.assertEqual(self.calls(), 5)
 
-    def test_the_server_stream_comes_back_after_a_reset(self):
-        self.server.streams(1)
-        self.proxy_.command("reset-all")
-        eventually(lambda: len(self.server.log(http_method="GET")) >= 1, "a new GET")
-        self.server.emit(notification("notifications/message", {"level": "info", "data": "after"}))
-        self.assertEqual(self.asker.line()["params"]["data"], "after")
-
-    def test_refused_for_a_while(self):
-        self.proxy_.command("refuse on")
-        self.proxy_.command("close-all")
-        self.asker.send(call("echo", {"message": "refused"}, 1))
-        self.proxy_.command("refuse off")
-        message = self.asker.line()
-        # Provably not delivered, so it may be sent again, or is answered as such.
-        if "error" in message:
-            self.assert_error(message, -32000, 1, None)
-        else:
-            self.assertEqual(text_of(message), "refused")
-        self.assertLessEqual(self.calls(), 1)
-
-    def test_an_upstream_that_restarts_between_calls(self):
-        # Reopening is the next issue's; here the daemon has to survive, and to answer.
-        self.server.control("POST", "sessions/drop", "{}")
-        self.asker.send(call("echo", {"message": "x"}, 1))
-        self.asker.line()
-        self.assertIn("upstream", self.default_daemon.status())
-
 
 class Slow(Case):
     def test_byte_by_byte(self):
@@ -147,22 +85,6 @@ class Slow(Case):
                 self.assertEqual(str(cancelled["params"]["requestId"]), id)
                 self.in_flight(0)
 
-    def test_a_comment_is_a_byte(self):
-        server, _ = self.bridge("--request-timeout", "600ms")
-        client = self.client()
-        client.fence()
-        server.fault({"sse": [{"raw": ": alive\n\n", "delayMs": 200}] * 6, "thenAnswer": True}, method="tools/call")
-        self.assertEqual(text_of(client.call("echo", {"message": "late"})), "late")
-
-    def test_a_request_has_a_longest_time_in_all(self):
-        server, _ = self.bridge("--request-max", "700ms")
-        client = self.client()
-        client.fence()
-        server.fault({"sse": [{"raw": ": alive\n\n", "delayMs": 100}] * 100, "thenAnswer": True}, method="tools/call")
-        client.send(call("echo", {}, 1))
-        self.assert_error(client.line(), -32000, 1, "timeout", "unknown")
-        server.log("notifications/cancelled", wait=1)
-
     def test_the_server_stream_may_be_silent_for_longer_than_a_request(self):
         server, _ = self.bridge("--request-timeout", "200ms", "--request-max", "300ms")
         client = self.client()
@@ -181,23 +103,6 @@ class Slow(Case):
         self.assertEqual(client.line()["result"], {"n": 1})
         self.assertEqual(client.fence(), [])
         eventually(lambda: server.state()["openConnections"] <= 4, "the end of the answered stream")
-
-    def test_a_server_on_a_unix_socket(self):
-        server = self.upstream()
-        path = self.path("up")
-        self.run_process("socat", ["socat", f"UNIX-LISTEN:{path},fork", f"TCP:127.0.0.1:{server.port}"])
-        eventually(lambda: os.path.exists(path), "socat's socket")
-        self.start_daemon("http+unix://" + path.replace("/", "%2F") + "/mcp")
-        self.assertEqual(text_of(self.client().call("echo", {"message": "by a socket"})), "by a socket")
-
-    def test_delay_and_throttle(self):
-        server = self.upstream()
-        proxy = self.proxy(server.port)
-        proxy.command("delay-ms 30")
-        proxy.command("throttle 200000")
-        self.start_daemon(proxy)
-        client = self.client()
-        self.assertEqual(len(text_of(client.call("big", {"bytes": 100_000}))), 100_000)
 
 
 class Surplus(Case):

@@ -11,46 +11,6 @@ class Lost(FaultCase):
     def lose(self, server, body=DROP_IDS_ONLY):
         server.control("POST", "sessions/drop", body)
 
-    def fifty_requests(self, *upstream):
-        server, _ = self.bridge(upstream=upstream)
-        clients = [self.client() for _ in range(5)]
-        for client in clients:
-            client.fence()
-        server.streams(1)
-        self.lose(server)
-        for client in clients:
-            client.send(*[call("echo", {"message": f"m{id}"}, id) for id in range(10)])
-        for client in clients:
-            answers = self.collect(client, 10)
-            self.assertEqual({id: text_of(answer) for id, answer in answers.items()},
-                             {id: f"m{id}" for id in range(10)})
-        self.assertEqual(self.initializes(server), 2)
-        self.reopened(1)
-
-    def test_fifty_requests_that_meet_a_404_cost_one_initialize(self):
-        self.fifty_requests()
-
-    def test_fifty_requests_that_meet_a_400_cost_one_initialize(self):
-        self.fifty_requests("--unknown-session", "400")
-
-    def test_it_is_noticed_by_the_server_stream_while_nobody_asks(self):
-        server, _ = self.bridge()
-        self.client().fence()
-        server.streams(1)
-        self.lose(server, "{}")
-        self.reopened(1)
-        self.assertEqual(self.initializes(server), 2)
-
-    def test_what_is_not_restored_in_time_does_not_keep_the_session_shut(self):
-        server, _ = self.bridge("--connect-wait", "20s")
-        client = self.client()
-        client.request("logging/setLevel", {"level": "info"}, 1)
-        client.request("resources/subscribe", {"uri": "demo://ticker"}, 2)
-        server.fault({"hang": True}, method="resources/subscribe")
-        self.lose(server)
-        self.assertEqual(text_of(client.call("echo", {"message": "open again"}, 3)), "open again")
-        self.default_daemon.logged("going on without")
-
     def test_level_and_subscriptions_are_restored_and_changes_announced(self):
         server, _ = self.bridge()
         client = self.client()
@@ -109,27 +69,6 @@ class Lost(FaultCase):
         self.reopened(1)
         self.assert_error(client.answer(1), -32000, 1, "closed", "unknown")
 
-    def test_a_server_that_keeps_losing_it_makes_no_loop(self):
-        server, _ = self.bridge("--connect-wait", "3s")
-        client = self.client()
-        client.fence()
-        server.fault({"status": 404, "body": "gone"}, method="tools/call", times=-1)
-        error = self.assert_error(client.call("echo", {"message": "x"}, 1), -32001, 1, "session", "no")
-        self.assertIn("keeps losing", error["message"])
-        self.assertLessEqual(self.initializes(server), 4)
-        server.clear_faults()
-        self.assertEqual(text_of(client.call("echo", {"message": "again"}, 2)), "again")
-
-    def test_the_ping_that_is_to_confirm_a_400_is_sent_again_if_its_connection_breaks(self):
-        server, daemon = self.bridge(upstream=("--unknown-session", "400"))
-        client = self.client()
-        client.fence()
-        server.streams(1)
-        server.fault({"closeBeforeAnswer": True}, method="ping")
-        self.lose(server)
-        self.assertEqual(text_of(client.call("echo", {"message": "again"}, 1)), "again")
-        self.assertEqual(daemon.status()["upstream"]["reopened"], 1)
-
     def test_a_400_about_the_session_that_a_ping_does_not_confirm_is_the_clients(self):
         server, _ = self.bridge()
         client = self.client()
@@ -148,22 +87,6 @@ class Lost(FaultCase):
         server.fault({"status": 404, "contentType": "application/json", "body": body}, method="tools/call")
         self.assertEqual(client.call("echo", {}, 1)["error"]["code"], -32601)
         self.assertEqual(self.initializes(server), 1)
-
-
-class Away(FaultCase):
-    def test_a_server_that_restarts_is_used_again(self):
-        server, daemon = self.bridge()
-        client = self.client()
-        client.fence()
-        server.stop()
-        client.send(call("echo", {"message": "waited"}, 1))
-        daemon.status_when(lambda status: status["upstream"]["state"] == "waiting", "away")
-        again = self.upstream("--port", str(server.port))
-        self.assertEqual(text_of(client.answer(1)), "waited")
-        self.assertEqual(len(again.log("initialize")), 1)
-        self.assertEqual([entry["sessionId"] is not None for entry in again.log("tools/call")].count(True),
-                         len(again.log("tools/call")))
-
 
 
 if __name__ == "__main__":

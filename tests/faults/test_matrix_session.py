@@ -1,7 +1,7 @@
 """The fault matrix, part 4: the upstream loses the session, or does not give the server stream."""
 
 from faults import main_parallel
-from matrix import Error, Result, Row, tests_of
+from matrix import Result, Row, tests_of
 
 IDS_ONLY = '{"keepStreams":true}'
 

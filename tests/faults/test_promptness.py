@@ -4,7 +4,7 @@ tries and back-off")."""
 import statistics
 import time
 
-from faults import FaultCase, call, main, request
+from faults import FaultCase, call, main
 from matrix.ways import Ways
 from matrix import Row
 

@@ -3,7 +3,7 @@
 import os
 import re
 
-from faults import FaultCase, call, eventually, main_parallel, request, text_of
+from faults import FaultCase, call, eventually, main_parallel, text_of
 from harness.binaries import ROOT
 
 HERE = ROOT / "tests" / "end_to_end"

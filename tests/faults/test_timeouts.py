@@ -5,7 +5,7 @@ import signal
 import sys
 import time
 
-from faults import FaultCase, call, eventually, initialize, main_parallel, notification, request, text_of
+from faults import FaultCase, call, eventually, main_parallel, request, text_of
 from harness.old_sse_server import OldSseServer
 
 WAYWARD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support", "wayward_server", "wayward_server.py")
@@ -39,27 +39,6 @@ class Away(FaultCase):
         self.assertEqual(daemon.wait(), 0)
         self.assertLess(time.monotonic() - began, 10)
 
-    def test_a_request_told_to_come_again_is_answered_at_once_when_the_daemon_ends(self):
-        daemon, client = self.open_session("--grace", "20s")
-        self.server.fault({"status": 503, "headers": {"Retry-After": "8"}}, method="tools/call")
-        client.send(call("echo", {"message": "held"}, 1))
-        self.server.log("tools/call", wait=2)
-        daemon.signal(signal.SIGTERM)
-        self.assert_error(client.line(), -32000, 1, "shutdown", "no")
-        self.assertEqual(daemon.wait(), 0)
-
-    def test_who_waits_is_sent_within_100_ms_of_the_try_that_succeeds(self):
-        daemon, client = self.open_session()
-        self.go_away()
-        client.send(call("echo", {"message": "waited"}, 1))
-        daemon.status_when(lambda status: status["upstream"]["state"] == "waiting", "away")
-        self.server.forget_log()
-        accepted = self.proxy_.stats()["accepted"]
-        self.proxy_.command("refuse off")
-        tried = eventually(lambda: self.proxy_.stats()["accepted"] > accepted and time.monotonic() * 1000, "a try")
-        self.assertEqual(text_of(client.answer(1)), "waited")
-        self.assertLess(self.server.log("tools/call")[0]["atMs"] - tried, 100)
-
     def test_an_initialize_on_a_connection_that_is_dead_does_not_hold_up_everybody_for_ever(self):
         self.proxy_.command("accept-hang on")
         self.start_daemon(self.proxy_, "--connect-wait", "1s")
@@ -70,16 +49,6 @@ class Away(FaultCase):
         self.proxy_.command("accept-hang off")
         eventually(lambda: "result" in client.call("echo", {"message": "x"}, 2), "an answer")
         self.assertEqual(len(self.server.log("initialize")), 1)
-
-    def test_a_clients_initialize_that_waits_is_answered_at_once_when_the_daemon_ends(self):
-        self.proxy_.command("refuse on")
-        daemon = self.start_daemon(self.proxy_, "--grace", "20s")
-        client = self.client()
-        client.send(initialize("mine"))
-        daemon.status_when(lambda status: status["upstream"]["state"] == "waiting", "a failed try")
-        daemon.signal(signal.SIGTERM)
-        self.assert_error(client.line(), -32000, "mine", "shutdown", "no")
-        self.assertEqual(daemon.wait(), 0)
 
     def test_the_server_stream_comes_back_with_the_first_request(self):
         daemon, client = self.open_session("--log-level", "debug", "--connect-wait", "500ms")
@@ -139,24 +108,7 @@ class BackAgain(FaultCase):
         self.assertLess(time.monotonic() - began, 5)
 
 
-
 class Slowly(FaultCase):
-    def test_a_notification_that_is_not_accepted_holds_its_client_up_for_30_seconds_and_nobody_else(self):
-        server, daemon = self.bridge()
-        client, other = self.client(), self.client()
-        client.fence()
-        server.fault({"hang": True}, method="notifications/roots/list_changed")
-        client.send(notification("notifications/roots/list_changed"), call("echo", {"message": "behind"}, 1))
-        noted = server.log("notifications/roots/list_changed", wait=1)[0]["atMs"]
-        self.assertEqual(other.fence(), [])
-        self.assertFalse(client.readable())
-        self.assertEqual(text_of(client.answer(1)) if client.wait_readable(40) else None, "behind")
-        behind = [entry for entry in server.log("tools/call") if "behind" in entry["body"]]
-        self.assertEqual(len(behind), 1)
-        self.assertGreater(behind[0]["atMs"] - noted, 29_000)
-        self.assertLess(behind[0]["atMs"] - noted, 36_000)
-        self.assertIn("did not accept the message in time", daemon.stderr())
-
     def test_an_unanswered_ping_makes_the_connections_anew(self):
         server = self.upstream("--keep-alive-timeout", "60")
         proxy = self.proxy(server.port)

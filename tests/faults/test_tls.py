@@ -124,10 +124,8 @@ class Tls(FaultCase):
 
     def test_files_that_are_not_there_end_the_start(self):
         for option in ("--ca-file", "--client-cert", "--client-key"):
-            daemon = self.start_daemon("https://127.0.0.1:1/mcp", option, self.path("none"), ready=False, socket=None)
-            daemon.exit_codes = (78,)
-            self.assertEqual(daemon.wait(), 78, option)
-            self.assertIn(self.path("none"), daemon.stderr())
+            said = self.start_daemon("https://127.0.0.1:1/mcp", option, self.path("none"), ready=False, socket=None).fails(78)
+            self.assertIn(self.path("none"), said)
 
 
 if __name__ == "__main__":

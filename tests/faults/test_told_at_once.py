@@ -4,7 +4,7 @@ import json
 import time
 
 from faults import FaultCase, call, eventually, initialize, main_parallel, text_of
-from harness.scripted_server import ScriptedServer, answer_to, good, json_response, response
+from harness.scripted_server import ScriptedServer, good, json_response, response
 
 RPC_ERROR = {"code": -32000, "message": "who are you?", "data": {"a": [1.10]}}
 
@@ -178,17 +178,6 @@ class TurnedAway(Told):
 
 
 class Answers(Told):
-    def test_a_body_that_is_no_json_is_told_as_that(self):
-        for number, body in enumerate(["<html>", '{"jsonrpc":"2.0","id":', '{"a":1}', "[]"]):
-            self.serve(lambda asked, body=body: json_response(body) if asked.method == "tools/call" else good(asked),
-                       socket=f"j{number}")
-            self.assert_told(self.error_of_a_call(), "malformed", "malformed", delivered="unknown")
-
-    def test_so_is_an_event(self):
-        self.serve(lambda asked: response(200, [("Content-Type", "text/event-stream")], "data: <html>\n\n")
-                   if asked.method == "tools/call" else good(asked))
-        self.assert_told(self.error_of_a_call(), "malformed", "malformed", delivered="unknown")
-
     def test_202_to_a_request_where_there_is_no_server_stream_is_malformed_after_5_seconds(self):
         self.serve(lambda asked: response(202) if asked.method in ("tools/call", "tools/list") else good(asked))
         client = self.client()
