@@ -5,7 +5,6 @@ import os
 import pathlib
 import re
 import subprocess
-import unittest
 
 from harness import Case, main
 from harness.binaries import ROOT, binary

@@ -86,23 +86,6 @@ class Json(Case):
         self.assertIn("timeout", failed["message"])
         self.assertEqual(self.events(daemon, "request started"), [])
 
-    def test_what_calls_itself_a_trace_and_is_none_is_not_repeated(self):
-        _, daemon = self.bridge("--log-format", "json", "--log-level", "debug")
-        client = self.client()
-        client.send(traced(1, "a secret"), traced(2, TRACE + "-more"))
-        client.lines(2)
-        daemon.logged('"request ended"', 2)
-        self.assertFalse(any("traceparent" in line for line in self.lines(daemon)))
-
-    def test_drops_are_told(self):
-        server, daemon = self.bridge("--log-format", "json", "--ring", "3")
-        self.client().fence()
-        self.clients.pop().close()
-        self.others(0)
-        server.emit({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}, count=5)
-        self.newest(5)
-        self.assertEqual([line["level"] for line in self.events(daemon, "notification dropped")], ["warning"] * 2)
-
 
 class Text(Case):
     def test_a_line_has_time_level_message_and_fields(self):
@@ -205,16 +188,8 @@ class Journal(Case):
                                      {"debug", "info", "warning", "error"})
 
     def test_a_start_that_fails_is_an_error(self):
-        daemon = self.start(None, ready=False)
-        daemon.exit_codes = (64,)
-        self.assertEqual(daemon.wait(), 64)
-        self.assertRegex(daemon.stderr(), r"^<3>mcp-bridged: [^\n]*MCP_SERVER_URL[^\n]*\n$")
-
-    def test_another_files_name_is_none_of_ours(self):
-        server = self.upstream()
-        for value in ("1:1", "", "nonsense"):
-            daemon = self.start_daemon(server, environment={"JOURNAL_STREAM": value}, socket=f"s{len(value)}")
-            self.assertRegex(daemon.logged("serves"), r"^\d{4}-")
+        said = self.start(None, ready=False).fails(64)
+        self.assertRegex(said, r"^<3>mcp-bridged: [^\n]*MCP_SERVER_URL[^\n]*\n$")
 
 
 class Unread(Case):

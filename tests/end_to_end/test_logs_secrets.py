@@ -4,7 +4,7 @@ import base64
 import json
 import os
 
-from harness import Case, call, initialize, main, notification, request
+from harness import Case, call, initialize, main, notification
 
 TOKEN = "token-4711-abcdef"
 HEADER = "header-value-0815"

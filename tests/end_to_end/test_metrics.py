@@ -264,21 +264,6 @@ class Exposition(Case):
             self.assertIn(self.metrics.family(name), self.metrics.types)
             self.assertEqual(dict(labels)["socket"], self.daemon.socket_path)
 
-    def test_buckets_grow_and_end_with_the_count(self):
-        for family, kind in self.metrics.types.items():
-            if kind != "histogram":
-                continue
-            series = {}
-            for (name, labels), value in self.metrics.samples.items():
-                if name == family + "_bucket":
-                    bound = float(dict(labels)["le"])
-                    series.setdefault(labels - {("le", dict(labels)["le"])}, []).append((bound, value))
-            self.assertTrue(series)
-            for labels, buckets in series.items():
-                counts = [count for _, count in sorted(buckets)]
-                self.assertEqual(counts, sorted(counts))
-                self.assertEqual(counts[-1], self.metrics.samples[(family + "_count", labels)])
-
     def test_promtool_has_nothing_to_say(self):
         verdict = promtool("check", "metrics", stdin=self.metrics.text)
         if verdict is None:

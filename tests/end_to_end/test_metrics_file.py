@@ -28,31 +28,11 @@ class MetricsFile(Case):
         daemon.terminate()
         self.assertEqual(os.listdir(self.folder_of_file), [])
 
-    def test_it_is_replaced_whole(self):
-        _, daemon = self.bridge("--metrics-file", self.file)
-        eventually(lambda: os.path.exists(self.file), "the file")
-        first = os.stat(self.file).st_ino
-        with open(self.file, encoding="utf-8") as kept_open:
-            self.client().fence()
-
-            # Whatever is read meanwhile is a whole exposition.
-            def replaced():
-                self.read()
-                return os.stat(self.file).st_ino != first
-
-            eventually(replaced, "another file in its place", 60)
-            self.assertEqual(Metrics(kept_open.read()).sum("mcp_bridge_requests_total"), 0)
-        self.assertEqual(self.read().sum("mcp_bridge_requests_total"), 1)
-        self.assertEqual(os.listdir(self.folder_of_file), ["bridge.prom"])
-
     def test_a_folder_that_is_not_there_is_said_at_start(self):
         server = self.upstream()
         for more in ([], ["--check"]):
-            daemon = self.start_daemon(server, "--metrics-file", self.path("nowhere/bridge.prom"), *more, ready=False)
-            daemon.exit_codes = (78,)
-            self.assertEqual(daemon.wait(), 78)
-            self.assertEqual(daemon.stderr().count("\n"), 1)
-            self.assertIn("--metrics-file", daemon.stderr())
+            said = self.start_daemon(server, "--metrics-file", self.path("nowhere/bridge.prom"), *more, ready=False).fails(78)
+            self.assertIn("--metrics-file", said)
 
     def test_a_write_that_fails_later_is_logged_and_the_daemon_goes_on(self):
         os.mkdir(self.file)  # nothing can be renamed onto it

@@ -11,7 +11,7 @@ import unittest
 from harness import eventually, main
 from harness.binaries import binary, is_sanitized, release_binary
 from harness.local_server import LocalServer, children
-from harness.other_user import NOBODY, for_others, is_root
+from harness.other_user import NOBODY, become_nobody, for_others, is_root
 from harness.upgrading import Upgrading
 
 SECRETS = {"MCP_SERVER_TOKEN": "t0p-s3cret", "MCP_BRIDGE_HEADER": "X-Key: k3y", "MCP_INPUT_PAT": "p4t", "OTHER": "0ther"}
@@ -20,12 +20,6 @@ SECRETS = {"MCP_SERVER_TOKEN": "t0p-s3cret", "MCP_BRIDGE_HEADER": "X-Key: k3y", 
 def shown(pid, file):
     with open(f"/proc/{pid}/{file}", "rb") as found:
         return found.read()
-
-
-def become_nobody():
-    os.setgroups([])
-    os.setgid(NOBODY)
-    os.setuid(NOBODY)
 
 
 class Secrets(LocalServer):
@@ -118,8 +112,7 @@ class AnotherUser(LocalServer):
         eventually(lambda: os.path.exists(self.path("pid")) and os.path.getsize(self.path("pid")), "the process")
         with open(self.path("pid"), encoding="ascii") as file:
             pid = int(file.read())
-        daemon.signal(signal.SIGKILL)
-        daemon.exit_codes = (-signal.SIGKILL,)
+        daemon.crash()
         self.assert_gone(pid)
 
 

@@ -1,6 +1,5 @@
 """What the daemon tells the service manager that started it (BEHAVIOUR, "Service manager"; sd_notify(3))."""
 
-import os
 import shutil
 import signal
 import uuid

@@ -13,7 +13,7 @@ import unittest
 
 from harness import Case, Client, eventually, main
 from harness.binaries import binary
-from harness.other_user import NOBODY, connect_as, for_others, is_root
+from harness.other_user import NOBODY, become_nobody, connect_as, for_others, is_root
 
 IN_CREATE, IN_MOVED_TO, IN_ATTRIB = 0x100, 0x80, 0x4
 
@@ -63,10 +63,7 @@ class Mode(Case):
                               (("--socket-owner", "no-such-user"), 64), (("--socket-group", "no-such-group"), 64),
                               (("--socket-owner", str(2**32 - 1)), 64)):
             with self.subTest(options):
-                daemon = self.start_daemon("http://127.0.0.1:9/mcp", *options, ready=False)
-                daemon.exit_codes = (code,)
-                self.assertEqual(daemon.wait(), code)
-                self.assertEqual(daemon.stderr().count("\n"), 1, daemon.stderr())
+                self.start_daemon("http://127.0.0.1:9/mcp", *options, ready=False).fails(code)
 
 
 class Watched:
@@ -111,11 +108,7 @@ class Watched:
 
 class Taken(Case):
     def refused(self, code, *options, socket="s", url="http://127.0.0.1:9/mcp"):
-        daemon = self.start_daemon(url, *options, socket=socket, ready=False)
-        daemon.exit_codes = (code,)
-        self.assertEqual(daemon.wait(), code, daemon.stderr())
-        self.assertEqual(daemon.stderr().count("\n"), 1, daemon.stderr())
-        return daemon.stderr()
+        return self.start_daemon(url, *options, socket=socket, ready=False).fails(code)
 
     def test_a_live_socket_is_never_stolen(self):
         server, daemon = self.bridge()
@@ -156,9 +149,7 @@ class Taken(Case):
     def test_a_stale_socket_is_replaced(self):
         server, daemon = self.bridge()
         inode = os.stat(self.path("s")).st_ino
-        daemon.exit_codes = (-signal.SIGKILL,)
-        daemon.signal(signal.SIGKILL)
-        daemon.wait()
+        daemon.crash()
         self.assertTrue(os.path.exists(self.path("s")))
         self.start_daemon(server, old_inode=inode)
         self.assertEqual(self.client().call("echo", {"message": "x"})["id"], 1)
@@ -182,14 +173,8 @@ class Taken(Case):
         os.mkdir(closed, 0o755)
         os.chmod(self.folder, 0o755)
 
-        def become_nobody():
-            os.setgid(NOBODY)
-            os.setuid(NOBODY)
-
-        daemon = self.start_daemon("http://127.0.0.1:9/mcp", socket=closed + "/s", ready=False, before_exec=become_nobody,
-                                   program=for_others(self, binary("MCP_BRIDGED")))
-        daemon.exit_codes = (73,)
-        self.assertEqual(daemon.wait(), 73, daemon.stderr())
+        self.start_daemon("http://127.0.0.1:9/mcp", socket=closed + "/s", ready=False, before_exec=become_nobody,
+                                   program=for_others(self, binary("MCP_BRIDGED"))).fails(73)
 
     @unittest.skipUnless(is_root(), "another user is needed")
     def test_what_another_user_left_in_a_shared_folder_is_73_and_names_a_way_out(self):
@@ -198,23 +183,16 @@ class Taken(Case):
         os.chmod(shared, 0o1777)
         os.chmod(self.folder, 0o755)
 
-        def become_nobody():
-            os.setgid(NOBODY)
-            os.setuid(NOBODY)
-
         def left(name):
             pathlib.Path(shared, name).touch(mode=0o600)
 
         for make in (lambda: left("s.lock"), lambda: socket.socket(socket.AF_UNIX).bind(shared + "/s"),
                      lambda: os.mkdir(shared + "/s.lock", 0o700)):
             make()
-            daemon = self.start_daemon("http://127.0.0.1:9/mcp", socket=shared + "/s", ready=False, before_exec=become_nobody,
-                                       program=for_others(self, binary("MCP_BRIDGED")))
-            daemon.exit_codes = (73,)
-            self.assertEqual(daemon.wait(), 73, daemon.stderr())
-            self.assertEqual(daemon.stderr().count("\n"), 1, daemon.stderr())
-            self.assertIn("--socket", daemon.stderr())
-            self.assertIn("it belongs to uid 0", daemon.stderr())
+            said = self.start_daemon("http://127.0.0.1:9/mcp", socket=shared + "/s", ready=False, before_exec=become_nobody,
+                                       program=for_others(self, binary("MCP_BRIDGED"))).fails(73)
+            self.assertIn("--socket", said)
+            self.assertIn("it belongs to uid 0", said)
             for name in os.listdir(shared):
                 path = os.path.join(shared, name)
                 (os.rmdir if os.path.isdir(path) else os.unlink)(path)
@@ -367,9 +345,7 @@ class Lost(Case):
         self.assertTrue(os.path.exists(self.path("s.lock")))
         self.assertTrue(os.path.exists(self.path("s")))
         os.unlink(self.path("s"))  # now only the lock says that it is served
-        third = self.start_daemon(server, ready=False)
-        third.exit_codes = (73,)
-        self.assertEqual(third.wait(), 73, third.stderr())
+        self.start_daemon(server, ready=False).fails(73)
         eventually(lambda: os.path.exists(self.path("s")), "the socket, published again")
         self.assertEqual(second.status()["pid"], second.pid)
 
@@ -494,10 +470,6 @@ class Elsewhere(Case):
             os.makedirs(self.path("unread/a"))
             os.chown(self.path("unread/a"), NOBODY, NOBODY)
             os.chmod(self.path("unread"), 0o711)
-
-        def become_nobody():
-            os.setgid(NOBODY)
-            os.setuid(NOBODY)
 
         make()
         daemon = self.start_daemon(self.upstream(), socket=self.path("unread/a/s"), before_exec=become_nobody,

@@ -53,10 +53,8 @@ class Abstract(Case):
     def test_a_live_one_is_refused(self):
         server = self.upstream()
         first = self.start_daemon(server, socket=self.name())
-        second = self.start_daemon(server, socket=self.name(), ready=False)
-        second.exit_codes = (73,)
-        self.assertEqual(second.wait(), 73, second.stderr())
-        self.assertIn(str(first.pid), second.stderr())
+        said = self.start_daemon(server, socket=self.name(), ready=False).fails(73)
+        self.assertIn(str(first.pid), said)
 
     @unittest.skipUnless(is_root(), "another user is needed")
     def test_another_user_is_closed(self):

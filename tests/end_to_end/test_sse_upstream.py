@@ -69,17 +69,6 @@ class Sessions(Sse):
         self.assertEqual(text_of(client.call("echo", {"message": "next"}, 2)), "next")
         self.assertEqual(self.server.opened, 1)
 
-    def test_no_event_for_too_long_is_a_timeout(self):
-        self.server.silent = ("tools/call",)
-        self.by_config("--request-timeout", "300ms")
-        self.assert_error(self.client().call("echo"), -32000, 1, "timeout", "unknown")
-        eventually(lambda: "notifications/cancelled" in self.server.methods(), "a cancellation")
-
-    def test_the_daemon_ends_in_order(self):
-        daemon = self.by_config()
-        self.client().call("echo")
-        self.assertEqual(daemon.terminate(), 0)
-
 
 class Losses(Sse):
     def test_a_broken_stream_is_a_lost_session_and_requests_in_flight_are_unknown(self):
@@ -168,22 +157,11 @@ class Endpoints(Sse):
         error = self.assert_error(self.client().call("echo"), -32001, 1, "http", "no")
         self.assertEqual((error["data"]["status"], other.gets), (307, 0))
 
-    def test_comments_and_other_events_before_it_are_no_matter(self):
-        self.server.extra = b": hello\n\nevent: hint\ndata: x\n\nretry: 5\n\n"
-        self.by_config()
-        self.assertEqual(text_of(self.client().call("echo", {"message": "x"})), "x")
-
     def test_the_token_goes_with_the_stream_and_the_posts(self):
         self.server.token = "t0ken"
         daemon = self.by_config(environment={"MCP_SERVER_TOKEN": "t0ken"})
         self.assertEqual(text_of(self.client().call("echo", {"message": "x"})), "x")
         self.assertNotIn("t0ken", daemon.stderr())
-
-    def test_a_token_that_was_renewed_is_used_for_the_stream(self):
-        token = self.write("token", "first")
-        self.server.token = "second"
-        self.by_config("--token-command", f"cat {token}; echo second > {token}")
-        self.assertEqual(text_of(self.client().call("echo", {"message": "x"})), "x")
 
     def test_a_refused_token_is_told_to_the_client(self):
         self.server.token = "t0ken"

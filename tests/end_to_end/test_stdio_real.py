@@ -6,7 +6,7 @@ import signal
 
 from harness import eventually, main
 from harness.binaries import ROOT, binary
-from harness.local_server import LocalServer, children, runs
+from harness.local_server import LocalServer, children
 
 HERE = ROOT / "tests" / "end_to_end"
 MODULES = HERE / "node_modules" / "@modelcontextprotocol"
@@ -45,17 +45,6 @@ class Everything(RealServers):
         self.assertEqual(self.server_pid(), server)
         self.assertEqual(daemon.status()["upstream"]["reopened"], 0)
 
-    def test_sampling_elicitation_and_roots_are_answered_by_the_client(self):
-        self.everything()
-        self.run_script("answers_requests")
-
-    def test_updates_while_nobody_is_connected_go_to_the_next_client(self):
-        daemon = self.everything()
-        uri = self.run_script("subscribes_and_leaves")
-        self.others(0)
-        gathered = daemon.status_when(lambda status: status["ring"]["untaken"] >= 3, "three untaken")["ring"]["untaken"]
-        self.run_script("collects_updates", uri, gathered - 1)
-
     def test_after_it_was_killed_the_same_client_goes_on(self):
         daemon = self.everything()
         client = self.client()
@@ -87,13 +76,6 @@ class Everything(RealServers):
         self.run_nc("log-level", "warning")
         self.run_nc("complete", "resource", "demo://resource/dynamic/text/{resourceId}", "resourceId", "1")
         self.assertLess(len(self.run_nc("agent-help")[0]), 5300)
-
-    def test_it_ends_with_the_daemon(self):
-        daemon = self.everything()
-        self.client().call("echo", {"message": "x"})
-        server = self.server_pid()
-        self.assertEqual(daemon.terminate(), 0)
-        self.assertFalse(runs(server))
 
 
 class Others(RealServers):

@@ -12,7 +12,7 @@ import unittest
 from harness import Case, main
 from harness.binaries import binary
 from harness.document import shown_as
-from harness.other_user import NOBODY, for_others, is_root
+from harness.other_user import NOBODY, become_nobody, for_others, is_root
 from harness.pages import text_of_page
 from harness.plain_speaker import PlainSpeaker
 
@@ -62,11 +62,6 @@ class Symptoms(Case):
     def test_not_allowed(self):
         self.bridge()
         os.chmod(self.folder, 0o755)
-
-        def become_nobody():
-            os.setgroups([])
-            os.setgid(NOBODY)
-            os.setuid(NOBODY)
 
         done = subprocess.run([for_others(self, binary("MCP_NC")), "-s", self.path("s"), "status"], preexec_fn=become_nobody,
                               timeout=60, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
