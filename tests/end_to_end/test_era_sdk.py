@@ -1,29 +1,22 @@
 """The real SDKs of both eras, in both directions: over `mcp-nc` and over the HTTP frontend, before servers of Streamable HTTP and children."""
 
 import json
-import os
 
 from harness import eventually, main, text_of
-from harness.binaries import ROOT, binary
+from harness.binaries import binary
 from harness.eras import Eras
 from harness.face import Face
 from harness.modern_client import ModernFace
+from harness.node import HERE, NODE, Node
 
-HERE = ROOT / "tests" / "end_to_end"
 REAL = HERE / "real"
-NODE = os.environ.get("MCP_E2E_NODE") or "node"
 SERVERS = {"legacy": ("era_server_v1.mjs",), "modern": ("era_server.mjs", "modern"), "dual": ("era_server.mjs", "dual")}
 # (SDK, mode of versionNegotiation)
 CLIENTS = {"v1": ("v1", "legacy"), "v2 legacy": ("v2", "legacy"), "v2 auto": ("v2", "auto"), "v2 pinned": ("v2", "pinned")}
 MODERN = ("v2 auto", "v2 pinned")
 
 
-class WithNode(Eras):
-    def setUp(self):
-        super().setUp()
-        self.assertTrue((HERE / "node_modules" / "@modelcontextprotocol" / "server").exists(),
-                        f"npm ci in {HERE} first, or bash tests/run.sh")
-
+class WithNode(Node, Eras):
     def sdk_server(self, mode):
         """Its address."""
         script, *rest = SERVERS[mode]

@@ -1,26 +1,15 @@
 """The SDK's own clients, old and new, over the HTTP frontend."""
 
-import os
 
-from harness import eventually, main
-from harness.binaries import ROOT
+from harness import main
 from harness.facing import Facing
-
-HERE = ROOT / "tests" / "end_to_end"
-
-
-class WithNode(Facing):
-    def setUp(self):
-        super().setUp()
-        self.assertTrue((HERE / "node_modules" / "@modelcontextprotocol" / "client").exists(),
-                        f"npm ci in {HERE} first, or bash tests/run.sh")
-        self.node = os.environ.get("MCP_E2E_NODE") or "node"
+from harness.node import Node
 
 
-class SdkClients(WithNode):
+class SdkClients(Node, Facing):
     def run_client(self, version, transport, path, *options, upstream=()):
         server, face = self.face(*options, upstream=upstream)
-        self.run_tool([self.node, HERE / "real" / "over_http.mjs", version, transport, face.url + path])
+        self.run_script("over_http", version, transport, face.url + path)
         self.assertEqual(server.state()["initializes"], 1)
         self.clients_of_kind("http", 0)
 
@@ -45,31 +34,7 @@ class SdkClients(WithNode):
     def test_the_description_of_the_api_is_valid(self):
         _, face = self.face()
         document = self.write("openapi.json", face.get("/openapi.json").body.decode())
-        out, _ = self.run_tool([self.node, HERE / "real" / "validate_openapi.mjs", document])
-        self.assertEqual(out.strip(), "3.1")
-
-
-class Everything(WithNode):
-    """The same scripts as over `mcp-nc`, before a server that knows nothing of the bridge."""
-
-    def start(self):
-        everything = HERE / "node_modules" / "@modelcontextprotocol" / "server-everything" / "dist" / "index.js"
-        server = self.run_process("everything", [self.node, everything, "streamableHttp"],
-                                  environment={"PORT": "0", "NODE_OPTIONS": f"--require {HERE}/real/loopback_and_hurry.cjs"})
-        eventually(lambda: b"bound " in server.stdout(), lambda: "server-everything: " + server.stderr())
-        return self.face_before(server.stdout().decode().split("bound ")[1].split()[0])
-
-    def run_script(self, name):
-        self.run_tool([self.node, HERE / "real" / f"{name}.mjs", self.start().url + "/mcp"])
-
-    def test_one_client_does_everything(self):
-        self.run_script("one_client")
-
-    def test_sampling_elicitation_and_roots_are_answered_by_the_client(self):
-        self.run_script("answers_requests")
-
-    def test_two_clients_at_the_same_time_with_equal_ids(self):
-        self.run_script("two_clients")
+        self.assertEqual(self.run_script("validate_openapi", document), "3.1")
 
 
 if __name__ == "__main__":

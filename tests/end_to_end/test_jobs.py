@@ -2,15 +2,14 @@
 
 import json
 import os
-import shutil
 import unittest
-from pathlib import Path
 
 from harness import answer, call, eventually, main, notification, request, text_of
 from harness.eras import Eras, with_each
 from harness.facing import Facing
 from harness.jobs import WAIT, Jobs
 from harness.modern_client import ANSWERS
+from harness.node import EVERYTHING, NODE, Node
 from harness.other_user import acting_as, is_root
 
 SLOW = {"steps": 100000, "delayMs": 50}
@@ -399,16 +398,11 @@ class ServerTasks(Jobs, Eras):
         self.assertEqual(text_of(self.client().call("task")), "done at once")
 
 
-NODE = os.environ.get("MCP_E2E_NODE") or shutil.which("node")
-EVERYTHING = Path(__file__).parent / "node_modules" / "@modelcontextprotocol" / "server-everything" / "dist" / "index.js"
-
-
-@unittest.skipUnless(NODE and EVERYTHING.exists(), "needs node and npm ci")
-class TasksOfARealServer(Jobs):
+class TasksOfARealServer(Node, Jobs):
     """server-everything: its `simulate-research-query` can only be called as a task of 2025-11-25."""
 
     def test_a_tool_that_has_to_be_a_task_is_one(self):
-        self.start_daemon(None, "--connect-wait", "60s", "--", NODE, str(EVERYTHING), "stdio")
+        self.start_daemon(None, "--connect-wait", "60s", "--", NODE, EVERYTHING, "stdio")
         self.client().request("tools/list")
         plain = self.job("simulate-research-query", {"topic": "tea"})
         asking = self.job("simulate-research-query", {"topic": "python", "ambiguous": True})

@@ -1,14 +1,9 @@
 """Servers of the 2024-11-05 transport, named as such or found by the fallback of the specification."""
 
 import json
-import os
 
-from harness import Case, call, eventually, main, notification, request, text_of
-from harness.binaries import ROOT, binary
+from harness import Case, call, eventually, main, request, text_of
 from harness.old_sse_server import OldSseServer
-
-HERE = ROOT / "tests" / "end_to_end"
-MODULES = HERE / "node_modules" / "@modelcontextprotocol"
 
 
 class Sse(Case):
@@ -168,20 +163,6 @@ class Endpoints(Sse):
         self.by_config()
         error = self.assert_error(self.client().call("echo"), -32001, 1, "auth", "no")
         self.assertEqual(error["data"]["status"], 401)
-
-
-class RealServer(Case):
-    def test_the_everything_server_and_the_sdk_client(self):
-        node = os.environ.get("MCP_E2E_NODE") or "node"
-        server = self.run_process("everything", [node, MODULES / "server-everything" / "dist" / "index.js", "sse"],
-                                  environment={"PORT": "0", "NODE_OPTIONS": f"--require {HERE}/real/loopback_and_hurry.cjs"})
-        eventually(lambda: b"bound " in server.stdout(), lambda: "server-everything: " + server.stderr())
-        url = server.stdout().decode().split("bound ")[1].split()[0].replace("/mcp", "/sse")
-        daemon = self.start_daemon(url)
-        for script in ("one_client", "two_clients", "answers_requests"):
-            self.run_tool([node, HERE / "real" / f"{script}.mjs", binary("MCP_NC"), daemon.socket_path])
-        self.assertEqual(server.stderr().count("Client Connected"), 1)
-        self.client().send(notification("notifications/roots/list_changed"))
 
 
 if __name__ == "__main__":

@@ -5,29 +5,16 @@ import os
 import signal
 
 from harness import eventually, main
-from harness.binaries import ROOT, binary
 from harness.local_server import LocalServer, children
-
-HERE = ROOT / "tests" / "end_to_end"
-MODULES = HERE / "node_modules" / "@modelcontextprotocol"
-NODE = os.environ.get("MCP_E2E_NODE") or "node"
+from harness.node import EVERYTHING, HURRY, MODULES, NODE, Node
 
 
-class RealServers(LocalServer):
-    def setUp(self):
-        super().setUp()
-        self.assertTrue((MODULES / "server-memory").exists(), f"npm ci in {HERE} first, or bash tests/run.sh")
-
-    def serve(self, *command, **how):
+class RealServers(Node, LocalServer):
+    def serve_locally(self, *command, **how):
         return self.start_daemon(None, "--connect-wait", "60s", "--", NODE, *command, **how)
 
     def everything(self):
-        return self.serve(MODULES / "server-everything" / "dist" / "index.js", "stdio",
-                          environment={"NODE_OPTIONS": f"--require {HERE}/real/loopback_and_hurry.cjs"})
-
-    def run_script(self, name, *arguments):
-        out, _ = self.run_tool([NODE, HERE / "real" / f"{name}.mjs", binary("MCP_NC"), self.default_daemon.socket_path, *arguments])
-        return out.strip()
+        return self.serve_locally(EVERYTHING, "stdio", environment=HURRY)
 
     def server_pid(self):
         self.default_daemon.logged("runs, pid ")  # the socket is there before the server
@@ -37,14 +24,6 @@ class RealServers(LocalServer):
 
 
 class Everything(RealServers):
-    def test_one_client_does_everything_and_the_next_ones_share_its_session(self):
-        daemon = self.everything()
-        server = self.server_pid()
-        self.run_script("one_client")
-        self.run_script("two_clients")
-        self.assertEqual(self.server_pid(), server)
-        self.assertEqual(daemon.status()["upstream"]["reopened"], 0)
-
     def test_after_it_was_killed_the_same_client_goes_on(self):
         daemon = self.everything()
         client = self.client()
@@ -89,7 +68,7 @@ class Others(RealServers):
         self.assertIn("from the file", out)
 
     def test_the_memory_server_keeps_what_one_client_told_it_for_the_next(self):
-        self.serve(MODULES / "server-memory" / "dist" / "index.js", environment={"MEMORY_FILE_PATH": self.path("memory.jsonl")})
+        self.serve_locally(MODULES / "server-memory" / "dist" / "index.js", environment={"MEMORY_FILE_PATH": self.path("memory.jsonl")})
         entity = '[{"name":"bridge","entityType":"daemon","observations":["holds one session"]}]'
         self.run_nc("call", "create_entities", f"entities={entity}")
         out, _ = self.run_nc("call", "read_graph")

@@ -1,37 +1,14 @@
 """Servers from npm that restart, that close their streams by design, and that know no sessions."""
 
-import os
-import re
-
 from faults import FaultCase, call, eventually, main_parallel, text_of
-from harness.binaries import ROOT
+from harness.node import EVERYTHING, HERE, MODULES, Node
 
-HERE = ROOT / "tests" / "end_to_end"
-MODULES = HERE / "node_modules" / "@modelcontextprotocol"
 EXAMPLES = MODULES / "sdk" / "dist" / "esm" / "examples" / "server"
 
 
-class Real(FaultCase):
-    def serve(self, script, *arguments, port=0):
-        # A missing peer is a failure, not a skip.
-        self.assertTrue(os.path.exists(script), f"npm ci in {HERE} first, or bash tests/run.sh")
-        process = self.run_process("server", [os.environ.get("MCP_E2E_NODE") or "node", script, *arguments],
-                                   environment={"PORT": str(port), "BIND_PORT": str(port),
-                                                "NODE_OPTIONS": f"--require {HERE}/real/loopback_and_hurry.cjs"})
-        eventually(lambda: b"bound " in process.stdout(), lambda: f"{script}: {process.stderr()}")
-        process.url = process.stdout().decode().split("bound ")[1].split()[0]
-        process.port = int(re.search(r":(\d+)/", process.url)[1])
-        return process
-
-    def printed(self, process):
-        return process.stdout().decode() + process.stderr()
-
-
-class Everything(Real):
-    SCRIPT = MODULES / "server-everything" / "dist" / "index.js"
-
+class Everything(Node, FaultCase):
     def test_it_restarts_in_the_middle_and_clients_do_not_notice(self):
-        server = self.serve(self.SCRIPT, "streamableHttp")
+        server = self.serve(EVERYTHING, "streamableHttp")
         daemon = self.start_daemon(server)
         client = self.client()
         uri = client.request("resources/list", None, 1)["result"]["resources"][0]["uri"]
@@ -42,7 +19,7 @@ class Everything(Real):
         # Some ask while nobody is there, some when it is back and has forgotten the session.
         client.send(*[call("echo", {"message": f"m{id}"}, id) for id in range(10, 20)])
         daemon.status_when(lambda status: status["upstream"]["state"] == "waiting", "away")
-        again = self.serve(self.SCRIPT, "streamableHttp", port=server.port)
+        again = self.serve(EVERYTHING, "streamableHttp", port=server.port)
         for id, answer in self.collect(client, 10).items():
             self.assertIn("result", answer, answer)
             self.assertEqual(text_of(answer), f"Echo: m{id}")
@@ -57,7 +34,7 @@ class Everything(Real):
         listener.call("toggle-subscriber-updates", {}, 6)
 
     def test_a_call_under_way_when_it_restarts_is_not_made_again(self):
-        server = self.serve(self.SCRIPT, "streamableHttp")
+        server = self.serve(EVERYTHING, "streamableHttp")
         self.start_daemon(server)
         client = self.client()
         client.send(call("trigger-long-running-operation", {"duration": 60, "steps": 60}, 1, token="t"))
@@ -65,12 +42,12 @@ class Everything(Real):
             pass
         server.kill()
         # Its stream had event ids: whether it can be continued only the next one knows.
-        self.serve(self.SCRIPT, "streamableHttp", port=server.port)
+        self.serve(EVERYTHING, "streamableHttp", port=server.port)
         self.assert_error(client.answer(1), -32000, 1, None, "unknown")
         self.assertEqual(text_of(client.call("echo", {"message": "after"}, 2)), "Echo: after")
 
 
-class Examples(Real):
+class Examples(Node, FaultCase):
     def test_one_that_closes_its_streams_by_design_looks_like_one_that_does_not(self):
         server = self.serve(EXAMPLES / "ssePollingExample.js")
         daemon = self.start_daemon(server)
@@ -103,7 +80,7 @@ class Examples(Real):
         self.reopened(1)
 
 
-class Stateless(Real):
+class Stateless(Node, FaultCase):
     def test_a_server_of_the_second_sdk_has_neither_session_nor_stream(self):
         server = self.serve(HERE / "real" / "stateless_v2.mjs")
         daemon = self.start_daemon(server, "--era", "legacy")
