@@ -12,7 +12,7 @@
 #include "control/supervisor.hpp"
 #include "make_upstream.hpp"
 #include "options/options.hpp"
-#include "router/ring_filter.hpp"
+#include "router/permissions.hpp"
 #include "upstream/stdio/child_upstream.hpp"
 
 namespace bridge {

@@ -14,7 +14,7 @@
 #include "json/json_object.hpp"
 #include "json/json_text.hpp"
 #include "json/reply.hpp"
-#include "router/ring_filter.hpp"
+#include "router/permissions.hpp"
 
 namespace bridge {
 namespace {

@@ -11,7 +11,7 @@
 #include "json/json_text.hpp"
 #include "json/reply.hpp"
 #include "mcp/request_meta.hpp"
-#include "router/ring_filter.hpp"
+#include "router/permissions.hpp"
 
 namespace bridge {
 

@@ -1,6 +1,8 @@
 #include "router/permissions.hpp"
 
 #include <fmt/format.h>
+#include <grp.h>
+#include <pwd.h>
 #include <unistd.h>
 
 #include <utility>
@@ -8,9 +10,9 @@
 
 #include "json/json_text.hpp"
 #include "mcp/methods.hpp"
-#include "router/user_peer.hpp"
 
 namespace bridge {
+
 namespace {
 
 /// The subject of a request; of a submission, that of the submitted request.
@@ -142,6 +144,51 @@ std::map<User, SteadyTime> Permissions::save_rates() const {
 
 void Permissions::restore_rates(const std::map<User, SteadyTime>& rates) {
   for (const auto& [user, full_at] : rates) buckets_[user] = TokenBucket(full_at);
+}
+
+namespace {
+
+bool is_hidden(const ItemRule& resources, std::string_view message) {
+  const auto method = find_string(message, "method");
+  if (method != "notifications/resources/updated") return false;
+  const auto params = find_member(message, "params");
+  const auto uri = params ? find_string(*params, "uri") : std::nullopt;
+  return !uri || !resources.allows(*uri);
+}
+
+}  // namespace
+
+std::shared_ptr<const RingFilter> ring_filter_of(const PolicyRule& rule) {
+  if (rule.is_none()) return std::make_shared<RingFilter>([](const RingEntry&) { return false; });
+  if (rule.resources.allows_all()) return nullptr;
+  return std::make_shared<RingFilter>([resources = rule.resources](const RingEntry& entry) {
+    return !is_hidden(resources, entry.line);
+  });
+}
+
+bool hides_notification(const PolicyRule& rule, std::string_view message) {
+  if (rule.is_none()) return true;
+  return !rule.resources.allows_all() && is_hidden(rule.resources, message);
+}
+
+Peer peer_of(const User& user) {
+  Peer peer;
+  peer.http = user.remote;
+  peer.uid = user.uid;
+  if (user.remote) return peer;
+  // Without an account it has no group, not even root's.
+  peer.gid = static_cast<gid_t>(-1);
+  const passwd* const account = getpwuid(user.uid);
+  if (account == nullptr) return peer;
+  peer.gid = account->pw_gid;
+  int count = 256;
+  peer.groups.resize(static_cast<std::size_t>(count));
+  if (getgrouplist(account->pw_name, account->pw_gid, peer.groups.data(), &count) < 0) {
+    peer.groups.resize(static_cast<std::size_t>(count));
+    if (getgrouplist(account->pw_name, account->pw_gid, peer.groups.data(), &count) < 0) count = 0;
+  }
+  peer.groups.resize(static_cast<std::size_t>(count));
+  return peer;
 }
 
 }  // namespace bridge

@@ -13,9 +13,12 @@
 #include "json/frame.hpp"
 #include "json/reply.hpp"
 #include "mcp/tool_headers.hpp"
+#include "notifications/ring.hpp"
+#include "policy/peer.hpp"
 #include "policy/policy.hpp"
 #include "policy/subject.hpp"
 #include "router/client.hpp"
+#include "router/client_channel.hpp"
 
 namespace bridge {
 
@@ -90,5 +93,17 @@ class Permissions {
   std::map<User, TokenBucket> buckets_;
   PermissionCounts counts_;
 };
+
+/// The filter of ring entries for a peer with this rule: without changes of resources hidden from
+/// it; without a rule it gets nothing. Null if the peer gets all. Pure; independent of the policy's
+/// lifetime.
+std::shared_ptr<const RingFilter> ring_filter_of(const PolicyRule& rule);
+
+/// The same for a notification (JSON) that does not come from the ring: whether it is hidden.
+bool hides_notification(const PolicyRule& rule, std::string_view message);
+
+/// A user as a peer, with the groups from the system's accounts: for a request whose client
+/// connected to an earlier daemon. Reads the accounts, which may take time.
+Peer peer_of(const User& user);
 
 }  // namespace bridge

@@ -13,7 +13,7 @@
 #include "json/reply.hpp"
 #include "mcp/handshake.hpp"
 #include "mcp/methods.hpp"
-#include "router/ring_filter.hpp"
+#include "router/permissions.hpp"
 
 namespace bridge {
 
