@@ -14,7 +14,7 @@ from harness.binaries import binary
 from harness.document import shown_as
 from harness.other_user import NOBODY, become_nobody, for_others, is_root
 from harness.pages import text_of_page
-from harness.plain_speaker import PlainSpeaker
+from harness.scripted_server import ScriptedServer
 
 # Serves the socket as another user, and answers nobody.
 STRANGER = """
@@ -89,9 +89,9 @@ class Symptoms(Case):
                 self.nc_says(symptom, "call", "echo", "message=x", code=4)
 
     def test_an_address_that_is_wrong(self):
-        plain = PlainSpeaker()
+        plain = ScriptedServer()
         self.addCleanup(plain.close)
-        for name, symptom, url in (("tls", "cannot reach https://…", plain.url), ("http", "HTTP 404", self.upstream().url + "x")):
+        for name, symptom, url in (("tls", "cannot reach https://…", plain.url.replace("http:", "https:")), ("http", "HTTP 404", self.upstream().url + "x")):
             with self.subTest(symptom):
                 self.start_daemon(url, socket=name)
                 self.nc_says(symptom, "call", "echo", "message=x", code=4)

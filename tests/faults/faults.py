@@ -1,6 +1,5 @@
 """What the fault tests share: the end-to-end harness, and questions that all of them ask."""
 
-import json
 import os
 import sys
 
@@ -8,11 +7,6 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from harness import Case, call, eventually, initialize, main, notification, request, text_of  # noqa: E402,F401
 from harness.parallel import main_parallel  # noqa: E402,F401
-
-
-def numbered(line):
-    """The id of an answer."""
-    return json.loads(line)["id"] if isinstance(line, str) else line["id"]
 
 
 class FaultCase(Case):

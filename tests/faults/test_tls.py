@@ -7,7 +7,6 @@ import signal
 
 from faults import FaultCase, call, main_parallel, text_of
 from harness.certificates import Authority, key_of
-from harness.plain_speaker import PlainSpeaker
 from harness.tls_front import TlsFront, TlsRefuser
 
 
@@ -115,12 +114,6 @@ class Tls(FaultCase):
         theirs = Authority(self.folder, "stranger").sign("theirs", hosts="DNS:me")
         self.trusted(self.refuser(), "--client-cert", theirs, "--client-key", key_of(theirs))
         self.refused("alert")
-
-    def test_something_that_is_no_tls_is_refused(self):
-        front = PlainSpeaker()
-        self.addCleanup(front.close)
-        self.trusted(front)
-        self.refused("SSL")
 
     def test_files_that_are_not_there_end_the_start(self):
         for option in ("--ca-file", "--client-cert", "--client-key"):

@@ -25,20 +25,15 @@ class LoginServer(ProtectedServer):
         self.challenge = f'Bearer resource_metadata="{self.origin}/.well-known/oauth-protected-resource/mcp"'
         self.faults = []
         # How it behaves.
-        self.registers = True
         self.refusal_of_registration = None    # (status, object)
-        self.secret_of_clients = None          # for those that register
         self.auth_method = "none"
         self.iss = self.issuer                 # of redirects; None: none
         self.state = None                      # instead of what was sent
         self.error = None                      # of redirects
-        self.refreshable = True
         self.rotates = True
         self.refresh_status = None             # of the refreshes to come
-        self.losing = 0                        # so many answers to refreshes are lost, after they counted
         self.refresh_delay = 0.0
         self.device_answers = []               # errors before the token
-        self.device_interval = 1
         self.revocation_status = 200
         # What it has seen.
         self.clients = {}          # id: the metadata
@@ -56,9 +51,8 @@ class LoginServer(ProtectedServer):
         """Publishes the metadata; `more` are members of the server's, None leaves one out."""
         endpoints = {"authorization_endpoint": self.issuer + "/authorize",
                      "device_authorization_endpoint": self.issuer + "/device",
-                     "revocation_endpoint": self.issuer + "/revoke", **METADATA}
-        if self.registers:
-            endpoints["registration_endpoint"] = self.issuer + "/register"
+                     "revocation_endpoint": self.issuer + "/revoke", "registration_endpoint": self.issuer + "/register",
+                     **METADATA}
         endpoints.update(more)
         self.publish(**{name: value for name, value in endpoints.items() if value is not None})
         return self
@@ -106,7 +100,7 @@ class LoginServer(ProtectedServer):
             answer["iss"] = self.iss
         return redirect + "?" + urllib.parse.urlencode(answer)
 
-    # The token endpoint and its neighbours: (status, object), or None for no answer at all.
+    # The token endpoint and its neighbours: (status, object).
 
     def client_of(self, form, headers):
         kind, _, credentials = headers.get("Authorization", "").partition(" ")
@@ -149,11 +143,9 @@ class LoginServer(ProtectedServer):
         token, refresh = "at-" + secrets.token_urlsafe(20), "rt-" + secrets.token_urlsafe(20)
         with self.lock:
             self.tokens[token] = (set(scope.split()), time.monotonic() + self.expires_in)
-            if self.refreshable:
-                self.refresh_tokens[refresh] = {"family": family, "used": False, "scope": scope, "client": client,
-                                                "token": token}
+            self.refresh_tokens[refresh] = {"family": family, "used": False, "scope": scope, "client": client, "token": token}
         return {"access_token": token, "token_type": "Bearer", "expires_in": self.expires_in, "scope": scope,
-                **({"refresh_token": refresh} if self.refreshable else {})}
+                "refresh_token": refresh}
 
     def grant_refresh(self, form, client):
         token = form.get("refresh_token")
@@ -168,17 +160,12 @@ class LoginServer(ProtectedServer):
         if known["used"] and self.rotates:
             with self.lock:
                 self.reused.append(token)
-            if not known.get("lost"):
-                self.revoked_families.add(known["family"])
-                return 400, {"error": "invalid_grant"}
+            self.revoked_families.add(known["family"])
+            return 400, {"error": "invalid_grant"}
         known["used"] = True
-        known["lost"] = self.losing > 0
         answer = self.tokens_for(client, known["scope"], known["family"])
         if not self.rotates:
             self.refresh_tokens.pop(answer.pop("refresh_token"))
-        if self.losing > 0:
-            self.losing -= 1
-            return None
         return 200, answer
 
     def grant_device(self, form, client):
@@ -198,7 +185,7 @@ class LoginServer(ProtectedServer):
         code = secrets.token_urlsafe(20)
         self.device_codes[code] = {"client": client, "scope": form.get("scope", ""), "polls": [time.monotonic()]}
         return 200, {"device_code": code, "user_code": "WDJB-MJHT", "verification_uri": self.issuer + "/code",
-                     "expires_in": 600, "interval": self.device_interval}
+                     "expires_in": 600, "interval": 1}
 
     def register(self, body):
         metadata = json.loads(body)
@@ -261,9 +248,6 @@ class _LoginHandler(_Handler):
             answer = self.owner.register(body)
         else:
             answer = handler[self.path](dict(urllib.parse.parse_qsl(body, strict_parsing=True)), self.headers)
-        if answer is None:
-            self.close_connection = True  # without a word
-            return None
         return self._send(*answer)
 
 

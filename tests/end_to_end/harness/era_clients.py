@@ -221,6 +221,3 @@ class ModernOnFace(_Modern):
 
     def die(self):
         dies(self.connection)
-
-
-__all__ = ["CAPABLE", "LegacyOnFace", "LegacyOnSocket", "ModernOnFace", "ModernOnSocket", "request"]

@@ -1,6 +1,5 @@
 """Daemons in front of a server that runs as their child."""
 
-import json
 import os
 import sys
 
@@ -65,7 +64,3 @@ def children(pid):
         if int(fields[1]) == pid:
             found[int(entry)] = fields[0]
     return found
-
-
-def object_of(text):
-    return json.loads(text)

@@ -320,7 +320,6 @@ class ModernFace(Asker):
         super().__init__()
         self.face = face
         self.tools = {}
-        self.rejected = []       # tools with invalid annotations, which must not come from a client of HTTP
         self.others = []
         self.open = []
 
@@ -371,7 +370,7 @@ class ModernFace(Asker):
             try:
                 self.tools[tool["name"]] = annotations(tool["inputSchema"])
             except ValueError:
-                self.rejected.append(tool["name"])
+                pass  # a client of HTTP leaves a tool with invalid annotations out
 
     def _read(self, source, message):
         if not _streams(source):

@@ -89,7 +89,7 @@ class HttpExchange(Exchange):
         await self.connection.write(b"%x\r\n%s\r\n" % (len(data), data))
 
     async def _end(self, message, status):
-        if self.streaming or (self.server.always_stream and status in (None, 200)):
+        if self.streaming:
             await self._say(message)
             await self.connection.write(b"0\r\n\r\n")
         else:

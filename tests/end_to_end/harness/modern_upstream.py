@@ -21,8 +21,7 @@ import threading
 import uuid
 
 from . import legacy_sessions, modern_tools
-from .modern_carriers import Connection, Link, Received
-from .modern_exchange import INFO
+from .modern_carriers import Connection, Link
 from .modern_extensions import Events, Tasks
 from .modern_protocol import (ACKNOWLEDGED, ASKED_FOR, CANCELLED, EVENTS, LEGACY_VERSIONS, LEVELS, MAY_ASK, PROTOCOL_VERSION,
                               SUBSCRIPTION_ID, TASKS, UPDATED, VERSION, wants)
@@ -38,12 +37,7 @@ def error(code, text="no", **data):
 
 # What a server may answer to the probe, by name, as the keywords of fault().
 PROBES = {
-    "401": {"status": 401, "headers": [("WWW-Authenticate", "Bearer")], "body": "no"},
-    "403": {"status": 403, "body": "no"},
-    "407": {"status": 407, "headers": [("Proxy-Authenticate", "Basic realm=x")], "body": "no"},
-    "429": {"status": 429, "headers": [("Retry-After", "1")], "body": "slower"},
     "503": {"status": 503, "headers": [("Retry-After", "1")], "body": "later"},
-    "500": {"status": 500, "body": "broken"},
     "400": {"status": 400, "body": "Bad Request: Server not initialized"},
     "404": {"status": 404, "body": "not here"},
     "405": {"status": 405, "body": "no"},
@@ -52,12 +46,6 @@ PROBES = {
     "-32600": {"error": error(-32600, "before initialization"), "status": 400},
     "-32601": {"error": error(-32601, "Method not found")},
     "-32602": {"error": error(-32602, "Invalid request parameters")},
-    "-32020": {"error": error(-32020, "Header mismatch"), "status": 400},
-    "-32021": {"error": error(-32021, "Missing capability", requiredCapabilities={"sampling": {}}), "status": 400},
-    "-32022 modern": {"error": error(-32022, "Unsupported protocol version", supported=[VERSION], requested=VERSION), "status": 400},
-    "-32022 legacy": {"error": error(-32022, "Unsupported protocol version", supported=["2025-11-25"], requested=VERSION), "status": 400},
-    "-32022 none": {"error": error(-32022, "Unsupported protocol version", supported=["2031-01-01"], requested=VERSION), "status": 400},
-    "other versions": {"result": {"supportedVersions": ["2031-01-01"], "capabilities": {}}},
     "silence": {"silent": True},
 }
 
@@ -70,13 +58,11 @@ class ModernUpstream:
                              "extensions": {name: {} for name in extensions}}
         self.tools = list(modern_tools.TOOLS)
         self.page = 6
-        self.always_stream = False
         self.rules = Rules()
         self.rules.has(self.tools)
         self.received_all, self.refused, self.cancelled = [], [], []
         self.faults, self.rounds_of = [], {}
         self.listens, self.ended_listens = [], 0
-        self.honours = self.honours_resources = None   # of a listen's filter; None: all
         self.held, self.gates, self.task_answers = {}, {}, {}
         self.sessions, self.forgotten = {}, 0
         self.tasks, self.events = Tasks(self), Events()
@@ -264,10 +250,6 @@ class ModernUpstream:
         self.mode, self.forgiving = mode, True
         self.restart()
 
-    def set_tools(self, tools):
-        self.tools = list(tools)
-        self.rules.has(self.tools)
-
     def happen(self, data):
         self._do(self.events.happen(data))
 
@@ -402,9 +384,7 @@ class ModernUpstream:
         known = {"toolsListChanged", "promptsListChanged", "resourcesListChanged", "resourceSubscriptions"}
         if TASKS in exchange.capabilities.get("extensions", {}):
             known.add("taskIds")
-        exchange.honoured = {key: value for key, value in asked.items() if key in known and key in (self.honours or known)}
-        if self.honours_resources is not None and "resourceSubscriptions" in exchange.honoured:
-            exchange.honoured["resourceSubscriptions"] = [one for one in asked["resourceSubscriptions"] if one in self.honours_resources]
+        exchange.honoured = {key: value for key, value in asked.items() if key in known}
         await exchange.notify(ACKNOWLEDGED, {"notifications": exchange.honoured, "_meta": {SUBSCRIPTION_ID: exchange.id}})
         self.listens.append(exchange)
         await exchange.gone.wait()
@@ -473,7 +453,6 @@ def main():
     server.stop()
 
 
-__all__ = ["INFO", "ModernUpstream", "PROBES", "Received"]
 
 if __name__ == "__main__":
     main()

@@ -22,9 +22,7 @@ class OldSseServer:
         self.token = None
         self.moved = None          # where /sse redirects to
         self.refusal = 405         # of a POST to /sse
-        self.post_refusal = None   # of a POST to the endpoint
         self.get_refusal = None
-        self.extra = b""           # written before the endpoint
         self.silent = ()           # methods that are never answered
         self.thread = threading.Thread(target=self.http.serve_forever, kwargs={"poll_interval": 0.02})
         self.thread.start()
@@ -100,7 +98,6 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("Connection", "close")
         self.end_headers()
         self.close_connection = True
-        self.wfile.write(owner.extra)
         if owner.endpoint:
             self.wfile.write(f"event: endpoint\r\ndata: {owner.endpoint.format(number)}\r\n\r\n".encode())
         while (message := stream.get()) is not None:
@@ -120,8 +117,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         with owner.lock:
             owner.posted.append((self.path, message, dict(self.headers)))
             stream = owner.sessions.get(int(self.path.rpartition("=")[2]))
-        if owner.post_refusal or stream is None:
-            self.refuse(owner.post_refusal or 404)
+        if stream is None:
+            self.refuse(404)
             return
         self.refuse(202, body=b"Accepted")
         if message.get("method") in owner.silent:

@@ -47,10 +47,10 @@ class Cell(Ways, FaultCase):
             row.strike(self)
         if row.heals == "waiting":
             row.noticed(self)
-            self.heal()
+            row.heal(self)
         self.check_answers()
         if row.heals == "after":
-            self.heal()
+            row.heal(self)
         if self.burst:
             self.burst.finish()
         self.recover()
@@ -90,10 +90,6 @@ class Cell(Ways, FaultCase):
     def seen_at_least_once(self, requests):
         if requests:
             self.server.log("tools/call", wait=requests)
-
-    def heal(self):
-        self.struck_until = max([entry["n"] for entry in self.server.log()], default=0)
-        self.row.heal(self)
 
     def check_answers(self):
         for asker, ids in self.asked.items():
