@@ -93,7 +93,8 @@ class AuditTrail {
 
   // For the state: the open requests, so that the next daemon knows them.
   /// Calls `begun` with the record of each open request that arrived since the last call. Returns
-  /// the numbers of reported requests that have ended since; their lines are written.
+  /// the numbers of reported requests that have ended since; their lines are written. Returns none
+  /// while the log is failing.
   template <class Begun>
   std::vector<std::uint64_t> take_changes(Begun&& begun) {
     log_.write();

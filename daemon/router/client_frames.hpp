@@ -179,7 +179,7 @@ class ClientFrames {
 
   /// A request or notification to be forwarded.
   void add(Caller& caller, Frame&& frame, std::unique_ptr<JobRequest> job = nullptr);
-  /// Drops the waiting request with this id; false if there is none.
+  /// Drops the waiting request with this id, but no `initialize`; false if there is none.
   bool cancel(Caller& caller, std::string_view raw_id);
   void request_ended(const Call& call);
   /// A request of this caller has released its slot.

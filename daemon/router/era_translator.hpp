@@ -76,8 +76,8 @@ class EraTranslator {
   /// call's era and side are set.
   void note(const Frame& request, Call& call) const;
   /// Rewrites the request for this side of the upstream, with this id and the mirrored headers;
-  /// sets the fields of the message that depend on them. Returns why it cannot be sent; empty: it
-  /// can. `caller`: the owner; null: the bridge, or a caller that has left.
+  /// sets the fields of the message that depend on them. Returns the header that cannot be
+  /// sent; empty: none. `caller`: the owner; null: the bridge, or a caller that has left.
   std::string make_for_upstream(Frame&& request, const Caller* caller, Era side,
                                 Outgoing& message) const;
   /// A job's call in the form for the present server: as a task if possible.

@@ -22,8 +22,8 @@
 namespace bridge {
 
 /// The `params._meta.traceparent` of a request if it is valid (W3C Trace Context, section 3.2),
-/// else empty: a log line must not carry arbitrary text. Parses the params again; for the log at
-/// debug level only. `params` is JSON or empty.
+/// else empty: a log line must not carry arbitrary text. Parses the params again: only for the log
+/// at debug level and the audit. `params` is JSON or empty.
 std::string traceparent_of(std::string_view params);
 
 /// How a client's request ended.

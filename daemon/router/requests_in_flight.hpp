@@ -133,8 +133,8 @@ class RequestsInFlight {
   /// Applies --orphans to the client's requests. REQUIRES: the client was removed from Clients.
   void client_left(Client& client);
 
-  /// Ends each `initialize` that has waited for the first session for --connect-wait. Returns when
-  /// to call again.
+  /// Ends each `initialize` that has waited for the first session for session_timeout(). Returns
+  /// when to call again.
   std::optional<SteadyTime> expire_initialize(const Failure& failure);
   /// Cancels and answers all requests. `keeps_jobs`: those of jobs are not cancelled.
   void give_up_all(const Failure& failure, bool keeps_jobs = false);

@@ -216,7 +216,7 @@ void Router::upstream_notification(Era side, std::optional<UpstreamId> origin, F
     return;
   if (origin && !is_session_notification(frame.method)) {
     if (in_flight_.deliver(*origin, frame)) return;
-    // Its client has disconnected: with --orphans finish, and for a job, it belongs to the session.
+    // Its client has disconnected: unless --orphans cancel, and for a job, it belongs to the session.
     if (options_.orphans == Orphans::cancel && !in_flight_.is_job(*origin)) {
       ++statistics_.dropped_notifications;
       return;
