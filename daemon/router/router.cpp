@@ -216,7 +216,7 @@ void Router::upstream_notification(Era side, std::optional<UpstreamId> origin, F
     return;
   if (origin && !is_session_notification(frame.method)) {
     if (in_flight_.deliver(*origin, frame)) return;
-    // Its client has disconnected: unless --orphans cancel, and for a job, it belongs to the session.
+    // Its client has disconnected: it is the session's unless --orphans cancel, or its job's.
     if (options_.orphans == Orphans::cancel && !in_flight_.is_job(*origin)) {
       ++statistics_.dropped_notifications;
       return;
