@@ -10,7 +10,7 @@ namespace {
 
 struct Doubted : SessionFixture {
   explicit Doubted(SessionOptions options = {}) : SessionFixture(std::move(options)) { open(); }
-  UpstreamId doubt() {
+  UpstreamId suspect() {
     const UpstreamId call = send();
     upstream.fail(call, about_session(), SessionVerdict::doubtful);
     return call;
