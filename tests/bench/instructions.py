@@ -254,7 +254,7 @@ def options_of(folder, name, count):
         return ("--state-dir", os.path.join(folder, f"state.{count}"))
     if name == "call under a policy":
         return ("--policy", policy(folder))
-    return ("--audit", os.path.join(folder, "audit.log")) if name == "audited call" else ()
+    return ("--audit", os.path.join(folder, f"audit.{count}.log")) if name == "audited call" else ()
 
 
 def cost_of(folder, daemon, name):
