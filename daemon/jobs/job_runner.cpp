@@ -175,7 +175,7 @@ void JobRunner::send(Job& job, Running& running) {
     JobRequest request = request_of(*sent, its);
     const JobPosition& position = sent->position;
     if (sent->request.empty())
-      request.place = ResumePoint{position.id, position.session, position.event_id};
+      request.resume_point = ResumePoint{position.id, position.session, position.event_id};
     auto parsed = parse_frame(sent->request.empty() ? awaited_request(*sent) : sent->request);
     auto* const frame = std::get_if<Frame>(&parsed);
     if (frame == nullptr) {
@@ -541,7 +541,7 @@ void JobRunner::job_question_answered(JobNumber number, const Question& question
   Job& job = *store_.find(number);
   if (question.origin) {
     // Answers to the first questions are saved in their order.
-    if (result.empty() || question.place != job.position.answers.size()) return;
+    if (result.empty() || question.index != job.position.answers.size()) return;
     job.position.answers.emplace_back(result);
     store_.changed(job, JobChange::position);
   } else if (!result.empty()) {

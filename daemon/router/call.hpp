@@ -115,7 +115,7 @@ struct JobRequest {
   std::string job{};     ///< the job's id
   /// Where to resume the answer if an earlier daemon sent the request; none: the request is still
   /// to be sent.
-  std::optional<ResumePoint> place{};
+  std::optional<ResumePoint> resume_point{};
 
   /// The request's id in the router, as JSON.
   std::string id() const;
@@ -123,7 +123,7 @@ struct JobRequest {
   template <class A>
   void each_field(A& archive) {
     archive(number, about_task, for_client, peer, pid, command, remote, job,
-            archive.not_saved(place));
+            archive.not_saved(resume_point));
   }
 };
 

@@ -58,8 +58,8 @@ void InputRounds::begin(UpstreamId id, Call& call, std::string_view result,
   round.answers.clear();
   for (const InputRequest& request : required.requests) round.answers.push_back({request.key, {}});
   const std::size_t answered = std::min(answers.size(), round.answers.size());
-  for (std::size_t place = 0; place < answered; ++place)
-    round.answers[place].result = answers[place];
+  for (std::size_t index = 0; index < answered; ++index)
+    round.answers[index].result = answers[index];
   hold(round);
   if (required.requests.empty()) {
     wait(call, InputRound::Waits::for_pause, pause_after(round.pauses++));
@@ -68,8 +68,8 @@ void InputRounds::begin(UpstreamId id, Call& call, std::string_view result,
   round.pauses = 0;
   wait(call, InputRound::Waits::for_answers, context_.options.input_wait);
   settled_.schedule();
-  for (std::size_t place = answered; place < required.requests.size(); ++place)
-    questions_.add(id, place, required.requests[place]);
+  for (std::size_t index = answered; index < required.requests.size(); ++index)
+    questions_.add(id, index, required.requests[index]);
 }
 
 void InputRounds::hold(InputRound& round) {
@@ -91,7 +91,7 @@ void InputRounds::question_answered(const Question& question, const Frame* respo
   const Call* const call = in_flight_.find(question.origin);
   if (call == nullptr || call->stage != Call::Stage::input_required) return;
   InputRound& round = *call->rounds;
-  std::string& answer = round.answers[question.place].result;
+  std::string& answer = round.answers[question.index].result;
   if (response != nullptr && response->result.present()) {
     answer = response->text(response->result);
   } else if (question.method == "elicitation/create") {

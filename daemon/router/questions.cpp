@@ -29,9 +29,9 @@ constexpr std::string_view no_client_answers =
 /// Empty: this client, or no particular caller.
 std::string_view notice_text(const Question& question, ClientId asked) {
   if (question.origin) return question.owner == asked ? "" : "another";
-  switch (question.caller.kind) {
+  switch (question.likely_caller.kind) {
     case LikelyCaller::Kind::nobody: return "";
-    case LikelyCaller::Kind::one: return question.caller.client == asked ? "" : "another";
+    case LikelyCaller::Kind::one: return question.likely_caller.client == asked ? "" : "another";
     case LikelyCaller::Kind::several: return "unknown";
   }
   return "";
@@ -303,9 +303,9 @@ void Questions::add(std::optional<UpstreamId> origin, Frame frame) {
   take_in(std::move(question));
 }
 
-void Questions::add(UpstreamId origin, std::size_t place, const InputRequest& asked) {
+void Questions::add(UpstreamId origin, std::size_t index, const InputRequest& asked) {
   Question question = made(origin, asked.method, asked.params);
-  question.place = place;
+  question.index = index;
   question.line = input_request_line(asked, std::to_string(question.id));
   take_in(std::move(question));
 }
@@ -325,7 +325,7 @@ Question Questions::made(std::optional<UpstreamId> origin, std::string_view meth
   question.asked_for = asked_for(method, params);
   question.origin = origin;
   if (!origin) {
-    question.caller = likely_caller(in_flight_);
+    question.likely_caller = likely_caller(in_flight_);
     return question;
   }
   question.owner = in_flight_.owner(*origin);

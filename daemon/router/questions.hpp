@@ -57,13 +57,13 @@ struct Question {
 
   std::uint64_t id = 0;             ///< as the client sees it
   std::string upstream_request_id;  ///< raw JSON of the upstream; empty: not a request
-  std::size_t place = 0;            ///< position in its result
+  std::size_t index = 0;            ///< position in its result
   std::string method;
   AskedFor asked_for = AskedFor::anything;
   std::string line;                  ///< the frame, with the client's id
   std::optional<UpstreamId> origin;  ///< its call; none: the session's, or a task's
   std::optional<ClientId> owner;     ///< the call's client; none: the session's, or it has left
-  LikelyCaller caller;               ///< if it names no call
+  LikelyCaller likely_caller;        ///< if it names no call
   std::optional<User> user;          ///< for a question about a call: only this user is asked
   std::optional<ClientId> asked;
   SteadyTime asked_since{};
@@ -84,9 +84,9 @@ struct Question {
 
   template <class A>
   void each_field(A& archive) {
-    archive(id, upstream_request_id, place, method, asked_for, line, origin, owner, caller, user,
-            asked, asked_since, parked_until, declined, shown, is_of_session, answerer, job, key,
-            shown_id, shown_about);
+    archive(id, upstream_request_id, index, method, asked_for, line, origin, owner, likely_caller,
+            user, asked, asked_since, parked_until, declined, shown, is_of_session, answerer, job,
+            key, shown_id, shown_about);
   }
 };
 
@@ -190,7 +190,7 @@ class Questions {
   // From the upstream.
   void add(std::optional<UpstreamId> origin, Frame request);
   /// A question in the result of a call.
-  void add(UpstreamId origin, std::size_t place, const InputRequest& question);
+  void add(UpstreamId origin, std::size_t index, const InputRequest& question);
   /// A question of the task that this job has become.
   void add(JobNumber job, const InputRequest& question);
   /// Answers the upstream's request with this error; no client is asked.

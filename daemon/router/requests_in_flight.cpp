@@ -87,8 +87,8 @@ void RequestsInFlight::describe(Call& call, const Caller& caller,
   translator_.note(frame, call);
 }
 
-Call& RequestsInFlight::take_in(Caller& caller, WaitingFrame& waiting, UpstreamId id,
-                                Call::Kind kind) {
+Call& RequestsInFlight::add_call(Caller& caller, WaitingFrame& waiting, UpstreamId id,
+                                 Call::Kind kind) {
   Call& call = table_.add(id, kind);
   call.job = std::move(waiting.job);
   describe(call, caller, waiting);
@@ -109,7 +109,7 @@ TakenCall RequestsInFlight::take(UpstreamId id) {
 
 /// Changes the id before the call is sent again: late messages of the former id no longer belong to
 /// it. Null: not in flight.
-Call* RequestsInFlight::set_aside(UpstreamId former, UpstreamId next) {
+Call* RequestsInFlight::rename(UpstreamId former, UpstreamId next) {
   const Call* const call = table_.find(former);
   if (call == nullptr) return nullptr;
   if (Caller* const caller = context_.clients.caller_of(*call))
@@ -215,12 +215,12 @@ bool RequestsInFlight::has_modern_call() const {
 // Sending: the first time, again, and under another id.
 
 void RequestsInFlight::start(Caller& caller, WaitingFrame&& waiting) {
-  if (waiting.job != nullptr && waiting.job->place) {
-    take_up(caller, std::move(waiting));
+  if (waiting.job != nullptr && waiting.job->resume_point) {
+    await_resumed(caller, std::move(waiting));
     return;
   }
   const UpstreamId id = context_.ids.next();
-  Call& call = take_in(caller, waiting, id, Call::Kind::forwarded);
+  Call& call = add_call(caller, waiting, id, Call::Kind::forwarded);
   const std::string unsendable = send(id, call, std::move(waiting.frame), &caller);
   if (!unsendable.empty()) {
     refuse_unsendable(id, unsendable);
@@ -230,28 +230,28 @@ void RequestsInFlight::start(Caller& caller, WaitingFrame&& waiting) {
 }
 
 /// Awaits the answer to a request that an earlier daemon sent.
-void RequestsInFlight::take_up(Caller& caller, WaitingFrame&& waiting) {
-  const ResumePoint place = *waiting.job->place;
-  if (place.session != context_.session.number() || table_.find(place.id) != nullptr) {
+void RequestsInFlight::await_resumed(Caller& caller, WaitingFrame&& waiting) {
+  const ResumePoint point = *waiting.job->resume_point;
+  if (point.session != context_.session.number() || table_.find(point.id) != nullptr) {
     context_.request_log.answer_with(caller, waiting.frame.method, waiting.job->id(),
                                      failure_of(ErrorKind::closed, Delivered::unknown,
                                                 "its session has ended, and the answer was lost"));
     return;
   }
-  Call& call = take_in(caller, waiting, place.id, Call::Kind::forwarded);
-  context_.clients.jobs_of(caller.user).jobs.job_starting(call.job->number, place.id, Era::legacy);
+  Call& call = add_call(caller, waiting, point.id, Call::Kind::forwarded);
+  context_.clients.jobs_of(caller.user).jobs.job_starting(call.job->number, point.id, Era::legacy);
   call.sent = context_.loop.now();
   call.side = Era::legacy;  // only streams of a session are resumed
   Outgoing message;
-  message.id = place.id;
+  message.id = point.id;
   message.endless = true;
-  message.resumes_after = place.event_id;
+  message.resumes_after = point.event_id;
   context_.session.send(std::move(message), Era::legacy);
 }
 
 Call& RequestsInFlight::add_input_required(JobsOfUser& caller, WaitingFrame&& waiting,
                                            UpstreamId id) {
-  Call& call = take_in(caller, waiting, id, Call::Kind::forwarded);
+  Call& call = add_call(caller, waiting, id, Call::Kind::forwarded);
   call.side = Era::modern;
   if (!call.rounds) call.rounds = std::make_unique<InputRound>();
   call.rounds->original = std::move(waiting.frame.bytes);
@@ -262,7 +262,7 @@ Call& RequestsInFlight::add_input_required(JobsOfUser& caller, WaitingFrame&& wa
 void RequestsInFlight::open_session(Client& client, WaitingFrame initialize) {
   std::string params = params_to_save(initialize.frame);
   const UpstreamId id = context_.ids.next();
-  Call& call = take_in(client, initialize, id, Call::Kind::opens_session);
+  Call& call = add_call(client, initialize, id, Call::Kind::opens_session);
   call.sent = context_.loop.now();
   call.side = Era::legacy;
   std::string body = std::move(initialize.frame.bytes);
@@ -294,7 +294,7 @@ void RequestsInFlight::remake(Outgoing& message, Era side, bool under_new_id) {
   if (under_new_id) {
     const UpstreamId former = message.id;
     message.id = context_.ids.next();
-    call = set_aside(former, message.id);
+    call = rename(former, message.id);
     call->suspension.reset();
     table_.set_stage(*call, Call::Stage::in_flight);
     router_.request_ending(former);  // ends questions about it

@@ -195,15 +195,15 @@ class RequestsInFlight {
 
  private:
   void describe(Call& call, const Caller& caller, const WaitingFrame& waiting) const;
-  Call& take_in(Caller& caller, WaitingFrame& waiting, UpstreamId id, Call::Kind kind);
-  void take_up(Caller& caller, WaitingFrame&& waiting);
+  Call& add_call(Caller& caller, WaitingFrame& waiting, UpstreamId id, Call::Kind kind);
+  void await_resumed(Caller& caller, WaitingFrame&& waiting);
   static bool is_modern_call(const Call& call);
   void found_undeclared(const ModernRequest& failed);
   void refuse_unsendable(UpstreamId id, std::string_view header);
   std::string send(UpstreamId id, const Call& call, Frame&& frame, const Caller* caller);
   void give_up(const std::vector<UpstreamId>& ids, const Failure& failure, std::string_view reason,
                bool keeps_jobs = false);
-  Call* set_aside(UpstreamId former, UpstreamId next);
+  Call* rename(UpstreamId former, UpstreamId next);
   TakenCall take(UpstreamId id);
   void end_unanswered(UpstreamId id, Outcome outcome);
   void fail(UpstreamId id, const Call& ended, const Failure& failure);

@@ -57,7 +57,7 @@ std::optional<UpstreamId> RequestsInFlight::answer(std::optional<UpstreamId> ori
   }
   if (call->rounds && is_input_required(response)) {
     const UpstreamId next = context_.ids.next();
-    Call& asked = *set_aside(id, next);
+    Call& asked = *rename(id, next);
     table_.set_stage(asked, Call::Stage::input_required);
     router_.input_required(next, asked, response);
     return id;

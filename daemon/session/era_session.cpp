@@ -192,7 +192,7 @@ void EraSession::resume(const SessionReference& reference) {
 
 SavedStreams EraSession::save_streams() const {
   SavedStreams streams;
-  if (!is_modern() || !is_there()) return streams;
+  if (!is_modern() || !has_session()) return streams;
   streams.had_listen = listen_.had_stream();
   streams.listen = listen_.acknowledged_stream();
   streams.events = event_streams_.save();

@@ -140,7 +140,9 @@ class EraSession {
   /// The bridge's own streams at a modern upstream.
   SavedStreams save_streams() const;
   /// Whether there is a session, as far as is known.
-  bool has_session() const { return is_there(); }
+  bool has_session() const {
+    return phase_ == Phase::open || phase_ == Phase::away || phase_ == Phase::resuming;
+  }
   /// Of the last session, from 1; 0: none so far.
   std::uint32_t number() const { return saved_.number; }
 
@@ -249,12 +251,8 @@ class EraSession {
   bool awaits_login() const;
 
   // Loss, unreachable upstream, and held messages: era_session_losing.cpp.
-  /// Whether there is a session, as far as is known.
-  bool is_there() const {
-    return phase_ == Phase::open || phase_ == Phase::away || phase_ == Phase::resuming;
-  }
   /// Whether a session was lost and must be restored.
-  bool is_lost() const { return saved_.number > 0 && !is_there(); }
+  bool is_lost() const { return saved_.number > 0 && !has_session(); }
   bool is_wanted() const {
     return is_lost() || has_waiters() || events_->wants_session(era()) ||
            (is_modern() && !options_.events.empty());

@@ -56,7 +56,7 @@ void EraSession::hold(Outgoing message, Failure failure, std::chrono::millisecon
 }
 
 void EraSession::lose(std::string_view why) {
-  if (!is_there() || !std::holds_alternative<Running>(life_)) return;
+  if (!has_session() || !std::holds_alternative<Running>(life_)) return;
   if (is_open()) {
     events_->session_away(era());
   } else {
@@ -82,7 +82,7 @@ void EraSession::lose(std::string_view why) {
 
 void EraSession::suspect(Ending ending) {
   health_.suspect(std::move(ending));
-  if (is_there()) {
+  if (has_session()) {
     check_session();
   } else {
     resolve_suspected(true);  // a new session is being opened and decides
@@ -110,7 +110,7 @@ void EraSession::resolve_suspected(bool lost) {
 // The session may exist, but the upstream is unreachable.
 void EraSession::go_away(const Failure& failure) {
   note_failure(failure);
-  if (!is_there()) return;  // an attempt to open it is under way or scheduled and decides
+  if (!has_session()) return;  // an attempt to open it is under way or scheduled and decides
   if (failure.definitive) {
     fail_held(failure);
     if (is_open()) health_.watch();
@@ -187,7 +187,7 @@ void EraSession::came_back() {
 void EraSession::try_again() {
   const bool is_resuming = phase_ == Phase::resuming;
   if (!is_wanted() && !is_resuming) return;
-  if (!is_there()) {
+  if (!has_session()) {
     start_try();
     return;
   }

@@ -33,7 +33,7 @@ bool EraSession::wants_initialize() const {
 void EraSession::require() {
   // A client that is answered during the opening may require the session in the same turn.
   if (has_ended() || is_open() || is_trying() || phase_ == Phase::opening) return;
-  if (is_there() || (phase_ == Phase::waiting && retries_.has_next_try())) {
+  if (has_session() || (phase_ == Phase::waiting && retries_.has_next_try())) {
     retries_.try_soon();
     return;
   }
@@ -172,7 +172,7 @@ bool EraSession::hand_initialize_over(const Failure& refusal, SessionVerdict ver
 /// If a server of this era would not refuse like this, the message counts as not delivered and the
 /// session as lost: the next opening detects the server's era again.
 void EraSession::note_other_era(Ending& ending) {
-  if (options_.era != EraOption::automatic || !is_there()) return;
+  if (options_.era != EraOption::automatic || !has_session()) return;
   Failure& failure = *ending.failure;
   const auto error = error_of(failure);
   if (failure.status == 0 || !contradicts(era(), failure.status, error ? &*error : nullptr)) return;

@@ -110,7 +110,7 @@ TEST_CASE("a question of the upstream is saved with who was asked, and who decli
   request.asked_since = steady_time_of(11);
   request.declined = {static_cast<ClientId>(2)};
   request.shown = true;
-  request.caller = {LikelyCaller::Kind::one, static_cast<ClientId>(4)};
+  request.likely_caller = {LikelyCaller::Kind::one, static_cast<ClientId>(4)};
   const Question again = Archive::copy(request);
   CHECK(again.id == 5);
   CHECK(again.upstream_request_id == "\"q\"");
@@ -124,8 +124,8 @@ TEST_CASE("a question of the upstream is saved with who was asked, and who decli
   CHECK(again.asked_since == request.asked_since);
   CHECK(again.declined == request.declined);
   CHECK(again.shown);
-  CHECK(again.caller.kind == LikelyCaller::Kind::one);
-  CHECK(again.caller.client == static_cast<ClientId>(4));
+  CHECK(again.likely_caller.kind == LikelyCaller::Kind::one);
+  CHECK(again.likely_caller.client == static_cast<ClientId>(4));
   request.asked.reset();
   request.origin.reset();
   request.user.reset();
