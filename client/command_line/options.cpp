@@ -73,7 +73,7 @@ constexpr Option rows[] = {
     own("--task", &Options::task,
         "call: have the server make a task of its own of it; print its id"),
     own("--all", &Options::all,
-        "grep: in every server that files name; --no-start: only where a daemon is running"),
+        "grep: in every server in your files; --no-start: only where a daemon is running"),
     own("--any", &Options::any, "wait: until the first of them has ended or asks something"),
     own("--decline", &Options::decline, "answer: refuse to answer"),
     own("--cancel", &Options::cancel,

@@ -19,22 +19,21 @@ MakeParams check_jobs, check_job, job_params_of;
 namespace {
 
 constexpr HelpEntry call_words[] = {
-    {"key=value", "as the tool's schema wants it; k=a k=b: a list, a.b=c: an object"},
+    {"key=value", "a value by the tool's schema; k=a k=b: a list, a.b=c: an object"},
     {"key:=json", "any JSON value, as count:=3 or list:='[1,2]'"},
     {"key:@FILE", "a text from a file (- is stdin); key:=@FILE: JSON from a file"},
-    {"'{...}'", "an object of arguments; those given by key win"},
+    {"'{...}'", "an object of arguments; key=value overrides its members"},
     {"-", "the same, from stdin"},
 };
 
 constexpr Verb rows[] = {
     {.form = "tools [NAME]",
      .options = "keep max-bytes names brief full types root as",
-     .help =
-         "the server's tools with their parameters; one in full, with a call to copy\n"
-         "More than 20 tools are shown with a line each. Of one tool everything is shown: its "
-         "parameters with their descriptions, its result, its annotations, and a call to copy.\n\n"
-         "mcp-nc tools\nmcp-nc tools --brief\nmcp-nc tools search\n"
-         "mcp-nc tools --json | jq '.tools[].name'",
+     .help = "the server's tools with their parameters; one in full, with a call to copy\n"
+             "More than 20 tools are shown with a line each. NAME shows one tool in full: its "
+             "parameters with descriptions, its result, its annotations, and a call to copy.\n\n"
+             "mcp-nc tools\nmcp-nc tools --brief\nmcp-nc tools search\n"
+             "mcp-nc tools --json | jq '.tools[].name'",
      .handler = list_tools,
      .traits = opens_session},
     {.form = "call NAME [ARGUMENT...]",
@@ -51,7 +50,7 @@ constexpr Verb rows[] = {
     {.form = "resources",
      .options = "keep max-bytes names root",
      .help = "the server's resources and resource templates\n"
-             "The templates of resources are listed behind them.\n\n"
+             "Resource templates are listed after them.\n\n"
              "mcp-nc resources\nmcp-nc resources --names",
      .handler = list_resources,
      .traits = opens_session},
@@ -59,7 +58,7 @@ constexpr Verb rows[] = {
      .options = "keep max-bytes field save root",
      .help =
          "prints a resource\n"
-         "Text is printed as it is; of bytes only type and size, unless --save DIR is given.\n\n"
+         "Text is printed unchanged; for bytes only type and size, unless --save DIR is given.\n\n"
          "mcp-nc read demo://readme\nmcp-nc read demo://pixel --save pictures",
      .handler = RequestHandler{"resources/read", print_resource},
      .params = uri_params,
@@ -74,7 +73,7 @@ constexpr Verb rows[] = {
     {.form = "prompt NAME [key=text...]",
      .options = "keep max-bytes field save root",
      .help = "prints a prompt\n"
-             "Each message is printed behind the name of its role.\n\n"
+             "Each message is printed after the name of its role.\n\n"
              "mcp-nc prompt greet name=Ada",
      .handler = RequestHandler{"prompts/get", print_prompt},
      .params = prompt_params,
@@ -90,7 +89,7 @@ constexpr Verb rows[] = {
     {.form = "notify METHOD [PARAMS]",
      .options = "keep",
      .help = "any notification\n"
-             "A notification has no answer; so nothing is printed.\n\n"
+             "A notification has no response, so nothing is printed.\n\n"
              "mcp-nc notify notifications/roots/list_changed",
      .handler = send_notification,
      .params = free_params,
@@ -98,8 +97,8 @@ constexpr Verb rows[] = {
     {.form = "listen",
      .options = "for count since seq",
      .help = "notifications, one JSON line each\n"
-             "Prints what the server sends, first what came while no client listened. What is "
-             "printed is taken from the daemon, except with --since and --seq.\n\n"
+             "Prints what the server sends, beginning with what arrived while no client listened. "
+             "Printed notifications are taken from the daemon, except with --since and --seq.\n\n"
              "mcp-nc listen --for 10s\nmcp-nc listen --for 0\nmcp-nc listen --since 0 --seq",
      .handler = listen,
      .traits = takes_notifications},
@@ -110,14 +109,13 @@ constexpr Verb rows[] = {
              "mcp-nc status\nmcp-nc status --watch\nmcp-nc status --ready -w 2s",
      .handler = show_status},
     {.form = "whoami",
-     .help =
-         "your uid, pid and client id, as the daemon sees them; the rule of its policy\n"
-         "The id is that of this one connection: mcp-nc status lists it, and monitor names it.\n\n"
-         "mcp-nc whoami\nmcp-nc whoami --json | jq .uid",
+     .help = "your uid, pid and client id, as the daemon sees them; your rule in its policy\n"
+             "The id belongs to this connection: mcp-nc status lists it, and monitor names it.\n\n"
+             "mcp-nc whoami\nmcp-nc whoami --json | jq .uid",
      .handler = RequestHandler{"bridge/status", print_caller}},
     {.form = "jobs",
      .options = "max-bytes names",
-     .help = "the calls that were detached\n"
+     .help = "lists detached calls\n"
              "Jobs that have ended are listed too, for as long as the daemon keeps them.\n\n"
              "mcp-nc jobs",
      .handler = RequestHandler{"bridge/jobs", print_jobs}},
@@ -125,15 +123,15 @@ constexpr Verb rows[] = {
      .options = "max-bytes save any",
      .help =
          "waits for jobs and prints their results as call does\n"
-         "The exit status is that of the call, of several the highest; 75 if a job asks a "
+         "The exit status is that of the call, the highest of several; 75 if a job asks a "
          "question and there is no terminal to ask at. An interrupt ends the wait, not the job.\n\n"
          "mcp-nc wait \"$id\"\nmcp-nc wait \"$first\" \"$second\" --any",
      .handler = wait_for_jobs,
      .params = check_jobs},
     {.form = "answer JOB [ARGUMENT...]",
      .options = "decline cancel",
-     .help = "answers what a job asks; the arguments are those of call, without them it asks here\n"
-             "Each value is read by the type of its field.\n\n"
+     .help = "answers a job's question; arguments as for call; without them, asks at the terminal\n"
+             "Each value is converted to the type of its field.\n\n"
              "mcp-nc answer \"$id\" name=Ada\nmcp-nc answer \"$id\" --decline",
      .handler = answer_job,
      .params = check_job,
@@ -153,9 +151,9 @@ constexpr Verb rows[] = {
     {.form = "tasks [get|result|cancel TASK]",
      .options = "max-bytes field names save",
      .help =
-         "the server's own tasks; the state or the result of one, or its end\n"
-         "Of a server of MCP 2025-11-25. result waits until the task has ended, and prints what "
-         "call prints. Calls that are detached are jobs of the daemon: mcp-nc jobs.\n\n"
+         "lists the server's own tasks; shows, awaits or cancels one\n"
+         "For servers of MCP 2025-11-25. result waits until the task has ended, and prints what "
+         "call prints. Detached calls are jobs of the daemon instead: mcp-nc jobs.\n\n"
          "mcp-nc call --task report\nmcp-nc tasks\nmcp-nc tasks result \"$id\"",
      .handler = show_tasks,
      .params = check_task,
@@ -163,8 +161,8 @@ constexpr Verb rows[] = {
     {.form = "skills",
      .options = "max-bytes names",
      .help =
-         "the skills that the server offers\n"
-         "Of a server with the extension io.modelcontextprotocol/skills. A skill is a resource: "
+         "lists the skills that the server offers\n"
+         "For servers with the extension io.modelcontextprotocol/skills. A skill is a resource: "
          "read URI prints it. Its text is the server's.\n\n"
          "mcp-nc skills\nmcp-nc read \"$uri\"",
      .handler = list_others,
@@ -172,9 +170,9 @@ constexpr Verb rows[] = {
     {.form = "grep WORD...",
      .options = "max-bytes root all",
      .help = "tools, resources and prompts whose name or description has all the words\n"
-             "Searches names, titles, descriptions and URIs; case does not count. With --all in "
-             "every server that files name: daemons that are not running are started, unless with "
-             "--no-start. Exit status 1 without a hit.\n\n"
+             "Searches names, titles, descriptions and URIs, ignoring case. --all searches every "
+             "server in your files and starts daemons that are not running, unless --no-start is "
+             "given. Exit status 1 without a hit.\n\n"
              "mcp-nc grep file\nmcp-nc grep read file\nmcp-nc grep --all file",
      .handler = grep,
      .traits = opens_session},
@@ -187,30 +185,30 @@ constexpr Verb rows[] = {
      .traits = opens_session},
     {.form = "server",
      .options = "max-bytes",
-     .help = "what the server says of itself: name, version, capabilities, instructions\n"
+     .help = "the server's name, version, capabilities and instructions\n"
              "Opens the session if there is none.\n\n"
              "mcp-nc server\nmcp-nc server --json | jq .capabilities",
      .handler = show_server,
      .traits = opens_session},
     {.form = "ping",
-     .help = "asks the server for a sign of life, and says how long it took\n"
-             "A server of MCP 2026-07-28 has no ping: the daemon answers for it.\n\n"
+     .help = "pings the server and prints the response time\n"
+             "MCP 2026-07-28 has no ping: the daemon answers for such a server.\n\n"
              "mcp-nc ping -w 5s",
      .handler = ping},
     {.form = "subscribe URI...",
-     .help = "has the server tell when resources change; listen shows it\n"
+     .help = "requests notifications of changed resources; listen shows them\n"
              "Returns at once; the subscription stays with the daemon's session.\n\n"
              "mcp-nc subscribe demo://ticker\nmcp-nc listen",
      .handler = change_subscriptions,
      .traits = opens_session},
     {.form = "unsubscribe URI...",
-     .help = "ends that\n"
+     .help = "ends a subscription\n"
              "Another client's subscription of the same URI stays.\n\n"
              "mcp-nc unsubscribe demo://ticker",
      .handler = change_subscriptions,
      .traits = opens_session},
     {.form = "log-level LEVEL",
-     .help = "from which level on the server sends log messages: debug to emergency\n"
+     .help = "sets the lowest level of the server's log messages: debug to emergency\n"
              "The levels are debug, info, notice, warning, error, critical, alert, emergency. The "
              "level is the session's, for all clients.\n\n"
              "mcp-nc log-level warning",
@@ -219,8 +217,8 @@ constexpr Verb rows[] = {
      .traits = opens_session},
     {.form = "complete KIND NAME ARG VALUE [key=text...]",
      .options = "max-bytes root",
-     .help = "what the server proposes for an argument that begins so; KIND is prompt or "
-             "resource\n"
+     .help = "the server's proposals for an argument that begins with VALUE; KIND is prompt "
+             "or resource\n"
              "key=text gives the other arguments.\n\n"
              "mcp-nc complete prompt greet name A\n"
              "mcp-nc complete resource 'demo://{id}' id 1",
@@ -231,58 +229,58 @@ constexpr Verb rows[] = {
      .options = "cancel device open",
      .help = "logs in at the server, in a browser\n"
              "Prints the address to open in a browser on stdout, and waits until the login is "
-             "over. The address at which the browser ends may be pasted. An interrupt ends the "
+             "over. The browser's final address may be pasted. An interrupt ends the "
              "wait, not the login. Exit status 1 if it is refused, 124 if it is not completed in "
              "time.\n\n"
              "mcp-nc login\nmcp-nc login --device",
      .handler = log_in},
     {.form = "logout",
      .help = "revokes and forgets the login\n"
-             "Exit status 1 if the server could not be told; it is forgotten all the same.\n\n"
+             "Exit status 1 if the server could not be told; the login is forgotten anyway.\n\n"
              "mcp-nc logout",
      .handler = RequestHandler{"bridge/logout", print_logout}},
     {.form = "monitor",
      .options = "for count",
      .help = "every message through the daemon, both directions, as it passes\n"
-             "For the daemon's own user and root. Each message is shown where it comes from a "
-             "client, where it goes to the server, and on its way back. Known secrets are blotted "
-             "out. The daemon never waits for a slow monitor: missed messages are counted.\n\n"
+             "For the daemon's own user and root. Each message is shown at each point: from the "
+             "client, to the server, and on its way back. Known secrets are replaced by ***. "
+             "The daemon never waits for a slow monitor: missed messages are counted.\n\n"
              "mcp-nc monitor\nmcp-nc monitor --json --for 10s",
      .handler = monitor},
     {.form = "record FILE",
      .options = "for count",
-     .help = "keeps every message through the daemon in a file, until ^C\n"
-             "The lines of monitor --json. Known secrets are blotted out; all else is in it, so "
-             "only its owner may read it.\n\n"
+     .help = "writes every message through the daemon to a file, until ^C\n"
+             "In the form of monitor --json. Known secrets are replaced by ***; everything else "
+             "is recorded, so only the file's owner may read it.\n\n"
              "mcp-nc @github record calls.jsonl",
      .handler = record},
     {.form = "replay FILE",
      .help =
          "sends the requests of such a file again; reports changed responses\n"
-         "Requests that act at the server act again. What was blotted out is sent so, and "
+         "Requests with effects at the server have them again. Replaced secrets are sent as ***; "
          "requests about the session itself are not sent. Exit status 1 if a response differs.\n\n"
          "mcp-nc @github replay calls.jsonl\nmcp-nc @github replay calls.jsonl --json",
      .handler = replay,
      .traits = opens_session | takes_notifications},
     {.form = "agent-help",
      .options = "max-bytes save skill",
-     .help = "what a language model has to know to use this session, in a page\n"
+     .help = "instructions for a language model to use this session, on one page\n"
              "Under 1,500 tokens: the server, the commands, output, exit status, long calls and "
-             "questions. The server's own words are cut and marked as such.\n\n"
+             "questions. The server's own text is shortened and marked as such.\n\n"
              "mcp-nc agent-help >>AGENTS.md\nmcp-nc agent-help --skill --save ~/.claude/skills",
      .handler = show_agent_help,
      .traits = opens_session | reports_no_session},
     {.form = "servers",
      .options = "names",
-     .help = "the servers that files name, and which of their daemons run\n"
+     .help = "lists the servers in your files, and their running daemons\n"
              "A daemon that was started for a server ends after 30 minutes without a client.\n\n"
              "mcp-nc servers\nmcp-nc servers --names",
      .handler = list_servers},
     {.form = "approve @NAME",
      .options = "yes",
-     .help = "shows what a folder's .mcp.json would run, and allows it\n"
-             "A .mcp.json comes from the author of the folder: what it names runs only after this, "
-             "and again only after this when it is changed.\n\n"
+     .help = "shows and approves what a folder's .mcp.json runs\n"
+             "A .mcp.json comes from the author of the folder: its servers run only after an "
+             "approval, and after each change only after another one.\n\n"
              "mcp-nc approve @github\nmcp-nc approve --yes @github",
      .handler = approve_server,
      .traits = about_server},
@@ -295,20 +293,21 @@ constexpr Verb rows[] = {
     {.form = "logs @NAME",
      .options = "follow",
      .help = "the log of its daemon\n"
-             "A new log is begun when a daemon is started and there is more than a mebibyte.\n\n"
+             "A daemon that starts begins a new log if the old one is over 1 MiB.\n\n"
              "mcp-nc logs @github\nmcp-nc logs -f @github",
      .handler = show_logs,
      .traits = about_server},
     {.form = "shell",
-     .help = "commands typed line by line, for the same server\n"
-             "Each line is a command with its arguments, without mcp-nc before it; exit or the end "
-             "of the input ends it. Options before shell are those of each line. If the lines are "
-             "not typed, the exit status is that of the last.\n\n"
-             "mcp-nc @github shell\nmcp-nc @github shell <commands.txt",
+     .help =
+         "commands typed line by line, for the same server\n"
+         "Each line is a command with its arguments, without mcp-nc before it; exit, or the end "
+         "of the input, ends the shell. Options before shell apply to each line. If the input "
+         "is not a terminal, the exit status is that of the last line.\n\n"
+         "mcp-nc @github shell\nmcp-nc @github shell <commands.txt",
      .handler = run_shell},
     {.form = "help [COMMAND]",
      .help = "this text; one command in full\n"
-             "The man page, mcp-nc(1), has all of it.\n\n"
+             "The man page is mcp-nc(1).\n\n"
              "mcp-nc help call",
      .handler = show_help},
     {.form = "version",

@@ -162,7 +162,7 @@ constexpr std::string_view introduction =
 Holds one MCP session to one upstream server and lets many short-lived local
 processes use it through a Unix socket, one JSON-RPC message a line. The server
 is at a URL, or is the COMMAND, run by the daemon. Server and clients may speak
-any revision of MCP from 2024-11-05 to 2026-07-28, each another one.
+any revision of MCP from 2024-11-05 to 2026-07-28, each a different one.
 )";
 
 constexpr std::string_view conclusion = R"(

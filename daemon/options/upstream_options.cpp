@@ -112,7 +112,7 @@ void add_trust_options(OptionTable& table, Options& options) {
   table.text("--oauth-client-metadata-url", auth.oauth.client_metadata_url, "URL",
              "The client's metadata document, where the server takes one as client id");
   table.text("--oauth-redirect", auth.oauth.redirect, "HOST:PORT",
-             "Where the browser comes back at the end of a login");
+             "Where the browser returns at the end of a login");
   table.flag("oauth-assume-pkce", auth.oauth.assume_pkce,
              "Log in at a server that does not say whether it supports PKCE");
   table.flag("oauth-allow-private", auth.oauth.allow_private,
