@@ -25,21 +25,21 @@ constexpr Option rows[] = {
     general("--url URL", &Options::url, "instead of @NAME: a server at that address"),
     general("--run COMMAND", &Options::command,
             "instead of @NAME: a server that this command line starts"),
-    general("--no-start", &Options::no_start, "with these: only a daemon that is running"),
+    general("--no-start", &Options::no_start, "with these: use a running daemon only"),
     general(
         "--peer UID", &Options::peer,
-        "who else may serve a socket in a folder that others may write: the daemon's uid, or any. "
-        "Without it only root, you and the folder's owner. Default: MCP_NC_PEER"),
+        "another user that may serve a socket in a folder that others can write: the daemon's uid, or "
+        "any. Otherwise only root, you and the folder's owner. Default: MCP_NC_PEER"),
     general(
         "-w, --timeout TIME", &Options::timeout,
-        "give up after that long (exit 124); for the relay: when nothing came for that long after "
-        "stdin's end. 0 = never (default)"),
-    general("--wait TIME", &Options::wait, "wait so long for a socket that does not exist yet"),
-    general("-h, --help", &Options::help, "this text; after a command, what that takes"),
+        "give up after this time (exit 124); as a relay: after this time without data since stdin's "
+        "end. 0 = never (default)"),
+    general("--wait TIME", &Options::wait, "wait this long for a socket that does not exist yet"),
+    general("-h, --help", &Options::help, "this text; after a command, its help"),
     general("-V, --version", &Options::version, "the version"),
     own("--keep", &Options::keep,
-        "leave waiting notifications in the daemon; without it they are taken and printed on stderr. "
-        "Always so for status and the lists"),
+        "leave waiting notifications in the daemon, as status and the lists always do; otherwise they "
+        "are taken and printed on stderr"),
     own("--json", &Options::json,
         "print one JSON value: the raw result, or {\"error\":{kind, code, delivered, message, hint}}"),
     own("--field PATH", &Options::field,
@@ -49,53 +49,49 @@ constexpr Option rows[] = {
         "print at most N bytes; the whole output goes to a file, which is named"),
     own("--names", &Options::names,
         "tools, prompts, resources, templates, jobs, tasks, skills, servers: only the names (URIs, "
-        "ids), one a line, those of tools as the daemon keeps them; tools NAME: its arguments as they "
-        "are typed"),
-    own("--brief", &Options::brief, "tools: a line each; so from 21 tools on"),
+        "ids), one per line, those of tools from the daemon's cache; tools NAME: its arguments as "
+        "typed"),
+    own("--brief", &Options::brief, "tools: one line each; the default from 21 tools on"),
     own("--full", &Options::full, "tools: with their parameters, however many they are"),
-    own("--types", &Options::types,
-        "tools: as declarations of TypeScript, for a client that is compiled"),
+    own("--types", &Options::types, "tools: as TypeScript declarations, for a compiled client"),
     own("--as UID", &Options::as,
-        "tools: as this user sees them, by the policy of the daemon; for root"),
+        "tools: as this user sees them under the daemon's policy; for root"),
     own("--save DIR", &Options::save,
         "call, read, prompt, wait, tasks result: write images, audio and blobs to files there"),
     own("--raw", &Options::raw,
-        "call: send the arguments as they are written, text as strings: no schema is asked for"),
-    own("--detach", &Options::detach,
-        "call: only print the id of a job that makes the call, and leave"),
+        "call: send the arguments as typed, text as strings, without the tool's schema"),
+    own("--detach", &Options::detach, "call: make the call as a job, print its id and exit"),
     own("--detach-after TIME", &Options::detach_after,
-        "call: when there is no result after that long, print the job's id instead and exit 75"),
+        "call: without a result after this time, print the job's id and exit 75"),
     own("--key KEY", &Options::key,
-        "call: the same key with the same call is the same job: a step that is run twice acts once"),
+        "call: the same key with the same call is the same job, so a repeated step acts once"),
     own("--root DIR", &Options::roots,
         "tools, call, resources, read, prompts, prompt, request, templates, grep, complete: the server "
-        "may work in this folder; several by repetition"),
-    own("--task", &Options::task,
-        "call: have the server make a task of its own of it; print its id"),
+        "may work in this folder (repeatable)"),
+    own("--task", &Options::task, "call: run it as a task of the server; print the task's id"),
     own("--all", &Options::all,
         "grep: in every server in your files; --no-start: only where a daemon is running"),
     own("--any", &Options::any, "wait: until the first of them has ended or asks something"),
     own("--decline", &Options::decline, "answer: refuse to answer"),
-    own("--cancel", &Options::cancel,
-        "answer: dismiss the question; login: end the one that is pending"),
-    own("--device", &Options::device, "login: by a code that is typed on another device"),
+    own("--cancel", &Options::cancel, "answer: dismiss the question; login: end the pending login"),
+    own("--device", &Options::device, "login: by a code to type on another device"),
     own("--open", &Options::open, "login: open the address in this machine's browser, too"),
     own("--for TIME", &Options::listen_for,
-        "listen, monitor, record: so long; listen --for 0 = only what is waiting now"),
-    own("--count N", &Options::count, "listen, monitor, record: until N were printed"),
+        "listen, monitor, record: for this long; listen --for 0 = only what is waiting now"),
+    own("--count N", &Options::count, "listen, monitor, record: until N are printed"),
     own("--since SEQ", &Options::since,
-        "listen: first those after that sequence number that the daemon still has; only looks: what it "
-        "shows stays in the daemon for the next client"),
+        "listen: begin with kept notifications after this sequence number; what is shown stays in the "
+        "daemon for the next client"),
     own("--seq", &Options::sequence,
-        "listen: print {\"seq\":N,\"message\":{...}}; only looks, as --since does"),
+        "listen: print {\"seq\":N,\"message\":{...}}; they stay in the daemon, as with --since"),
     own("--skill", &Options::skill,
-        "agent-help: a skill (SKILL.md) for programs that load such; with --save DIR it is put there, "
-        "in a folder of its own"),
+        "agent-help: as a skill file (SKILL.md) for programs that load skills; --save DIR writes it to a "
+        "folder there"),
     own("--yes", &Options::yes, "approve: without asking"),
     own("-f, --follow", &Options::follow, "logs: follow the log, until ^C"),
     own("--ready", &Options::ready, "status: exit 4 while the upstream server cannot be reached"),
     own("--metrics", &Options::metrics, "status: the metrics as text"),
-    own("--watch", &Options::watch, "status: the whole screen, up to date; ^C ends it"),
+    own("--watch", &Options::watch, "status: on the whole screen, kept up to date until ^C"),
 };
 
 constexpr std::size_t general_count = 10;
@@ -109,7 +105,7 @@ constexpr HelpEntry exit_code_rows[] = {
     {"4", "the daemon cannot reach or use the upstream server"},
     {"75", "the call continues as a job, or a job asks something"},
     {"124", "timed out"},
-    {"130, 143", "interrupted (the request is cancelled; a job that is waited for is not)"},
+    {"130, 143", "interrupted (the request is cancelled; a job that wait waits for is not)"},
 };
 
 }  // namespace

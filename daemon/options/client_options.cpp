@@ -100,7 +100,7 @@ void add_client_options(OptionTable& table, Options& options, RawOptions& raw) {
                            "Clients at a time; 1: one after the other", 1, "256");
   table.size("--client-buffer", options.clients.buffer, "Bytes queued for or by one client");
   table.duration("--client-stall", options.clients.stall,
-                 "How long a client over that may read nothing");
+                 "How long a client above that limit may read nothing");
   table.count<std::size_t>("--client-inflight", options.router.client_inflight,
                            "Requests of one client at a time", 1, "64");
   table.count<std::size_t>("--max-inflight", options.router.max_inflight,
@@ -123,7 +123,7 @@ void add_ring_options(OptionTable& table, Options& options) {
   table.group("Notifications");
   table.count<std::size_t>("--ring", options.ring.entries, "Notifications kept", 1, "1000");
   table.size("--ring-bytes", options.ring.bytes, "Bytes of notifications kept");
-  table.duration("--ring-ttl", "none", "How long one is kept",
+  table.duration("--ring-ttl", "none", "How long a notification is kept",
                  [&options](std::chrono::milliseconds given) {
                    options.ring.ttl = given.count() == 0 ? std::nullopt : std::optional(given);
                  });
@@ -175,7 +175,7 @@ void add_http_frontend_options(OptionTable& table, Options& options) {
              "The bearer token that callers must show; read again when it changes");
   table.flag("http-insecure", face.insecure,
              "Allow an address that is not loopback without TLS or without a token");
-  table.list("--http-allow-origin", "ORIGIN", "Web pages of this origin may call (CORS); *: of any",
+  table.list("--http-allow-origin", "ORIGIN", "Web pages of this origin may call (CORS); *: any",
              [&face](const std::string& given) { face.allow_origins.push_back(given); });
   table.list("--http-allow-host", "HOST", "A host name under which callers reach it; *: any",
              [&face](const std::string& given) { face.allow_hosts.push_back(given); });
@@ -193,7 +193,7 @@ void add_http_frontend_options(OptionTable& table, Options& options) {
   table.duration("--http-session-idle", face.session_idle, "How long an unused session is kept");
   table.size("--http-stream-buffer", face.stream_buffer,
              "Bytes queued for a stream that is not read, and kept of a session for resumption");
-  table.duration("--sse-keepalive", face.keepalive, "Between comments on a quiet stream");
+  table.duration("--sse-keepalive", face.keepalive, "Time between comments on a quiet stream");
   table.duration("--sse-idle", "off",
                  "End a stream opened by GET after only comments for this long; 0: off",
                  [&face](std::chrono::milliseconds given) { face.sse_idle = given; });

@@ -79,7 +79,7 @@ void add_job_options(OptionTable& table, Options& options) {
   table.size("--jobs-bytes", options.jobs.limits.bytes, "Bytes of jobs kept, answers included");
   table.duration("--job-ttl", options.jobs.limits.ttl,
                  "How long a job is kept after its end, and a question about one waits");
-  table.flag("jobs-shared", options.jobs.shared, "Every user sees all jobs, and not only its own");
+  table.flag("jobs-shared", options.jobs.shared, "Every user sees all jobs, not only its own");
 }
 
 void resolve_job_options(Options& options) {
@@ -102,7 +102,7 @@ void add_running_options(OptionTable& table, Options& options, RawOptions& raw) 
                "What is logged on stderr");
   table.choice("--log-format", options.log.format,
                {{"text", LogFormat::text}, {"json", LogFormat::json}},
-               "How: a line, or an object a line");
+               "Lines of text, or JSON objects");
   table.flag("log-bodies", options.log.bodies,
              "At debug level log messages too, including their secrets");
   table.flag(
@@ -111,7 +111,7 @@ void add_running_options(OptionTable& table, Options& options, RawOptions& raw) 
   table.text("--state-dir", options.state.folder, "DIR",
              "Keep notifications and the session there, for the next daemon");
   table.choice("--sync", options.state.sync, {{"process", Sync::process}, {"power", Sync::power}},
-               "What that survives: the end of the process, or the loss of power as well");
+               "What the state survives: the end of the process, or also a loss of power");
   table.choice("--at-end", options.state.keep_session, {{"keep", true}, {"end", false}},
                "With a state directory, at an orderly end: the session is left open at the server, "
                "or ended");

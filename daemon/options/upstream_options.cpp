@@ -82,7 +82,7 @@ void add_upstream_options(OptionTable& table, Options& options, RawOptions& raw)
   table.flag("server-stream", http.server_stream,
              "Keep the GET stream open for the server's notifications");
   table.count("--stream-retries", http.stream_retries,
-              "Tries in a row to open that stream; 0: none", 0, "unlimited");
+              "Consecutive tries to open that stream; 0: none", 0, "unlimited");
   table.size("--max-frame", options.clients.max_frame, "The longest message, in either direction");
 }
 
