@@ -1,7 +1,7 @@
 """kubernetes.yaml for podman, which knows no native sidecars: the sidecar becomes a container like the agent,
 the group of fsGroup is given by hand, empty volumes are folders below FOLDER prepared as fsGroup does it (podman gives
-its own to whichever container mounts it first), and the secret's text is written as Base64. Everything else is as it
-stands.
+its own to whichever container mounts it first), the secret's text is written as Base64, and no ports are declared, which
+podman refuses in the host's network. Everything else is as it stands.
 
     as_podman_pod.py FILE URL FOLDER
 """
@@ -25,6 +25,8 @@ def main(path, url, folder):
             if variable["name"] == "MCP_SERVER_URL":
                 variable["value"] = url
     pod["containers"] = sidecars + pod["containers"]
+    for container in pod["containers"]:
+        container.pop("ports", None)
     for secret in (document for document in documents if document["kind"] == "Secret"):
         text = secret.pop("stringData")
         secret["data"] = {name: base64.b64encode(value.encode()).decode() for name, value in text.items()}
