@@ -28,12 +28,10 @@ constexpr Option rows[] = {
     general("--no-start", &Options::no_start, "with these: use a running daemon only"),
     general(
         "--peer UID", &Options::peer,
-        "another user that may serve a socket in a folder that others can write: the daemon's uid, or "
-        "any. Otherwise only root, you and the folder's owner. Default: MCP_NC_PEER"),
+        "the daemon's uid, or any: also trusted to serve a socket in a folder that others can write. Otherwise only root, you and the folder's owner. Default: MCP_NC_PEER"),
     general(
         "-w, --timeout TIME", &Options::timeout,
-        "give up after this time (exit 124); as a relay: after this time without data since stdin's "
-        "end. 0 = never (default)"),
+        "give up after this time (exit 124); as a relay: after this time without data once stdin ends. 0 = never (default)"),
     general("--wait TIME", &Options::wait, "wait this long for a socket that does not exist yet"),
     general("-h, --help", &Options::help, "this text; after a command, its help"),
     general("-V, --version", &Options::version, "the version"),
@@ -49,8 +47,7 @@ constexpr Option rows[] = {
         "print at most N bytes; the whole output goes to a file, which is named"),
     own("--names", &Options::names,
         "tools, prompts, resources, templates, jobs, tasks, skills, servers: only the names (URIs, "
-        "ids), one per line, those of tools from the daemon's cache; tools NAME: its arguments as "
-        "typed"),
+        "ids), one per line, tools from the daemon's cache; tools NAME: its arguments, ready to type"),
     own("--brief", &Options::brief, "tools: one line each; the default from 21 tools on"),
     own("--full", &Options::full, "tools: with their parameters, however many they are"),
     own("--types", &Options::types, "tools: as TypeScript declarations, for a compiled client"),
@@ -105,7 +102,7 @@ constexpr HelpEntry exit_code_rows[] = {
     {"4", "the daemon cannot reach or use the upstream server"},
     {"75", "the call continues as a job, or a job asks something"},
     {"124", "timed out"},
-    {"130, 143", "interrupted (the request is cancelled; a job that wait waits for is not)"},
+    {"130, 143", "interrupted (cancels the request, but not a job that wait awaits)"},
 };
 
 }  // namespace

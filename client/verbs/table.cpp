@@ -19,7 +19,7 @@ MakeParams check_jobs, check_job, job_params_of;
 namespace {
 
 constexpr HelpEntry call_words[] = {
-    {"key=value", "a value by the tool's schema; k=a k=b: a list, a.b=c: an object"},
+    {"key=value", "a value per the tool's schema; k=a k=b: a list, a.b=c: an object"},
     {"key:=json", "any JSON value, as count:=3 or list:='[1,2]'"},
     {"key:@FILE", "a text from a file (- is stdin); key:=@FILE: JSON from a file"},
     {"'{...}'", "an object of arguments; key=value overrides its members"},
@@ -38,12 +38,12 @@ constexpr Verb rows[] = {
      .traits = opens_session},
     {.form = "call NAME [ARGUMENT...]",
      .options = "keep max-bytes field save raw detach detach-after key root task",
-     .help = "calls a tool and prints its content\n"
-             "The arguments are checked by the tool's input schema before anything is sent (exit "
-             "status 2). A tool that reports a failure is exit status 1.\n\n"
-             "mcp-nc call search query=\"lost sessions\" limit=3\n"
-             "mcp-nc call search query=x tags=a tags=b filter.year=1999\n"
-             "mcp-nc call put path=a.txt content:@notes.txt",
+     .help =
+         "calls a tool and prints its content\n"
+         "The arguments are checked against the tool's input schema before anything is sent (exit status 2). A tool that reports failure gives exit status 1.\n\n"
+         "mcp-nc call search query=\"lost sessions\" limit=3\n"
+         "mcp-nc call search query=x tags=a tags=b filter.year=1999\n"
+         "mcp-nc call put path=a.txt content:@notes.txt",
      .handler = call,
      .traits = opens_session | takes_notifications | takes_words,
      .words = call_words},
@@ -105,7 +105,7 @@ constexpr Verb rows[] = {
     {.form = "status",
      .options = "keep ready metrics watch",
      .help = "the daemon's state\n"
-             "It takes no notification. Exit status 0 whenever the daemon answers.\n\n"
+             "Leaves notifications waiting. Without --ready, exit 0 if the daemon answers.\n\n"
              "mcp-nc status\nmcp-nc status --watch\nmcp-nc status --ready -w 2s",
      .handler = show_status},
     {.form = "whoami",
@@ -229,7 +229,7 @@ constexpr Verb rows[] = {
      .options = "cancel device open",
      .help = "logs in at the server, in a browser\n"
              "Prints the address to open in a browser on stdout, and waits until the login is "
-             "over. The browser's final address may be pasted. An interrupt ends the "
+             "over. Pasting the browser's final address also works. An interrupt ends the "
              "wait, not the login. Exit status 1 if it is refused, 124 if it is not completed in "
              "time.\n\n"
              "mcp-nc login\nmcp-nc login --device",
@@ -299,7 +299,7 @@ constexpr Verb rows[] = {
      .traits = about_server},
     {.form = "shell",
      .help =
-         "commands typed line by line, for the same server\n"
+         "commands typed line by line, for one server\n"
          "Each line is a command with its arguments, without mcp-nc before it; exit, or the end "
          "of the input, ends the shell. Options before shell apply to each line. If the input "
          "is not a terminal, the exit status is that of the last line.\n\n"

@@ -111,10 +111,9 @@ void add_client_options(OptionTable& table, Options& options, RawOptions& raw) {
       {{"cancel", Orphans::cancel}, {"finish", Orphans::finish}, {"keep", Orphans::keep}},
       "Requests of a client that has left: cancelled at the server, completed, or kept as jobs");
   table.duration("--park-requests", options.router.park_requests,
-                 "How long a request of the server waits for a client");
+                 "How long a request from the server waits for a client");
   table.duration("--input-wait", options.router.input_wait,
-                 "How long a call in whose result the server has asked something waits for the "
-                 "answers");
+                 "How long a call waits for answers if its result asks something");
   table.flag("control", options.router.control,
              "Answer bridge/* requests instead of forwarding them");
 }
@@ -192,7 +191,7 @@ void add_http_frontend_options(OptionTable& table, Options& options) {
                            "Streams opened by GET at a time", 1, "256");
   table.duration("--http-session-idle", face.session_idle, "How long an unused session is kept");
   table.size("--http-stream-buffer", face.stream_buffer,
-             "Bytes queued for a stream that is not read, and kept of a session for resumption");
+             "Bytes queued for an unread stream, and kept per session for resumption");
   table.duration("--sse-keepalive", face.keepalive, "Time between comments on a quiet stream");
   table.duration("--sse-idle", "off",
                  "End a stream opened by GET after only comments for this long; 0: off",

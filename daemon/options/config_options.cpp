@@ -105,7 +105,7 @@ void add_config_options(OptionTable& table, RawOptions& raw) {
   table.group("Config file");
   table.text(
       "--config", raw.config, "FILE",
-      "The server is named by this file, as other tools write it: mcpServers, servers or inputs and tools");
+      "Another tool's file that names the server: with mcpServers, servers, or inputs and tools");
   table.text("--server", raw.server, "NAME", "The server to use, if the file has several");
   table.list("--input", "ID=VALUE", "The value of ${input:ID} in it",
              [&raw](const std::string& given) {

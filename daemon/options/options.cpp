@@ -46,7 +46,7 @@ std::string changed_for_good(const std::map<std::string, std::string>& before,
 }
 
 void name_options(OptionTable& table, Options& options, RawOptions& raw) {
-  table.plain_flag("-h, --help", raw.help, "This text");
+  table.plain_flag("-h, --help", raw.help, "Print help");
   table.plain_flag("--version", raw.version, "The version");
   table.plain_flag("--check", options.check, "Only check the options: exit 0 or 78");
   add_upstream_options(table, options, raw);
@@ -160,15 +160,15 @@ constexpr std::string_view introduction =
        mcp-bridged [OPTIONS] -- COMMAND [ARGUMENT...]
 
 Holds one MCP session to one upstream server and lets many short-lived local
-processes use it through a Unix socket, one JSON-RPC message a line. The server
-is at a URL, or is the COMMAND, run by the daemon. Server and clients may speak
-any revision of MCP from 2024-11-05 to 2026-07-28, each a different one.
+processes use it through a Unix socket, one JSON-RPC message per line. The
+server is at a URL, or is the COMMAND, run by the daemon. Server and clients may
+each speak any revision of MCP from 2024-11-05 to 2026-07-28.
 )";
 
 constexpr std::string_view conclusion = R"(
 MCP_SERVER_TOKEN is sent as the bearer token if no option names another one.
-Durations: a number with ms, s, m or h; sizes: a number with K, M or G. Flags
-win over the environment over --options-file over the default.
+Durations: a number with ms, s, m or h; sizes: a number with K, M or G.
+Precedence: flags, then the environment, --options-file, the default.
 )";
 
 }  // namespace

@@ -37,23 +37,22 @@ void add_session_options(OptionTable& table, Options& options, RawOptions& raw) 
   table.choice(
       "--handshake", options.router.handshake,
       {{"lazy", Handshake::lazy}, {"client", Handshake::client}, {"eager", Handshake::eager}},
-      "Who initializes: the first client or else the bridge; only a client; the bridge, at start");
+      "What opens the session: the first request; only a client; the daemon's start");
   table.choice(
       "--era", options.session.era,
       {{"auto", EraOption::automatic},
        {"legacy", EraOption::legacy},
        {"modern", EraOption::modern}},
-      "The eras that may be spoken with the upstream: with initialize (up to 2025-11-25), without "
-      "(2026-07-28), or both");
-  table.text("--client-capabilities", raw.client_capabilities, "JSON",
-             "Capabilities the bridge opens the session with (elicitation, if none are given); if "
-             "given, it always opens it itself");
+      "Allowed with the upstream: both eras; only with initialize (up to 2025-11-25); only without (2026-07-28)");
+  table.text(
+      "--client-capabilities", raw.client_capabilities, "JSON",
+      "Capabilities the bridge declares when it opens the session (default: elicitation); if given, it always opens the session");
   table.list(
       "--event", "NAME[=JSON]",
       "Keep a stream of these events open at a server of 2026-07-28; they go into the ring",
       [&options](const std::string& given) { options.session.events.push_back(event_of(given)); });
   table.duration("--connect-wait", options.session.connect_wait,
-                 "How long a frame waits for the session");
+                 "How long a message waits for the session");
   table.duration("--keepalive", options.session.keepalive,
                  "Ping the upstream after this long without a message; 0: never");
   table.duration("--grace", options.grace, "How long requests in flight may take at shutdown");
@@ -78,7 +77,7 @@ void add_job_options(OptionTable& table, Options& options) {
   table.count<std::size_t>("--jobs", options.jobs.limits.jobs, "Jobs kept", 1, "1000");
   table.size("--jobs-bytes", options.jobs.limits.bytes, "Bytes of jobs kept, answers included");
   table.duration("--job-ttl", options.jobs.limits.ttl,
-                 "How long a job is kept after its end, and a question about one waits");
+                 "How long an ended job is kept, and how long its question waits");
   table.flag("jobs-shared", options.jobs.shared, "Every user sees all jobs, not only its own");
 }
 

@@ -105,10 +105,10 @@ void add_trust_options(OptionTable& table, Options& options) {
              "The token endpoint; else it is discovered");
   table.text("--oauth-scope", auth.oauth.scope, "SCOPE",
              "The scope asked for; else what the server names");
-  table.parsed("--oauth-grant", "GRANT", "",
-               "authorization_code, device or client_credentials; else the last with a secret or "
-               "key, or a person logs in",
-               [&auth](const std::string& given) { auth.oauth.grant = grant_of(given); });
+  table.parsed(
+      "--oauth-grant", "GRANT", "",
+      "authorization_code, device or client_credentials; default: client_credentials with a secret or key, else a login",
+      [&auth](const std::string& given) { auth.oauth.grant = grant_of(given); });
   table.text("--oauth-client-metadata-url", auth.oauth.client_metadata_url, "URL",
              "The client's metadata document, where the server takes one as client id");
   table.text("--oauth-redirect", auth.oauth.redirect, "HOST:PORT",
