@@ -223,16 +223,27 @@ void Router::upstream_notification(Era side, std::optional<UpstreamId> origin, F
     }
   }
   if (frame.method == "notifications/tools/list_changed"sv) translator_.tools().forget();
-  if (side == Era::legacy && is_listened_to(frame)) return;
+  if (is_second_copy(side, frame)) return;
   std::string key = coalesce_key(frame);
   feed_.publish(std::move(frame.bytes), frame.method, std::move(key));
 }
 
-/// Until the legacy session is open, the modern one may send the same.
-bool Router::is_listened_to(const Frame& notification) const {
+/// While the first legacy session is being opened, the server may send a change in it, in the
+/// modern one, or in both: the n-th copy in one is the n-th in the other, and the earlier of the
+/// two fills the ring.
+bool Router::is_second_copy(Era side, const Frame& notification) {
   const Session& session = context_.session;
+  if (session.ring_source() == Era::legacy || !session.side(Era::legacy).is_trying()) {
+    modern_ahead_.clear();
+    return false;
+  }
   const SubscriptionFilter* const told = session.side(Era::modern).listened_to();
-  return session.ring_source() == Era::modern && told != nullptr && told->matches(notification);
+  if (told == nullptr || !told->matches(notification)) return false;
+  const int copy = side == Era::modern ? 1 : -1;
+  int& ahead = modern_ahead_[coalesce_key(notification)];
+  const bool is_second = ahead * copy < 0;
+  ahead += copy;
+  return is_second;
 }
 
 void Router::malformed_received(std::optional<UpstreamId> origin, std::string_view reason) {

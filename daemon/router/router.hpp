@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -198,7 +199,7 @@ class Router final : public ClientEvents, public SessionEvents {
   void publish_changes(const std::vector<std::string>& lists, const std::vector<std::string>& uris);
   void upstream_notification(Era side, std::optional<UpstreamId> origin, Frame frame);
   std::vector<std::string> subscriptions() const;
-  bool is_listened_to(const Frame& notification) const;
+  bool is_second_copy(Era side, const Frame& notification);
   void note_sides();
 
   // Events of RequestsInFlight about one of its requests; may start and end others.
@@ -240,6 +241,9 @@ class Router final : public ClientEvents, public SessionEvents {
   ControlRequests control_;
   std::function<void()> on_idle_;
   Era ring_source_ = Era::legacy;  ///< the era of the session when last checked
+  /// By their keys: how many more copies of a change came in the modern session than in the legacy
+  /// one. Only while that is being opened, and of changes that a listen names.
+  std::map<std::string, int> modern_ahead_;
   bool shutting_down_ = false;
 };
 

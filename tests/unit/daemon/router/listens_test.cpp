@@ -475,6 +475,47 @@ TEST_CASE("a client that did not read what the modern side told is told that it 
   CHECK(t.modern.lines.empty());  // once
 }
 
+TEST_CASE(
+    "a change while the legacy session is being opened fills the ring once, by either session") {
+  RouterFixture t;
+  t.upstream.modern_possible = true;
+  t.in_turn([&] { t.session.require(Era::modern); });
+  t.answer_probe();
+  t.advance(1s);
+  const UpstreamId listen = t.upstream.id_of("subscriptions/listen");
+  const auto in_modern = [&](std::string_view method, std::string_view params = "") {
+    t.upstream.say(
+        fmt::format(
+            R"({{"jsonrpc":"2.0","method":"{}","params":{{"_meta":{{"io.modelcontextprotocol/subscriptionId":{}}}{}}}}})",
+            method, value_of(listen), params),
+        listen);
+  };
+  const auto in_legacy = [&] {
+    t.upstream.say(fmt::format(R"({{"jsonrpc":"2.0","method":"{}"}})", changed));
+  };
+  const auto count = [&] { return value_of(t.feed.ring().newest()); };
+  in_modern("notifications/subscriptions/acknowledged",
+            R"(,"notifications":{"toolsListChanged":true})");
+  t.in_turn([&] { t.session.require(Era::legacy); });
+  REQUIRE_FALSE(t.session.is_open(Era::legacy));
+  in_legacy();
+  CHECK(count() == 1);
+  in_modern(changed);
+  CHECK(count() == 1);
+  in_modern(changed);
+  in_modern(changed);
+  CHECK(count() == 3);
+  in_legacy();
+  in_legacy();
+  CHECK(count() == 3);
+  in_legacy();  // its copy comes too late
+  CHECK(count() == 4);
+  t.let_it_open();
+  in_modern(changed);
+  in_legacy();
+  CHECK(count() == 5);
+}
+
 TEST_CASE("the bridge listens for itself only while there is no legacy session") {
   RouterFixture t;
   t.upstream.modern_possible = true;
