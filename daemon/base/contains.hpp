@@ -3,11 +3,16 @@
 #include <algorithm>
 #include <iterator>
 #include <string_view>
+#include <type_traits>
 
 namespace bridge {
 
+/// What has elements; a text has parts instead.
+template <class Range>
+concept HasElements = !std::is_convertible_v<const Range&, std::string_view>;
+
 /// Whether one of the elements equals the value.
-template <class Range, class Value>
+template <HasElements Range, class Value>
 bool contains(const Range& range, const Value& value) {
   return std::find(std::begin(range), std::end(range), value) != std::end(range);
 }
