@@ -23,7 +23,7 @@ const char* const kHelp =
   --unknown-session 404|400|400-sse   what a request of an unknown session gets
   --protocol-version V        the newest it negotiates, 2025-11-25
   --page-size N               tools on a page of tools/list, 0 is all
-  --keep-alive-timeout SEC    closes an idle connection after that long, 5
+  --keep-alive-timeout SEC    closes an idle connection after that long, 600
   --no-log                    keeps no request log
 
 Prints "listening on http://HOST:PORT/mcp". The same port has a control API for tests:

@@ -21,7 +21,7 @@ struct Options {
   bool unknown_session_as_events = false;  ///< the 400 as an event stream
   std::string protocol_version = "2025-11-25";
   int page_size = 0;
-  int keep_alive_seconds = 5;
+  int keep_alive_seconds = 600;
   bool log = true;
   bool help = false;
 };
