@@ -56,7 +56,6 @@ bool ReplayedState::take(std::uint32_t type, std::string_view payload) {
     case record::job_changed: return jobs.changed(payload);
     case record::job_forgotten: return jobs.forgotten(payload);
     case record::used_key: return jobs.key(payload);
-    case record::orphan: return replay_orphan(payload, orphans);
     case record::audited: {
       AuditRecord one;
       if (!read_payload(payload, one)) return false;
@@ -90,7 +89,6 @@ DaemonState::DaemonState(EventLoop& loop, const StateOptions& options, const Tar
       ring_(loop, state_log_, feed, [this] { return stream_position(); }),
       runner_(jobs),
       jobs_(loop, state_log_, jobs, session, upstream),
-      orphans_(state_log_, router, session, upstream),
       instance_(random_name()),
       replayed_(state_log_.now()) {
   read();
@@ -194,6 +192,7 @@ void DaemonState::session_continues(const std::string& instance) {
   ring_.begin();
   reserved_ids_ = replayed_.next_id;
   instance_ = instance;
+  jobs_.drop_calls(replayed_.jobs);
   replayed_ = ReplayedState(state_log_.now());
 }
 
@@ -206,19 +205,9 @@ void DaemonState::take_up_session() {
   LoggedSession record = std::exchange(replayed_.session, {});
   SavedSession& kept = record.session;
   kept.unanswered = std::exchange(replayed_.unanswered, {});
-  for (const UpstreamId id : replayed_.jobs.resumable_in(kept.number))
-    std::erase(kept.unanswered, id);
   JobReplay jobs = std::move(replayed_.jobs);
-  LoggedOrphans orphans = std::move(replayed_.orphans);
-  std::erase_if(orphans, [&](const auto& entry) {
-    const auto& ids = kept.unanswered;
-    return !router_.keeps_orphans() || !continues_ ||
-           std::find(ids.begin(), ids.end(), entry.first) == ids.end();
-  });
-  for (const auto& [id, orphan] : orphans) {
-    if (!orphan.answer.event_id.empty() && orphan.answer.session == kept.number)
-      std::erase(kept.unanswered, id);
-  }
+  if (!router_.keeps_orphans() || !continues_) jobs_.drop_calls(jobs);
+  for (const UpstreamId id : jobs.resumable_in(kept.number)) std::erase(kept.unanswered, id);
   if (audit_ != nullptr) {
     std::vector<AuditRecord> records;
     for (auto& [number, one] : replayed_.audited) records.push_back(std::move(one));
@@ -242,7 +231,6 @@ void DaemonState::take_up_session() {
       return found != nullptr && !is_end(found->state);
     });
   }
-  for (auto& [id, orphan] : orphans) jobs_.adopt(id, std::move(orphan));
   if (!continues_) state_log_.begin();
 }
 
@@ -253,7 +241,6 @@ void DaemonState::write() {
 
 void DaemonState::end_turn() {
   jobs_.note_streams();
-  orphans_.note_streams();
   note_audit();
   write();
 }
@@ -273,6 +260,7 @@ void DaemonState::end() {
 void DaemonState::note_changes() {
   ring_.note_changes();
   jobs_.note_changes();
+  jobs_.note_calls(router_);
   note_session();
   ring_.note_position();
   note_ids();
@@ -317,12 +305,8 @@ void DaemonState::note_ids() {
 
 /// Ended requests are recorded with the next new one: cancelling them would do no harm.
 void DaemonState::note_unanswered() {
-  if (is_ending_) return;
-  // A request that was answered must not become a job.
-  const bool is_exact = router_.keeps_orphans();
-  if (std::exchange(seen_id_, ids_.last()) == ids_.last() && !is_exact) return;
+  if (is_ending_ || std::exchange(seen_id_, ids_.last()) == ids_.last()) return;
   std::vector<UpstreamId> now = router_.unanswered();
-  if (is_exact) orphans_.note(now);
   if (now.empty() ? unanswered_.empty() : now == unanswered_) return;
   unanswered_ = std::move(now);
   state_log_.append(record::unanswered, unanswered_);
@@ -352,7 +336,7 @@ void DaemonState::say_head(LogWriter& out) {
   out.append(record::upstream_ids, now, reserved_ids_);
   if (!is_ending_) unanswered_ = router_.unanswered();
   out.append(record::unanswered, now, unanswered_);
-  orphans_.say_all(out);
+  jobs_.say_calls(out);
   if (audit_ != nullptr)
     audit_->each([&](const AuditRecord& one) { out.append(record::audited, now, one); });
 }

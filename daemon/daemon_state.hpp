@@ -40,7 +40,6 @@ struct ReplayedState {
   std::uint64_t next_id = 0;  ///< ids up to this may have been used upstream
   std::vector<UpstreamId> unanswered;
   JobReplay jobs;
-  LoggedOrphans orphans;
   std::map<std::uint64_t, AuditRecord> audited;  ///< without a line so far, by number
   bool ended_in_order = false;                   ///< the daemon that wrote last shut down in order
 
@@ -137,7 +136,6 @@ class DaemonState final : private StateSource {
   RingLog ring_;
   JobRunner& runner_;
   JobLog jobs_;
-  OrphanLog orphans_;
   AuditTrail* audit_ = nullptr;
   std::string instance_;
   ReplayedState replayed_;  ///< until it is restored

@@ -131,9 +131,11 @@ class JobRunner final : private JobCalls {
   /// cannot be resumed fails with `closed`, `unknown`; so does every one without `may_act`. Called
   /// before any client, and before requests of submitted jobs.
   void take_over(Job left, bool may_act = true);
-  /// A new job with an id of its own. `number`: from JobStore::next_number().
-  Job new_job(std::string method, const User& user, pid_t pid, std::string command,
-              JobNumber number);
+  /// Takes over a job without an id: a request that a client of an earlier daemon waited for. False
+  /// if there is no room.
+  bool adopt(Job left);
+  /// The job that a client's request in flight would become, without an id; nullopt: it cannot.
+  std::optional<Job> job_of(const Client& client, UpstreamId id, const Call& call);
   /// Jobs were restored: sets the time for forgetting them.
   void restored();
   /// The daemon is ending, and the next one takes over unfinished jobs.
@@ -168,6 +170,7 @@ class JobRunner final : private JobCalls {
   std::vector<JobNumber> jobs_to_ask(const Question& question) const override;
   std::unique_ptr<JobRequest> adopt(const Client& former, UpstreamId id, const Call& call) override;
 
+  Job new_job(std::string method, const Client& by, JobNumber number) const;
   void later(std::function<void()> action);
   JobRequest request_of(const Job& job, const Running& running) const;
   void send(Job& job, Running& running);

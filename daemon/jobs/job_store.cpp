@@ -236,7 +236,7 @@ bool JobStore::end(Job& job, JobState state, std::string response, bool delivere
   ++counts_.ended[static_cast<std::size_t>(state)];
   job.request = {};
   job.position = {};
-  job.peer.reset();
+  job.peer = {};
   changed(job, JobChange::outcome);
   return true;
 }

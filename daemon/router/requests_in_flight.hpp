@@ -172,6 +172,11 @@ class RequestsInFlight {
   }
   /// Whether a modern client's call is in flight that can be asked something.
   bool has_modern_call() const;
+  /// Whether --orphans keeps it as a job when its client leaves.
+  bool outlives_client_as_job(const Call& call) const {
+    return context_.options.orphans == Orphans::keep && call.era == Era::legacy &&
+           call.awaits_upstream();
+  }
   /// Whether it is a job's.
   bool is_job(UpstreamId id) const { return table_.owner(id) == client_of_jobs; }
   /// The session in which it was sent; nullopt: not in flight.

@@ -291,8 +291,7 @@ void RequestsInFlight::client_left(Client& client) {
       context_.session.withdraw_initialize(id);  // it continues, for the session
     } else if (!call.awaits_upstream()) {
       // The client that would answer has left, so the call is not carried out.
-    } else if (context_.options.orphans == Orphans::keep && call.era == Era::legacy &&
-               keep_orphan(id, call, client)) {
+    } else if (outlives_client_as_job(call) && keep_orphan(id, call, client)) {
       continue;
     } else if (context_.options.orphans == Orphans::finish && call.era == Era::legacy) {
       if (context_.audit != nullptr)

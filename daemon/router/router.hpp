@@ -160,13 +160,13 @@ class Router final : public ClientEvents, public SessionEvents {
   /// cancelled.
   std::vector<UpstreamId> unanswered() const;
   bool keeps_orphans() const { return options_.orphans == Orphans::keep; }
-  /// Visits the requests that would become jobs if their clients left now: id, client, method.
+  /// Visits the requests that would become jobs, if they can, when their clients leave: id, client,
+  /// call.
   template <class Visit>
   void each_orphan_to_be(Visit&& visit) const {
     in_flight_.each([&](UpstreamId id, const Call& call) {
       const Client* const client = clients_.find(call.client);
-      if (client == nullptr || client->is_bridge) return;
-      if (call.awaits_upstream() && call.era == Era::legacy) visit(id, *client, call.method);
+      if (client != nullptr && in_flight_.outlives_client_as_job(call)) visit(id, *client, call);
     });
   }
 

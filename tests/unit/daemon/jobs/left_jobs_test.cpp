@@ -29,6 +29,11 @@ struct LeftJobs : JobFixture {
     in_turn([&] { runner.take_over(std::move(left), may_act); });
     return id;
   }
+  bool adopt(const Job& left) {
+    bool is_adopted = false;
+    in_turn([&] { is_adopted = runner.adopt(left); });
+    return is_adopted;
+  }
   std::string response_of(const std::string& job) { return runner.store().find(job)->response; }
   bool failed_unknown(const std::string& job) {
     return state_of(job) == "failed" && contains(response_of(job), R"("kind":"closed")") &&
@@ -98,6 +103,23 @@ TEST_CASE("what is asked on that stream is answered as ever") {
   FakeClient& client = t.connect();
   t.bridge(client, "answer", fmt::format(R"({{"job":"{}","result":{{"a":1}}}})", job));
   CHECK(t.responses() == Lines{R"({"jsonrpc":"2.0","id":"q","result":{"a":1}})"});
+}
+
+TEST_CASE("a request of a client becomes a job with an id, if there is room") {
+  JobOptions options;
+  options.limits.jobs = 1;
+  LeftJobs t(options);
+  Job left = left_job(4);
+  left.id.clear();
+  left.position = {true, UpstreamId{77}, t.session.number(), "event", 0, {}, {}, {}};
+  CHECK(t.adopt(left));
+  const Job& job = *t.runner.store().find(JobNumber{4});
+  CHECK(job.id.size() == 32);
+  CHECK(t.upstream.sent.front().resumes_after == "event");
+  left.number = JobNumber{5};
+  CHECK_FALSE(t.adopt(left));
+  t.upstream.answer(UpstreamId{77}, R"({"x":1})");
+  CHECK(job.state == JobState::completed);
 }
 
 TEST_CASE("a task is asked about again") {
