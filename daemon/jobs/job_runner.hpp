@@ -56,9 +56,8 @@ class JobRunner final : private JobCalls {
     friend constexpr Stage last_of(Stage) { return Stage::pausing; }
 
     Stage stage = Stage::waiting;
-    bool for_client = false;  ///< see JobRequest
-    bool was_left =
-        false;  ///< taken over from an earlier daemon: retried until the upstream is reachable
+    bool for_client = false;        ///< see JobRequest
+    bool was_left = false;          ///< by an earlier daemon: retried while the upstream is away
     SteadyTime since{};             ///< start of the current stage, working or asking
     SteadyTime::duration worked{};  ///< before `since`
     std::unique_ptr<Task> task;     ///< its task at the server, if any

@@ -131,7 +131,7 @@ void JobWaiters::tell(All::iterator at) {
   if (waits && !at->second.is_due) return;
   if (client != nullptr && client->channel.congested()) return;
   if (job != nullptr && is_end(job->state) && client != nullptr) {
-    runner_.store().note_collected(*job);
+    job->collected = true;
     if (!at->second.keep) collected_.push_back(job->number);
   }
   const auto node = all_.extract(at);
