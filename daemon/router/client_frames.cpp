@@ -18,6 +18,8 @@
 #include "mcp/request_meta.hpp"
 
 namespace bridge {
+
+using namespace std::string_view_literals;
 namespace {
 
 constexpr std::chrono::seconds handing_over_time{30};
@@ -122,7 +124,6 @@ bool ClientNotifications::expire() {
                      [](const OrphanedQueue& queue) { return !queue.under_way; });
 }
 
-using namespace std::string_view_literals;
 namespace {
 
 /// What a legacy server may ask about a modern client's request, besides elicitation.
@@ -504,8 +505,6 @@ std::size_t ClientFrames::waiting() const {
 
 // Clients' requests that the bridge answers itself.
 
-using namespace std::string_view_literals;
-
 /// A listen's id identifies its notifications to the client, until the listen ends.
 bool ClientFrames::takes_id_of_listen(const Client& client, const Frame& request) const {
   const std::string_view id = request.text(request.id);
@@ -559,8 +558,6 @@ void ClientFrames::refuse(Caller& caller, const Frame& refused, const Failure& f
 }
 
 // Clients' frames without a session: which ones open it, how long they wait, and how they end.
-
-using namespace std::string_view_literals;
 
 /// Only a request opens a session; a notification waits for it.
 bool ClientFrames::start_without_session(Caller& caller) {

@@ -246,9 +246,8 @@ class ClientFrames {
   std::array<SteadyTime, 2> not_open_since_;
   std::uint64_t unserved_ = 0;  ///< requests that failed since the last session
   DeadlineTimer expiry_;
-  std::vector<ClientId>
-      unrecorded_;      ///< with --audit-required: clients whose frames arrived in this turn
-  Deferred recording_;  ///< records them with one write, then starts them
+  std::vector<ClientId> unrecorded_;  ///< --audit-required: whose frames arrived in this turn
+  Deferred recording_;                ///< records them with one write, then starts them
 };
 
 }  // namespace bridge

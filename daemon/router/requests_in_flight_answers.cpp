@@ -126,8 +126,8 @@ bool RequestsInFlight::deliver(UpstreamId origin, Frame& notification) {
   Call* const call = table_.find(origin);
   if (call == nullptr) {
     Client* const client = context_.clients.find(table_.owner(origin));
-    if (client != nullptr)
-      client->channel.send(std::move(notification.bytes));  // after the response
+    // After the response.
+    if (client != nullptr) client->channel.send(std::move(notification.bytes));
     return client != nullptr;
   }
   if (call->is_suspended()) {
@@ -235,7 +235,6 @@ bool RequestsInFlight::end(UpstreamId id, Ending& ending) {
 
 // Requests ended by the bridge or their clients, and how they wait.
 
-using namespace std::string_view_literals;
 namespace {
 
 /// The pause before checking `initialize` again while the session is being opened.

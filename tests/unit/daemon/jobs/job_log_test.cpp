@@ -211,7 +211,8 @@ TEST_CASE("what the records of jobs and keys take is known") {
   CHECK(t.jobs.saved_bytes() > 0);  // for its key
 }
 
-TEST_CASE("with --orphans keep a client's request is in the log, without an id, until it has ended") {
+TEST_CASE(
+    "with --orphans keep a client's request is in the log, without an id, until it has ended") {
   RouterOptions options;
   options.orphans = Orphans::keep;
   JobsInLog t(options);
