@@ -95,17 +95,17 @@ class JobWaiters {
 
   void ask_no_more(All::iterator at);
   void tell(All::iterator at);
+  void tell_now(All::iterator at);
   void tell_due();
   void forget_collected();
-  void erase(All::iterator at);
   template <class Select>
   std::vector<All::iterator> select(Select&& is_one);
+  std::vector<All::iterator> of(const Client& client);
 
   EventLoop& loop_;
   JobRunner& runner_;
   const Clients& clients_;
-  All all_;  ///< by job
-  std::map<ClientId, std::size_t> of_client_;
+  All all_;                           ///< by job
   std::vector<JobNumber> collected_;  ///< to be forgotten once all waiting clients were answered
   DeadlineTimer clock_;
 };
