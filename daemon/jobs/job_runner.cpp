@@ -246,7 +246,11 @@ void JobRunner::job_request_ended(const JobRequest& request, End end) {
 
 void JobRunner::request_ended(Job& job, Running& running, End&& end) {
   if (auto* const response = std::get_if<Frame>(&end)) {
-    response_came(job, running, std::move(*response));
+    if (running.task != nullptr) {
+      task_answered(job, running, std::move(*response));
+    } else if (!begins_task(job, running, *response)) {
+      end_with(job, std::move(*response));
+    }
     return;
   }
   const auto* const failure = std::get_if<Failure>(&end);
@@ -261,14 +265,6 @@ void JobRunner::request_ended(Job& job, Running& running, End&& end) {
     pause(running, running.pause);
   } else if (!tries_again(job, running, *failure)) {
     fail(job, *failure);
-  }
-}
-
-void JobRunner::response_came(Job& job, Running& running, Frame&& response) {
-  if (running.task != nullptr) {
-    task_answered(job, running, std::move(response));
-  } else if (!begins_task(job, running, response)) {
-    end_with(job, std::move(response));
   }
 }
 
@@ -295,19 +291,15 @@ void JobRunner::end_with(Job& job, Frame response) {
 void JobRunner::job_notified(JobNumber number, Frame notification) {
   later([this, number, frame = std::move(notification)] {
     Job* const job = store_.find(number);
-    if (!has_ended(job)) told(*job, frame);
+    if (has_ended(job)) return;
+    if (frame.method != "notifications/progress") {
+      waiters_->job_notified(*job, frame);
+      return;
+    }
+    const std::string params = without_progress_token(std::string(frame.text(frame.params)));
+    store_.set_progress(*job, params);
+    waiters_->job_progress(*job, params);
   });
-}
-
-void JobRunner::told(Job& job, const Frame& notification) {
-  if (notification.method != "notifications/progress") {
-    waiters_->job_notified(job, notification);
-    return;
-  }
-  const std::string params =
-      without_progress_token(std::string(notification.text(notification.params)));
-  store_.set_progress(job, params);
-  waiters_->job_progress(job, params);
 }
 
 // How jobs end, and when.

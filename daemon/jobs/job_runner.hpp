@@ -101,9 +101,7 @@ class JobRunner final : private JobCalls {
   /// SIGHUP: applies new timeouts.
   void reconfigure(const JobOptions& options);
 
-  /// Takes a token of the user's rate before a submission. Returns the refusal if there is none.
-  std::optional<Failure> take_token(const Client& by) { return router_.take_token(by); }
-  bool has_token(const Client& by) const { return router_.permissions().has_token(by); }
+  Permissions& permissions() { return router_.permissions(); }
   /// Null if there is no room. `by`: the submitter.
   Job* submit(SubmittedRequest request, JobNumber number, const Client& by);
   /// REQUIRES: the job has not ended.
@@ -174,10 +172,8 @@ class JobRunner final : private JobCalls {
   JobRequest request_of(const Job& job, const Running& running) const;
   void send(Job& job, Running& running);
   void request_ended(Job& job, Running& running, End&& end);
-  void response_came(Job& job, Running& running, Frame&& response);
   bool tries_again(const Job& job, Running& running, const Failure& failure);
   void end_with(Job& job, Frame response);
-  void told(Job& job, const Frame& notification);
   void look_at_questions(JobNumber number);
   void set_asked(const Job& job, Running& running, bool is_asked);
   void keep_question(Job& job, const Question& question);

@@ -204,14 +204,14 @@ class RequestsInFlight {
   void await_resumed(Caller& caller, WaitingFrame&& waiting);
   static bool is_modern_call(const Call& call);
   void found_undeclared(const ModernRequest& failed);
-  void refuse_unsendable(UpstreamId id, std::string_view header);
-  std::string send(UpstreamId id, const Call& call, Frame&& frame, const Caller* caller);
+  bool send(UpstreamId id, const Call& call, Frame&& frame, const Caller* caller);
   void give_up(const std::vector<UpstreamId>& ids, const Failure& failure, std::string_view reason,
                bool keeps_jobs = false);
   Call* rename(UpstreamId former, UpstreamId next);
   TakenCall take(UpstreamId id);
   void end_unanswered(UpstreamId id, Outcome outcome);
   void fail(UpstreamId id, const Call& ended, const Failure& failure);
+  void end_failed(UpstreamId id, const Call& ended, const Failure& failure);
   bool keep_orphan(UpstreamId id, Call& call, const Client& former);
   void tell(const Call& call, Frame&& notification);
 

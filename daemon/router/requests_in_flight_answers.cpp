@@ -226,10 +226,7 @@ bool RequestsInFlight::end(UpstreamId id, Ending& ending) {
       ended->kind == Call::Kind::forwarded) {
     context_.upstream.cancel(id, ended->side, "timeout");
   }
-  if (context_.clients.caller_of(*ended) != nullptr)
-    context_.request_log.failed(id, *ended, failure);
-  fail(id, *ended, failure);
-  router_.request_ended(*ended);
+  end_failed(id, *ended, failure);
   return true;
 }
 
@@ -243,12 +240,13 @@ constexpr std::chrono::milliseconds look_again{500};
 }  // namespace
 
 void RequestsInFlight::give_up(UpstreamId id, const Failure& failure) {
-  const auto ended = take(id);
-  if (!ended) return;
-  if (context_.clients.caller_of(*ended) != nullptr)
-    context_.request_log.failed(id, *ended, failure);
-  fail(id, *ended, failure);
-  router_.request_ended(*ended);
+  if (const auto ended = take(id)) end_failed(id, *ended, failure);
+}
+
+void RequestsInFlight::end_failed(UpstreamId id, const Call& ended, const Failure& failure) {
+  if (context_.clients.caller_of(ended) != nullptr) context_.request_log.failed(id, ended, failure);
+  fail(id, ended, failure);
+  router_.request_ended(ended);
 }
 
 void RequestsInFlight::cancel(Caller& caller, std::string_view raw_id,
@@ -336,9 +334,7 @@ std::optional<SteadyTime> RequestsInFlight::expire_initialize(const Failure& fai
       continue;
     }
     context_.session.withdraw_initialize(id);
-    const auto ended = take(id);
-    fail(id, *ended, failure);
-    router_.request_ended(*ended);
+    give_up(id, failure);
   }
   return next;
 }

@@ -49,16 +49,8 @@ class Router final : public ClientEvents, public SessionEvents {
   /// Replaces the policy; null: everything is allowed. `tells`: clients are notified that the lists
   /// have changed.
   void take_policy(std::shared_ptr<const PolicyFile> policy, bool tells);
+  Permissions& permissions() { return permissions_; }
   const Permissions& permissions() const { return permissions_; }
-  /// Why the client may not see this tool; nullopt: it may.
-  std::optional<Failure> refusal_of_tool(const Client& client, std::string_view name,
-                                         const ToolList& tools) {
-    return permissions_.refusal_of_tool(client, name, tools);
-  }
-  /// Takes a token of the client's user for a submitted job. Returns the refusal if there is none.
-  std::optional<Failure> take_token(const Client& client) {
-    return permissions_.take_token(client);
-  }
   /// Why this control request may not ask the server, by audit and rate; nullopt: it may. Takes a
   /// token.
   std::optional<Failure> refusal_to_ask(const Client& client, std::string_view raw_id);
