@@ -79,6 +79,7 @@ struct JobsInLog final : JobFixture, StateSource {
       CHECK(read.progress == job.progress);
       CHECK(read.response == job.response);
       CHECK(read.holds_key == job.holds_key);
+      CHECK(read.peer.uid == job.peer.uid);
       CHECK(read.position.started == (job.state == JobState::working));
       ++found;
       return true;
@@ -141,25 +142,6 @@ TEST_CASE("what is read is what there was") {
   REQUIRE(replay.keys().size() == 1);
   CHECK(replay.keys().front().second.key == "l");
   CHECK(replay.keys().front().second.job == forgotten);
-}
-
-TEST_CASE("who has submitted a job is in the log, also in one that is written anew") {
-  JobsInLog t;
-  const uid_t uid = t.client.identity().uid;
-  t.submit(t.client, "a");
-  t.submit(t.client, "b");
-  t.answer_call("b");
-  t.write();
-  for (const bool anew : {false, true}) {
-    if (anew) {
-      t.let_it_be_written_anew();
-      t.write_to_the_end();
-    }
-    JobReplay replay = t.read();
-    const Job& works = replay.jobs().begin()->second;
-    CHECK(works.peer.uid == uid);
-    CHECK(replay.jobs().rbegin()->second.peer.uid == 0);  // it has ended
-  }
 }
 
 TEST_CASE("a log that is written anew while jobs change has all of them as they are then") {
