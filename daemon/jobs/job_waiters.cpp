@@ -55,20 +55,21 @@ bool JobWaiters::has_room_for(const Client& client) const {
 
 void JobWaiters::add(const Client& client, const Frame& request, Job& job, const Collect& collect,
                      Control::Reply reply) {
-  WaitingCollect collector;
+  WaitingCollect collector{collect};
   collector.client = client.id();
   collector.request_id = request.text(request.id);
   collector.progress_token = request.text(request.progress_token);
   collector.is_modern = request.is_modern();
-  collector.keep = collect.keep;
-  collector.answers = collect.answers;
-  collector.delivers = collect.delivers;
   collector.until = collect.delivers ? SteadyTime::max() : loop_.now() + collect.wait;
   collector.is_due = !collect.delivers && collect.wait.count() == 0;
   collector.reply = std::move(reply);
   if (!collect.delivers) clock_.set_at_latest(collector.until);
-  const auto added = all_.emplace(job.number, std::move(collector));
-  runner_.waiters_changed(job.number);
+  add(job.number, std::move(collector));
+}
+
+void JobWaiters::add(JobNumber job, WaitingCollect collector) {
+  const auto added = all_.emplace(job, std::move(collector));
+  runner_.waiters_changed(job);
   tell(added);
   forget_collected();
 }
@@ -224,16 +225,13 @@ std::vector<JobWaiters::Delivery> JobWaiters::save() const {
 }
 
 void JobWaiters::restore(Delivery saved, Control::Reply reply) {
-  WaitingCollect collector;
+  WaitingCollect collector{{.delivers = true}};
   collector.client = saved.client;
   collector.request_id = std::move(saved.request_id);
   collector.progress_token = std::move(saved.progress_token);
-  collector.delivers = true;
   collector.until = SteadyTime::max();
   collector.reply = std::move(reply);
-  const auto added = all_.emplace(saved.job, std::move(collector));
-  runner_.waiters_changed(saved.job);
-  tell(added);
+  add(saved.job, std::move(collector));
 }
 
 }  // namespace bridge

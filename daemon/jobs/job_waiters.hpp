@@ -78,21 +78,19 @@ class JobWaiters {
   std::vector<JobWaiter> waiters_for(JobNumber number) const;
 
  private:
-  struct WaitingCollect {
+  struct WaitingCollect : Collect {
     ClientId client{};
-    std::string request_id;      ///< raw JSON
-    std::string progress_token;  ///< raw JSON; empty: none
+    std::string request_id{};      ///< raw JSON
+    std::string progress_token{};  ///< raw JSON; empty: none
     bool is_modern = false;
-    bool keep = true;
-    bool answers = false;
-    bool delivers = false;
     bool may_be_asked = true;
     bool is_due = false;  ///< answered as soon as its queue has room, whatever the job's state
     SteadyTime until{};
-    Control::Reply reply;
+    Control::Reply reply{};
   };
   using All = std::multimap<JobNumber, WaitingCollect>;
 
+  void add(JobNumber job, WaitingCollect collector);
   void ask_no_more(All::iterator at);
   void tell(All::iterator at);
   void tell_now(All::iterator at);
