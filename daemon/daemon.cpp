@@ -318,8 +318,7 @@ Activity Daemon::activity() const {
   const JobStore& jobs = jobs_.store();
   Activity now;
   now.is_busy = ending_ || router_.in_flight() > 0 || router_.queued() > 0 ||
-                router_.parked() > 0 || jobs.in_state(JobState::working) > 0 ||
-                jobs.in_state(JobState::input_required) > 0 ||
+                router_.parked() > 0 || jobs.unfinished() > 0 ||
                 std::any_of(clients.begin(), clients.end(), [](const auto& entry) {
                   const Client& client = *entry.second;
                   return !client.channel.idle();

@@ -56,7 +56,6 @@ bool ReplayedState::take(std::uint32_t type, std::string_view payload) {
     case record::job_changed: return jobs.changed(payload);
     case record::job_forgotten: return jobs.forgotten(payload);
     case record::used_key: return jobs.key(payload);
-    case record::orphan: return replay_orphan(payload, orphans);
     case record::audited: {
       AuditRecord one;
       if (!read_payload(payload, one)) return false;
@@ -73,24 +72,82 @@ bool ReplayedState::take(std::uint32_t type, std::string_view payload) {
   }
 }
 
+std::optional<SessionReference> SessionLog::reference() const {
+  return session_.has_session() ? upstream_.session_reference() : std::nullopt;
+}
+
+void SessionLog::note() {
+  const auto now_referred = reference();
+  const bool same_id =
+      now_referred.has_value() == id_.has_value() && (!now_referred || now_referred->id == *id_);
+  if (same_id && session_.counts().opened == opened_ && router_.settings_revision() == revision_)
+    return;
+  state_log_.append(record::session, now());
+}
+
+void SessionLog::say(LogWriter& out) { out.append(record::session, state_log_.now(), now()); }
+
+LoggedSession SessionLog::now() {
+  opened_ = session_.counts().opened;
+  revision_ = router_.settings_revision();
+  id_.reset();
+  if (const auto now_referred = reference()) id_.emplace(now_referred->id);
+  LoggedSession record{session_.save(), id_};
+  bytes_ = Archive::measure(Archive::Kind::disk, record);
+  return record;
+}
+
+StreamPosition SessionLog::position() const {
+  const auto now_referred = reference();
+  if (!now_referred || now_referred->last_event_id.empty() ||
+      now_referred->last_event_id.size() > longest_event_id)
+    return {};
+  return {session_.number(), std::string(now_referred->last_event_id)};
+}
+
+void UpstreamIdLog::note() {
+  const std::uint64_t last = value_of(ids_.last());
+  if (last + id_block / 2 > reserved_) {
+    reserved_ = last + id_block;
+    state_log_.append(record::upstream_ids, reserved_);
+  }
+  if (has_ended_ || std::exchange(seen_, ids_.last()) == ids_.last()) return;
+  std::vector<UpstreamId> now = router_.unanswered();
+  if (now == unanswered_) return;
+  unanswered_ = std::move(now);
+  state_log_.append(record::unanswered, unanswered_);
+}
+
+void UpstreamIdLog::say(LogWriter& out) {
+  reserved_ = value_of(ids_.last()) + id_block;
+  out.append(record::upstream_ids, state_log_.now(), reserved_);
+  if (!has_ended_) unanswered_ = router_.unanswered();
+  out.append(record::unanswered, state_log_.now(), unanswered_);
+}
+
+/// Requests that have ended meanwhile are not cancelled.
+void UpstreamIdLog::end() {
+  seen_ = {};
+  note();
+  has_ended_ = true;
+}
+
 DaemonState::DaemonState(EventLoop& loop, const StateOptions& options, const TargetHash& target,
                          NotificationFeed& feed, UpstreamIdSource& ids, Session& session,
                          Router& router, Upstream& upstream, JobRunner& jobs, Log& log)
-    : loop_(loop),
-      options_(options),
+    : keep_session_(options.keep_session),
       target_(target),
       feed_(feed),
-      ids_(ids),
       session_(session),
       router_(router),
-      upstream_(upstream),
       log_(log),
       folder_(options.folder),
       state_log_(loop, folder_, target, options.sync, *this, log),
-      ring_(loop, state_log_, feed, [this] { return stream_position(); }),
+      session_log_(state_log_, session, router, upstream),
+      ids_(state_log_, ids, router),
+      ring_(loop, state_log_, feed, [this] { return session_log_.position(); }),
       runner_(jobs),
       jobs_(loop, state_log_, jobs, session, upstream),
-      orphans_(state_log_, router, session, upstream),
       instance_(random_name()),
       replayed_(state_log_.now()) {
   read();
@@ -159,9 +216,9 @@ void DaemonState::move_aside(const std::string& name, const char* kind, const ch
 
 void DaemonState::restore_ring() {
   Ring& ring = feed_.ring();
-  ring.restore(replayed_.ring.take(), loop_.wall_time());
+  ring.restore(replayed_.ring.take(), state_log_.now().wall);
   ring_.begin();
-  reserved_ids_ = replayed_.next_id;
+  ids_.begin(replayed_.next_id);
   replayed_.session.session.ids = UpstreamIdSource(static_cast<UpstreamId>(replayed_.next_id));
   if (ring.size() > 0) {
     log_.event(LogLevel::info, "state read",
@@ -192,8 +249,9 @@ void DaemonState::report_previous(const RestoredJobs& jobs) {
 
 void DaemonState::session_continues(const std::string& instance) {
   ring_.begin();
-  reserved_ids_ = replayed_.next_id;
+  ids_.begin(replayed_.next_id);
   instance_ = instance;
+  jobs_.drop_calls(replayed_.jobs);
   replayed_ = ReplayedState(state_log_.now());
 }
 
@@ -206,19 +264,9 @@ void DaemonState::take_up_session() {
   LoggedSession record = std::exchange(replayed_.session, {});
   SavedSession& kept = record.session;
   kept.unanswered = std::exchange(replayed_.unanswered, {});
-  for (const UpstreamId id : replayed_.jobs.resumable_in(kept.number))
-    std::erase(kept.unanswered, id);
   JobReplay jobs = std::move(replayed_.jobs);
-  LoggedOrphans orphans = std::move(replayed_.orphans);
-  std::erase_if(orphans, [&](const auto& entry) {
-    const auto& ids = kept.unanswered;
-    return !router_.keeps_orphans() || !continues_ ||
-           std::find(ids.begin(), ids.end(), entry.first) == ids.end();
-  });
-  for (const auto& [id, orphan] : orphans) {
-    if (!orphan.answer.event_id.empty() && orphan.answer.session == kept.number)
-      std::erase(kept.unanswered, id);
-  }
+  if (!router_.keeps_orphans() || !continues_) jobs_.drop_calls(jobs);
+  for (const UpstreamId id : jobs.resumable_in(kept.number)) std::erase(kept.unanswered, id);
   if (audit_ != nullptr) {
     std::vector<AuditRecord> records;
     for (auto& [number, one] : replayed_.audited) records.push_back(std::move(one));
@@ -242,7 +290,6 @@ void DaemonState::take_up_session() {
       return found != nullptr && !is_end(found->state);
     });
   }
-  for (auto& [id, orphan] : orphans) jobs_.adopt(id, std::move(orphan));
   if (!continues_) state_log_.begin();
 }
 
@@ -253,15 +300,13 @@ void DaemonState::write() {
 
 void DaemonState::end_turn() {
   jobs_.note_streams();
-  orphans_.note_streams();
   note_audit();
   write();
 }
 
 void DaemonState::begin_end() {
-  seen_id_ = {};  // so that requests that have ended meanwhile are not cancelled
+  ids_.end();
   write();
-  is_ending_ = true;
 }
 
 void DaemonState::end() {
@@ -273,59 +318,10 @@ void DaemonState::end() {
 void DaemonState::note_changes() {
   ring_.note_changes();
   jobs_.note_changes();
-  note_session();
+  jobs_.note_calls(router_);
+  session_log_.note();
   ring_.note_position();
-  note_ids();
-  note_unanswered();
-}
-
-void DaemonState::note_session() {
-  const auto reference = session_.has_session() ? upstream_.session_reference() : std::nullopt;
-  const bool same_reference = reference.has_value() == session_mark_.id.has_value() &&
-                              (!reference || reference->id == *session_mark_.id);
-  if (same_reference && session_.counts().opened == session_mark_.opened &&
-      router_.settings_revision() == session_mark_.revision)
-    return;
-  state_log_.append(record::session, session_now());
-}
-
-LoggedSession DaemonState::session_now() {
-  const auto reference = session_.has_session() ? upstream_.session_reference() : std::nullopt;
-  session_mark_.opened = session_.counts().opened;
-  session_mark_.revision = router_.settings_revision();
-  session_mark_.id.reset();
-  if (reference) session_mark_.id.emplace(reference->id);
-  LoggedSession record{session_.save(), session_mark_.id};
-  session_bytes_ = Archive::measure(Archive::Kind::disk, record);
-  return record;
-}
-
-StreamPosition DaemonState::stream_position() const {
-  const auto reference = session_.has_session() ? upstream_.session_reference() : std::nullopt;
-  if (!reference || reference->last_event_id.empty() ||
-      reference->last_event_id.size() > longest_event_id)
-    return {};
-  return {session_.number(), std::string(reference->last_event_id)};
-}
-
-void DaemonState::note_ids() {
-  const std::uint64_t last = value_of(ids_.last());
-  if (last + id_block / 2 <= reserved_ids_) return;
-  reserved_ids_ = last + id_block;
-  state_log_.append(record::upstream_ids, reserved_ids_);
-}
-
-/// Ended requests are recorded with the next new one: cancelling them would do no harm.
-void DaemonState::note_unanswered() {
-  if (is_ending_) return;
-  // A request that was answered must not become a job.
-  const bool is_exact = router_.keeps_orphans();
-  if (std::exchange(seen_id_, ids_.last()) == ids_.last() && !is_exact) return;
-  std::vector<UpstreamId> now = router_.unanswered();
-  if (is_exact) orphans_.note(now);
-  if (now.empty() ? unanswered_.empty() : now == unanswered_) return;
-  unanswered_ = std::move(now);
-  state_log_.append(record::unanswered, unanswered_);
+  ids_.note();
 }
 
 /// Reported as ended once its line is in the audit: else a crash could lose both.
@@ -347,12 +343,9 @@ void DaemonState::say_head(LogWriter& out) {
   const Moment now = state_log_.now();
   ring_.snapshot_position(out);
   out.append(record::instance, now, instance_);
-  out.append(record::session, now, session_now());
-  reserved_ids_ = value_of(ids_.last()) + id_block;
-  out.append(record::upstream_ids, now, reserved_ids_);
-  if (!is_ending_) unanswered_ = router_.unanswered();
-  out.append(record::unanswered, now, unanswered_);
-  orphans_.say_all(out);
+  session_log_.say(out);
+  ids_.say(out);
+  jobs_.say_calls(out);
   if (audit_ != nullptr)
     audit_->each([&](const AuditRecord& one) { out.append(record::audited, now, one); });
 }
@@ -372,7 +365,7 @@ bool DaemonState::continue_snapshot(LogWriter& out, std::size_t bytes) {
 
 std::size_t DaemonState::saved_bytes() const {
   constexpr std::size_t of_audit_record = 512;  // approximately
-  return ring_.saved_bytes() + session_bytes_ + jobs_.saved_bytes() +
+  return ring_.saved_bytes() + session_log_.saved_bytes() + jobs_.saved_bytes() +
          (audit_ != nullptr ? audit_->size() * of_audit_record : 0);
 }
 

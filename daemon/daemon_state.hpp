@@ -40,12 +40,70 @@ struct ReplayedState {
   std::uint64_t next_id = 0;  ///< ids up to this may have been used upstream
   std::vector<UpstreamId> unanswered;
   JobReplay jobs;
-  LoggedOrphans orphans;
   std::map<std::uint64_t, AuditRecord> audited;  ///< without a line so far, by number
   bool ended_in_order = false;                   ///< the daemon that wrote last shut down in order
 
   /// False if it is not a record of this format.
   bool take(std::uint32_t type, std::string_view payload);
+};
+
+/// The session in the log, and its position in the server's stream.
+///
+/// Owned by the DaemonState; the loop's thread only.
+class SessionLog {
+ public:
+  SessionLog(StateLog& log, const Session& session, const Router& router, const Upstream& upstream)
+      : state_log_(log), session_(session), router_(router), upstream_(upstream) {}
+
+  /// Writes the session if it has changed.
+  void note();
+  /// For rewriting the log.
+  void say(LogWriter& out);
+  StreamPosition position() const;
+  std::size_t saved_bytes() const { return bytes_; }
+
+ private:
+  std::optional<SessionReference> reference() const;
+  LoggedSession now();
+
+  StateLog& state_log_;
+  const Session& session_;
+  const Router& router_;
+  const Upstream& upstream_;
+  // Of the session that was written last, to detect a new one.
+  std::uint64_t opened_ = 0;
+  std::uint64_t revision_ = 0;
+  std::optional<std::string> id_;
+  std::size_t bytes_ = 0;
+};
+
+/// The ids at the upstream in the log: those that may have been used, and those of unanswered
+/// requests.
+///
+/// Owned by the DaemonState; the loop's thread only.
+class UpstreamIdLog {
+ public:
+  UpstreamIdLog(StateLog& log, const UpstreamIdSource& ids, const Router& router)
+      : state_log_(log), ids_(ids), router_(router) {}
+
+  /// Ids up to this one are in the log.
+  void begin(std::uint64_t reserved) { reserved_ = reserved; }
+  /// Writes changes. Ended requests are recorded with the next new one: cancelling them would do no
+  /// harm.
+  void note();
+  /// For rewriting the log.
+  void say(LogWriter& out);
+  /// Requests that are unanswered by now stay so.
+  void end();
+
+ private:
+  StateLog& state_log_;
+  const UpstreamIdSource& ids_;
+  const Router& router_;
+  std::uint64_t reserved_ = 0;
+  UpstreamId seen_{};
+  std::vector<UpstreamId> unanswered_;
+  bool has_ended_ = false;
 };
 
 /// The state that outlives the daemon (BEHAVIOUR, "State"): the ring, the session and the jobs,
@@ -87,7 +145,7 @@ class DaemonState final : private StateSource {
   /// hexadecimal digits, unchanged as long as the ring continues.
   const std::string& instance() const { return instance_; }
   /// At an orderly shutdown: the session stays open at the server, for the next daemon.
-  bool keeps_session() const { return options_.keep_session && state_log_.is_durable(); }
+  bool keeps_session() const { return keep_session_ && state_log_.is_durable(); }
   StateReport report() const { return state_log_.report(); }
 
  private:
@@ -97,13 +155,6 @@ class DaemonState final : private StateSource {
     could_not_save,  ///< and left a stale state
   };
 
-  /// Identifies the session that was written last, to detect a new one.
-  struct SessionMark {
-    std::uint64_t opened = 0;
-    std::uint64_t revision = 0;
-    std::optional<std::string> id;
-  };
-
   void read();
   bool read_file(const std::string& name, bool may_proceed);
   void move_aside(const std::string& name, const char* kind, const char* why);
@@ -111,46 +162,31 @@ class DaemonState final : private StateSource {
   void report_previous(const RestoredJobs& jobs);
 
   void note_changes();
-  void note_session();
-  void note_ids();
-  void note_unanswered();
   void note_audit();
   void say_head(LogWriter& out);
-  StreamPosition stream_position() const;
-  LoggedSession session_now();
 
   void begin_snapshot() override;
   bool continue_snapshot(LogWriter& out, std::size_t bytes) override;
   std::size_t saved_bytes() const override;
 
-  EventLoop& loop_;
-  const StateOptions options_;
+  const bool keep_session_;
   const TargetHash target_;
   NotificationFeed& feed_;
-  UpstreamIdSource& ids_;
   Session& session_;
   Router& router_;
-  Upstream& upstream_;
   Log& log_;
   StateFolder folder_;
   StateLog state_log_;
+  SessionLog session_log_;
+  UpstreamIdLog ids_;
   RingLog ring_;
   JobRunner& runner_;
   JobLog jobs_;
-  OrphanLog orphans_;
   AuditTrail* audit_ = nullptr;
   std::string instance_;
   ReplayedState replayed_;  ///< until it is restored
   Previous previous_ = Previous::ended;
-  bool continues_ = false;  ///< with a log that could be written: what is in it may be acted on
-
-  SessionMark session_mark_;
-  std::size_t session_bytes_ = 0;
-  std::uint64_t reserved_ids_ = 0;
-  UpstreamId seen_id_{};
-  std::vector<UpstreamId> unanswered_;
-  bool is_ending_ = false;
-
+  bool continues_ = false;     ///< with a log that could be written: what is in it may be acted on
   bool head_is_said_ = false;  ///< in the new log: all but ring and jobs
 };
 

@@ -473,7 +473,7 @@ JsonArray ControlMethods::clients_status(const PolicyRule* rule,
     if (rule != nullptr && rule->is_none() && asker != id) continue;
     const auto& channel = client->channel;
     const ClientIdentity& identity = channel.identity();
-    const bool era_is_known = client->seen_ordinary_frame || client->era == Era::modern;
+    const bool era_is_known = client->sent == Client::Sent::ordinary || client->era == Era::modern;
     JsonObject object;
     object.add("id", value_of(id))
         .add("kind", identity.kind)

@@ -50,7 +50,7 @@ std::string ToolLookup::reply_from(ClientId asker, std::string_view id,
   }
   const std::string& name = *asked;
   if (rule != nullptr) {
-    if (const auto refusal = router_.refusal_of_tool(*client, name, list))
+    if (const auto refusal = router_.permissions().refusal_of_tool(*client, name, list))
       return error_reply(id, *refusal);
   }
   const std::string_view tool = list.find(name);

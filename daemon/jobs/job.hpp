@@ -85,7 +85,7 @@ struct JobPosition {
   /// The last processed event of the answer's stream; empty: none, or no such stream.
   std::string event_id;
   std::uint64_t task_form = 0;  ///< a ServerTask::Form, if there is a `task`
-  std::string task;             ///< raw JSON: the task's id; empty: the job is no task
+  std::string task;             ///< raw JSON: the task's id; empty: not a task
   /// JSON: the `input_required` result whose answers are awaited; else empty.
   std::string round;
   std::vector<std::string> answers;  ///< JSON: the answers to the first questions of that result
@@ -102,7 +102,8 @@ struct JobPosition {
 /// that another process needs to resume the job.
 struct Job : JobOutcome {
   // Set on submission.
-  std::string id;  ///< cannot be guessed
+  /// Cannot be guessed. Empty in the log only: the request of a connected client (JobLog).
+  std::string id;
   JobNumber number{};
   User user;
   std::string method;
@@ -121,7 +122,7 @@ struct Job : JobOutcome {
   // Until the job has ended.
   std::string request;  ///< in the form for the router; empty: it is not sent (again)
   JobPosition position;
-  std::optional<Peer> peer{};  ///< the submitter; none: unknown
+  Peer peer{};  ///< the submitter
 
   template <class A>
   void each_field(A& archive) {

@@ -37,8 +37,8 @@ std::vector<UpstreamId> JobReplay::resumable_in(std::uint32_t session) const {
 
 bool JobReplay::job(std::string_view payload) {
   Job replayed;
-  if (!read(payload, replayed) || !is_plain_name(replayed.id) || replayed.number == JobNumber{} ||
-      !is_consistent(replayed))
+  if (!read(payload, replayed) || replayed.number == JobNumber{} || !is_consistent(replayed) ||
+      !(replayed.id.empty() || is_plain_name(replayed.id)))
     return false;
   replayed.collected = false;  // possibly collected since; then it is delivered once more
   jobs_.insert_or_assign(replayed.number, std::move(replayed));
@@ -63,7 +63,7 @@ bool JobReplay::changed(std::string_view payload) {
   if (!is_end(replayed->state)) return true;
   replayed->request.clear();
   replayed->position = {};
-  replayed->peer.reset();
+  replayed->peer = {};
   return true;
 }
 
@@ -82,6 +82,16 @@ bool JobReplay::key(std::string_view payload) {
   return true;
 }
 
+std::vector<JobNumber> JobReplay::drop_calls() {
+  std::vector<JobNumber> dropped;
+  std::erase_if(jobs_, [&dropped](const auto& entry) {
+    if (!entry.second.id.empty()) return false;
+    dropped.push_back(entry.first);
+    return true;
+  });
+  return dropped;
+}
+
 RestoredJobs JobLog::restore(JobReplay replay, bool may_act) {
   for (auto& [user, key] : replay.keys()) {
     if (key.until > loop_.now()) jobs_.store().restore(user, std::move(key));
@@ -98,29 +108,29 @@ RestoredJobs JobLog::restore(JobReplay replay, bool may_act) {
     jobs_.store().restore(std::move(*job));
   }
   RestoredJobs restored;
+  std::vector<Job> calls;
   for (auto& [number, job] : replay.jobs()) {
     if (is_end(job.state)) continue;
+    if (job.id.empty()) {
+      calls.push_back(std::move(job));
+      continue;
+    }
     const JobNumber of_job = number;
     jobs_.take_over(std::move(job), may_act);
     const Job* const taken = jobs_.store().find(of_job);
     ++restored.unfinished;
     if (taken == nullptr || is_end(taken->state)) ++restored.failed;
   }
+  for (Job& call : calls) {
+    const JobNumber number = call.number;
+    if (!jobs_.adopt(std::move(call))) append_forgotten(number);
+  }
   jobs_.restored();
   return restored;
 }
 
-void JobLog::adopt(UpstreamId id, Orphan orphan) {
-  Job job = jobs_.new_job(std::move(orphan.method), orphan.user, orphan.pid,
-                          std::move(orphan.command), jobs_.store().next_number());
-  job.position.started = true;
-  job.position.id = id;
-  job.position.session = static_cast<std::uint32_t>(orphan.answer.session);
-  job.position.event_id = std::move(orphan.answer.event_id);
-  if (!jobs_.store().make_room_for(job)) return;
-  const JobNumber number = job.number;
-  jobs_.take_over(std::move(job));
-  jobs_.store().changed(*jobs_.store().find(number), JobChange::all);
+void JobLog::drop_calls(JobReplay& replay) {
+  for (const JobNumber number : replay.drop_calls()) append_forgotten(number);
 }
 
 bool JobLog::write_changes() {
@@ -138,20 +148,40 @@ void JobLog::note_changes() {
     const Job* const job = jobs_.store().find(number);
     if (job == nullptr) continue;
     if (includes(bits, JobChange::all)) {
-      state_log_.append(record::job, *job);
-    } else {
-      if (includes(bits, JobChange::position))
-        state_log_.append(record::job_position, number, job->position);
-      if (includes(bits, JobChange::outcome))
-        state_log_.append(record::job_changed, number, outcome_of(*job));
+      append(*job);
+      continue;
     }
+    if (includes(bits, JobChange::position))
+      state_log_.append(record::job_position, number, job->position);
+    if (includes(bits, JobChange::outcome))
+      state_log_.append(record::job_changed, number, outcome_of(*job));
     measure(number, record_size(Archive::measure(Archive::Kind::disk, *job)));
   }
-  for (const JobNumber number : changes.forgotten) {
-    state_log_.append(record::job_forgotten, number);
-    measure(number, 0);
-  }
+  for (const JobNumber number : changes.forgotten) append_forgotten(number);
   for (const auto& [user, key] : changes.keys) state_log_.append(record::used_key, user, key);
+}
+
+void JobLog::note_calls(const Router& router) {
+  if (calls_.empty() && !router.keeps_orphans()) return;
+  std::map<UpstreamId, Job> former = std::exchange(calls_, {});
+  router.each_orphan_to_be([&](UpstreamId id, const Client& client, const Call& call) {
+    if (auto known = former.extract(id)) {
+      calls_.insert(std::move(known));
+    } else if (auto job = jobs_.job_of(client, id, call)) {
+      append(calls_.emplace(id, std::move(*job)).first->second);
+    }
+  });
+  for (const auto& [id, job] : former) append_forgotten(job.number);
+}
+
+void JobLog::append(const Job& job) {
+  state_log_.append(record::job, job);
+  measure(job.number, record_size(Archive::measure(Archive::Kind::disk, job)));
+}
+
+void JobLog::append_forgotten(JobNumber number) {
+  state_log_.append(record::job_forgotten, number);
+  measure(number, 0);
 }
 
 void JobLog::measure(JobNumber number, std::size_t bytes) {
@@ -166,14 +196,29 @@ void JobLog::note_streams() {
     // Until the question is answered, the stream is resumed from before it, so that it comes again.
     if (!jobs_.is_asked(job.number)) note_event(job, upstream_.last_event_of(job.position.id));
   });
+  for (auto& [id, job] : calls_) {
+    if (take_event(job, upstream_.last_event_of(id)))
+      state_log_.append(record::job_position, job.number, job.position);
+  }
+}
+
+/// False if nothing has changed.
+bool JobLog::take_event(Job& job, std::string_view event_id) const {
+  JobPosition& position = job.position;
+  if (event_id.empty() || event_id.size() > longest_event_id ||
+      (event_id == position.event_id && session_.number() == position.session))
+    return false;
+  position.event_id = event_id;
+  position.session = session_.number();
+  return true;
 }
 
 void JobLog::note_event(Job& job, std::string_view event_id) {
-  if (event_id.empty() || event_id.size() > longest_event_id) return;
-  if (event_id == job.position.event_id && session_.number() == job.position.session) return;
-  job.position.event_id = event_id;
-  job.position.session = session_.number();
-  jobs_.store().changed(job, JobChange::position);
+  if (take_event(job, event_id)) jobs_.store().changed(job, JobChange::position);
+}
+
+void JobLog::say_calls(LogWriter& out) const {
+  for (const auto& [id, job] : calls_) out.append(record::job, state_log_.now(), job);
 }
 
 void JobLog::begin_snapshot() {
@@ -206,47 +251,6 @@ std::size_t JobLog::saved_bytes() const {
   const auto [keys, texts] = jobs_.store().size_of_used_keys();
   return bytes_ + keys * record_size(Archive::measure(Archive::Kind::disk, User{}, UsedKey{})) +
          texts;
-}
-
-bool replay_orphan(std::string_view payload, LoggedOrphans& orphans) {
-  UpstreamId id{};
-  Orphan orphan;
-  if (!Archive::read(Archive::Kind::disk, {}, payload, id, orphan)) return false;
-  orphans.insert_or_assign(id, std::move(orphan));
-  return true;
-}
-
-void OrphanLog::note(const std::vector<UpstreamId>& unanswered) {
-  std::erase_if(orphans_, [&](const auto& entry) {
-    return !std::binary_search(unanswered.begin(), unanswered.end(), entry.first);
-  });
-  router_.each_orphan_to_be([&](UpstreamId id, const Client& client, const std::string& method) {
-    if (orphans_.contains(id) || !can_be_job(method)) return;
-    Orphan orphan{client.user,
-                  method,
-                  client.channel.identity().pid,
-                  shortened(client.channel.command()),
-                  {}};
-    state_log_.append(record::orphan, id, orphan);
-    orphans_.emplace(id, std::move(orphan));
-  });
-}
-
-void OrphanLog::note_streams() {
-  for (auto& [id, orphan] : orphans_) {
-    const std::string_view event_id = upstream_.last_event_of(id);
-    StreamPosition& answer = orphan.answer;
-    if (event_id.empty() || event_id.size() > longest_event_id ||
-        (event_id == answer.event_id && session_.number() == answer.session))
-      continue;
-    answer = {session_.number(), std::string(event_id)};
-    state_log_.append(record::orphan, id, orphan);
-  }
-}
-
-void OrphanLog::say_all(LogWriter& out) const {
-  for (const auto& [id, orphan] : orphans_)
-    out.append(record::orphan, state_log_.now(), id, orphan);
 }
 
 }  // namespace bridge

@@ -18,51 +18,6 @@
 
 namespace bridge {
 
-/// A request in flight of a connected client, saved with --orphans keep: its job if the daemon
-/// dies.
-struct Orphan {
-  User user;
-  std::string method;
-  pid_t pid = 0;
-  std::string command;
-  StreamPosition answer;  ///< position in the answer's stream
-
-  template <class A>
-  void each_field(A& archive) {
-    archive(user, method, pid, command, answer);
-  }
-};
-
-/// The orphans in a log, answered ones included.
-using LoggedOrphans = std::map<UpstreamId, Orphan>;
-/// False if the payload is of another kind. Pure.
-bool replay_orphan(std::string_view payload, LoggedOrphans& orphans);
-
-/// Saves the requests that connected clients have in flight, with --orphans keep, so that they can
-/// become jobs if the daemon dies.
-///
-/// Owned by the DaemonState; the loop's thread only. Memory: an Orphan per request in flight.
-class OrphanLog {
- public:
-  OrphanLog(StateLog& log, const Router& router, const Session& session, const Upstream& upstream)
-      : state_log_(log), router_(router), session_(session), upstream_(upstream) {}
-
-  /// `unanswered`: the requests now in flight; writes new ones.
-  void note(const std::vector<UpstreamId>& unanswered);
-  /// Saves the positions of the answers' streams. Called at the end of a turn, when every received
-  /// event was processed.
-  void note_streams();
-  /// For rewriting the log.
-  void say_all(LogWriter& out) const;
-
- private:
-  StateLog& state_log_;
-  const Router& router_;
-  const Session& session_;
-  const Upstream& upstream_;
-  LoggedOrphans orphans_;
-};
-
 /// Restores jobs from a log's records; records of different jobs may be in any order. Pure. Memory:
 /// that of the jobs, and of the requests of unfinished ones.
 class JobReplay {
@@ -79,6 +34,8 @@ class JobReplay {
 
   /// In order of submission.
   std::map<JobNumber, Job>& jobs() { return jobs_; }
+  /// Removes the jobs without an id; returns their numbers.
+  std::vector<JobNumber> drop_calls();
   /// The requests whose answers' streams can be resumed if the session of this number continues.
   std::vector<UpstreamId> resumable_in(std::uint32_t session) const;
   /// In the order in which they were added.
@@ -104,7 +61,11 @@ struct RestoredJobs {
 
 /// The jobs' part of the state's log (BEHAVIOUR, "State"): writes changes, and restores jobs.
 ///
-/// Owned by the DaemonState; the loop's thread only. Memory: a number per job.
+/// With --orphans keep, a request in flight of a connected client is written as a job without an
+/// id, which becomes a job if the daemon dies.
+///
+/// Owned by the DaemonState; the loop's thread only. Memory: a number per job, and a Job per such
+/// request.
 class JobLog final : public JobKeeper {
  public:
   /// The parts outlive this.
@@ -119,12 +80,13 @@ class JobLog final : public JobKeeper {
 
   /// Passes the jobs of a log to the JobRunner. Unfinished ones fail unless `may_act`.
   RestoredJobs restore(JobReplay replay, bool may_act);
-
-  /// Makes a job of a request that a connected client of the previous daemon waited for.
-  void adopt(UpstreamId id, Orphan orphan);
+  /// The requests of the previous daemon's clients do not become jobs.
+  void drop_calls(JobReplay& replay);
 
   /// Writes the changes of this turn.
   void note_changes();
+  /// The same for requests of connected clients.
+  void note_calls(const Router& router);
   /// Saves the positions of the answers' streams. Called at the end of a turn, when every received
   /// event was processed.
   void note_streams();
@@ -134,13 +96,17 @@ class JobLog final : public JobKeeper {
   }
 
   // For rewriting the log.
+  void say_calls(LogWriter& out) const;
   void begin_snapshot();
   /// Appends about this many bytes more; false when complete.
   bool continue_snapshot(LogWriter& out, std::size_t bytes);
   std::size_t saved_bytes() const;
 
  private:
+  void append(const Job& job);
+  void append_forgotten(JobNumber number);
   void measure(JobNumber number, std::size_t bytes);
+  bool take_event(Job& job, std::string_view event_id) const;
   void note_event(Job& job, std::string_view event_id);
 
   EventLoop& loop_;
@@ -148,6 +114,7 @@ class JobLog final : public JobKeeper {
   JobRunner& jobs_;
   const Session& session_;
   const Upstream& upstream_;
+  std::map<UpstreamId, Job> calls_;              ///< of connected clients, without an id
   std::map<JobNumber, std::size_t> sizes_;       ///< sizes of all records
   std::size_t bytes_ = 0;                        ///< their sum
   JobNumber snapshot_at_{};                      ///< jobs up to this one are in the new log

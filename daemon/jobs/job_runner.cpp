@@ -94,25 +94,25 @@ void JobRunner::settle() {
 
 // Begin of a job.
 
-Job JobRunner::new_job(std::string method, const User& user, pid_t pid, std::string command,
-                       JobNumber number) {
+/// Without an id.
+Job JobRunner::new_job(std::string method, const Client& by, JobNumber number) const {
+  const ClientIdentity& identity = by.channel.identity();
   Job job;
-  job.id = new_id();
   job.number = number;
-  job.user = user;
+  job.user = by.user;
   job.method = std::move(method);
-  job.pid = pid;
-  job.command = std::move(command);
+  job.pid = identity.pid;
+  job.command = shortened(by.channel.command());
+  job.remote = identity.remote;
   job.created = loop_.wall_time();
   job.keep = options_.limits.ttl;
+  job.peer = identity.peer();
   return job;
 }
 
 Job* JobRunner::submit(SubmittedRequest submitted, JobNumber number, const Client& by) {
-  Job job = new_job(submitted.request.method, by.user, by.channel.identity().pid,
-                    shortened(by.channel.command()), number);
-  job.peer = by.channel.identity().peer();
-  job.remote = by.channel.identity().remote;
+  Job job = new_job(submitted.request.method, by, number);
+  job.id = new_id();
   job.tool = std::move(submitted.tool);
   job.key = std::move(submitted.key);
   job.digest = submitted.digest;
@@ -130,17 +130,21 @@ Job* JobRunner::submit(SubmittedRequest submitted, JobNumber number, const Clien
   return added;
 }
 
-std::unique_ptr<JobRequest> JobRunner::adopt(const Client& former, UpstreamId id,
-                                             const Call& call) {
-  if (former.is_bridge || !can_be_job(call.method)) return nullptr;
-  Job job = new_job(call.method, former.user, former.channel.identity().pid,
-                    shortened(former.channel.command()), store_.next_number());
-  job.peer = former.channel.identity().peer();
-  job.remote = former.channel.identity().remote;
+std::optional<Job> JobRunner::job_of(const Client& client, UpstreamId id, const Call& call) {
+  if (client.is_bridge || !can_be_job(call.method)) return std::nullopt;
+  Job job = new_job(call.method, client, store_.next_number());
   job.position.started = true;
   job.position.id = id;
   job.position.time.since = on_calendar(call.sent);
-  const Job* const added = store_.add(std::move(job));
+  return job;
+}
+
+std::unique_ptr<JobRequest> JobRunner::adopt(const Client& former, UpstreamId id,
+                                             const Call& call) {
+  auto job = job_of(former, id, call);
+  if (!job) return nullptr;
+  job->id = new_id();
+  const Job* const added = store_.add(std::move(*job));
   if (added == nullptr) {
     log_.peer(LogLevel::warning, "orphan without room", {.client = former.id()},
               "a request of a client that has left could not be kept: --jobs or --jobs-bytes is "
@@ -242,7 +246,11 @@ void JobRunner::job_request_ended(const JobRequest& request, End end) {
 
 void JobRunner::request_ended(Job& job, Running& running, End&& end) {
   if (auto* const response = std::get_if<Frame>(&end)) {
-    response_came(job, running, std::move(*response));
+    if (running.task != nullptr) {
+      task_answered(job, running, std::move(*response));
+    } else if (!begins_task(job, running, *response)) {
+      end_with(job, std::move(*response));
+    }
     return;
   }
   const auto* const failure = std::get_if<Failure>(&end);
@@ -257,14 +265,6 @@ void JobRunner::request_ended(Job& job, Running& running, End&& end) {
     pause(running, running.pause);
   } else if (!tries_again(job, running, *failure)) {
     fail(job, *failure);
-  }
-}
-
-void JobRunner::response_came(Job& job, Running& running, Frame&& response) {
-  if (running.task != nullptr) {
-    task_answered(job, running, std::move(response));
-  } else if (!begins_task(job, running, response)) {
-    end_with(job, std::move(response));
   }
 }
 
@@ -291,19 +291,15 @@ void JobRunner::end_with(Job& job, Frame response) {
 void JobRunner::job_notified(JobNumber number, Frame notification) {
   later([this, number, frame = std::move(notification)] {
     Job* const job = store_.find(number);
-    if (!has_ended(job)) told(*job, frame);
+    if (has_ended(job)) return;
+    if (frame.method != "notifications/progress") {
+      waiters_->job_notified(*job, frame);
+      return;
+    }
+    const std::string params = without_progress_token(std::string(frame.text(frame.params)));
+    store_.set_progress(*job, params);
+    waiters_->job_progress(*job, params);
   });
-}
-
-void JobRunner::told(Job& job, const Frame& notification) {
-  if (notification.method != "notifications/progress") {
-    waiters_->job_notified(job, notification);
-    return;
-  }
-  const std::string params =
-      without_progress_token(std::string(notification.text(notification.params)));
-  store_.set_progress(job, params);
-  waiters_->job_progress(job, params);
 }
 
 // How jobs end, and when.
@@ -576,6 +572,15 @@ void JobRunner::take_over(Job left, bool may_act) {
   } else {
     fail(job, lost_with_its_daemon());
   }
+}
+
+bool JobRunner::adopt(Job left) {
+  left.id = new_id();
+  if (!store_.make_room_for(left)) return false;
+  const JobNumber number = left.number;
+  take_over(std::move(left));
+  store_.changed(*store_.find(number), JobChange::all);
+  return true;
 }
 
 void JobRunner::resume_left(Job& job, Running& running) {

@@ -56,9 +56,8 @@ class JobRunner final : private JobCalls {
     friend constexpr Stage last_of(Stage) { return Stage::pausing; }
 
     Stage stage = Stage::waiting;
-    bool for_client = false;  ///< see JobRequest
-    bool was_left =
-        false;  ///< taken over from an earlier daemon: retried until the upstream is reachable
+    bool for_client = false;        ///< see JobRequest
+    bool was_left = false;          ///< by an earlier daemon: retried while the upstream is away
     SteadyTime since{};             ///< start of the current stage, working or asking
     SteadyTime::duration worked{};  ///< before `since`
     std::unique_ptr<Task> task;     ///< its task at the server, if any
@@ -102,9 +101,7 @@ class JobRunner final : private JobCalls {
   /// SIGHUP: applies new timeouts.
   void reconfigure(const JobOptions& options);
 
-  /// Takes a token of the user's rate before a submission. Returns the refusal if there is none.
-  std::optional<Failure> take_token(const Client& by) { return router_.take_token(by); }
-  bool has_token(const Client& by) const { return router_.permissions().has_token(by); }
+  Permissions& permissions() { return router_.permissions(); }
   /// Null if there is no room. `by`: the submitter.
   Job* submit(SubmittedRequest request, JobNumber number, const Client& by);
   /// REQUIRES: the job has not ended.
@@ -131,9 +128,11 @@ class JobRunner final : private JobCalls {
   /// cannot be resumed fails with `closed`, `unknown`; so does every one without `may_act`. Called
   /// before any client, and before requests of submitted jobs.
   void take_over(Job left, bool may_act = true);
-  /// A new job with an id of its own. `number`: from JobStore::next_number().
-  Job new_job(std::string method, const User& user, pid_t pid, std::string command,
-              JobNumber number);
+  /// Takes over a job without an id: a request that a client of an earlier daemon waited for. False
+  /// if there is no room.
+  bool adopt(Job left);
+  /// The job that a client's request in flight would become, without an id; nullopt: it cannot.
+  std::optional<Job> job_of(const Client& client, UpstreamId id, const Call& call);
   /// Jobs were restored: sets the time for forgetting them.
   void restored();
   /// The daemon is ending, and the next one takes over unfinished jobs.
@@ -168,14 +167,13 @@ class JobRunner final : private JobCalls {
   std::vector<JobNumber> jobs_to_ask(const Question& question) const override;
   std::unique_ptr<JobRequest> adopt(const Client& former, UpstreamId id, const Call& call) override;
 
+  Job new_job(std::string method, const Client& by, JobNumber number) const;
   void later(std::function<void()> action);
   JobRequest request_of(const Job& job, const Running& running) const;
   void send(Job& job, Running& running);
   void request_ended(Job& job, Running& running, End&& end);
-  void response_came(Job& job, Running& running, Frame&& response);
   bool tries_again(const Job& job, Running& running, const Failure& failure);
   void end_with(Job& job, Frame response);
-  void told(Job& job, const Frame& notification);
   void look_at_questions(JobNumber number);
   void set_asked(const Job& job, Running& running, bool is_asked);
   void keep_question(Job& job, const Question& question);

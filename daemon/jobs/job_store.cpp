@@ -16,9 +16,6 @@ std::size_t charge_of_response(const std::string& response) {
   return response.size() - std::min(response.size(), reserved_for_response);
 }
 
-/// A cancelled job has no response to collect.
-bool waits_to_be_collected(const Job& job) { return !job.collected && !job.response.empty(); }
-
 }  // namespace
 
 /// The bytes of everything that can be long, and the fixed size of a job.
@@ -87,6 +84,18 @@ std::pair<std::size_t, std::size_t> JobStore::size_of_used_keys() const {
   return {keys, bytes};
 }
 
+std::size_t JobStore::in_state(JobState state) const {
+  return static_cast<std::size_t>(std::count_if(
+      jobs_.begin(), jobs_.end(), [state](const auto& one) { return one.second.state == state; }));
+}
+
+/// A cancelled job has no response.
+std::size_t JobStore::uncollected() const {
+  return static_cast<std::size_t>(std::count_if(jobs_.begin(), jobs_.end(), [](const auto& one) {
+    return !one.second.collected && !one.second.response.empty();
+  }));
+}
+
 void JobStore::insert(Job job) {
   Owner& owner = owners_[job.user];
   const JobNumber number = job.number;
@@ -96,7 +105,6 @@ void JobStore::insert(Job job) {
   ++owner.jobs;
   owner.bytes += added.bytes;
   bytes_ += added.bytes;
-  ++states_[static_cast<std::size_t>(added.state)];
   if (is_end(added.state)) insert_ended(owner, added);
 }
 
@@ -105,7 +113,6 @@ void JobStore::insert_ended(Owner& owner, const Job& job) {
   owner.ended.emplace(place, job.number);
   owner.ended_bytes += job.bytes;
   due_.emplace(std::pair(job.ended + job.keep, job.number), place);
-  if (waits_to_be_collected(job)) ++uncollected_;
 }
 
 const Job* JobStore::find(JobNumber number) const {
@@ -200,7 +207,7 @@ bool JobStore::ask(Job& job, JobQuestion question) {
   if (!grow(job, question.method.size() + question.params.size())) return false;
   job.question = std::move(question);
   drop_spare_room(job.question->params);
-  set_state(job, JobState::input_required);
+  job.state = JobState::input_required;
   changed(job, JobChange::outcome);
   return true;
 }
@@ -209,14 +216,8 @@ void JobStore::proceed(Job& job) {
   if (job.state != JobState::input_required) return;
   shrink(job, job.question->method.size() + job.question->params.size());
   job.question.reset();
-  set_state(job, JobState::working);
+  job.state = JobState::working;
   changed(job, JobChange::outcome);
-}
-
-void JobStore::set_state(Job& job, JobState state) {
-  --states_[static_cast<std::size_t>(job.state)];
-  job.state = state;
-  ++states_[static_cast<std::size_t>(state)];
 }
 
 bool JobStore::end(Job& job, JobState state, std::string response, bool delivered, SteadyTime now) {
@@ -226,7 +227,7 @@ bool JobStore::end(Job& job, JobState state, std::string response, bool delivere
   job.response = std::move(response);
   drop_spare_room(job.response);
   job.ended = now;
-  set_state(job, state);
+  job.state = state;
   Owner& owner = owners_.at(job.user);
   if (job.holds_key && !delivered) {
     owner.keys.erase(job.key);
@@ -236,14 +237,9 @@ bool JobStore::end(Job& job, JobState state, std::string response, bool delivere
   ++counts_.ended[static_cast<std::size_t>(state)];
   job.request = {};
   job.position = {};
-  job.peer.reset();
+  job.peer = {};
   changed(job, JobChange::outcome);
   return true;
-}
-
-void JobStore::note_collected(Job& job) {
-  if (waits_to_be_collected(job)) --uncollected_;
-  job.collected = true;
 }
 
 void JobStore::forget(Job& job, SteadyTime now) {
@@ -270,12 +266,10 @@ void JobStore::remove(Job& job, SteadyTime now) {
   owner.ended.erase(due->second);
   due_.erase(due);
   if (job.holds_key) leave_key(owner, job, now);
-  if (waits_to_be_collected(job)) --uncollected_;
   --owner.jobs;
   owner.bytes -= job.bytes;
   owner.ended_bytes -= job.bytes;
   bytes_ -= job.bytes;
-  --states_[static_cast<std::size_t>(job.state)];
   if (keeper_ != nullptr) {
     changes_.jobs.erase(job.number);
     changes_.forgotten.push_back(job.number);

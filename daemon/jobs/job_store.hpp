@@ -174,8 +174,6 @@ class JobStore {
   /// False: no room for the response; the job did not end. REQUIRES: it has not ended.
   bool end(Job& job, JobState state, std::string response, bool delivered, SteadyTime now);
   /// REQUIRES: the job has ended.
-  void note_collected(Job& job);
-  /// REQUIRES: the job has ended.
   void forget(Job& job, SteadyTime now);
   /// Forgets jobs and keys that have expired. Returns when to call again, if any job has ended.
   std::optional<SteadyTime> expire(SteadyTime now);
@@ -218,10 +216,12 @@ class JobStore {
   std::pair<std::size_t, std::size_t> size_of_used_keys() const;
   std::size_t size() const { return jobs_.size(); }
   std::size_t bytes() const { return bytes_; }
-  /// The number of jobs in this state.
-  std::size_t in_state(JobState state) const { return states_[static_cast<std::size_t>(state)]; }
+  /// The number of jobs that have not ended.
+  std::size_t unfinished() const { return jobs_.size() - due_.size(); }
+  /// The number of jobs in this state. Visits all jobs, as the next one does.
+  std::size_t in_state(JobState state) const;
   /// The number of ended jobs with an undelivered response.
-  std::size_t uncollected() const { return uncollected_; }
+  std::size_t uncollected() const;
   const Counts& counts() const { return counts_; }
   const JobLimits& limits() const { return limits_; }
 
@@ -248,7 +248,6 @@ class JobStore {
   void trim(Owner& owner);
   void insert(Job job);
   void insert_ended(Owner& owner, const Job& job);
-  void set_state(Job& job, JobState state);
   void leave_key(Owner& owner, const Job& job, SteadyTime now);
   void remove(Job& job, SteadyTime now);
   static std::size_t charge_of(const Job& job);
@@ -260,9 +259,7 @@ class JobStore {
   std::unordered_map<std::string_view, JobNumber> by_id_;  ///< keys are views of the jobs' ids
   std::map<User, Owner> owners_;
   std::map<std::pair<SteadyTime, JobNumber>, Place> due_;  ///< ended jobs by expiry
-  std::array<std::size_t, job_states> states_{};
   std::size_t bytes_ = 0;
-  std::size_t uncollected_ = 0;
   std::uint64_t last_number_ = 0;
   std::uint64_t last_end_ = 0;
   SteadyTime latest_{};  ///< the latest time passed in

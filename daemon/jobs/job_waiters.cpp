@@ -42,6 +42,10 @@ std::vector<JobWaiters::All::iterator> JobWaiters::select(Select&& is_one) {
   return chosen;
 }
 
+std::vector<JobWaiters::All::iterator> JobWaiters::of(const Client& client) {
+  return select([&client](const WaitingCollect& one) { return one.client == client.id(); });
+}
+
 bool JobWaiters::has_room_for(const Client& client) const {
   const auto waiting = std::count_if(all_.begin(), all_.end(), [&client](const auto& entry) {
     return entry.second.client == client.id() && !entry.second.delivers;
@@ -51,21 +55,21 @@ bool JobWaiters::has_room_for(const Client& client) const {
 
 void JobWaiters::add(const Client& client, const Frame& request, Job& job, const Collect& collect,
                      Control::Reply reply) {
-  WaitingCollect collector;
+  WaitingCollect collector{collect};
   collector.client = client.id();
   collector.request_id = request.text(request.id);
   collector.progress_token = request.text(request.progress_token);
   collector.is_modern = request.is_modern();
-  collector.keep = collect.keep;
-  collector.answers = collect.answers;
-  collector.delivers = collect.delivers;
   collector.until = collect.delivers ? SteadyTime::max() : loop_.now() + collect.wait;
   collector.is_due = !collect.delivers && collect.wait.count() == 0;
   collector.reply = std::move(reply);
   if (!collect.delivers) clock_.set_at_latest(collector.until);
-  ++of_client_[client.id()];
-  const auto added = all_.emplace(job.number, std::move(collector));
-  runner_.waiters_changed(job.number);
+  add(job.number, std::move(collector));
+}
+
+void JobWaiters::add(JobNumber job, WaitingCollect collector) {
+  const auto added = all_.emplace(job, std::move(collector));
+  runner_.waiters_changed(job);
   tell(added);
   forget_collected();
 }
@@ -131,12 +135,11 @@ void JobWaiters::tell(All::iterator at) {
   if (waits && !at->second.is_due) return;
   if (client != nullptr && client->channel.congested()) return;
   if (job != nullptr && is_end(job->state) && client != nullptr) {
-    runner_.store().note_collected(*job);
+    job->collected = true;
     if (!at->second.keep) collected_.push_back(job->number);
   }
   const auto node = all_.extract(at);
   const WaitingCollect& collector = node.mapped();
-  if (--of_client_[collector.client] == 0) of_client_.erase(collector.client);
   if (collector.delivers) {
     collector.reply(delivered_response(job, collector.request_id));
     return;
@@ -144,6 +147,13 @@ void JobWaiters::tell(All::iterator at) {
   collector.reply(job == nullptr ? unknown_job_reply(collector.request_id)
                                  : result_reply(collector.request_id,
                                                 collected_result(*job, loop_.wall_time())));
+}
+
+/// The same, whatever the job's state.
+void JobWaiters::tell_now(All::iterator at) {
+  at->second.is_due = true;
+  ask_no_more(at);
+  tell(at);
 }
 
 void JobWaiters::forget_collected() {
@@ -155,11 +165,8 @@ void JobWaiters::forget_collected() {
 /// Answers the collects whose time is over with the state of their jobs.
 void JobWaiters::tell_due() {
   const SteadyTime now = loop_.now();
-  for (const auto at : select([&](const WaitingCollect& one) { return one.until <= now; })) {
-    at->second.is_due = true;
-    ask_no_more(at);
-    tell(at);
-  }
+  for (const auto at : select([&](const WaitingCollect& one) { return one.until <= now; }))
+    tell_now(at);
   forget_collected();
   for (const auto& [number, collector] : all_) {
     if (!collector.is_due && !collector.delivers) clock_.set_at_latest(collector.until);
@@ -167,11 +174,8 @@ void JobWaiters::tell_due() {
 }
 
 void JobWaiters::tell_all() {
-  for (const auto at : select([](const WaitingCollect& one) { return !one.delivers; })) {
-    at->second.is_due = true;
-    ask_no_more(at);
-    tell(at);
-  }
+  for (const auto at : select([](const WaitingCollect& one) { return !one.delivers; }))
+    tell_now(at);
 }
 
 // Events of clients.
@@ -184,30 +188,21 @@ bool JobWaiters::cancel(const Client& client, std::string_view raw_id) {
   Job* const job =
       found.front()->second.delivers ? runner_.store().find(found.front()->first) : nullptr;
   ask_no_more(found.front());
-  erase(found.front());
+  all_.erase(found.front());
   if (job != nullptr && !is_end(job->state)) runner_.cancel(*job);
   return true;
 }
 
-void JobWaiters::erase(All::iterator at) {
-  const ClientId client = at->second.client;
-  all_.erase(at);
-  if (--of_client_[client] == 0) of_client_.erase(client);
-}
-
 void JobWaiters::client_can_be_asked(const Client& client) {
-  for (const auto at : select([&](const WaitingCollect& one) { return one.client == client.id(); }))
-    runner_.waiters_changed(at->first);
+  for (const auto at : of(client)) runner_.waiters_changed(at->first);
 }
 
 void JobWaiters::client_half_closed(const Client& client) {
-  for (const auto at : select([&](const WaitingCollect& one) { return one.client == client.id(); }))
-    ask_no_more(at);
+  for (const auto at : of(client)) ask_no_more(at);
 }
 
 void JobWaiters::client_drained(const Client& client) {
-  for (const auto at :
-       select([&](const WaitingCollect& one) { return one.client == client.id(); })) {
+  for (const auto at : of(client)) {
     if (client.channel.congested()) break;
     tell(at);
   }
@@ -215,9 +210,7 @@ void JobWaiters::client_drained(const Client& client) {
 }
 
 void JobWaiters::client_left(const Client& client) {
-  if (of_client_.erase(client.id()) == 0) return;
-  for (const auto at :
-       select([&](const WaitingCollect& one) { return one.client == client.id(); })) {
+  for (const auto at : of(client)) {
     ask_no_more(at);
     all_.erase(at);
   }
@@ -232,17 +225,13 @@ std::vector<JobWaiters::Delivery> JobWaiters::save() const {
 }
 
 void JobWaiters::restore(Delivery saved, Control::Reply reply) {
-  WaitingCollect collector;
+  WaitingCollect collector{{.delivers = true}};
   collector.client = saved.client;
   collector.request_id = std::move(saved.request_id);
   collector.progress_token = std::move(saved.progress_token);
-  collector.delivers = true;
   collector.until = SteadyTime::max();
   collector.reply = std::move(reply);
-  ++of_client_[collector.client];
-  const auto added = all_.emplace(saved.job, std::move(collector));
-  runner_.waiters_changed(saved.job);
-  tell(added);
+  add(saved.job, std::move(collector));
 }
 
 }  // namespace bridge

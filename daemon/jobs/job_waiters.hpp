@@ -78,34 +78,32 @@ class JobWaiters {
   std::vector<JobWaiter> waiters_for(JobNumber number) const;
 
  private:
-  struct WaitingCollect {
+  struct WaitingCollect : Collect {
     ClientId client{};
-    std::string request_id;      ///< raw JSON
-    std::string progress_token;  ///< raw JSON; empty: none
+    std::string request_id{};      ///< raw JSON
+    std::string progress_token{};  ///< raw JSON; empty: none
     bool is_modern = false;
-    bool keep = true;
-    bool answers = false;
-    bool delivers = false;
     bool may_be_asked = true;
     bool is_due = false;  ///< answered as soon as its queue has room, whatever the job's state
     SteadyTime until{};
-    Control::Reply reply;
+    Control::Reply reply{};
   };
   using All = std::multimap<JobNumber, WaitingCollect>;
 
+  void add(JobNumber job, WaitingCollect collector);
   void ask_no_more(All::iterator at);
   void tell(All::iterator at);
+  void tell_now(All::iterator at);
   void tell_due();
   void forget_collected();
-  void erase(All::iterator at);
   template <class Select>
   std::vector<All::iterator> select(Select&& is_one);
+  std::vector<All::iterator> of(const Client& client);
 
   EventLoop& loop_;
   JobRunner& runner_;
   const Clients& clients_;
-  All all_;  ///< by job
-  std::map<ClientId, std::size_t> of_client_;
+  All all_;                           ///< by job
   std::vector<JobNumber> collected_;  ///< to be forgotten once all waiting clients were answered
   DeadlineTimer clock_;
 };

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <random>
-#include <tuple>
+#include <string>
 #include <utility>
 
 #include "json/json_text.hpp"
@@ -18,45 +18,92 @@ namespace {
 
 constexpr std::size_t longest_arguments = 4096;
 
+std::string name_of(UpstreamId id) { return std::to_string(value_of(id)); }
+
 bool is_recorded(const Frame& request) {
   return request.method != "ping"sv && request.method != "bridge/status"sv;
 }
 
 }  // namespace
 
+void AuditedArguments::note(AuditRecord& record, std::string_view arguments) {
+  if (arguments.empty()) return;
+  record.arguments_sha256 = digest_.of(arguments);
+  if (!with_text_) return;
+  std::vector<std::string> secrets = secrets_();
+  if (!forms_.is_of(secrets)) forms_ = SecretForms(std::move(secrets));
+  std::string shown = forms_.blotted(std::string(arguments));
+  if (shown.size() > longest_arguments) {
+    record.arguments = quote(whole_characters(shown, longest_arguments));
+  } else if (is_json(shown, 1)) {
+    make_single_line(shown);
+    record.arguments = std::move(shown);
+  } else {
+    record.arguments = quote(shown);
+  }
+}
+
+AuditRecord* OpenRequests::find(ClientId client, std::string_view name) {
+  const auto known = known_.find(client);
+  if (known == known_.end()) return nullptr;
+  const auto found = known->second.open.find(name);
+  return found == known->second.open.end() ? nullptr : &found->second;
+}
+
+AuditRecord* OpenRequests::find(ClientId client, std::string_view name, std::uint64_t number) {
+  const auto known = known_.find(client);
+  if (known == known_.end()) return nullptr;
+  const auto [first, last] = known->second.open.equal_range(name);
+  const auto found = std::find_if(
+      first, last, [number](const auto& entry) { return entry.second.number == number; });
+  return found == last ? nullptr : &found->second;
+}
+
+std::optional<AuditRecord> OpenRequests::take(ClientId client, std::string_view name) {
+  std::optional<AuditRecord> taken;
+  end(client, name, [&taken](AuditRecord& record, std::string_view) { taken = std::move(record); });
+  return taken;
+}
+
+std::vector<ClientId> OpenRequests::clients() const {
+  std::vector<ClientId> all;
+  for (const auto& [client, its] : known_) all.push_back(client);
+  return all;
+}
+
+std::size_t OpenRequests::of_left_behind() const {
+  const auto known = known_.find(left_behind);
+  return known == known_.end() ? 0 : known->second.open.size();
+}
+
 AuditTrail::AuditTrail(const EventLoop& loop, AuditLog& log, const AuditOptions& options,
                        std::function<std::vector<std::string>()> secrets)
-    : loop_(loop), log_(log), options_(options), secrets_(std::move(secrets)) {
+    : loop_(loop), log_(log), options_(options), arguments_(options.arguments, std::move(secrets)) {
   std::random_device random;
   run_ = fmt::format("{:08x}{:08x}", random(), random());
 }
 
-/// The description of the client, read once while its process exists.
-AuditTrail::Known& AuditTrail::known_of(const Client& client) {
-  const auto [found, is_new] = known_.try_emplace(client.id());
-  Known& known = found->second;
+/// The description of the client is read once while its process exists.
+OpenRequests::Of& AuditTrail::of(const Client& client) {
+  const auto [its, is_new] = open_.of(client.id());
   if (is_new) {
     const ClientIdentity& identity = client.channel.identity();
-    known.client.http = client.user.remote;
-    known.client.uid = identity.uid;
-    known.client.pid = static_cast<std::uint64_t>(identity.pid);
-    known.client.remote = identity.remote;
-    if (!known.client.http) known.client.command = client.channel.command();
-    known.text = described(known.client);
+    its.client.http = client.user.remote;
+    its.client.uid = identity.uid;
+    its.client.pid = static_cast<std::uint64_t>(identity.pid);
+    its.client.remote = identity.remote;
+    if (!its.client.http) its.client.command = client.channel.command();
+    its.text = described(its.client);
   }
-  return known;
+  return its;
 }
 
 void AuditTrail::came(const Client& client, const Frame& request) {
   if (client.is_bridge || !is_recorded(request)) return;
   const std::string_view raw_id = request.text(request.id);
-  Known& known = known_of(client);
-  AuditRecord& record =
-      known.open
-          .emplace(std::piecewise_construct, std::forward_as_tuple(raw_id), std::forward_as_tuple())
-          ->second;
-  ++of_clients_;
-  record.client = known.client;
+  OpenRequests::Of& its = of(client);
+  AuditRecord& record = open_.add(its, raw_id);
+  record.client = its.client;
   fill(record, request);
   if (options_.required && !request.method.starts_with("bridge/"))
     new_.push_back({client.id(), std::string(raw_id), record.number});
@@ -64,9 +111,8 @@ void AuditTrail::came(const Client& client, const Frame& request) {
 
 void AuditTrail::came(const User& user, const JobRequest& job, const Frame& request) {
   if (job.about_task) return;  // a request of the bridge about a job
-  const auto [found, is_new] = jobs_.try_emplace(job.job);
-  if (!is_new) return;  // sent by an earlier daemon
-  AuditRecord& record = found->second;
+  if (open_.find(client_of_jobs, job.job) != nullptr) return;  // sent by an earlier daemon
+  AuditRecord& record = open_.add(open_.of(client_of_jobs).first, job.job);
   record.client.http = user.remote;
   record.client.uid = user.uid;
   record.client.pid = static_cast<std::uint64_t>(job.pid);
@@ -74,19 +120,19 @@ void AuditTrail::came(const User& user, const JobRequest& job, const Frame& requ
   record.client.remote = job.remote;
   record.job = job.job;
   fill(record, request);
-  if (options_.required) new_.push_back({{}, job.job, record.number});
+  if (options_.required) new_.push_back({client_of_jobs, job.job, record.number});
 }
 
 void AuditTrail::kept_as_job(const Client& client, const Frame& request, std::string_view job) {
   AuditRecord record;
-  record.client = known_of(client).client;
+  record.client = of(client).client;
   fill(record, request);
   record.job = job;
   end(record, {AuditOutcome::ok});
 }
 
 void AuditTrail::fill(AuditRecord& record, const Frame& request) {
-  record.number = ++last_number_;
+  record.number = numbers_.next();
   record.time = ticks_of(loop_.wall_time());
   record.came = ticks_of(loop_.now());
   record.bytes_in = request.bytes.size();
@@ -111,7 +157,7 @@ void AuditTrail::describe(AuditRecord& record, const Frame& request) {
   const bool is_prompt = method == "prompts/get"sv;
   if ((is_call || is_prompt) && !is_control) {
     (is_prompt ? record.prompt : record.tool) = to_text(request.text(request.name)).value_or("");
-    return note_arguments(record, request.text(request.arguments));
+    return arguments_.note(record, request.text(request.arguments));
   }
   const bool is_completion = method == "completion/complete"sv;
   const bool names_tool = is_call || method == "bridge/tool"sv;
@@ -131,68 +177,21 @@ void AuditTrail::describe(AuditRecord& record, const Frame& request) {
     }
     return true;
   });
-  note_arguments(record, arguments);
-}
-
-void AuditTrail::note_arguments(AuditRecord& record, std::string_view arguments) {
-  if (arguments.empty()) return;
-  record.arguments_sha256 = digest_.of(arguments);
-  if (!options_.arguments) return;
-  std::vector<std::string> secrets = secrets_();
-  if (!forms_.is_of(secrets)) forms_ = SecretForms(std::move(secrets));
-  std::string shown = forms_.blotted(std::string(arguments));
-  if (shown.size() > longest_arguments) {
-    record.arguments = quote(whole_characters(shown, longest_arguments));
-  } else if (is_json(shown, 1)) {
-    make_single_line(shown);
-    record.arguments = std::move(shown);
-  } else {
-    record.arguments = quote(shown);
-  }
-}
-
-std::optional<AuditRecord> AuditTrail::take(ClientId client, std::string_view raw_id) {
-  const auto known = known_.find(client);
-  if (known == known_.end()) return std::nullopt;
-  Open& open = known->second.open;
-  const auto found = open.find(raw_id);
-  if (found == open.end()) return std::nullopt;
-  std::optional<AuditRecord> record = std::move(found->second);
-  open.erase(found);
-  --of_clients_;
-  return record;
-}
-
-AuditRecord* AuditTrail::find(ClientId client, std::string_view raw_id) {
-  const auto known = known_.find(client);
-  if (known == known_.end()) return nullptr;
-  const auto found = known->second.open.find(raw_id);
-  return found == known->second.open.end() ? nullptr : &found->second;
-}
-
-AuditRecord* AuditTrail::find(const New& one) {
-  if (one.client == ClientId{}) {
-    const auto found = jobs_.find(one.name);
-    return found == jobs_.end() ? nullptr : &found->second;
-  }
-  const auto known = known_.find(one.client);
-  if (known == known_.end()) return nullptr;
-  const auto [first, last] = known->second.open.equal_range(one.name);
-  const auto found = std::find_if(
-      first, last, [&one](const auto& entry) { return entry.second.number == one.number; });
-  return found == last ? nullptr : &found->second;
+  arguments_.note(record, arguments);
 }
 
 void AuditTrail::begin_all() {
   std::vector<AuditRecord*> records;
   for (const New& one : std::exchange(new_, {})) {
-    AuditRecord* const record = find(one);
+    AuditRecord* const record = open_.find(one.client, one.name, one.number);
     if (record == nullptr || !record->id.empty()) continue;
-    record->id = fmt::format("{}-{}", run_, ++last_id_);
+    record->id = next_id();
     records.push_back(record);
   }
   begin(records);
 }
+
+std::string AuditTrail::next_id() { return fmt::format("{}-{}", run_, ++last_id_); }
 
 /// REQUIRES: the records have ids.
 void AuditTrail::begin(const std::vector<AuditRecord*>& records) {
@@ -208,18 +207,17 @@ void AuditTrail::begin(const std::vector<AuditRecord*>& records) {
 }
 
 bool AuditTrail::may_send(ClientId client, std::string_view raw_id) {
-  return may_send(find(client, raw_id));
+  return may_send(open_.find(client, raw_id));
 }
 
 bool AuditTrail::may_send(const JobRequest& job) {
-  const auto found = jobs_.find(job.job);
-  return may_send(found == jobs_.end() ? nullptr : &found->second);
+  return may_send(open_.find(client_of_jobs, job.job));
 }
 
+/// Null: a request of the bridge itself.
 bool AuditTrail::may_send(AuditRecord* record) {
-  if (!options_.required || record == nullptr || record->is_begun)
-    return true;  // null: a request of the bridge itself
-  if (record->id.empty()) record->id = fmt::format("{}-{}", run_, ++last_id_);
+  if (!options_.required || record == nullptr || record->is_begun) return true;
+  if (record->id.empty()) record->id = next_id();
   begin({record});
   return record->is_begun;
 }
@@ -237,11 +235,7 @@ void AuditTrail::begin_again() {
   });
 }
 
-void AuditTrail::note_end(const AuditRecord& record) {
-  if (record.number <= noted_) ended_.push_back(record.number);
-}
-
-/// `client`: described() of its client, if at hand.
+/// `client`: described() of its client, if at hand; else empty.
 void AuditTrail::end(const AuditRecord& record, const AuditEnd& how, std::string_view client) {
   const auto took = std::chrono::duration_cast<std::chrono::microseconds>(
       loop_.now() - steady_time_of(record.came));
@@ -252,88 +246,75 @@ void AuditTrail::end(const AuditRecord& record, const AuditEnd& how, std::string
     append_ended_line(line_, record, client, how, took, second_);
   }
   append(line_);
-  note_end(record);
+  numbers_.ended(record.number);
 }
 
 void AuditTrail::answered(ClientId client, std::string_view raw_id, std::string_view response) {
-  const auto known = known_.find(client);
-  if (known == known_.end()) return;
-  Open& open = known->second.open;
-  const auto found = open.find(raw_id);
-  if (found == open.end()) return;
-  AuditRecord& record = found->second;
-  if (record.method == "bridge/submit"sv)
-    record.job = find_string(find_member(response, "result").value_or(""), "job").value_or("");
-  end(record, end_of_response(response, record.method == "tools/call"sv, raw_id),
-      known->second.text);
-  open.erase(found);
-  --of_clients_;
+  open_.end(client, raw_id, [&](AuditRecord& record, std::string_view its_client) {
+    if (record.method == "bridge/submit"sv)
+      record.job = find_string(find_member(response, "result").value_or(""), "job").value_or("");
+    end(record, end_of_response(response, record.method == "tools/call"sv, raw_id), its_client);
+  });
 }
 
 void AuditTrail::not_answered(ClientId client, std::string_view raw_id) {
-  if (const auto record = take(client, raw_id)) end(*record, {AuditOutcome::cancelled});
+  open_.end(client, raw_id, [this](const AuditRecord& record, std::string_view its_client) {
+    end(record, {AuditOutcome::cancelled}, its_client);
+  });
 }
 
 void AuditTrail::left_behind(ClientId client, std::string_view raw_id, UpstreamId id) {
-  auto record = take(client, raw_id);
+  auto record = open_.take(client, raw_id);
   if (!record) return;
-  if (left_behind_.size() >= most_left_behind) {
+  if (open_.of_left_behind() >= most_left_behind) {
     end(*record, {AuditOutcome::unknown});
   } else {
-    left_behind_.insert_or_assign(id, std::move(*record));
+    open_.add(open_.of(OpenRequests::left_behind).first, name_of(id)) = std::move(*record);
   }
 }
 
 void AuditTrail::adopted(ClientId client, std::string_view raw_id, std::string_view job) {
-  auto record = take(client, raw_id);
+  auto record = open_.take(client, raw_id);
   if (!record) return;
   record->job = job;
-  jobs_.insert_or_assign(std::string(job), std::move(*record));
+  open_.add(open_.of(client_of_jobs).first, job) = std::move(*record);
 }
 
 void AuditTrail::left_behind_ended(UpstreamId id, std::string_view response) {
-  const auto found = left_behind_.find(id);
-  if (found == left_behind_.end()) return;
-  const AuditRecord& record = found->second;
-  AuditEnd how;
-  if (!response.empty()) how = end_of_response(response, record.method == "tools/call"sv);
-  end(record, how);
-  left_behind_.erase(found);
-}
-
-void AuditTrail::client_left(ClientId client) {
-  const auto known = known_.find(client);
-  if (known == known_.end()) return;
-  for (const auto& [request, record] : known->second.open)
-    end(record, {AuditOutcome::cancelled}, known->second.text);
-  of_clients_ -= known->second.open.size();
-  known_.erase(known);
+  end_with(OpenRequests::left_behind, name_of(id), response, AuditOutcome::unknown);
 }
 
 void AuditTrail::job_ended(std::string_view job, std::string_view response) {
-  const auto found = jobs_.find(job);
-  if (found == jobs_.end()) return;
-  AuditEnd how{AuditOutcome::cancelled};
-  if (!response.empty()) how = end_of_response(response, found->second.method == "tools/call"sv);
-  end(found->second, how);
-  jobs_.erase(found);
+  end_with(client_of_jobs, job, response, AuditOutcome::cancelled);
+}
+
+/// `otherwise`: without a response.
+void AuditTrail::end_with(ClientId client, std::string_view name, std::string_view response,
+                          AuditOutcome otherwise) {
+  open_.end(client, name, [&](const AuditRecord& record, std::string_view) {
+    const bool is_call = record.method == "tools/call"sv;
+    end(record, response.empty() ? AuditEnd{otherwise} : end_of_response(response, is_call));
+  });
+}
+
+void AuditTrail::client_left(ClientId client) { end_all_of(client, AuditOutcome::cancelled); }
+
+void AuditTrail::end_all_of(ClientId client, AuditOutcome outcome) {
+  open_.end_all(client, [&](const AuditRecord& record, std::string_view its_client) {
+    end(record, {outcome}, its_client);
+  });
 }
 
 void AuditTrail::end_all(bool jobs_continue) {
-  for (const auto& [id, known] : std::exchange(known_, {})) {
-    for (const auto& [request, record] : known.open) end(record, {}, known.text);
+  for (const ClientId client : open_.clients()) {
+    if (!jobs_continue || client != client_of_jobs) end_all_of(client, AuditOutcome::unknown);
   }
-  of_clients_ = 0;
-  if (!jobs_continue) {
-    for (const auto& [job, record] : std::exchange(jobs_, {})) end(record, {});
-  }
-  for (const auto& [id, record] : std::exchange(left_behind_, {})) end(record, {});
   log_.write_last();
 }
 
 void AuditTrail::take_over(std::vector<AuditRecord> records) {
   for (AuditRecord& record : records) {
-    last_number_ = noted_ = std::max(noted_, record.number);
+    numbers_.restored(record.number);
     const bool is_call_of_job = !record.job.empty() && !record.method.starts_with("bridge/");
     if (is_call_of_job) {
       // The duration is known by the calendar only.
@@ -341,8 +322,8 @@ void AuditTrail::take_over(std::vector<AuditRecord> records) {
       const auto took =
           WallTime::duration(static_cast<WallTime::rep>(now - std::min(now, record.time)));
       record.came = ticks_of(loop_.now() - std::chrono::duration_cast<SteadyTime::duration>(took));
-      std::string job = record.job;
-      jobs_.insert_or_assign(std::move(job), std::move(record));
+      const std::string job = record.job;
+      open_.add(open_.of(client_of_jobs).first, job) = std::move(record);
     } else {
       end_unknown(record);
     }
@@ -352,7 +333,7 @@ void AuditTrail::take_over(std::vector<AuditRecord> records) {
 /// If the file has the first line, the last line is made from it.
 void AuditTrail::end_unknown(const AuditRecord& record) {
   if (!begun_before_.contains(record.id)) append(unknown_line(beginning_line(record)));
-  note_end(record);
+  numbers_.ended(record.number);
 }
 
 void AuditTrail::found_begun(std::vector<std::string> lines) {
@@ -368,39 +349,30 @@ void AuditTrail::end_begun() {
 }
 
 void AuditTrail::give_up_jobs(const std::function<bool(std::string_view job)>& known) {
-  std::erase_if(jobs_, [&](const auto& entry) {
-    if (known(entry.first)) return false;
-    end_unknown(entry.second);
-    return true;
+  std::vector<std::string> unknown;
+  open_.each([&](ClientId client, const std::string& name, const AuditRecord&) {
+    if (client == client_of_jobs && !known(name)) unknown.push_back(name);
   });
+  for (const std::string& job : unknown) end_unknown(*open_.take(client_of_jobs, job));
 }
 
 std::vector<AuditTrail::Saved> AuditTrail::save() const {
   std::vector<Saved> saved;
-  for (const auto& [id, known] : known_) {
-    for (const auto& [request, record] : known.open) saved.push_back({id, request, record});
-  }
-  for (const auto& [job, record] : jobs_) saved.push_back({ClientId{}, {}, record});
-  for (const auto& [id, record] : left_behind_)
-    saved.push_back({ClientId{}, std::to_string(value_of(id)), record});
+  open_.each([&saved](ClientId client, const std::string& name, const AuditRecord& record) {
+    saved.push_back({client, name, record});
+  });
   return saved;
 }
 
 void AuditTrail::restore(std::vector<Saved> saved) {
   for (Saved& one : saved) {
-    last_number_ = std::max(last_number_, one.record.number);
-    if (one.client != ClientId{}) {
-      Known& known = known_[one.client];
-      known.client = one.record.client;
-      known.text = described(known.client);
-      known.open.emplace(std::move(one.request), std::move(one.record));
-      ++of_clients_;
-    } else if (const auto id = to_unsigned(one.request)) {
-      left_behind_.insert_or_assign(static_cast<UpstreamId>(*id), std::move(one.record));
-    } else {
-      std::string job = one.record.job;
-      jobs_.insert_or_assign(std::move(job), std::move(one.record));
+    numbers_.count_from(one.record.number);
+    OpenRequests::Of& its = open_.of(one.client).first;
+    if (OpenRequests::is_client(one.client)) {
+      its.client = one.record.client;
+      its.text = described(its.client);
     }
+    open_.add(its, one.name) = std::move(one.record);
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -7,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -26,6 +28,123 @@ constexpr std::string_view unrecorded_refusal =
     "the audit cannot be written, and --audit-required refuses requests without it; make room for "
     "it, then send the request again";
 
+/// Looks up texts by views.
+struct TextHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const {
+    return std::hash<std::string_view>()(text);
+  }
+};
+
+/// What a record has of a request's arguments: their digest and, with --audit-arguments, their text
+/// without secrets. Memory: the forms of the secrets.
+class AuditedArguments {
+ public:
+  AuditedArguments(bool with_text, std::function<std::vector<std::string>()> secrets)
+      : with_text_(with_text), secrets_(std::move(secrets)) {}
+
+  /// `arguments`: JSON; empty: none.
+  void note(AuditRecord& record, std::string_view arguments);
+
+ private:
+  const bool with_text_;
+  const std::function<std::vector<std::string>()> secrets_;
+  SecretForms forms_;
+  ArgumentsDigest digest_;
+};
+
+/// The records of requests that have not ended, by their client and name. Pure; the owner bounds
+/// them.
+///
+/// Jobs are those of client_of_jobs, by the job's id; requests whose clients have left are those of
+/// the client 0, by their upstream ids.
+class OpenRequests {
+ public:
+  static constexpr ClientId left_behind{};
+
+  /// A client that has sent requests.
+  struct Of {
+    AuditClient client;  ///< unknown for jobs and for clients that have left
+    std::string text;    ///< described() of it
+    std::unordered_multimap<std::string, AuditRecord, TextHash, std::equal_to<>> open;
+  };
+
+  static bool is_client(ClientId id) { return id != left_behind && id != client_of_jobs; }
+
+  /// Also whether the client was unknown.
+  std::pair<Of&, bool> of(ClientId client) {
+    const auto [found, is_new] = known_.try_emplace(client);
+    return {found->second, is_new};
+  }
+  /// A client may use a name twice.
+  AuditRecord& add(Of& its, std::string_view name) {
+    ++size_;
+    return its.open
+        .emplace(std::piecewise_construct, std::forward_as_tuple(name), std::forward_as_tuple())
+        ->second;
+  }
+  AuditRecord* find(ClientId client, std::string_view name);
+  /// The one with this number.
+  AuditRecord* find(ClientId client, std::string_view name, std::uint64_t number);
+  std::optional<AuditRecord> take(ClientId client, std::string_view name);
+  /// Removes it after `visit`, which gets the record and the client's description.
+  template <class Visit>
+  void end(ClientId client, std::string_view name, Visit&& visit) {
+    const auto known = known_.find(client);
+    if (known == known_.end()) return;
+    const auto found = known->second.open.find(name);
+    if (found == known->second.open.end()) return;
+    visit(found->second, known->second.text);
+    known->second.open.erase(found);
+    --size_;
+  }
+  /// The same for all requests of the client.
+  template <class Visit>
+  void end_all(ClientId client, Visit&& visit) {
+    const auto known = known_.find(client);
+    if (known == known_.end()) return;
+    for (const auto& [name, record] : known->second.open) visit(record, known->second.text);
+    size_ -= known->second.open.size();
+    known_.erase(known);
+  }
+  /// `visit` gets the client, the request's name and the record.
+  template <class Visit>
+  void each(Visit&& visit) const {
+    for (const auto& [client, its] : known_) {
+      for (const auto& [name, record] : its.open) visit(client, name, record);
+    }
+  }
+  std::vector<ClientId> clients() const;
+  std::size_t of_left_behind() const;
+  std::size_t size() const { return size_; }
+
+ private:
+  std::unordered_map<ClientId, Of> known_;
+  std::size_t size_ = 0;
+};
+
+/// The numbers of requests in order of arrival, and which of them the state knows. Pure.
+class AuditNumbers {
+ public:
+  std::uint64_t next() { return ++last_; }
+  void count_from(std::uint64_t number) { last_ = std::max(last_, number); }
+  /// A request of an earlier daemon.
+  void restored(std::uint64_t number) { last_ = noted_ = std::max(noted_, number); }
+  /// The state is told of all requests up to now; returns the last one that it knew.
+  std::uint64_t note_all() { return std::exchange(noted_, last_); }
+  bool has_new() const { return noted_ != last_; }
+  void ended(std::uint64_t number) {
+    if (number <= noted_) ended_.push_back(number);
+  }
+  /// Ended requests that the state knows.
+  std::vector<std::uint64_t> take_ended() { return std::exchange(ended_, {}); }
+
+ private:
+  std::uint64_t last_ = 0;
+  std::uint64_t noted_ = 0;
+  std::vector<std::uint64_t> ended_;
+};
+
 /// Follows each request of a client from its arrival to its line in the audit (BEHAVIOUR, "Audit").
 /// A job's request ends with the job.
 ///
@@ -40,13 +159,13 @@ class AuditTrail {
 
   /// A request that has not ended, for an upgrade.
   struct Saved {
-    ClientId client{};    ///< 0: the client has left, or it is a job's
-    std::string request;  ///< raw JSON id; the UpstreamId if the client has left; empty for a job
+    ClientId client{};  ///< see OpenRequests
+    std::string name;
     AuditRecord record;
 
     template <class A>
     void each_field(A& archive) {
-      archive(client, request, record);
+      archive(client, name, record);
     }
   };
 
@@ -98,22 +217,19 @@ class AuditTrail {
   template <class Begun>
   std::vector<std::uint64_t> take_changes(Begun&& begun) {
     log_.write();
-    const std::uint64_t noted = std::exchange(noted_, last_number_);
-    if (noted != noted_)
+    if (numbers_.has_new()) {
+      const std::uint64_t noted = numbers_.note_all();
       each([&](const AuditRecord& one) { one.number > noted ? begun(one) : void(); });
+    }
     if (log_.is_failing()) return {};
-    return std::exchange(ended_, {});
+    return numbers_.take_ended();
   }
   /// Visits all open requests.
   template <class Visit>
   void each(Visit&& visit) const {
-    for (const auto& [id, known] : known_) {
-      for (const auto& [request, record] : known.open) visit(record);
-    }
-    for (const auto& [job, record] : jobs_) visit(record);
-    for (const auto& [id, record] : left_behind_) visit(record);
+    open_.each([&](ClientId, const std::string&, const AuditRecord& record) { visit(record); });
   }
-  std::size_t size() const { return of_clients_ + jobs_.size() + left_behind_.size(); }
+  std::size_t size() const { return open_.size(); }
   /// Takes over the open requests of a daemon that died: they end as `unknown`, except jobs, which
   /// continue until give_up_jobs().
   void take_over(std::vector<AuditRecord> records);
@@ -126,63 +242,39 @@ class AuditTrail {
   void give_up_jobs(const std::function<bool(std::string_view job)>& known);
 
  private:
-  struct TextHash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const {
-      return std::hash<std::string_view>()(text);
-    }
-  };
-  /// By raw id; a client may use one twice.
-  using Open = std::unordered_multimap<std::string, AuditRecord, TextHash, std::equal_to<>>;
-  /// A client that has sent requests.
-  struct Known {
-    AuditClient client;
-    std::string text;  ///< described()
-    Open open;
-  };
-  using Jobs = std::map<std::string, AuditRecord, std::less<>>;
   /// A request whose first line begin_all() writes.
   struct New {
     ClientId client{};
-    std::string name;  ///< the raw id; the job's name if there is no client
+    std::string name;
     std::uint64_t number = 0;
   };
 
-  Known& known_of(const Client& client);
+  OpenRequests::Of& of(const Client& client);
   void fill(AuditRecord& record, const Frame& request);
   void describe(AuditRecord& record, const Frame& request);
-  void note_arguments(AuditRecord& record, std::string_view arguments);
-  std::optional<AuditRecord> take(ClientId client, std::string_view raw_id);
-  AuditRecord* find(ClientId client, std::string_view raw_id);
   bool may_send(AuditRecord* record);
-  AuditRecord* find(const New& one);
+  std::string next_id();
   void begin(const std::vector<AuditRecord*>& records);
   void end(const AuditRecord& record, const AuditEnd& how, std::string_view client = {});
+  void end_with(ClientId client, std::string_view name, std::string_view response,
+                AuditOutcome otherwise);
+  void end_all_of(ClientId client, AuditOutcome outcome);
   void append(const std::string& line);
-  void note_end(const AuditRecord& record);
   void end_unknown(const AuditRecord& record);
 
   const EventLoop& loop_;
   AuditLog& log_;
   const AuditOptions options_;
-  std::function<std::vector<std::string>()> secrets_;
-  SecretForms forms_;
-  ArgumentsDigest digest_;
+  AuditedArguments arguments_;
   std::string run_;  ///< identifies this daemon in record ids
   std::uint64_t last_id_ = 0;
-  std::unordered_map<ClientId, Known> known_;
-  std::size_t of_clients_ = 0;  ///< open requests of clients
-  Jobs jobs_;                   ///< by name
-  std::unordered_map<UpstreamId, AuditRecord> left_behind_;
+  OpenRequests open_;
+  AuditNumbers numbers_;
   std::vector<New> new_;
-  std::map<std::string, std::string>
-      begun_before_;  ///< first lines of an earlier daemon, by record id
-  std::string line_;  ///< buffer for the current line, reused
+  std::map<std::string, std::string> begun_before_;  ///< an earlier daemon's first lines, by id
+  std::string line_;                                 ///< buffer for the current line, reused
   WrittenSecond second_;
   std::size_t said_ = 0;  ///< bytes of lines since the first lines were repeated
-  std::uint64_t last_number_ = 0;
-  std::uint64_t noted_ = 0;           ///< the state knows open requests up to this number
-  std::vector<std::uint64_t> ended_;  ///< requests known to the state that have ended
 };
 
 }  // namespace bridge

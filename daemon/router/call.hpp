@@ -108,8 +108,8 @@ struct JobRequest {
   /// A client waits for the result, with the usual timeouts, and gets the other messages about it.
   bool for_client = false;
   // The submitter.
-  std::optional<Peer> peer{};  ///< none: unknown
-  pid_t pid = 0;               ///< 0: unknown
+  Peer peer{};
+  pid_t pid = 0;  ///< 0: unknown
   std::string command{};
   std::string remote{};  ///< the address of a caller of the HTTP frontend
   std::string job{};     ///< the job's id

@@ -177,12 +177,19 @@ struct ClientFacts {
   Era era = Era::legacy;     ///< of the last request that declares it
   bool half_closed = false;
   bool peeks = false;  ///< it has sent `bridge/peek`
-  bool seen_frame = false;
-  bool seen_ordinary_frame = false;  ///< a frame other than `bridge/*` or `server/discover`
+  enum class Sent : std::uint8_t {
+    nothing,
+    looks,     ///< only `bridge/*` and `server/discover`
+    ordinary,  ///< another frame
+  };
+  friend constexpr Sent last_of(Sent) { return Sent::ordinary; }
+  Sent sent = Sent::nothing;
+
+  bool is_observer() const { return sent == Sent::looks; }
 
   template <class A>
   void each_field(A& archive) {
-    archive(declared, capabilities, info, era, half_closed, peeks, seen_frame, seen_ordinary_frame);
+    archive(declared, capabilities, info, era, half_closed, peeks, sent);
   }
 };
 
@@ -254,7 +261,6 @@ struct Client final : Caller, ClientFacts {
   bool congested() const override { return channel.congested(); }
 
   ClientId id() const { return channel.identity().id; }
-  bool is_observer() const { return seen_frame && !seen_ordinary_frame; }
   /// Whether the client sends nothing more and everything that it has sent has ended.
   bool is_done() const {
     return half_closed && waiting.empty() && in_flight.empty() && listens == 0 &&
@@ -272,8 +278,7 @@ struct Client final : Caller, ClientFacts {
     UpstreamId id;
     SteadyTime since;
   };
-  std::optional<NotificationUnderWay>
-      notification;  ///< its end is awaited before the next frame is sent
+  std::optional<NotificationUnderWay> notification;  ///< delays the next frame until its end
 
   // Changed by Listens.
   std::size_t subscribing = 0;  ///< unanswered `resources/subscribe` requests
@@ -284,9 +289,8 @@ struct Client final : Caller, ClientFacts {
   struct UnansweredControl {
     std::uint64_t number;  ///< among all control requests
     std::string raw_id;    ///< raw JSON
-    std::string
-        again;         ///< the frame, if the new process handles the request again after an upgrade
-    bool is_delivery;  ///< the response to a request that became a job: JobWaiters
+    std::string again;     ///< the frame, if it is handled again after an upgrade
+    bool is_delivery;      ///< the response to a request that became a job: JobWaiters
   };
   std::vector<UnansweredControl> control_unanswered;
 };

@@ -18,6 +18,8 @@
 #include "mcp/request_meta.hpp"
 
 namespace bridge {
+
+using namespace std::string_view_literals;
 namespace {
 
 constexpr std::chrono::seconds handing_over_time{30};
@@ -122,7 +124,6 @@ bool ClientNotifications::expire() {
                      [](const OrphanedQueue& queue) { return !queue.under_way; });
 }
 
-using namespace std::string_view_literals;
 namespace {
 
 /// What a legacy server may ask about a modern client's request, besides elicitation.
@@ -142,6 +143,7 @@ ClientFrames::ClientFrames(const RouterContext& context, ByteBudget& budget,
       suspended_calls_(suspended_calls),
       served_(context.clients, context.options.sequential),
       slots_(context.options.max_inflight),
+      user_slots_(context.permissions, in_flight),
       notifications_(context, budget, [this](Client& client) { start_waiting(client); }),
       not_open_since_{context.loop.now(), context.loop.now()},
       expiry_(context.loop, [this] { expire(); }),
@@ -149,7 +151,7 @@ ClientFrames::ClientFrames(const RouterContext& context, ByteBudget& budget,
 
 void ClientFrames::client_left(Client& client) {
   slots_.caller_left(client);
-  if (client.waits_for_user_slot) slots_of_users_.at(client.user).caller_left(client);
+  user_slots_.caller_left(client);
   std::deque<std::string> notifications;
   while (!client.waiting.empty()) {
     WaitingFrame waiting = client.waiting.take_front();
@@ -278,7 +280,7 @@ bool ClientFrames::start_front(Caller& caller) {
   }
   if (client != nullptr && answer_front(*client)) return true;
   if (in_flight_.slots_used_by(caller) >= context_.options.client_inflight ||
-      !has_slot_of_user(caller) || !slots_.admits(caller, in_flight_.slots_used()))
+      !user_slots_.admits(caller) || !slots_.admits(caller, in_flight_.slots_used()))
     return false;
   start_request(caller);
   return true;
@@ -367,40 +369,42 @@ bool ClientFrames::refuse_unrecorded(Caller& caller, const Frame& request, const
   return true;
 }
 
-/// Whether the `inflight` limit of the user's rule allows the caller's first frame; otherwise the
-/// caller is queued.
-bool ClientFrames::has_slot_of_user(Caller& caller) {
-  if (!context_.permissions.is_on()) return true;
-  const WaitingFrame& front = caller.waiting.front();
-  const PolicyRule* const rule = context_.permissions.rule_for(caller, front.job.get());
-  if (rule == nullptr || !rule->inflight || std::exchange(its_turn_, nullptr) == &caller)
-    return true;
-  SlotQueue& queue =
-      slots_of_users_.try_emplace(caller.user, *rule->inflight, &Caller::waits_for_user_slot)
-          .first->second;
-  queue.set_slots(*rule->inflight);
-  return queue.admits(caller, in_flight_.slots_used_by(caller.user));
-}
-
 /// Gives free slots of this user to its waiting callers in turn.
 void ClientFrames::give_free_slots_of_user(const User& user) {
   while (!paused_) {
     // A started request may end at once and lead here again.
-    const auto found = slots_of_users_.find(user);
-    if (found == slots_of_users_.end()) return;
-    Caller* const caller = found->second.next(in_flight_.slots_used_by(user));
-    if (caller == nullptr) {
-      if (found->second.empty()) slots_of_users_.erase(found);
-      return;
-    }
-    its_turn_ = caller;
+    Caller* const caller = user_slots_.next(user);
+    if (caller == nullptr) return;
     start_waiting(*caller);
-    its_turn_ = nullptr;
+    user_slots_.turn_is_over();
   }
 }
 
+bool UserSlots::admits(Caller& caller) {
+  if (!permissions_.is_on()) return true;
+  const PolicyRule* const rule = permissions_.rule_for(caller, caller.waiting.front().job.get());
+  if (rule == nullptr || !rule->inflight || std::exchange(its_turn_, nullptr) == &caller)
+    return true;
+  SlotQueue& queue =
+      queues_.try_emplace(caller.user, *rule->inflight, &Caller::waits_for_user_slot).first->second;
+  queue.set_slots(*rule->inflight);
+  return queue.admits(caller, in_flight_.slots_used_by(caller.user));
+}
+
+Caller* UserSlots::next(const User& user) {
+  const auto found = queues_.find(user);
+  if (found == queues_.end()) return nullptr;
+  Caller* const caller = found->second.next(in_flight_.slots_used_by(user));
+  if (caller != nullptr) {
+    its_turn_ = caller;
+  } else if (found->second.empty()) {
+    queues_.erase(found);
+  }
+  return caller;
+}
+
 void ClientFrames::policy_changed() {
-  slots_of_users_.clear();
+  user_slots_.clear();
   context_.clients.each_caller([](Caller& caller) {
     caller.waits_for_user_slot = false;
     if (Client* const client = caller.client())
@@ -440,7 +444,7 @@ void ClientFrames::give_free_slots() {
     if (front.is_request() && front.method != "initialize"sv &&
         !(client != nullptr && answer_front(*client)) &&
         in_flight_.slots_used_by(*caller) < context_.options.client_inflight &&
-        has_slot_of_user(*caller)) {
+        user_slots_.admits(*caller)) {
       start_request(*caller);
     }
     start_waiting(*caller);
@@ -504,8 +508,6 @@ std::size_t ClientFrames::waiting() const {
 
 // Clients' requests that the bridge answers itself.
 
-using namespace std::string_view_literals;
-
 /// A listen's id identifies its notifications to the client, until the listen ends.
 bool ClientFrames::takes_id_of_listen(const Client& client, const Frame& request) const {
   const std::string_view id = request.text(request.id);
@@ -559,8 +561,6 @@ void ClientFrames::refuse(Caller& caller, const Frame& refused, const Failure& f
 }
 
 // Clients' frames without a session: which ones open it, how long they wait, and how they end.
-
-using namespace std::string_view_literals;
 
 /// Only a request opens a session; a notification waits for it.
 bool ClientFrames::start_without_session(Caller& caller) {

@@ -101,6 +101,30 @@ class SlotQueue {
   std::deque<Caller*> queue_;  ///< without duplicates
 };
 
+/// Assigns the slots of users whose rules limit their requests in flight (`inflight`), in turn to
+/// the callers of a user. A part of ClientFrames; the loop's thread only.
+class UserSlots {
+ public:
+  UserSlots(const Permissions& permissions, const RequestsInFlight& in_flight)
+      : permissions_(permissions), in_flight_(in_flight) {}
+
+  /// Whether the caller's first frame may start; otherwise the caller is queued.
+  bool admits(Caller& caller);
+  /// The next queued caller of this user, which admits() then once; null: none, or no free slot.
+  Caller* next(const User& user);
+  void turn_is_over() { its_turn_ = nullptr; }
+  void caller_left(const Caller& caller) {
+    if (caller.waits_for_user_slot) queues_.at(caller.user).caller_left(caller);
+  }
+  void clear() { queues_.clear(); }
+
+ private:
+  const Permissions& permissions_;
+  const RequestsInFlight& in_flight_;
+  std::map<User, SlotQueue> queues_;
+  const Caller* its_turn_ = nullptr;  ///< may take the slot that is free now
+};
+
 /// Sends the notifications of clients to the upstream: one per client at a time; no further frame
 /// of that client starts until it is delivered, for 30 s at most (BEHAVIOUR, "Routing: order of a
 /// client's messages"). Notifications of clients that have left are sent in the same way
@@ -219,7 +243,6 @@ class ClientFrames {
   bool refuse_by_policy(Caller& caller, const Frame& frame, const JobRequest* job = nullptr);
   bool refuse_unrecorded(Caller& caller, const Frame& request, const JobRequest* job = nullptr);
   void start_recorded();
-  bool has_slot_of_user(Caller& caller);
   void give_free_slots_of_user(const User& user);
   bool answer_for_upstream(Client& client);
   bool takes_id_of_listen(const Client& client, const Frame& request) const;
@@ -237,8 +260,7 @@ class ClientFrames {
   SuspendedCalls& suspended_calls_;
   ServedClient served_;
   SlotQueue slots_;
-  const Caller* its_turn_ = nullptr;          ///< may take the slot of its user that is free now
-  std::map<User, SlotQueue> slots_of_users_;  ///< for users whose clients wait for a slot
+  UserSlots user_slots_;
   ClientNotifications notifications_;
   std::optional<Failure> shut_down_;  ///< the answer to every request once shutting down
   bool paused_ = false;
@@ -246,9 +268,8 @@ class ClientFrames {
   std::array<SteadyTime, 2> not_open_since_;
   std::uint64_t unserved_ = 0;  ///< requests that failed since the last session
   DeadlineTimer expiry_;
-  std::vector<ClientId>
-      unrecorded_;      ///< with --audit-required: clients whose frames arrived in this turn
-  Deferred recording_;  ///< records them with one write, then starts them
+  std::vector<ClientId> unrecorded_;  ///< --audit-required: whose frames arrived in this turn
+  Deferred recording_;                ///< records them with one write, then starts them
 };
 
 }  // namespace bridge

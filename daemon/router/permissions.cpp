@@ -1,8 +1,6 @@
 #include "router/permissions.hpp"
 
 #include <fmt/format.h>
-#include <grp.h>
-#include <pwd.h>
 #include <unistd.h>
 
 #include <utility>
@@ -36,7 +34,7 @@ const PolicyRule* Permissions::rule_for(const Client& client) const {
 const PolicyRule* Permissions::rule_for(const Caller& caller, const JobRequest* job) const {
   if (caller.client() != nullptr) return caller.client()->rule;
   if (policy_ == nullptr || job == nullptr || job->about_task) return nullptr;
-  return &policy_->policy.rule_for(job->peer ? *job->peer : peer_of(caller.user));
+  return &policy_->policy.rule_for(job->peer);
 }
 
 const PolicyRule* Permissions::rule_for_http() const {
@@ -169,26 +167,6 @@ std::shared_ptr<const RingFilter> ring_filter_of(const PolicyRule& rule) {
 bool hides_notification(const PolicyRule& rule, std::string_view message) {
   if (rule.is_none()) return true;
   return !rule.resources.allows_all() && is_hidden(rule.resources, message);
-}
-
-Peer peer_of(const User& user) {
-  Peer peer;
-  peer.http = user.remote;
-  peer.uid = user.uid;
-  if (user.remote) return peer;
-  // Without an account it has no group, not even root's.
-  peer.gid = static_cast<gid_t>(-1);
-  const passwd* const account = getpwuid(user.uid);
-  if (account == nullptr) return peer;
-  peer.gid = account->pw_gid;
-  int count = 256;
-  peer.groups.resize(static_cast<std::size_t>(count));
-  if (getgrouplist(account->pw_name, account->pw_gid, peer.groups.data(), &count) < 0) {
-    peer.groups.resize(static_cast<std::size_t>(count));
-    if (getgrouplist(account->pw_name, account->pw_gid, peer.groups.data(), &count) < 0) count = 0;
-  }
-  peer.groups.resize(static_cast<std::size_t>(count));
-  return peer;
 }
 
 }  // namespace bridge

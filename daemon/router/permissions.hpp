@@ -102,8 +102,4 @@ std::shared_ptr<const RingFilter> ring_filter_of(const PolicyRule& rule);
 /// The same for a notification (JSON) that does not come from the ring: whether it is hidden.
 bool hides_notification(const PolicyRule& rule, std::string_view message);
 
-/// A user as a peer, with the groups from the system's accounts: for a request whose client
-/// connected to an earlier daemon. Reads the accounts, which may take time.
-Peer peer_of(const User& user);
-
 }  // namespace bridge

@@ -26,8 +26,8 @@ constexpr std::chrono::seconds answer_timeout{30};
 constexpr std::string_view no_client_answers =
     "Method not found: no client of the bridge answers it";
 
-/// Empty: this client, or no particular caller.
-std::string_view notice_text(const Question& question, ClientId asked) {
+/// The caller as shown to this client. Empty: the client itself, or no particular caller.
+std::string_view shown_caller(const Question& question, ClientId asked) {
   if (question.origin) return question.owner == asked ? "" : "another";
   switch (question.likely_caller.kind) {
     case LikelyCaller::Kind::nobody: return "";
@@ -69,7 +69,7 @@ std::string_view Question::params() const { return find_member(line, "params").v
 
 std::string notice_of_caller(const Question& question, const Client& asked) {
   if (!asked.declared.names(question.method)) return {};
-  const std::string_view caller = notice_text(question, asked.id());
+  const std::string_view caller = shown_caller(question, asked.id());
   if (caller.empty()) return {};
   return own_notification("notifications/bridge/question_about",
                           JsonObject().add("requestId", question.id).add("caller", caller).text());

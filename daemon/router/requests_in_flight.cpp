@@ -221,12 +221,7 @@ void RequestsInFlight::start(Caller& caller, WaitingFrame&& waiting) {
   }
   const UpstreamId id = context_.ids.next();
   Call& call = add_call(caller, waiting, id, Call::Kind::forwarded);
-  const std::string unsendable = send(id, call, std::move(waiting.frame), &caller);
-  if (!unsendable.empty()) {
-    refuse_unsendable(id, unsendable);
-    return;
-  }
-  call.sent = context_.loop.now();
+  if (send(id, call, std::move(waiting.frame), &caller)) call.sent = context_.loop.now();
 }
 
 /// Awaits the answer to a request that an earlier daemon sent.
@@ -307,14 +302,11 @@ void RequestsInFlight::remake(Outgoing& message, Era side, bool under_new_id) {
 void RequestsInFlight::send_again(UpstreamId id, Frame request) {
   Call& call = *table_.find(id);
   table_.set_stage(call, Call::Stage::in_flight);
-  const std::string unsendable =
-      send(id, call, std::move(request), context_.clients.caller_of(call));
-  if (!unsendable.empty()) refuse_unsendable(id, unsendable);
+  send(id, call, std::move(request), context_.clients.caller_of(call));
 }
 
-/// Returns which header cannot hold its value; empty: sent.
-std::string RequestsInFlight::send(UpstreamId id, const Call& call, Frame&& frame,
-                                   const Caller* caller) {
+/// False: it has ended, because a header cannot hold a value of the request.
+bool RequestsInFlight::send(UpstreamId id, const Call& call, Frame&& frame, const Caller* caller) {
   if (call.job != nullptr && !call.job->about_task)
     context_.clients.jobs_of(call.user).jobs.job_starting(call.job->number, id, call.side);
   Outgoing message;
@@ -322,25 +314,18 @@ std::string RequestsInFlight::send(UpstreamId id, const Call& call, Frame&& fram
   message.may_repeat = only_reads(call.method);
   message.stays_open = is_stream(call.method);
   message.endless = call.job != nullptr && !call.job->for_client;
-  std::string unsendable =
+  const std::string header =
       translator_.make_for_upstream(std::move(frame), caller, call.side, message);
-  if (!unsendable.empty()) return unsendable;
+  if (!header.empty()) {
+    give_up(id, failure_of(ErrorKind::too_large, Delivered::no,
+                           fmt::format("the request cannot be sent: its header {} would be too "
+                                       "long, or mirrors a duplicate member",
+                                       printable(header, 140))));
+    return false;
+  }
   context_.session.send(std::move(message), call.side);
   if (caller != nullptr && caller->congested()) context_.session.pause(id, true);
-  return {};
-}
-
-/// A header cannot hold a value of the request.
-void RequestsInFlight::refuse_unsendable(UpstreamId id, std::string_view header) {
-  const auto ended = take(id);
-  fail(
-      id, *ended,
-      failure_of(
-          ErrorKind::too_large, Delivered::no,
-          fmt::format(
-              "the request cannot be sent: its header {} would be too long, or mirrors a duplicate member",
-              printable(header, 140))));
-  router_.request_ended(*ended);
+  return true;
 }
 
 }  // namespace bridge

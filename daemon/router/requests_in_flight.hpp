@@ -172,6 +172,11 @@ class RequestsInFlight {
   }
   /// Whether a modern client's call is in flight that can be asked something.
   bool has_modern_call() const;
+  /// Whether --orphans keeps it as a job when its client leaves.
+  bool outlives_client_as_job(const Call& call) const {
+    return context_.options.orphans == Orphans::keep && call.era == Era::legacy &&
+           call.awaits_upstream();
+  }
   /// Whether it is a job's.
   bool is_job(UpstreamId id) const { return table_.owner(id) == client_of_jobs; }
   /// The session in which it was sent; nullopt: not in flight.
@@ -199,14 +204,14 @@ class RequestsInFlight {
   void await_resumed(Caller& caller, WaitingFrame&& waiting);
   static bool is_modern_call(const Call& call);
   void found_undeclared(const ModernRequest& failed);
-  void refuse_unsendable(UpstreamId id, std::string_view header);
-  std::string send(UpstreamId id, const Call& call, Frame&& frame, const Caller* caller);
+  bool send(UpstreamId id, const Call& call, Frame&& frame, const Caller* caller);
   void give_up(const std::vector<UpstreamId>& ids, const Failure& failure, std::string_view reason,
                bool keeps_jobs = false);
   Call* rename(UpstreamId former, UpstreamId next);
   TakenCall take(UpstreamId id);
   void end_unanswered(UpstreamId id, Outcome outcome);
   void fail(UpstreamId id, const Call& ended, const Failure& failure);
+  void end_failed(UpstreamId id, const Call& ended, const Failure& failure);
   bool keep_orphan(UpstreamId id, Call& call, const Client& former);
   void tell(const Call& call, Frame&& notification);
 

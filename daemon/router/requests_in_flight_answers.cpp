@@ -126,8 +126,8 @@ bool RequestsInFlight::deliver(UpstreamId origin, Frame& notification) {
   Call* const call = table_.find(origin);
   if (call == nullptr) {
     Client* const client = context_.clients.find(table_.owner(origin));
-    if (client != nullptr)
-      client->channel.send(std::move(notification.bytes));  // after the response
+    // After the response.
+    if (client != nullptr) client->channel.send(std::move(notification.bytes));
     return client != nullptr;
   }
   if (call->is_suspended()) {
@@ -226,16 +226,12 @@ bool RequestsInFlight::end(UpstreamId id, Ending& ending) {
       ended->kind == Call::Kind::forwarded) {
     context_.upstream.cancel(id, ended->side, "timeout");
   }
-  if (context_.clients.caller_of(*ended) != nullptr)
-    context_.request_log.failed(id, *ended, failure);
-  fail(id, *ended, failure);
-  router_.request_ended(*ended);
+  end_failed(id, *ended, failure);
   return true;
 }
 
 // Requests ended by the bridge or their clients, and how they wait.
 
-using namespace std::string_view_literals;
 namespace {
 
 /// The pause before checking `initialize` again while the session is being opened.
@@ -244,12 +240,13 @@ constexpr std::chrono::milliseconds look_again{500};
 }  // namespace
 
 void RequestsInFlight::give_up(UpstreamId id, const Failure& failure) {
-  const auto ended = take(id);
-  if (!ended) return;
-  if (context_.clients.caller_of(*ended) != nullptr)
-    context_.request_log.failed(id, *ended, failure);
-  fail(id, *ended, failure);
-  router_.request_ended(*ended);
+  if (const auto ended = take(id)) end_failed(id, *ended, failure);
+}
+
+void RequestsInFlight::end_failed(UpstreamId id, const Call& ended, const Failure& failure) {
+  if (context_.clients.caller_of(ended) != nullptr) context_.request_log.failed(id, ended, failure);
+  fail(id, ended, failure);
+  router_.request_ended(ended);
 }
 
 void RequestsInFlight::cancel(Caller& caller, std::string_view raw_id,
@@ -291,8 +288,7 @@ void RequestsInFlight::client_left(Client& client) {
       context_.session.withdraw_initialize(id);  // it continues, for the session
     } else if (!call.awaits_upstream()) {
       // The client that would answer has left, so the call is not carried out.
-    } else if (context_.options.orphans == Orphans::keep && call.era == Era::legacy &&
-               keep_orphan(id, call, client)) {
+    } else if (outlives_client_as_job(call) && keep_orphan(id, call, client)) {
       continue;
     } else if (context_.options.orphans == Orphans::finish && call.era == Era::legacy) {
       if (context_.audit != nullptr)
@@ -338,9 +334,7 @@ std::optional<SteadyTime> RequestsInFlight::expire_initialize(const Failure& fai
       continue;
     }
     context_.session.withdraw_initialize(id);
-    const auto ended = take(id);
-    fail(id, *ended, failure);
-    router_.request_ended(*ended);
+    give_up(id, failure);
   }
   return next;
 }

@@ -18,6 +18,7 @@
 namespace bridge {
 
 using namespace std::string_view_literals;
+
 namespace {
 
 Failure shutdown_failure(Delivered delivered) {
@@ -368,7 +369,6 @@ void Router::publish_changes(const std::vector<std::string>& lists,
 
 // Clients and their frames.
 
-using namespace std::string_view_literals;
 namespace {
 
 /// The part of an `initialize` that each of its client's requests carries to a modern upstream;
@@ -561,22 +561,19 @@ bool Router::is_control(const Frame& frame) const {
 // takes nothing").
 void Router::note_kind(Client& client, const Frame& frame) {
   const bool ordinary = !is_control(frame) && frame.method != "server/discover"sv;
-  const bool first_ordinary = ordinary && !client.seen_ordinary_frame;
-  const bool first = !client.seen_frame;
+  const ClientFacts::Sent sent = ordinary ? ClientFacts::Sent::ordinary : ClientFacts::Sent::looks;
+  const bool is_news = client.sent < sent;
+  if (is_news) client.sent = sent;
   if (frame.is_modern()) {
     // A modern client gets ring entries only through subscriptions/listen.
     if (client.era == Era::legacy) client.channel.give_back_feed();
     client.era = Era::modern;
-    client.seen_frame = true;
-    client.seen_ordinary_frame = client.seen_ordinary_frame || ordinary;
-    if (first || first_ordinary) frames_.choose_served();
+    if (is_news) frames_.choose_served();
     return;
   }
-  client.seen_frame = true;
-  client.seen_ordinary_frame = client.seen_ordinary_frame || ordinary;
   const bool turns = client.era == Era::modern && frame.is_request() && ordinary;
   if (turns) client.era = Era::legacy;
-  if (!first && !first_ordinary && !turns) return;
+  if (!is_news && !turns) return;
   frames_.choose_served();  // it no longer only looks on
   if (client.era == Era::modern) return;
   if (!client.peeks && frames_.is_served(client))

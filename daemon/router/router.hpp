@@ -50,16 +50,8 @@ class Router final : public ClientEvents, public SessionEvents {
   /// Replaces the policy; null: everything is allowed. `tells`: clients are notified that the lists
   /// have changed.
   void take_policy(std::shared_ptr<const PolicyFile> policy, bool tells);
+  Permissions& permissions() { return permissions_; }
   const Permissions& permissions() const { return permissions_; }
-  /// Why the client may not see this tool; nullopt: it may.
-  std::optional<Failure> refusal_of_tool(const Client& client, std::string_view name,
-                                         const ToolList& tools) {
-    return permissions_.refusal_of_tool(client, name, tools);
-  }
-  /// Takes a token of the client's user for a submitted job. Returns the refusal if there is none.
-  std::optional<Failure> take_token(const Client& client) {
-    return permissions_.take_token(client);
-  }
   /// Why this control request may not ask the server, by audit and rate; nullopt: it may. Takes a
   /// token.
   std::optional<Failure> refusal_to_ask(const Client& client, std::string_view raw_id);
@@ -161,13 +153,13 @@ class Router final : public ClientEvents, public SessionEvents {
   /// cancelled.
   std::vector<UpstreamId> unanswered() const;
   bool keeps_orphans() const { return options_.orphans == Orphans::keep; }
-  /// Visits the requests that would become jobs if their clients left now: id, client, method.
+  /// Visits the requests that would become jobs, if they can, when their clients leave: id, client,
+  /// call.
   template <class Visit>
   void each_orphan_to_be(Visit&& visit) const {
     in_flight_.each([&](UpstreamId id, const Call& call) {
       const Client* const client = clients_.find(call.client);
-      if (client == nullptr || client->is_bridge) return;
-      if (call.awaits_upstream() && call.era == Era::legacy) visit(id, *client, call.method);
+      if (client != nullptr && in_flight_.outlives_client_as_job(call)) visit(id, *client, call);
     });
   }
 

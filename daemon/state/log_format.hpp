@@ -22,7 +22,7 @@ struct LogHeader {
   std::uint64_t salt = 0;
 };
 
-constexpr std::uint32_t log_format_version = 2;
+constexpr std::uint32_t log_format_version = 3;
 constexpr std::size_t log_header_size = 64;
 constexpr std::size_t record_header_size = 16;
 /// Records start at multiples of this.
@@ -67,7 +67,7 @@ LogReading read_log(std::string_view bytes,
 namespace bridge::record {
 
 /// The types of records in the log (STATE.md, "Payloads"). A number is never reused for another
-/// type.
+/// type; 16 was used in format 2.
 constexpr std::uint32_t instance = 1;
 constexpr std::uint32_t opened = 2;
 constexpr std::uint32_t ring_entry = 3;
@@ -83,7 +83,6 @@ constexpr std::uint32_t job_position = 12;
 constexpr std::uint32_t job_changed = 13;
 constexpr std::uint32_t job_forgotten = 14;
 constexpr std::uint32_t used_key = 15;
-constexpr std::uint32_t orphan = 16;
 constexpr std::uint32_t ended = 17;
 constexpr std::uint32_t audited = 18;
 constexpr std::uint32_t audit_ended = 19;

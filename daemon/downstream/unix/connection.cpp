@@ -21,30 +21,133 @@ constexpr int max_last_reads = 16;
 /// How long feeding a new client waits for its first frame, which may say that it must not be fed
 /// (BEHAVIOUR, "Eras: a modern client").
 constexpr std::chrono::milliseconds first_frame_time{50};
+constexpr std::size_t pieces_per_write = 64;
+/// With this much left when the socket is full, the socket is enlarged to twice this: the client
+/// and the daemon wake each other less often.
+constexpr int large = 256 << 10;
 /// With all buffers full, a client that holds no more than this is still read: its control requests
 /// and small calls do not fill them.
 constexpr std::size_t always_read = 64u << 10;
 
 }  // namespace
 
+ssize_t ClientSocket::receive(char* bytes, std::size_t size) const {
+  return recv(descriptor(), bytes, size, MSG_DONTWAIT);
+}
+
+/// Usually there is one piece, for which send() costs the kernel less.
+ssize_t ClientSocket::write(iovec* pieces, std::size_t count) {
+  constexpr int flags = MSG_NOSIGNAL | MSG_DONTWAIT;
+  if (count == 1) return send(descriptor(), pieces->iov_base, pieces->iov_len, flags);
+  msghdr message{};
+  message.msg_iov = pieces;
+  message.msg_iovlen = count;
+  return sendmsg(descriptor(), &message, flags);
+}
+
+bool ClientSocket::make_room(std::size_t unwritten) {
+  if (unwritten >= large && widen()) return true;
+  is_full_ = true;
+  watch_.want(DescriptorWatch::Event::writable);
+  return false;
+}
+
+/// False if it cannot grow. The kernel grants twice the requested size, which is limited by
+/// net.core.wmem_max.
+bool ClientSocket::widen() {
+  int size = 0;
+  socklen_t length = sizeof size;
+  if (std::exchange(is_wide_, true) ||
+      getsockopt(descriptor(), SOL_SOCKET, SO_SNDBUF, &size, &length) != 0 || size >= 2 * large)
+    return false;
+  return setsockopt(descriptor(), SOL_SOCKET, SO_SNDBUF, &large, sizeof large) == 0;
+}
+
+void ClientSocket::shut_down() {
+  watch_.cancel();
+  shutdown(descriptor(), SHUT_WR);
+}
+
+bool ClientSocket::has_hung_up() const {
+  pollfd poll_set{descriptor(), POLLIN, 0};
+  return poll(&poll_set, 1, 0) == 1 && (poll_set.revents & (POLLHUP | POLLERR)) != 0;
+}
+
+// SIOCOUTQ counts what the peer has not read. It is 0 after the peer has closed, too; whether that
+// peer had read all is then told by the reset that closing with unread data causes.
+bool ClientSocket::has_read_all() {
+  int unread = 0;
+  if (was_reset_ || ioctl(descriptor(), SIOCOUTQ, &unread) != 0 || unread != 0) return false;
+  char byte = 0;
+  const ssize_t seen = recv(descriptor(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  was_reset_ = seen < 0 && errno != EAGAIN && errno != EINTR;
+  // A frame that the client has sent meanwhile may say that it takes nothing: that is read first.
+  return !was_reset_ && seen <= 0;
+}
+
+ClientFeed::ClientFeed(ConnectionContext& context, Outbox& outbox, std::function<void()> overdue)
+    : context_(context), outbox_(outbox), first_frame_(context.loop, std::move(overdue)) {}
+
+void ClientFeed::restore(RingFeed kind, bool has_begun) {
+  kind_ = kind;
+  has_begun_ = has_begun;
+}
+
+void ClientFeed::await_first_frame() { first_frame_.set_after(first_frame_time); }
+
+bool ClientFeed::begin() {
+  if (std::exchange(has_begun_, true)) return false;
+  first_frame_.clear();
+  if (kind_ == RingFeed::none) return false;
+  join();
+  return true;
+}
+
+bool ClientFeed::set(RingFeed kind) {
+  if (std::exchange(kind_, kind) == kind) return false;
+  if (kind == RingFeed::none) {
+    outbox_.stop_reading();
+    return false;
+  }
+  if (!has_begun_) return false;
+  join();
+  take();
+  return true;
+}
+
+void ClientFeed::give_back() {
+  outbox_.give_back();
+  kind_ = RingFeed::none;
+}
+
+void ClientFeed::acknowledge() {
+  outbox_.acknowledge();
+  take();
+}
+
+void ClientFeed::end(bool has_read_all) {
+  if (has_read_all) outbox_.acknowledge();
+  take();
+  first_frame_.clear();
+}
+
 Connection::Connection(ConnectionContext& context, ClientEvents& events, int descriptor,
                        ClientIdentity identity)
     : context_(context),
       events_(events),
       identity_(std::move(identity)),
-      watch_(context.loop, descriptor, [this](DescriptorWatch::Event event) { on_ready(event); }),
+      socket_(context.loop, descriptor, [this](DescriptorWatch::Event event) { on_ready(event); }),
       splitter_(context.limits.max_frame),
       outbox_(context.feed.ring()),
+      feed_(context, outbox_, [this] { begin_feed(); }),
       share_(context.budget),
-      stall_(context.loop,
-             [this] {
-               if (phase_ == Phase::lingering) {
-                 look_whether_read();
-               } else {
-                 give_up();
-               }
-             }),
-      first_frame_(context.loop, [this] { begin_feed(); }) {}
+      stall_(context.loop, [this] {
+        if (phase_ == Phase::lingering) {
+          look_whether_read();
+        } else {
+          give_up();
+        }
+      }) {}
 
 void Connection::give_up() {
   ++context_.counts.stalled;
@@ -69,21 +172,21 @@ bool Connection::may_read() const {
 void Connection::start() {
   outbox_.take_position(context_.loop.wall_time());
   events_.client_connected(*this);
-  first_frame_.set_after(first_frame_time);
+  feed_.await_first_frame();
   read_ready();
 }
 
 Connection::Saved Connection::save() const {
-  return {watch_.descriptor(), identity_, phase_,           feed_,         feed_begun_,
-          input_paused_,       reset_,    splitter_.rest(), outbox_.save()};
+  return {socket_.descriptor(), identity_,         phase_,
+          feed_.kind(),         feed_.has_begun(), input_paused_,
+          socket_.was_reset(),  splitter_.rest(),  outbox_.save()};
 }
 
 void Connection::restore(Saved saved) {
   phase_ = saved.phase;
-  feed_ = saved.feed;
-  feed_begun_ = saved.feed_begun;
+  feed_.restore(saved.feed, saved.feed_begun);
   input_paused_ = saved.input_paused;
-  reset_ = saved.reset;
+  socket_.set_reset(saved.reset);
   splitter_.restore(std::move(saved.input));
   outbox_.restore(std::move(saved.outbox));
   last_progress_ = context_.loop.now();
@@ -91,7 +194,7 @@ void Connection::restore(Saved saved) {
     stall_.set_after(linger_step_);
     return;
   }
-  if (!feed_begun_) first_frame_.set_after(first_frame_time);
+  if (!feed_.has_begun()) feed_.await_first_frame();
   update_load();
   mark();
   wait_for_input();
@@ -99,25 +202,21 @@ void Connection::restore(Saved saved) {
 
 /// The first frame has arrived, or is overdue: only now is it known whether to feed the client.
 void Connection::begin_feed() {
-  if (std::exchange(feed_begun_, true)) return;
-  first_frame_.clear();
-  if (feed_ == RingFeed::none || phase_ == Phase::over) return;
-  outbox_.join(context_.loop.wall_time());
-  mark();
+  if (phase_ != Phase::over && feed_.begin()) mark();
 }
 
 void Connection::on_ready(DescriptorWatch::Event event) {
   switch (event) {
     case DescriptorWatch::Event::readable: read_ready(); break;
     case DescriptorWatch::Event::hung_up:
-      if (peer_hung_up()) {
+      if (socket_.has_hung_up()) {
         hung_up();
       } else {
         wait_for_input();
       }
       break;
     case DescriptorWatch::Event::writable:
-      blocked_ = false;
+      socket_.note_room();
       mark();
       break;
   }
@@ -126,7 +225,7 @@ void Connection::on_ready(DescriptorWatch::Event event) {
 void Connection::wait_for_input() {
   if (phase_ == Phase::over || phase_ == Phase::lingering) return;
   // A hang-up must be noticed also while nothing is read.
-  watch_.want(may_read() ? DescriptorWatch::Event::readable : DescriptorWatch::Event::hung_up);
+  socket_.want(may_read() ? DescriptorWatch::Event::readable : DescriptorWatch::Event::hung_up);
 }
 
 void Connection::resume_reading() {
@@ -141,7 +240,7 @@ bool Connection::pause_input(bool paused) {
 void Connection::read_ready() {
   auto& buffer = context_.read_buffer;
   for (int reads = 0; reads < reads_per_turn && may_read(); ++reads) {
-    const ssize_t length = recv(watch_.descriptor(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+    const ssize_t length = socket_.receive(buffer.data(), buffer.size());
     if (length > 0) {
       const auto size = static_cast<std::size_t>(length);
       context_.counts.received_bytes += size;
@@ -153,7 +252,7 @@ void Connection::read_ready() {
     } else if (errno == EAGAIN) {
       break;
     } else if (errno != EINTR) {
-      reset_ = true;  // ECONNRESET: the client left without having read all
+      socket_.set_reset(true);  // ECONNRESET: the client left without having read all
       leave(false);
     }
   }
@@ -171,8 +270,8 @@ void Connection::on_oversized_line() {
 }
 
 void Connection::end_of_input() {
-  if (peer_hung_up()) {
-    leave(!outbox_.has_unacknowledged() || peer_has_read_all());
+  if (socket_.has_hung_up()) {
+    leave(!outbox_.has_unacknowledged() || socket_.has_read_all());
     return;
   }
   splitter_.finish(*this);
@@ -182,28 +281,9 @@ void Connection::end_of_input() {
   events_.client_half_closed(identity_.id);
 }
 
-bool Connection::peer_hung_up() const {
-  pollfd poll_set{watch_.descriptor(), POLLIN, 0};
-  return poll(&poll_set, 1, 0) == 1 && (poll_set.revents & (POLLHUP | POLLERR)) != 0;
-}
-
-// SIOCOUTQ counts what the peer has not read. It is 0 after the peer has closed, too; whether that
-// peer had read all is then told by the reset that closing with unread data causes.
-bool Connection::peer_has_read_all() {
-  int unread = 0;
-  if (reset_ || ioctl(watch_.descriptor(), SIOCOUTQ, &unread) != 0 || unread != 0) return false;
-  char byte = 0;
-  const ssize_t seen = recv(watch_.descriptor(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-  reset_ = seen < 0 && errno != EAGAIN && errno != EINTR;
-  // A frame that the client has sent meanwhile may say that it takes nothing: that is read first.
-  return !reset_ && seen <= 0;
-}
-
 void Connection::acknowledge_read() {
   if (phase_ == Phase::over || !outbox_.has_unacknowledged()) return;
-  if (!peer_has_read_all() || peer_hung_up()) return;
-  outbox_.acknowledge();
-  if (feed_ == RingFeed::takes) context_.feed.ring().take(outbox_.reader());
+  if (socket_.has_read_all() && !socket_.has_hung_up()) feed_.acknowledge();
 }
 
 // A full close: complete lines that the socket still holds are handled, up to max_last_reads
@@ -211,27 +291,24 @@ void Connection::acknowledge_read() {
 void Connection::hung_up() {
   auto& buffer = context_.read_buffer;
   for (int reads = 0; reads < max_last_reads; ++reads) {
-    const ssize_t length = recv(watch_.descriptor(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+    const ssize_t length = socket_.receive(buffer.data(), buffer.size());
     if (length > 0) {
       context_.counts.received_bytes += static_cast<std::size_t>(length);
       splitter_.feed(std::string_view(buffer.data(), static_cast<std::size_t>(length)), *this);
     } else if (length == 0 || errno != EINTR) {
-      reset_ = reset_ || (length < 0 && errno != EAGAIN);
+      if (length < 0 && errno != EAGAIN) socket_.set_reset(true);
       break;
     }
   }
-  leave(peer_has_read_all());
+  leave(socket_.has_read_all());
 }
 
 void Connection::leave(bool has_read_all) {
   if (phase_ == Phase::over) return;
   const bool router_knows = phase_ == Phase::open || phase_ == Phase::half_closed;
-  Ring& ring = context_.feed.ring();
-  if (has_read_all) outbox_.acknowledge();
-  if (feed_ == RingFeed::takes) ring.take(outbox_.reader());
+  feed_.end(has_read_all);
   phase_ = Phase::over;
   stall_.clear();
-  first_frame_.clear();
   mark();
   if (router_knows) events_.client_left(identity_.id);
 }
@@ -240,41 +317,10 @@ void Connection::abandon() {
   if (phase_ == Phase::over) return;
   acknowledge_read();
   phase_ = Phase::finishing;  // the router is not told
-  leave(peer_hung_up() && peer_has_read_all());
+  leave(socket_.has_hung_up() && socket_.has_read_all());
 }
 
 // What a client of the Unix socket is sent, and whether it has read it.
-
-namespace {
-
-constexpr std::size_t pieces_per_write = 64;
-/// With this much left when the socket is full, the socket is enlarged to twice this: the client
-/// and the daemon wake each other less often.
-constexpr int large = 256 << 10;
-
-/// Usually there is one piece, for which send() costs the kernel less.
-ssize_t write_pieces(int descriptor, iovec* pieces, std::size_t count) {
-  constexpr int flags = MSG_NOSIGNAL | MSG_DONTWAIT;
-  if (count == 1) return send(descriptor, pieces->iov_base, pieces->iov_len, flags);
-  msghdr message{};
-  message.msg_iov = pieces;
-  message.msg_iovlen = count;
-  return sendmsg(descriptor, &message, flags);
-}
-
-}  // namespace
-
-/// False if it cannot grow. The kernel grants twice the requested size, which is limited by
-/// net.core.wmem_max.
-bool Connection::widen_socket() {
-  int size = 0;
-  socklen_t length = sizeof size;
-  if (std::exchange(is_wide_, true) ||
-      getsockopt(watch_.descriptor(), SOL_SOCKET, SO_SNDBUF, &size, &length) != 0 ||
-      size >= 2 * large)
-    return false;
-  return setsockopt(watch_.descriptor(), SOL_SOCKET, SO_SNDBUF, &large, sizeof large) == 0;
-}
 
 void Connection::send(Delivery delivery) {
   if (delivery.order == AnswerOrder::ahead) {
@@ -288,20 +334,7 @@ void Connection::send(Delivery delivery) {
 }
 
 void Connection::set_feed(RingFeed feed) {
-  if (feed_ == feed) return;
-  feed_ = feed;
-  if (feed == RingFeed::none) {
-    outbox_.stop_reading();
-  } else if (feed_begun_) {
-    outbox_.join(context_.loop.wall_time());
-    if (feed == RingFeed::takes) context_.feed.ring().take(outbox_.reader());
-    mark();
-  }
-}
-
-void Connection::give_back_feed() {
-  outbox_.give_back();
-  feed_ = RingFeed::none;
+  if (feed_.set(feed)) mark();
 }
 
 void Connection::finish() {
@@ -319,7 +352,7 @@ void Connection::mark() {
 
 void Connection::flush() {
   marked_ = false;
-  if (phase_ == Phase::over || blocked_) return;
+  if (phase_ == Phase::over || socket_.is_full()) return;
   // After further writes an empty queue says nothing about what was written before.
   acknowledge_read();
   std::array<iovec, pieces_per_write> pieces{};
@@ -329,10 +362,10 @@ void Connection::flush() {
     if (count == 0) break;
     std::size_t wanted = 0;
     for (std::size_t i = 0; i < count; ++i) wanted += pieces[i].iov_len;
-    const ssize_t written = write_pieces(watch_.descriptor(), pieces.data(), count);
+    const ssize_t written = socket_.write(pieces.data(), count);
     if (written < 0 && errno == EINTR) continue;
     if (written < 0 && errno != EAGAIN) {
-      reset_ = reset_ || errno == ECONNRESET;  // the kernel reports it only once
+      if (errno == ECONNRESET) socket_.set_reset(true);  // the kernel reports it only once
       hung_up();  // EPIPE: handles what the client still sent, and checks whether it had read all
       return;
     }
@@ -344,15 +377,12 @@ void Connection::flush() {
     }
     if (written < 0 || static_cast<std::size_t>(written) < wanted) {
       const std::size_t left = wanted - (written < 0 ? 0 : static_cast<std::size_t>(written));
-      if (left >= large && widen_socket()) continue;
-      blocked_ = true;
-      watch_.want(DescriptorWatch::Event::writable);
-      break;
+      if (!socket_.make_room(left)) break;
     }
   }
   update_load();
   // The freed room may have let the last responses in: they are written first.
-  if (phase_ == Phase::finishing && !blocked_ && !marked_) linger();
+  if (phase_ == Phase::finishing && !socket_.is_full() && !marked_) linger();
 }
 
 // The client sees the end now. If it was sent notifications the connection stays until it is known
@@ -360,20 +390,19 @@ void Connection::flush() {
 // POLLHUP, so it is checked after 1 ms, 2 ms, 4 ms and so on.
 void Connection::linger() {
   acknowledge_read();
-  if (!outbox_.has_unacknowledged() || feed_ == RingFeed::reads) {
+  if (!outbox_.has_unacknowledged() || feed_.kind() == RingFeed::reads) {
     leave(true);
     return;
   }
   phase_ = Phase::lingering;
-  watch_.cancel();
-  shutdown(watch_.descriptor(), SHUT_WR);
+  socket_.shut_down();
   stall_.set_after(linger_step_);
 }
 
 void Connection::look_whether_read() {
-  const bool has_read_all = peer_has_read_all();
+  const bool has_read_all = socket_.has_read_all();
   linger_step_ *= 2;
-  if (has_read_all || reset_ || linger_step_ > context_.limits.stall) {
+  if (has_read_all || socket_.was_reset() || linger_step_ > context_.limits.stall) {
     leave(has_read_all);
   } else {
     stall_.set_after(linger_step_);

@@ -1,6 +1,10 @@
 #pragma once
 
+#include <sys/types.h>
+#include <sys/uio.h>
+
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -40,6 +44,82 @@ struct ConnectionContext {
   std::vector<Connection*> dirty{};      ///< those with something to write, or that have ended
   ReadBuffer<256u << 10> read_buffer{};  ///< shared by all
   ClientCounts counts{};
+};
+
+/// The socket of a client, and what the kernel knows of the client.
+///
+/// Owned by its Connection; the loop's thread only.
+class ClientSocket {
+ public:
+  using Ready = std::function<void(DescriptorWatch::Event)>;
+
+  /// Takes ownership of `descriptor`, which must be non-blocking.
+  ClientSocket(EventLoop& loop, int descriptor, Ready ready)
+      : watch_(loop, descriptor, std::move(ready)) {}
+
+  int descriptor() const { return watch_.descriptor(); }
+  void want(DescriptorWatch::Event event) { watch_.want(event); }
+  ssize_t receive(char* bytes, std::size_t size) const;
+  /// As send(2).
+  ssize_t write(iovec* pieces, std::size_t count);
+  /// `unwritten` bytes do not fit. True: there is room now; else wait for Event::writable.
+  bool make_room(std::size_t unwritten);
+  bool is_full() const { return is_full_; }
+  void note_room() { is_full_ = false; }
+  /// Nothing more is sent.
+  void shut_down();
+
+  /// Whether both directions are closed.
+  bool has_hung_up() const;
+  /// Whether the client has read all that was written.
+  bool has_read_all();
+  /// The client has closed with unread data.
+  bool was_reset() const { return was_reset_; }
+  void set_reset(bool was_reset) { was_reset_ = was_reset; }
+
+ private:
+  bool widen();
+
+  DescriptorWatch watch_;
+  bool is_full_ = false;    ///< takes no more for now
+  bool is_wide_ = false;    ///< was enlarged
+  bool was_reset_ = false;  ///< the kernel reports it only once
+};
+
+/// Whether a client is fed from the ring, and takes what it reads. Feeding begins with the client's
+/// first frame, which may say that it must not be fed, or when that is overdue.
+///
+/// Owned by its Connection; the loop's thread only.
+class ClientFeed {
+ public:
+  /// `overdue`: the first frame is.
+  ClientFeed(ConnectionContext& context, Outbox& outbox, std::function<void()> overdue);
+
+  RingFeed kind() const { return kind_; }
+  bool has_begun() const { return has_begun_; }
+  void restore(RingFeed kind, bool has_begun);
+  /// Entries from now on are for the client.
+  void await_first_frame();
+  /// Returns whether there may be something to write.
+  bool begin();
+  bool set(RingFeed kind);
+  void give_back();
+  /// The client has read all that was written.
+  void acknowledge();
+  /// The client has left.
+  void end(bool has_read_all);
+
+ private:
+  void join() { outbox_.join(context_.loop.wall_time()); }
+  void take() {
+    if (kind_ == RingFeed::takes) context_.feed.ring().take(outbox_.reader());
+  }
+
+  ConnectionContext& context_;
+  Outbox& outbox_;
+  RingFeed kind_ = RingFeed::takes;
+  bool has_begun_ = false;
+  DeadlineTimer first_frame_;
 };
 
 /// One client of the Unix socket: reads lines, writes frames, checks what the client has read.
@@ -117,7 +197,7 @@ class Connection final : public ClientChannel {
   void show_only(std::shared_ptr<const RingFilter> filter) override {
     outbox_.show_only(std::move(filter));
   }
-  void give_back_feed() override;
+  void give_back_feed() override { feed_.give_back(); }
   void finish() override;
   bool congested() const override { return congested_; }
   ChannelState state() const override { return {outbox_.bytes()}; }
@@ -139,32 +219,24 @@ class Connection final : public ClientChannel {
   void wait_for_input();
   bool may_read() const;
   void update_load();
-  bool widen_socket();
   void report_lost();
   void look_whether_read();
-  bool peer_has_read_all();
-  bool peer_hung_up() const;
 
   ConnectionContext& context_;
   ClientEvents& events_;
   ClientIdentity identity_;
-  DescriptorWatch watch_;
+  ClientSocket socket_;
   LineSplitter splitter_;
   Outbox outbox_;
+  ClientFeed feed_;
   ByteBudget::Share share_;
-  DeadlineTimer stall_;        ///< the client reads nothing; while lingering, the next check
-  DeadlineTimer first_frame_;  ///< until the first frame it is not known whether to feed the client
+  DeadlineTimer stall_;  ///< the client reads nothing; while lingering, the next check
   std::chrono::milliseconds linger_step_{1};
   SteadyTime last_progress_{};  ///< the last time bytes left, or began to wait
   Phase phase_ = Phase::open;
-  RingFeed feed_ = RingFeed::takes;
-  bool feed_begun_ = false;  ///< feeding no longer waits for the first frame
+  bool input_paused_ = false;
   bool congested_ = false;
-  bool input_paused_ = false;  ///< by the router
-  bool marked_ = false;
-  bool blocked_ = false;  ///< the socket takes no more for now
-  bool is_wide_ = false;  ///< the socket was enlarged
-  bool reset_ = false;    ///< the client closed with unread data; the kernel reports it only once
+  bool marked_ = false;  ///< in the context's list
 };
 
 }  // namespace bridge

@@ -30,9 +30,13 @@ struct Folder {
 struct JobsInLog final : JobFixture, StateSource {
   explicit JobsInLog(const RouterOptions& options = {}) : JobFixture({}, options) { state.begin(); }
 
-  void begin_snapshot() override { jobs.begin_snapshot(); }
-  /// Writes one record per step.
+  void begin_snapshot() override {
+    jobs.begin_snapshot();
+    has_calls = false;
+  }
+  /// Writes one record per step, but all calls in the first.
   bool continue_snapshot(LogWriter& out, std::size_t) override {
+    if (!std::exchange(has_calls, true)) jobs.say_calls(out);
     return jobs.continue_snapshot(out, 1);
   }
   std::size_t saved_bytes() const override { return 0; }
@@ -41,6 +45,7 @@ struct JobsInLog final : JobFixture, StateSource {
   void write() {
     jobs.note_streams();
     jobs.note_changes();
+    jobs.note_calls(router);
     state.write();
   }
   /// Makes the log long enough to be rewritten.
@@ -74,6 +79,7 @@ struct JobsInLog final : JobFixture, StateSource {
       CHECK(read.progress == job.progress);
       CHECK(read.response == job.response);
       CHECK(read.holds_key == job.holds_key);
+      CHECK(read.peer.uid == job.peer.uid);
       CHECK(read.position.started == (job.state == JobState::working));
       ++found;
       return true;
@@ -93,6 +99,7 @@ struct JobsInLog final : JobFixture, StateSource {
   }
 
   std::uint64_t wanted = 0;
+  bool has_calls = false;
   Folder place;
   StateFolder folder{(place.path / "state").string()};
   StateLog state{loop, folder, TargetHash{}, Sync::process, *this, log};
@@ -135,26 +142,6 @@ TEST_CASE("what is read is what there was") {
   REQUIRE(replay.keys().size() == 1);
   CHECK(replay.keys().front().second.key == "l");
   CHECK(replay.keys().front().second.job == forgotten);
-}
-
-TEST_CASE("who has submitted a job is in the log, also in one that is written anew") {
-  JobsInLog t;
-  const uid_t uid = t.client.identity().uid;
-  t.submit(t.client, "a");
-  t.submit(t.client, "b");
-  t.answer_call("b");
-  t.write();
-  for (const bool anew : {false, true}) {
-    if (anew) {
-      t.let_it_be_written_anew();
-      t.write_to_the_end();
-    }
-    JobReplay replay = t.read();
-    const Job& works = replay.jobs().begin()->second;
-    REQUIRE(works.peer);
-    CHECK(works.peer->uid == uid);
-    CHECK_FALSE(replay.jobs().rbegin()->second.peer);
-  }
 }
 
 TEST_CASE("a log that is written anew while jobs change has all of them as they are then") {
@@ -204,4 +191,54 @@ TEST_CASE("what the records of jobs and keys take is known") {
   t.write();
   CHECK(t.jobs.saved_bytes() < 200);
   CHECK(t.jobs.saved_bytes() > 0);  // for its key
+}
+
+TEST_CASE(
+    "with --orphans keep a client's request is in the log, without an id, until it has ended") {
+  RouterOptions options;
+  options.orphans = Orphans::keep;
+  JobsInLog t(options);
+  const auto logged = [&t] {
+    t.write();
+    return std::move(t.read().jobs());
+  };
+  t.call(t.client, "1", "a");
+  t.send(t.client, R"({"jsonrpc":"2.0","id":2,"method":"logging/setLevel","params":{}})");
+  auto jobs = logged();
+  REQUIRE(jobs.size() == 1);
+  const Job call = jobs.begin()->second;
+  CHECK(call.id.empty());
+  CHECK(call.peer.uid == t.client.identity().uid);
+  CHECK(call.position.id == t.id_of_call("a"));
+  CHECK(t.runner.store().size() == 0);
+  CHECK(t.jobs.saved_bytes() > 0);
+
+  SUBCASE("it is answered") { t.answer_call("a"); }
+  SUBCASE("its client has cancelled it") {
+    t.send(t.client,
+           R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})");
+  }
+  SUBCASE("--orphans is another now") {
+    options.orphans = Orphans::finish;
+    t.router.reconfigure(options);
+  }
+  SUBCASE("its client has left: it is a job") {
+    t.leave(t.client);
+    jobs = logged();
+    REQUIRE(jobs.size() == 1);
+    CHECK_FALSE(jobs.begin()->second.id.empty());
+    CHECK(jobs.begin()->second.position.id == call.position.id);
+    return;
+  }
+  SUBCASE("the log is written anew") {
+    t.let_it_be_written_anew();
+    t.write_to_the_end();
+    jobs = logged();
+    REQUIRE(jobs.size() == 1);
+    CHECK(jobs.begin()->second.id.empty());
+    CHECK(jobs.begin()->second.number == call.number);
+    return;
+  }
+  CHECK(logged().empty());
+  CHECK(t.jobs.saved_bytes() == 0);
 }

@@ -306,14 +306,6 @@ TEST_CASE("in turns of one client at a time jobs are served and hold nobody up")
   CHECK(t.calls() == Lines{"ordinary", "job", "next"});
 }
 
-TEST_CASE("a question that is about no request goes to the oldest job of whom it would go to") {
-  JobFixture t;
-  FakeClient& client = t.connect();
-  const std::string job = t.submit(client, "a");
-  t.ask("1");
-  CHECK(t.state_of(job) == "input_required");
-}
-
 constexpr std::string_view unknown = R"("error":{"code":-32601,"message":"no"})";
 
 TEST_CASE("a question about another client's request is never a job's") {
@@ -412,7 +404,7 @@ TEST_CASE("an answer to a question that was taken back is no answer to the next 
   CHECK(t.state_of(job) == "working");
 }
 
-TEST_CASE("a question that was about no request outlives the job that it went to") {
+TEST_CASE("a question about no request goes to the oldest job, and outlives it") {
   JobFixture t;
   FakeClient& client = t.connect();
   const std::string first = t.submit(client, "a");

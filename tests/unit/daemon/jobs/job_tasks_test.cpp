@@ -42,16 +42,6 @@ TEST_CASE("what is said of a task is read within bounds") {
   CHECK_FALSE(read_task(R"({"taskId":")" + std::string(2000, 'x') + R"(","status":"working"})"));
 }
 
-TEST_CASE("the id of a request about a task names its job") {
-  JobRequest request;
-  request.number = JobNumber{12};
-  request.about_task = true;
-  CHECK(job_request_of(request.id()).number == JobNumber{12});
-  CHECK(job_request_of(request.id()).about_task);
-  CHECK(job_request_of("12").number == JobNumber{12});
-  CHECK_FALSE(job_request_of("12").about_task);
-}
-
 /// A server that has made a task of the only job.
 struct ModernTask : JobFixture {
   ModernTask() : JobFixture({}, {}, false) {

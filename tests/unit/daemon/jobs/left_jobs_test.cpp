@@ -29,6 +29,11 @@ struct LeftJobs : JobFixture {
     in_turn([&] { runner.take_over(std::move(left), may_act); });
     return id;
   }
+  bool adopt(const Job& left) {
+    bool is_adopted = false;
+    in_turn([&] { is_adopted = runner.adopt(left); });
+    return is_adopted;
+  }
   std::string response_of(const std::string& job) { return runner.store().find(job)->response; }
   bool failed_unknown(const std::string& job) {
     return state_of(job) == "failed" && contains(response_of(job), R"("kind":"closed")") &&
@@ -100,6 +105,23 @@ TEST_CASE("what is asked on that stream is answered as ever") {
   CHECK(t.responses() == Lines{R"({"jsonrpc":"2.0","id":"q","result":{"a":1}})"});
 }
 
+TEST_CASE("a request of a client becomes a job with an id, if there is room") {
+  JobOptions options;
+  options.limits.jobs = 1;
+  LeftJobs t(options);
+  Job left = left_job(4);
+  left.id.clear();
+  left.position = {true, UpstreamId{77}, t.session.number(), "event", 0, {}, {}, {}};
+  CHECK(t.adopt(left));
+  const Job& job = *t.runner.store().find(JobNumber{4});
+  CHECK(job.id.size() == 32);
+  CHECK(t.upstream.sent.front().resumes_after == "event");
+  left.number = JobNumber{5};
+  CHECK_FALSE(t.adopt(left));
+  t.upstream.answer(UpstreamId{77}, R"({"x":1})");
+  CHECK(job.state == JobState::completed);
+}
+
 TEST_CASE("a task is asked about again") {
   LeftJobs t({}, {}, false);
   t.open_modern();
@@ -166,42 +188,22 @@ TEST_CASE("while the upstream is away it is tried again, until request-max") {
   CHECK(t.state_of(second) == "completed");
 }
 
-Job started_job(const LeftJobs& t, std::chrono::milliseconds ago) {
-  Job left = left_job(1);
-  left.position.started = true;
-  left.position.id = UpstreamId{77};
-  left.position.session = t.session.number();
-  left.position.event_id = "event";
-  left.position.time.since = t.loop.wall_time() - ago;
-  return left;
-}
-
-TEST_CASE("how long one may work counts from its start, whatever daemon began it") {
-  JobOptions options;
-  options.request_max = 60s;
-  LeftJobs t(options);
-  Job left = started_job(t, 50s);
-  left.position.time.worked = 5s;
-  const std::string job = t.take_over(left);
-  t.advance(4s);
-  CHECK(t.state_of(job) == "working");
-  t.advance(2s);
-  CHECK(t.state_of(job) == "failed");
-  CHECK(contains(t.response_of(job), R"("kind":"timeout")"));
-}
-
-TEST_CASE("one that waited for an answer has not worked meanwhile") {
-  JobOptions options;
-  options.request_max = 60s;
-  LeftJobs t(options);
-  Job left = started_job(t, 50s);
-  left.position.time.worked = 5s;
-  left.position.time.asks = true;
-  const std::string job = t.take_over(left);
-  t.advance(50s);
-  CHECK(t.state_of(job) == "working");
-  t.advance(6s);
-  CHECK(t.state_of(job) == "failed");
+TEST_CASE("how long one may work counts from its start, but for the time that it was asked") {
+  for (const bool asks : {false, true}) {
+    CAPTURE(asks);
+    JobOptions options;
+    options.request_max = 60s;
+    LeftJobs t(options);
+    Job left = left_job(1);
+    left.position = {true, UpstreamId{77}, t.session.number(), "event", 0, {}, {}, {}};
+    left.position.time = {5s, t.loop.wall_time() - 50s, asks};
+    const std::string job = t.take_over(left);
+    t.advance(asks ? 50s : 4s);
+    CHECK(t.state_of(job) == "working");
+    t.advance(6s);
+    CHECK(t.state_of(job) == "failed");
+    CHECK(contains(t.response_of(job), R"("kind":"timeout")"));
+  }
 }
 
 TEST_CASE("one that is cancelled while it waits is never sent") {

@@ -61,10 +61,9 @@ TEST_CASE("one of a job is saved with the submitter of the job") {
   REQUIRE(again.job != nullptr);
   CHECK(again.job->number == JobNumber{3});
   CHECK(again.job->for_client);
-  REQUIRE(again.job->peer);
-  CHECK(again.job->peer->uid == 7);
-  CHECK(again.job->peer->gid == 8);
-  CHECK(again.job->peer->groups == std::vector<gid_t>{9, 10});
+  CHECK(again.job->peer.uid == 7);
+  CHECK(again.job->peer.gid == 8);
+  CHECK(again.job->peer.groups == std::vector<gid_t>{9, 10});
   CHECK(again.job->pid == 11);
   CHECK(again.job->command == "agent");
   CHECK(again.job->job == "named");
