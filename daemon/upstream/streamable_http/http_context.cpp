@@ -203,6 +203,12 @@ void HttpContext::reconfigure(const HttpOptions& options) {
   forget_headers();
 }
 
+bool HttpContext::refuse_token(int generation, const HttpTransfer& transfer) {
+  const bool is_public = options_.proxy.empty() && transfer.is_peer_public();
+  return token_.refused(generation,
+                        {transfer.head().status, transfer.head().www_authenticate, is_public});
+}
+
 void HttpContext::forget_session() {
   session_id_.clear();
   protocol_version_.clear();
