@@ -231,8 +231,9 @@ void Router::upstream_notification(Era side, std::optional<UpstreamId> origin, F
 /// Until the legacy session is open, the modern one may send the same.
 bool Router::is_listened_to(const Frame& notification) const {
   const Session& session = context_.session;
-  const SubscriptionFilter* const told = session.side(Era::modern).listened_to();
-  return session.ring_source() == Era::modern && told != nullptr && told->matches(notification);
+  const auto* const stream = session.side(Era::modern).listen().stream();
+  return session.ring_source() == Era::modern && stream != nullptr &&
+         stream->asked.matches(notification);
 }
 
 void Router::malformed_received(std::optional<UpstreamId> origin, std::string_view reason) {
