@@ -166,13 +166,13 @@ SseUpstream::SseUpstream(EventLoop& loop, const HttpOptions& options, const Auth
       soon_(loop, [this] { catch_up(); }) {
   traits_.target = http_.target();
   counts_ = &http_.context().counts();
-  set_mode(only_sse ? Mode::sse : Mode::unknown);
+  set_mode(only_sse ? Mode::only_sse : Mode::unknown);
   http_.set_events(*this);
 }
 
 void SseUpstream::set_mode(Mode mode) {
   mode_ = mode;
-  traits_.kind = mode_ == Mode::sse ? "sse" : "http";
+  traits_.kind = speaks_sse() && mode_ != Mode::trying ? "sse" : "http";
   traits_.may_be_modern = traits_.has_answer_streams = !speaks_sse();
 }
 
@@ -221,7 +221,7 @@ void SseUpstream::opening_failed(Failure failure) {
       ending.failure = std::move(failure);
   } else {
     // A server of HTTP+SSE may have been replaced by a new one.
-    if (found_by_fallback_ && failure.status >= 400 && failure.status < 500) {
+    if (mode_ == Mode::found_sse && failure.status >= 400 && failure.status < 500) {
       set_mode(Mode::unknown);
       http_.context().set_endpoint({});
     }
@@ -334,8 +334,7 @@ void SseUpstream::server_stream_refused() {
 
 void SseUpstream::stream_opened(const std::string& endpoint) {
   if (mode_ == Mode::trying) {
-    set_mode(Mode::sse);
-    found_by_fallback_ = true;
+    set_mode(Mode::found_sse);
     first_ending_.reset();
     log_.event(LogLevel::info, "older transport",
                "the upstream speaks the older transport HTTP+SSE");

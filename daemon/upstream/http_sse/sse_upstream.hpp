@@ -108,7 +108,8 @@ class SseUpstream final : public Upstream, private UpstreamEvents {
     unknown,  ///< Streamable HTTP, unless its first answer suggests otherwise
     trying,   ///< that answer came; the event stream is being opened
     http,
-    sse,
+    found_sse,  ///< by that attempt
+    only_sse,   ///< configured
   };
 
   AnsweredRequests upstream_message(std::optional<UpstreamId> origin,
@@ -128,7 +129,7 @@ class SseUpstream final : public Upstream, private UpstreamEvents {
   /// The stream could not be opened, or broke.
   void stream_ended(Failure failure);
 
-  bool speaks_sse() const { return mode_ == Mode::sse || mode_ == Mode::trying; }
+  bool speaks_sse() const { return mode_ != Mode::unknown && mode_ != Mode::http; }
   bool asks_for_fallback(const Ending& ending) const;
   bool has_open_stream() const { return stream_ && stream_->is_open(); }
   void open_stream(Outgoing initialize);
@@ -143,7 +144,6 @@ class SseUpstream final : public Upstream, private UpstreamEvents {
   std::unique_ptr<SseStream> stream_;  ///< of this session; possibly refused
   Deferred soon_;                      ///< for reports that must not be made from within a call
   Mode mode_ = Mode::unknown;
-  bool found_by_fallback_ = false;
   std::optional<Outgoing> initialize_;  ///< waits for the stream
   std::optional<Ending> first_ending_;  ///< while trying: of the one sent by Streamable HTTP
   bool token_renewed_ = false;          ///< in this opening of the stream

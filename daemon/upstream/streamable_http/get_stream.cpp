@@ -24,17 +24,11 @@ UpstreamGetStream::UpstreamGetStream(EventLoop& loop, HttpContext& context,
       parser_(context.options().max_frame),
       transfer_(context.curl(), *this) {}
 
-void UpstreamGetStream::open() { begin({}, Opened::never); }
-
-void UpstreamGetStream::open(const std::string& last_event_id) {
-  begin(last_event_id, Opened::before);
-}
-
-void UpstreamGetStream::begin(const std::string& last_event_id, Opened opened) {
+void UpstreamGetStream::open(std::optional<std::string> resumed_after) {
   close();
-  parser_.restart(last_event_id);
+  opened_ = resumed_after ? Opened::before : Opened::never;
+  parser_.restart(std::move(resumed_after).value_or(std::string()));
   if (!context_.options().server_stream || context_.options().stream_retries == 0) return;
-  opened_ = opened;
   if (last_try_ == LastTry::refused) last_try_ = LastTry::of_no_note;
   pace_.reset();
   state_ = ServerStream::waiting;

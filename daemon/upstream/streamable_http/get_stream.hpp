@@ -84,10 +84,9 @@ class UpstreamGetStream final : private TransferReceiver, private SseSink {
   /// `progressed`: messages arrived, the state changed, or an attempt was refused. Called on the
   /// loop's thread, outside of curl, never from within a call.
   UpstreamGetStream(EventLoop& loop, HttpContext& context, std::function<void()> progressed);
-  /// For a new session: nothing is resumed.
-  void open();
-  /// For an earlier daemon's session: resumed after this event, if any.
-  void open(const std::string& last_event_id);
+  /// `resumed_after`: of an earlier daemon's session: its last event; may be empty. None: the
+  /// session is new.
+  void open(std::optional<std::string> resumed_after = std::nullopt);
   /// Closes the connection and resumes on a new one.
   void reopen();
   void close();
@@ -123,7 +122,6 @@ class UpstreamGetStream final : private TransferReceiver, private SseSink {
 
   bool take(LastTry outcome);
 
-  void begin(const std::string& last_event_id, Opened opened);
   void connect();
   void has_none(std::string_view why);
   void begin_get();

@@ -128,7 +128,6 @@ class HttpContext {
 
  private:
   void forget_headers();
-  void append_post_headers(HeaderList& list) const;
   void append_common_headers(HeaderList& list) const;
   void append_session_headers(HeaderList& list) const;
   void append_configured_headers(HeaderList& list) const;
