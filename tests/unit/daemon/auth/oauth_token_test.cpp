@@ -4,6 +4,7 @@
 #include "http/client/curl_loop.hpp"
 #include "http/client/web_url.hpp"
 #include "scripted_http_server.hpp"
+#include "text/characters.hpp"
 
 using namespace bridge;
 
