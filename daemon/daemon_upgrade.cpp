@@ -187,8 +187,8 @@ void Daemon::restore() {
     token->restore(*snapshot.token);
   if (state_) state_->session_continues(snapshot.process.instance);
   if (snapshot.process.in_session) {
-    session_.resume_at_once(std::move(snapshot.session),
-                            {snapshot.session_id, snapshot.last_event_id}, snapshot.streams);
+    session_.resume(std::move(snapshot.session), {snapshot.session_id, snapshot.last_event_id},
+                    &snapshot.streams);
   } else {
     session_.restore(std::move(snapshot.session));
     session_.reopen();

@@ -44,6 +44,58 @@ class LineEnds {
 
 }  // namespace
 
+bool SseData::begin_line(std::string_view value) {
+  if (is_oversized()) {
+    skip_line(value);
+    return true;
+  }
+  if (!fits((has_lines() ? 1 : 0) + value.size())) {
+    skip(text_.bytes(), value);
+    return false;
+  }
+  if (has_lines()) text_.append("\n", limit_);
+  kind_ = Kind::lines;
+  line_ = text_.size();
+  text_.append(value, limit_);
+  return true;
+}
+
+bool SseData::add(std::string_view part) {
+  if (!is_oversized() && fits(part.size())) {
+    text_.append(part, limit_);
+    return true;
+  }
+  const bool was_oversized = is_oversized();
+  const std::string_view text = text_.bytes();
+  if (!was_oversized) skip(text.substr(0, line_ == 0 ? 0 : line_ - 1), text.substr(line_));
+  ends_.add(part);
+  return was_oversized;
+}
+
+/// Keeps only the ends of what was received: the lines before the last one, and the last one.
+void SseData::skip(std::string_view before, std::string_view line) {
+  kind_ = Kind::oversized;
+  ends_.add(before);
+  skip_line(line);
+  text_.clear();
+}
+
+/// A line of an oversized event, or its first part.
+void SseData::skip_line(std::string_view value) {
+  if (!ends_.end().empty()) ends_.add(" ");
+  ends_.add(value);
+}
+
+ReceivedText SseData::take() {
+  kind_ = Kind::none;
+  return text_.take();
+}
+
+TextEnds SseData::take_ends() {
+  kind_ = Kind::none;
+  return std::exchange(ends_, {});
+}
+
 void SseParser::feed(std::string_view chunk, SseSink& sink) {
   LineEnds ends(chunk);
   for (std::size_t at = 0; at < chunk.size();) {
@@ -58,10 +110,11 @@ void SseParser::feed(std::string_view chunk, SseSink& sink) {
     }
     after_cr_ = chunk[end] == '\r';
     const std::string_view line_part = chunk.substr(at, end - at);
-    if (std::exchange(in_data_, false)) {
+    const Line in = std::exchange(in_, Line::held);
+    if (in == Line::data) {
       add_data(line_part, sink);
-    } else if (line_skipped_) {
-      line_skipped_ = at_start_ = false;
+    } else if (in == Line::skipped) {
+      at_start_ = false;
     } else if (line_.empty()) {
       end_of_line(line_part, sink);
     } else {
@@ -75,69 +128,30 @@ void SseParser::feed(std::string_view chunk, SseSink& sink) {
 
 /// Keeps a part of a line whose end has not arrived, unless that line can no longer count.
 void SseParser::hold(std::string_view part, SseSink& sink) {
-  if (in_data_) {
-    add_data(part, sink);
-    return;
-  }
-  if (line_skipped_) return;
+  if (in_ == Line::data) add_data(part, sink);
+  if (in_ != Line::held) return;
   line_.append(part);
   std::string_view line = line_;
   if (at_start_ && line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
   // The colon may be followed by a space.
   if (line.starts_with(data_begin) && line.size() > data_begin.size()) {
     at_start_ = false;
-    in_data_ = true;
+    in_ = Line::data;
     begin_data(value_after(line, data_begin.size() - 1), sink);
     std::string().swap(line_);
   } else if (line.size() > max_field_line) {
-    line_skipped_ = true;
+    in_ = Line::skipped;
     if (line.starts_with(id_begin)) take_id(value_after(line, id_begin.size() - 1));
     std::string().swap(line_);
   }
 }
 
-/// A line of data, or its first part.
 void SseParser::begin_data(std::string_view value, SseSink& sink) {
-  if (skipping_) {
-    skip_line(value);
-  } else if (!fits((has_data_ ? 1 : 0) + value.size())) {
-    skip_event(data_.bytes(), value, sink);
-  } else {
-    if (has_data_) data_.append("\n", max_event_);
-    has_data_ = true;
-    data_line_ = data_.size();
-    data_.append(value, max_event_);
-  }
+  if (!data_.begin_line(value)) sink.on_oversized_event();
 }
 
-/// A further part of that line.
 void SseParser::add_data(std::string_view part, SseSink& sink) {
-  if (!skipping_ && fits(part.size())) {
-    data_.append(part, max_event_);
-    return;
-  }
-  const std::string_view data = data_.bytes();
-  if (!skipping_)
-    skip_event(data.substr(0, data_line_ == 0 ? 0 : data_line_ - 1), data.substr(data_line_), sink);
-  ends_.add(part);
-}
-
-/// Skips an event over the limit, and what was received of it: the lines before the last one, and
-/// the last one.
-void SseParser::skip_event(std::string_view before, std::string_view line, SseSink& sink) {
-  skipping_ = true;
-  ends_ = TextEnds();
-  ends_.add(before);
-  skip_line(line);
-  data_.clear();
-  has_data_ = false;
-  sink.on_oversized_event();
-}
-
-/// A line of data, or its first part, of a skipped event.
-void SseParser::skip_line(std::string_view value) {
-  if (!ends_.end().empty()) ends_.add(" ");
-  ends_.add(value);
+  if (!data_.add(part)) sink.on_oversized_event();
 }
 
 void SseParser::end_of_line(std::string_view line, SseSink& sink) {
@@ -173,23 +187,20 @@ void SseParser::field(std::string_view name, std::string_view value, SseSink& si
 /// Of an id that is too long, enough is kept to show that.
 void SseParser::take_id(std::string_view id) {
   if (id.size() <= max_field && id.find('\0') != id.npos) return;
-  event_id_.assign(id.substr(0, max_field + 1));
-  has_event_id_ = true;
+  event_id_.emplace(id.substr(0, max_field + 1));
 }
 
 void SseParser::dispatch(SseSink& sink) {
-  const bool had_id = std::exchange(has_event_id_, false);
-  if (had_id) last_event_id_ = std::exchange(event_id_, std::string());
+  const bool had_id = event_id_.has_value();
+  if (had_id) last_event_id_ = *std::exchange(event_id_, std::nullopt);
   event_had_id_ = had_id && last_event_id_.size() <= max_field;
   std::string type = std::exchange(type_, std::string());
-  ReceivedText data = data_.take();
-  const bool had_data = std::exchange(has_data_, false);
-  if (std::exchange(skipping_, false)) {
-    const TextEnds ends = std::exchange(ends_, {});
+  if (data_.is_oversized()) {
+    const TextEnds ends = data_.take_ends();
     sink.on_oversized_event_end(ends.beginning(), ends.end());
-    return;
+  } else if (data_.has_lines() || had_id) {
+    sink.on_event(std::move(type), data_.take());
   }
-  if (had_data || had_id) sink.on_event(std::move(type), std::move(data));
 }
 
 }  // namespace bridge

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "json/arriving_text.hpp"
 
@@ -91,6 +92,41 @@ class SseSink {
   ~SseSink() = default;
 };
 
+/// The data of one event after the other, each up to a limit; of a larger one only the ends are
+/// kept. Pure.
+class SseData {
+ public:
+  explicit SseData(std::size_t limit) : limit_(limit) {}
+
+  /// A line, or its first part. False: the event is over the limit now.
+  bool begin_line(std::string_view value);
+  /// A further part of that line. False as above.
+  bool add(std::string_view part);
+
+  bool has_lines() const { return kind_ == Kind::lines; }
+  bool is_oversized() const { return kind_ == Kind::oversized; }
+  std::size_t size() const { return text_.size(); }
+  std::size_t limit() const { return limit_; }
+
+  /// The event is complete: returns its data, and starts the next one. REQUIRES: not oversized.
+  ReceivedText take();
+  /// The same for an oversized one.
+  TextEnds take_ends();
+
+ private:
+  enum class Kind : std::uint8_t { none, lines, oversized };
+
+  bool fits(std::size_t more) const { return text_.size() + more <= limit_; }
+  void skip(std::string_view before, std::string_view line);
+  void skip_line(std::string_view value);
+
+  std::size_t limit_;
+  Kind kind_ = Kind::none;
+  ArrivingText text_;
+  std::size_t line_ = 0;  ///< start of the last line in text_
+  TextEnds ends_;         ///< if oversized
+};
+
 /// Reads server-sent events by the WHATWG rules (HTML, section 9.2.6), incrementally: CR, LF and
 /// CRLF, a BOM, comments, several `data` lines; split anywhere. Pure; one per stream.
 ///
@@ -101,7 +137,9 @@ class SseSink {
 /// reported.
 class SseParser {
  public:
-  explicit SseParser(std::size_t max_event) : max_event_(max_event) {}
+  /// `last_event_id`: the stream continues after this event; empty: from its start.
+  explicit SseParser(std::size_t max_event, std::string last_event_id = {})
+      : data_(max_event), last_event_id_(std::move(last_event_id)) {}
 
   void feed(std::string_view chunk, SseSink& sink);
 
@@ -109,39 +147,41 @@ class SseParser {
   const std::string& last_event_id() const { return last_event_id_; }
   /// Whether the event being reported had an id of its own, by which it can be recognized.
   bool event_had_id() const { return event_had_id_; }
-  void set_last_event_id(std::string id) { last_event_id_ = std::move(id); }
+  /// Another stream begins, as in the constructor.
+  void restart(std::string last_event_id = {}) {
+    *this = SseParser(data_.limit(), std::move(last_event_id));
+  }
 
   /// Bytes held of an incomplete event.
   std::size_t pending_bytes() const { return line_.size() + data_.size(); }
 
  private:
+  /// The line that is being received.
+  enum class Line : std::uint8_t {
+    held,     ///< its start is in line_
+    data,     ///< a line of data: its start is in data_
+    skipped,  ///< too long to count
+  };
+
   void end_of_line(std::string_view line, SseSink& sink);
   void field(std::string_view name, std::string_view value, SseSink& sink);
   void take_id(std::string_view id);
   void dispatch(SseSink& sink);
   void hold(std::string_view part, SseSink& sink);
-  void skip_line(std::string_view value);
   void begin_data(std::string_view value, SseSink& sink);
   void add_data(std::string_view part, SseSink& sink);
-  bool fits(std::size_t more) const { return data_.size() + more <= max_event_; }
-  void skip_event(std::string_view before, std::string_view line, SseSink& sink);
 
-  std::size_t max_event_;
-  std::string line_;  ///< the start of a line whose end has not arrived, unless that is data
-  ArrivingText data_;
-  std::size_t data_line_ = 0;  ///< start of the last line in data_
-  std::string type_;
-  std::string last_event_id_;
-  std::string event_id_;
-  bool has_data_ = false;
-  bool has_event_id_ = false;
+  bool at_start_ = true;   ///< a BOM may follow
+  bool after_cr_ = false;  ///< a LF now belongs to the CR before it
+  Line in_ = Line::held;
   bool event_had_id_ = false;
-  bool at_start_ = true;       ///< a BOM may follow
-  bool after_cr_ = false;      ///< a LF now belongs to the CR before it
-  bool skipping_ = false;      ///< inside an oversized event
-  TextEnds ends_;              ///< of its data
-  bool line_skipped_ = false;  ///< inside a line whose start was dropped
-  bool in_data_ = false;       ///< inside a line of data: the last one of data_
+  std::string line_;
+  // Of the event that is being received.
+  SseData data_;
+  std::string type_;
+  std::optional<std::string> event_id_;
+
+  std::string last_event_id_;
 };
 
 }  // namespace bridge

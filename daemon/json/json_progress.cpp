@@ -45,8 +45,8 @@ std::optional<CheckedJson> JsonProgress::finish(std::string_view text) {
   std::array<char, json_block> rest;
   rest.fill(' ');
   text.copy(rest.data(), rest.size(), position_);
-  if (!read_blocks(text, rest.data(), rest.size()) || !has_begun_ || containers_.depth() > 0 ||
-      !check_utf8(text, true))
+  if (!read_blocks(text, rest.data(), rest.size()) || !containers_.has_begun ||
+      containers_.open.depth() > 0 || !check_utf8(text, true))
     return std::nullopt;
   std::sort(found_.values.begin(), found_.values.end(),
             [](Slice one, Slice other) { return one.begin < other.begin; });

@@ -112,6 +112,31 @@ class JsonProgress {
     std::uint64_t comma = 0;
     std::uint64_t key = 0;
   };
+  /// The string that continues in the next block, if any.
+  struct OpenString {
+    bool is_open = false;
+    bool after_backslash = false;
+    bool has_marks = false;        ///< the last block
+    std::uint64_t hex_wanted = 0;  ///< a bit for each digit that an escape still requires
+
+    /// Whether the next blocks may have nothing but characters of it. If one block has no marks,
+    /// the next ones most likely have none.
+    bool may_be_long() const {
+      return is_open && !has_marks && !after_backslash && hex_wanted == 0;
+    }
+    bool is_in_escape() const { return after_backslash || hex_wanted != 0; }
+  };
+  /// The open containers, and where the outermost ones start.
+  struct Containers {
+    static constexpr std::size_t noted_depth = 2;  ///< of the object whose members are recorded
+
+    bool has_begun = false;  ///< the outermost one was opened; it is closed at depth 0
+    JsonContainers open;
+    JsonContainers::Outer outer{};
+    std::array<std::size_t, noted_depth + 1> begins{};  ///< of the open ones up to that depth
+
+    bool is_noted() const { return open.depth() <= noted_depth; }
+  };
 
   // Implemented in json_progress_blocks.cpp: the processing of a block.
   bool read_blocks(std::string_view text, const char* bytes, std::size_t size);
@@ -135,30 +160,23 @@ class JsonProgress {
   bool check_order(const Tokens& tokens, std::uint64_t in_objects);
   void look_for_line_breaks(const char* bytes, std::uint64_t controls);
   bool end_scalar(std::string_view text, std::size_t end) const;
-  void note_closed(std::size_t at, const JsonContainers& around);
+  void note_closed(std::size_t at);
   void note_value(std::size_t begin, std::size_t end);
   bool check_utf8(std::string_view text, bool is_whole);
 
-  static constexpr std::size_t noted_depth = 2;  ///< of the object whose members are recorded
+  static constexpr std::size_t none = ~std::size_t{0};
 
   VectorCode code_;
   CheckedJson found_;
-  JsonContainers containers_;  ///< the open ones
-  JsonContainers::Outer outer_containers_{};
-  std::array<std::size_t, noted_depth + 1> begins_{};  ///< of the open ones up to that depth
-  std::size_t position_ = 0;                           ///< of the first block that was not read
-  std::size_t utf8_ = 0;                               ///< checked as UTF-8 up to here
-  std::size_t scalar_begin_ = 0;                       ///< if in_scalar_
-  std::size_t string_begin_ = 0;                       ///< if in_noted_string_
+  Containers containers_;
+  OpenString string_;
   Last last_;
-  std::uint64_t hex_wanted_ = 0;    ///< a bit for each digit that an escape still requires
+  std::size_t position_ = 0;  ///< of the first block that was not read
+  /// The start of a number or a word, or of a string to be recorded, that continues in the next
+  /// block.
+  std::size_t token_begin_ = none;
+  std::size_t utf8_ = 0;            ///< checked as UTF-8 up to here
   std::uint64_t beyond_ascii_ = 0;  ///< not 0: such a byte occurred since UTF-8 was checked
-  bool has_begun_ = false;          ///< the outermost container was opened; it is closed at depth 0
-  bool in_string_ = false;
-  bool in_noted_string_ = false;
-  bool has_marks_ = false;  ///< the last block
-  bool after_backslash_ = false;
-  bool in_scalar_ = false;  ///< in a number or a word
   bool failed_ = false;
 };
 

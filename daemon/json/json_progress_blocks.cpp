@@ -109,8 +109,7 @@ bool JsonProgress::read_blocks(std::string_view text, const char* bytes, std::si
 template <class Blocks>
 bool JsonProgress::read_blocks_with(std::string_view text, const char* bytes, std::size_t size) {
   for (const char* const end = bytes + size; bytes != end; bytes += json_block) {
-    // If one block has no marks, the next ones most likely have none.
-    if (in_string_ && !has_marks_ && !after_backslash_ && hex_wanted_ == 0) {
+    if (string_.may_be_long()) {
       const std::size_t unmarked =
           Blocks::unmarked(bytes, static_cast<std::size_t>(end - bytes), beyond_ascii_);
       position_ += unmarked;
@@ -126,22 +125,21 @@ bool JsonProgress::read_blocks_with(std::string_view text, const char* bytes, st
 template <class Blocks>
 bool JsonProgress::read_block(std::string_view text, const char* bytes) {
   const JsonMarks marks = Blocks::marks(bytes);
-  has_marks_ = (marks.quotes | marks.backslashes | marks.controls) != 0;
+  string_.has_marks = (marks.quotes | marks.backslashes | marks.controls) != 0;
   beyond_ascii_ |= marks.beyond_ascii;
   std::uint64_t escaped = 0;
-  if ((marks.backslashes != 0 || after_backslash_ || hex_wanted_ != 0) &&
+  if ((marks.backslashes != 0 || string_.is_in_escape()) &&
       !read_escapes<Blocks>(bytes, marks.backslashes, escaped))
     return false;
   const std::uint64_t quotes = marks.quotes & ~escaped;
   // Includes the opening quote, not the closing one.
-  const std::uint64_t strings = Blocks::Bits::between(quotes) ^ (in_string_ ? all_bits : 0);
+  const std::uint64_t strings = Blocks::Bits::between(quotes) ^ (string_.is_open ? all_bits : 0);
   if (((marks.controls & strings) | (marks.backslashes & ~strings)) != 0) return false;
-  if (in_string_ && quotes == 0) return true;
-  in_string_ = (strings >> 63) != 0;
-  const std::uint64_t closing = quotes & ~strings;
-  if (in_noted_string_ && closing != 0) {
-    note_value(string_begin_, position_ + static_cast<std::size_t>(std::countr_zero(closing)) + 1);
-    in_noted_string_ = false;
+  if (string_.is_open && quotes == 0) return true;
+  const bool was_open = std::exchange(string_.is_open, (strings >> 63) != 0);
+  if (was_open && token_begin_ != none) {
+    const auto closing = static_cast<std::size_t>(std::countr_zero(quotes));
+    note_value(std::exchange(token_begin_, none), position_ + closing + 1);
   }
   return read_outside<Blocks>(text, bytes, marks, strings, quotes);
 }
@@ -179,23 +177,23 @@ bool JsonProgress::read_outside(std::string_view text, const char* bytes, const 
 template <class Blocks>
 bool JsonProgress::read_escapes(const char* bytes, std::uint64_t backslashes,
                                 std::uint64_t& escaped) {
-  escaped = std::exchange(after_backslash_, false) ? 1 : 0;
+  escaped = std::exchange(string_.after_backslash, false) ? 1 : 0;
   const std::uint64_t runs = backslashes & ~escaped;
   const std::uint64_t begins = runs & ~(runs << 1);
   // The addition moves the first bit of a run to its end.
   const std::uint64_t from_even = (runs + (begins & even_bits)) & ~runs;
   std::uint64_t from_odd = 0;
-  after_backslash_ = __builtin_add_overflow(runs, begins & ~even_bits, &from_odd);
+  string_.after_backslash = __builtin_add_overflow(runs, begins & ~even_bits, &from_odd);
   from_odd &= ~runs;
   escaped |= (from_even & ~even_bits) | (from_odd & even_bits);
   const JsonEscapes found = Blocks::escapes(bytes);
   if ((escaped & ~found.characters) != 0) return false;
   const std::uint64_t unicode = escaped & found.unicode;
-  if ((unicode | hex_wanted_) == 0) return true;
+  if ((unicode | string_.hex_wanted) == 0) return true;
   // Four digits must follow each.
   const std::uint64_t wanted =
-      hex_wanted_ | unicode << 1 | unicode << 2 | unicode << 3 | unicode << 4;
-  hex_wanted_ = unicode >> 63 | unicode >> 62 | unicode >> 61 | unicode >> 60;
+      string_.hex_wanted | unicode << 1 | unicode << 2 | unicode << 3 | unicode << 4;
+  string_.hex_wanted = unicode >> 63 | unicode >> 62 | unicode >> 61 | unicode >> 60;
   return (wanted & ~Blocks::hex_digits(bytes)) == 0;
 }
 
@@ -203,18 +201,18 @@ bool JsonProgress::read_escapes(const char* bytes, std::uint64_t backslashes,
 template <class Blocks>
 bool JsonProgress::read_scalars(std::string_view text, const char* bytes, std::uint64_t scalars,
                                 std::uint64_t& begins) {
-  if (in_scalar_) {
+  if (token_begin_ != none) {
     const auto length = static_cast<std::size_t>(std::countr_one(scalars));
     if (length == json_block) return true;
     if (!end_scalar(text, position_ + length)) return false;
+    token_begin_ = none;
     scalars &= ~std::uint64_t{0} << length;
   }
   begins = scalars & ~(scalars << 1);
   const auto length = static_cast<std::size_t>(std::countl_one(scalars));
-  in_scalar_ = length > 0;
-  if (in_scalar_) {
+  if (length > 0) {
     const std::size_t begin = json_block - length;
-    scalar_begin_ = position_ + begin;
+    token_begin_ = position_ + begin;
     scalars &= (std::uint64_t{1} << begin) - 1;
   }
   return scalars == 0 || check_scalars<Blocks>(bytes, scalars);
@@ -252,8 +250,8 @@ bool JsonProgress::check_scalars(const char* bytes, std::uint64_t scalars) {
 
 /// Opens and closes containers. `in_objects`: which bytes of the block are directly in an object.
 bool JsonProgress::read_brackets(const Tokens& tokens, std::uint64_t& in_objects) {
-  return containers_.change(tokens.opening | tokens.closing, tokens.opening, tokens.objects,
-                            noted_depth + 1, in_objects) ||
+  return containers_.open.change(tokens.opening | tokens.closing, tokens.opening, tokens.objects,
+                                 Containers::noted_depth + 1, in_objects) ||
          read_outer_brackets(tokens, in_objects);
 }
 
@@ -261,25 +259,26 @@ bool JsonProgress::read_brackets(const Tokens& tokens, std::uint64_t& in_objects
 [[gnu::noinline]] bool JsonProgress::read_outer_brackets(const Tokens& tokens,
                                                          std::uint64_t& in_objects) {
   const std::uint64_t all = tokens.all();
-  if (containers_.depth() == 0) {
+  JsonContainers& open = containers_.open;
+  if (open.depth() == 0) {
     const std::uint64_t first = all & (~all + 1);
-    if (std::exchange(has_begun_, true) || (first & tokens.opening) == 0) return false;
+    if (std::exchange(containers_.has_begun, true) || (first & tokens.opening) == 0) return false;
   }
-  const JsonContainers before = containers_;
+  const JsonContainers before = open;
   std::uint64_t behind = 0;
   const bool good = each(tokens.opening | tokens.closing, [&](std::size_t at) {
     const std::uint64_t bit = std::uint64_t{1} << at;
     const std::uint64_t is_object = tokens.objects >> at & 1;
     if ((tokens.opening & bit) != 0) {
-      if (containers_.depth() <= noted_depth) begins_[containers_.depth()] = position_ + at;
-      if (!containers_.open(is_object, outer_containers_)) return false;
+      if (containers_.is_noted()) containers_.begins[open.depth()] = position_ + at;
+      if (!open.open(is_object, containers_.outer)) return false;
     } else {
-      if (is_object != containers_.in_object()) return false;
-      containers_.close(outer_containers_);
-      if (containers_.depth() <= noted_depth) note_closed(position_ + at, containers_);
-      if (containers_.depth() == 0 && (all & ~(bit | (bit - 1))) != 0) return false;
+      if (is_object != open.in_object()) return false;
+      open.close(containers_.outer);
+      if (containers_.is_noted()) note_closed(position_ + at);
+      if (open.depth() == 0 && (all & ~(bit | (bit - 1))) != 0) return false;
     }
-    behind |= containers_.in_object() << at;
+    behind |= open.in_object() << at;
     return true;
   });
   in_objects = before.spread(behind, tokens.opening | tokens.closing);
@@ -302,22 +301,23 @@ bool JsonProgress::check_order(const Tokens& tokens, std::uint64_t in_objects) {
       (begin_of_member & (tokens.scalars | tokens.opening)) | (behind_key ^ tokens.colons);
   if (wrong != 0) return false;
   // A string within one block is not large.
-  if (in_string_ && containers_.depth() <= noted_depth && tokens.strings != 0) {
+  if (string_.is_open && containers_.is_noted() && tokens.strings != 0) {
     const auto at = static_cast<std::size_t>(63 - std::countl_zero(tokens.strings));
-    in_noted_string_ = (behind_colon >> at & 1) != 0;
-    string_begin_ = position_ + at;
+    if ((behind_colon >> at & 1) != 0) token_begin_ = position_ + at;
   }
   return true;
 }
 
 /// A number or a word ends at `end`.
 [[gnu::noinline]] bool JsonProgress::end_scalar(std::string_view text, std::size_t end) const {
-  return is_json_scalar(text.substr(scalar_begin_, end - scalar_begin_));
+  return is_json_scalar(text.substr(token_begin_, end - token_begin_));
 }
 
 /// A container that started at the noted depth or above ends at `at`.
-void JsonProgress::note_closed(std::size_t at, const JsonContainers& around) {
-  if (around.depth() > 0 && around.in_object() != 0) note_value(begins_[around.depth()], at + 1);
+void JsonProgress::note_closed(std::size_t at) {
+  const JsonContainers& around = containers_.open;
+  if (around.depth() > 0 && around.in_object() != 0)
+    note_value(containers_.begins[around.depth()], at + 1);
 }
 
 [[gnu::noinline]] void JsonProgress::note_value(std::size_t begin, std::size_t end) {

@@ -145,13 +145,16 @@ void Listens::acknowledge(Client& client, Listen& listen) {
 SubscriptionFilter Listens::acknowledged(SubscriptionFilter filter) const {
   const EraSession& session = modern_side();
   if (!are_native()) return filter;
+  const auto* const stream = session.listen().stream();
   // Only the upstream knows whether it serves an extension that MCP does not define.
-  std::erase_if(filter.extensions,
-                [&](const auto& extension) { return !session.honours(extension.first); });
+  std::erase_if(filter.extensions, [&](const auto& extension) {
+    return stream == nullptr || !stream->honours(extension.first);
+  });
   if (session.record().server_stream == ServerStream::none) return {};
-  if (const SubscriptionFilter* const told = session.acknowledged()) {
+  if (stream != nullptr && stream->honoured) {
     using Texts = SubscriptionFilter::Texts;
-    const SubscriptionFilter& asked = *session.listened_to();
+    const SubscriptionFilter& asked = stream->asked;
+    const auto& told = stream->honoured;
     const auto not_in = [](const Texts& acknowledged, const Texts& asked_for) {
       return [&](const std::string& one) {
         return asked_for.contains(one) && !acknowledged.contains(one);
@@ -195,7 +198,8 @@ bool Listens::is_informed_of(const SubscriptionFilter& filter) const {
   const EraSession& session = modern_side();
   if (!are_native() || session.record().server_stream == ServerStream::none) return true;
   if (filter.empty()) return true;
-  const SubscriptionFilter* const told = session.listened_to();
+  const auto* const stream = session.listen().stream();
+  const SubscriptionFilter* const told = stream != nullptr ? &stream->asked : nullptr;
   const auto includes = [](const Texts& all, const Texts& some) {
     return std::includes(all.begin(), all.end(), some.begin(), some.end());
   };

@@ -238,8 +238,8 @@ bool Router::is_second_copy(Era side, const Frame& notification) {
     modern_ahead_.clear();
     return false;
   }
-  const SubscriptionFilter* const told = session.side(Era::modern).listened_to();
-  if (told == nullptr || !told->matches(notification)) return false;
+  const auto* const stream = session.side(Era::modern).listen().stream();
+  if (stream == nullptr || !stream->asked.matches(notification)) return false;
   const int copy = side == Era::modern ? 1 : -1;
   int& ahead = modern_ahead_[coalesce_key(notification)];
   const bool is_second = ahead * copy < 0;

@@ -140,11 +140,7 @@ void EraSession::server_stream_changed(ServerStream state) {
 }
 
 void EraSession::upstream_reachable() {
-  if (phase_ == Phase::away) {
-    came_back();
-  } else if (phase_ == Phase::resuming) {
-    resumed();
-  }
+  if (phase_ == Phase::away || phase_ == Phase::resuming) came_back();
 }
 
 void EraSession::upstream_lost_session() {
@@ -178,63 +174,37 @@ void EraSession::restore(Saved saved) {
   loss_ = ReopeningReason::restarted;
 }
 
-void EraSession::resume(const SessionReference& reference) {
-  if (!upstream_.session_opened(
-          {.version = saved_.server->protocol_version(), .left = &reference})) {
+void EraSession::resume(const SessionReference& reference, const SavedStreams* streams) {
+  if (is_modern()) {
+    upstream_.session_opened({.version = newest_version, .is_stateful = false});
+    const bool still_open = !upstream_.has_answer_streams();
+    if (streams->had_listen) listen_.restore(still_open ? streams->listen : UpstreamId{});
+    event_streams_.restore(streams->events, still_open);
+  } else if (upstream_.session_opened(
+                 {.version = saved_.server->protocol_version(), .left = &reference})) {
+    record_.server_stream = ServerStream::waiting;
+  } else {
     require();
     return;
   }
-  phase_ = Phase::resuming;
-  record_.server_stream = ServerStream::waiting;
-  retries_.begin_try();
-  health_.ping_until_answered();
+  if (streams == nullptr) {
+    phase_ = Phase::resuming;
+    retries_.begin_try();
+    health_.ping_until_answered();
+  } else {
+    phase_ = Phase::open;
+    record_.opened_at = loop_.now();
+    begin_watching();
+  }
 }
 
 SavedStreams EraSession::save_streams() const {
   SavedStreams streams;
-  if (!is_modern() || !has_session()) return streams;
+  if (!has_session()) return streams;
   streams.had_listen = listen_.had_stream();
-  streams.listen = listen_.acknowledged_stream();
+  if (listen_.stream() != nullptr) streams.listen = listen_.stream()->id;
   streams.events = event_streams_.save();
   return streams;
-}
-
-void EraSession::resume_at_once(const SessionReference& reference, const SavedStreams& streams) {
-  if (is_modern()) {
-    upstream_.session_opened({.version = newest_version, .is_stateful = false});
-  } else if (!upstream_.session_opened(
-                 {.version = saved_.server->protocol_version(), .left = &reference})) {
-    require();
-    return;
-  }
-  phase_ = Phase::open;
-  record_.opened_at = loop_.now();
-  if (is_modern()) {
-    const bool still_open = !upstream_.has_answer_streams();
-    if (streams.had_listen) listen_.restore(still_open ? streams.listen : UpstreamId{});
-    event_streams_.restore(streams.events, still_open);
-  } else {
-    record_.server_stream = ServerStream::waiting;
-  }
-  begin_watching();
-}
-
-/// The server knows the earlier daemon's session.
-void EraSession::resumed() {
-  phase_ = Phase::open;
-  record_.opened_at = loop_.now();
-  record_.last_failure.reset();
-  retries_.clear_try();
-  retries_.forget_failures();
-  log_.peer(LogLevel::info, "session taken up", "resumed the session with {}", upstream_.target());
-  health_.watch();
-  for (const UpstreamId id : std::exchange(saved_.unanswered, {})) {
-    sender_.notify(
-        "notifications/cancelled",
-        JsonObject().add("requestId", value_of(id)).add("reason", "the client is gone").text());
-  }
-  retries_.send_ready();
-  events_->session_open();
 }
 
 /// The server was reached, but did not say whether it knows the session.
@@ -251,7 +221,7 @@ void EraSession::not_resumed(const Failure& failure) {
   } else if (failure.kind == ErrorKind::auth) {
     events_->session_refused(era(), failure);
   }
-  retries_.try_failed(has_waiters());
+  retries_.try_failed();
 }
 
 // Opening a modern session, and a modern upstream's notifications.
@@ -278,14 +248,6 @@ void EraSession::answer_initialize() {
 void EraSession::probe_found_legacy(bool for_good, Failure refusal) {
   if (const auto failure = owner_.era_refused(era(), {for_good, std::move(refusal)}))
     reject(*failure);
-}
-
-void EraSession::probe_failed(Failure failure) {
-  if (is_definitive(failure)) {
-    reject(failure);
-  } else {
-    try_failed(std::move(failure));
-  }
 }
 
 /// Whether it came on one of the session's own streams; passes on what clients get.
@@ -327,7 +289,7 @@ void EraSession::send_held(Outgoing message) {
 }
 
 void EraSession::listen_changed(ServerStream state) {
-  record_.server_stream = state;
+  if (std::exchange(record_.server_stream, state) == state) return;
   // Refused: the server will notify nothing further.
   if (state == ServerStream::none) events_->listen_acknowledged();
 }

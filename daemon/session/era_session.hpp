@@ -114,29 +114,21 @@ class EraSession {
   /// handshake.
   const ServerDescription* server() const { return saved_.server ? &*saved_.server : nullptr; }
 
-  /// What a modern server currently notifies; null: nothing.
-  const SubscriptionFilter* listened_to() const { return listen_.listened_to(); }
-  /// Whether the server has acknowledged this extension's member of that filter.
-  bool honours(std::string_view extension) const { return listen_.honours(extension); }
-  /// The part that it has acknowledged; null: no acknowledgement yet.
-  const SubscriptionFilter* acknowledged() const { return listen_.acknowledged(); }
+  /// The stream on which a modern server notifies.
+  const UpstreamListen& listen() const { return listen_; }
   /// Sets the filter for a modern server, with these capabilities (JSON).
   void listen_for(SubscriptionFilter filter, std::string capabilities) {
     listen_.want(std::move(filter), std::move(capabilities));
   }
 
-  /// `params` of the `initialize` that opened the session, JSON; empty before the first.
-  std::string_view opened_with() const { return saved_.initialize_params; }
   const Saved& saved() const { return saved_; }
   /// Continues an earlier daemon's session: the first opening counts as a reopening. REQUIRES:
   /// nothing was sent yet.
   void restore(Saved saved);
-  /// Asks the server whether that legacy session still exists; resumes it and cancels what was
-  /// unanswered, or reopens it. REQUIRES: called directly after restore(), and there was a session.
-  void resume(const SessionReference& reference);
-  /// Resumes it without asking, because this process was in it a moment ago. `streams`: of a modern
-  /// one. REQUIRES: as above.
-  void resume_at_once(const SessionReference& reference, const SavedStreams& streams);
+  /// Resumes an earlier session. `streams`: this process was in it a moment ago; otherwise asks the
+  /// server whether that session still exists, and reopens it if not (a legacy one only).
+  /// REQUIRES: called directly after restore(), and there was a session.
+  void resume(const SessionReference& reference, const SavedStreams* streams);
   /// The bridge's own streams at a modern upstream.
   SavedStreams save_streams() const;
   /// Whether there is a session, as far as is known.
@@ -155,7 +147,6 @@ class EraSession {
   void end();
 
   const SessionRecord& record() const { return record_; }
-  const SessionCounts& counts() const { return record_.counts; }
 
   // Events of the upstream for this side.
   /// Returns the answered request.
@@ -213,7 +204,7 @@ class EraSession {
   void answer_initialize();
   // From UpstreamListen.
   void listen_changed(ServerStream state);
-  /// The server now notifies the requested filter (listened_to()).
+  /// The server now notifies the requested filter (UpstreamListen::stream()).
   void listen_acknowledged() { events_->listen_acknowledged(); }
   /// The stream is open again; changes covered by this filter may have been missed.
   void listen_resumed(const SubscriptionFilter& filter) { events_->listen_resumed(filter); }
@@ -224,11 +215,9 @@ class EraSession {
   void probe_found_modern(std::string discover_result);
   /// The server is legacy, permanently if `for_good`. `refusal`: its answer.
   void probe_found_legacy(bool for_good, Failure refusal);
-  /// The probe had no result: the server is unreachable, refuses every request, or has no common
-  /// version.
-  void probe_failed(Failure failure);
-  /// `initialize` timed out.
-  void initialize_unanswered();
+  /// The probe or `initialize` had no result: the server is unreachable, refuses every request, or
+  /// has no common version.
+  void opening_failed(const Failure& failure);
   /// What to restore in the new session.
   SessionSettings settings_to_restore() const { return events_->settings(); }
   /// The last step is complete.
@@ -269,7 +258,6 @@ class EraSession {
   void note_failure(const Failure& failure);
   void log_refusal(const Failure& failure);
   void came_back();
-  void resumed();
   void not_resumed(const Failure& failure);
   void hold(Outgoing message, Failure failure, std::chrono::milliseconds delay);
   void give_up_initialize();

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "json/json_object.hpp"
 #include "session/era_session.hpp"
 #include "session/retries.hpp"
 #include "session/session.hpp"
@@ -76,7 +77,7 @@ void EraSession::lose(std::string_view why) {
   if (retries_.may_reopen_at_once()) {
     start_try();
   } else {
-    retries_.try_failed(has_waiters());
+    retries_.try_failed();
   }
 }
 
@@ -125,7 +126,7 @@ void EraSession::go_away(const Failure& failure) {
     health_.stop();
     close_streams();
   }
-  retries_.try_failed(has_waiters());
+  retries_.try_failed();
 }
 
 /// Waiting would change nothing: held messages end with this failure, and the next request tries
@@ -170,16 +171,26 @@ bool EraSession::has_waiters() const {
   return events_->frames_wait(era()) || retries_.holds_messages() || initialize_.clients;
 }
 
+/// The upstream can be reached again, or knows an earlier daemon's session.
 void EraSession::came_back() {
-  phase_ = Phase::open;
-  ++record_.counts.reconnects;
-  retries_.clear_try();
-  retries_.forget_failures();
+  if (std::exchange(phase_, Phase::open) == Phase::away) {
+    ++record_.counts.reconnects;
+    log_.peer(LogLevel::info, "upstream back", "the upstream {} can be reached again",
+              upstream_.target());
+  } else {
+    record_.opened_at = loop_.now();
+    log_.peer(LogLevel::info, "session taken up", "resumed the session with {}",
+              upstream_.target());
+  }
+  retries_.settled();
   record_.last_failure.reset();
-  log_.peer(LogLevel::info, "upstream back", "the upstream {} can be reached again",
-            upstream_.target());
   begin_watching();
   if (health_.has_suspected()) check_session();
+  for (const UpstreamId id : std::exchange(saved_.unanswered, {})) {
+    sender_.notify(
+        "notifications/cancelled",
+        JsonObject().add("requestId", value_of(id)).add("reason", "the client is gone").text());
+  }
   retries_.send_ready();
   events_->session_open();
 }

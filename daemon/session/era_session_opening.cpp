@@ -1,4 +1,6 @@
 // Results of an opening.
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "mcp/discovery.hpp"
@@ -15,6 +17,52 @@ namespace {
 
 /// How often the upstream is asked whether it still wants a login.
 constexpr std::chrono::seconds between_questions{5};
+
+void tell_of_newer_revision(Failure& failure) {
+  if (!speaks_only_newer(failure.error_object)) return;
+  failure.kind = ErrorKind::session;
+  failure.delivered = Delivered::no;
+  failure.definitive = true;
+  failure.message = fmt::format(
+      "this server speaks only MCP {}, or an unknown protocol (see --era)", newest_version);
+  failure.summary.clear();
+  failure.upstream_error = std::exchange(failure.error_object, std::string());
+}
+
+/// For an `initialize` answered with this error object. If the server knows only revisions without
+/// `initialize`, the message says so and the server's error is added.
+Failure failure_of_initialize_error(std::string_view error_object) {
+  Failure failure =
+      failure_of(ErrorKind::session, Delivered::no, "the upstream refuses to initialize a session");
+  failure.error_object = std::string(error_object);
+  tell_of_newer_revision(failure);
+  return failure;
+}
+
+/// For an `initialize` that ended without an answer. `malformed`: what was wrong with it; empty:
+/// nothing arrived.
+Failure failure_of_initialize_ending(Ending ending, std::string_view malformed) {
+  if (ending.failure) {
+    tell_of_newer_revision(*ending.failure);
+    return std::move(*ending.failure);
+  }
+  Failure failure;
+  failure.kind = ending.something_came ? ErrorKind::malformed : ErrorKind::closed;
+  failure.message =
+      malformed.empty()
+          ? "the upstream's answer to initialize has no result in it"
+          : fmt::format("the upstream's answer to initialize is malformed: {}", malformed);
+  return failure;
+}
+
+/// For an answer whose `protocolVersion` does not fit a header.
+Failure failure_of_version(std::string_view version) {
+  Failure failure = definitive_failure_of(ErrorKind::malformed,
+                                          "the upstream's protocolVersion is not a version");
+  failure.summary = failure.message;
+  failure.message += fmt::format(": '{}'", printable(version, 40));
+  return failure;
+}
 
 }  // namespace
 
@@ -149,7 +197,10 @@ void EraSession::initialize_answered(std::optional<UpstreamId> origin, Frame fra
 void EraSession::initialize_ended(Ending ending) {
   const SessionVerdict verdict = ending.session;
   const Failure failure = failure_of_initialize_ending(std::move(ending), opening_.malformed());
-  if (hand_initialize_over(failure, verdict)) return;
+  if (!hand_initialize_over(failure, verdict)) opening_failed(failure);
+}
+
+void EraSession::opening_failed(const Failure& failure) {
   if (is_definitive(failure)) {
     reject(failure);
   } else {
@@ -183,8 +234,7 @@ void EraSession::note_other_era(Ending& ending) {
 
 void EraSession::hand_over_to(EraSession& other) {
   stop_try();
-  retries_.clear_try();
-  retries_.forget_failures();
+  retries_.settled();
   if (std::exchange(replaces_other_era_, false) || is_lost()) {
     other.replaces_other_era_ = true;
     other.loss_ = loss_;
@@ -212,13 +262,6 @@ void EraSession::reject(const Failure& failure) {
   refuse_client(failure);
   end_message(id, failure);
   events_->session_closed(era());
-}
-
-void EraSession::initialize_unanswered() {
-  Failure failure;
-  failure.kind = ErrorKind::timeout;
-  failure.message = "the upstream does not answer initialize";
-  try_failed(std::move(failure));
 }
 
 /// Whether the refusal concerns only this client's request; other clients may try with theirs.
@@ -253,13 +296,11 @@ void EraSession::refuse(const Failure& refusal) {
   ++record_.counts.failed_tries;
   stop_try();
   phase_ = Phase::refused;
-  record_.last_failure = failure;
-  retries_.clear_try();
-  retries_.forget_failures();
+  retries_.settled();
+  note_failure(failure);
   const auto clients = std::exchange(initialize_, {}).clients;
   log_.peer(LogLevel::error, "session refused", "the upstream refuses a session: {}",
             log_text(failure));
-  events_->session_failed(failure);
   events_->session_refused(era(), failure);
   failure.delivered = Delivered::no;
   retries_.end_all(failure);
@@ -282,9 +323,8 @@ void EraSession::try_failed(Failure failure) {
               "cannot open a session with {}: {}; trying again", upstream_.target(),
               log_text(failure));
   }
-  retries_.try_failed(has_waiters(), failure.retry_after);
-  events_->session_failed(failure);
-  record_.last_failure = std::move(failure);
+  retries_.try_failed(failure.retry_after);
+  note_failure(failure);
   if (!is_wanted()) retries_.clear_try();
 }
 

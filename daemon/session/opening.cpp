@@ -14,20 +14,6 @@
 #include "text/visible_text.hpp"
 
 namespace bridge {
-namespace {
-
-void tell_of_newer_revision(Failure& failure) {
-  if (!speaks_only_newer(failure.error_object)) return;
-  failure.kind = ErrorKind::session;
-  failure.delivered = Delivered::no;
-  failure.definitive = true;
-  failure.message = fmt::format(
-      "this server speaks only MCP {}, or an unknown protocol (see --era)", newest_version);
-  failure.summary.clear();
-  failure.upstream_error = std::exchange(failure.error_object, std::string());
-}
-
-}  // namespace
 
 Failure failure_of_opening(Failure failure) {
   failure.opening = true;
@@ -36,36 +22,6 @@ Failure failure_of_opening(Failure failure) {
   failure.kind = ErrorKind::session;
   failure.upstream_error = std::exchange(failure.error_object, std::string());
   failure.message = "the upstream refuses to initialize a session";
-  return failure;
-}
-
-Failure failure_of_initialize_error(std::string_view error_object) {
-  Failure failure =
-      failure_of(ErrorKind::session, Delivered::no, "the upstream refuses to initialize a session");
-  failure.error_object = std::string(error_object);
-  tell_of_newer_revision(failure);
-  return failure;
-}
-
-Failure failure_of_initialize_ending(Ending ending, std::string_view malformed) {
-  if (ending.failure) {
-    tell_of_newer_revision(*ending.failure);
-    return std::move(*ending.failure);
-  }
-  Failure failure;
-  failure.kind = ending.something_came ? ErrorKind::malformed : ErrorKind::closed;
-  failure.message =
-      malformed.empty()
-          ? "the upstream's answer to initialize has no result in it"
-          : fmt::format("the upstream's answer to initialize is malformed: {}", malformed);
-  return failure;
-}
-
-Failure failure_of_version(std::string_view version) {
-  Failure failure = definitive_failure_of(ErrorKind::malformed,
-                                          "the upstream's protocolVersion is not a version");
-  failure.summary = failure.message;
-  failure.message += fmt::format(": '{}'", printable(version, 40));
   return failure;
 }
 
@@ -231,12 +187,13 @@ void Opening::unanswered() {
       // Repeated on another connection, because it only reads.
       ++unanswered_tries_;
       stop();
-      session_.initialize_unanswered();
+      session_.opening_failed(
+          failure_of(ErrorKind::timeout, Delivered::no, "the upstream does not answer initialize"));
       break;
     case Step::probe:
       stop();
-      session_.probe_failed(failure_of(ErrorKind::timeout, Delivered::no,
-                                       "the upstream does not answer server/discover"));
+      session_.opening_failed(failure_of(ErrorKind::timeout, Delivered::no,
+                                         "the upstream does not answer server/discover"));
       break;
     case Step::server_stream: next(); break;
     case Step::log_level:
@@ -317,9 +274,9 @@ void Opening::judge(const ProbeAnswer& answer, Failure failure, std::string resu
       session_.probe_found_legacy(judgement.verdict == ProbeVerdict::legacy, std::move(failure));
       break;
     case ProbeVerdict::refused:
-      session_.probe_failed(definitive_failure_of(ErrorKind::session, judgement.text));
+      session_.opening_failed(definitive_failure_of(ErrorKind::session, judgement.text));
       break;
-    case ProbeVerdict::undecided: session_.probe_failed(std::move(failure)); break;
+    case ProbeVerdict::undecided: session_.opening_failed(failure); break;
   }
 }
 

@@ -33,17 +33,6 @@ constexpr const char* echo_text =
 /// sender of the `initialize` gets the original response.
 Failure failure_of_opening(Failure failure);
 
-/// For an `initialize` answered with this error object. If the server knows only revisions without
-/// `initialize`, the message says so and the server's error is added.
-Failure failure_of_initialize_error(std::string_view error_object);
-
-/// For an `initialize` that ended without an answer. `malformed`: what was wrong with it; empty:
-/// nothing arrived.
-Failure failure_of_initialize_ending(Ending ending, std::string_view malformed);
-
-/// For an answer whose `protocolVersion` does not fit a header.
-Failure failure_of_version(std::string_view version);
-
 /// The upstream's JSON-RPC error in a failure, as a frame; nullopt if it has none.
 std::optional<Frame> error_of(const Failure& failure);
 

@@ -148,9 +148,9 @@ void Retries::begin_try() {
   clear_try();
 }
 
-void Retries::try_failed(bool has_waiters, std::optional<std::chrono::milliseconds> retry_after) {
+void Retries::try_failed(std::optional<std::chrono::milliseconds> retry_after) {
   const SteadyTime now = loop_.now();
-  std::chrono::milliseconds delay = has_waiters ? backoff_.soon() : backoff_.next();
+  std::chrono::milliseconds delay = session_.has_waiters() ? backoff_.soon() : backoff_.next();
   if (retry_after) {
     // Requested by the server; after it, a request may bring the next attempt forward.
     not_before_ = now + std::min(*retry_after, Backoff::longest);

@@ -159,9 +159,9 @@ class Retries {
 
   // The next attempt.
   void begin_try();
-  /// An attempt has failed: schedules the next one, soon if `has_waiters`, not before `retry_after`
-  /// (requested by the upstream).
-  void try_failed(bool has_waiters, std::optional<std::chrono::milliseconds> retry_after = {});
+  /// An attempt has failed: schedules the next one, soon if anything waits for it, not before
+  /// `retry_after` (requested by the upstream).
+  void try_failed(std::optional<std::chrono::milliseconds> retry_after = {});
   /// Schedules it as early as for a waiting request.
   void try_soon();
   /// Makes a scheduled attempt in this turn.
@@ -179,6 +179,11 @@ class Retries {
   void stop() { timer_.clear(); }
   /// The upstream serves, or has decided: the next failure counts as the first.
   void forget_failures() { backoff_.reset(); }
+  /// The same, and no attempt is needed.
+  void settled() {
+    forget_failures();
+    clear_try();
+  }
 
  private:
   void timer_fired();

@@ -51,8 +51,8 @@ const EraSession& Session::shown() const {
 }
 
 SessionCounts Session::counts() const {
-  const SessionCounts& legacy = legacy_.counts();
-  const SessionCounts& modern = modern_.counts();
+  const SessionCounts& legacy = legacy_.record().counts;
+  const SessionCounts& modern = modern_.record().counts;
   return {legacy.opened + modern.opened, legacy.reopened + modern.reopened,
           legacy.failed_tries + modern.failed_tries, legacy.reconnects + modern.reconnects};
 }
@@ -298,12 +298,6 @@ void Session::reopen() {
   }
 }
 
-void Session::resume(SavedSession saved, const SessionReference& reference) {
-  restore(std::move(saved));
-  if (legacy_.number() > 0) legacy_.resume(reference);
-  if (modern_.number() > 0) modern_.require();
-}
-
 SavedStreams Session::save_streams() const {
   SavedStreams streams = modern_.save_streams();
   streams.modern_is_there = modern_.has_session();
@@ -311,14 +305,16 @@ SavedStreams Session::save_streams() const {
   return streams;
 }
 
-void Session::resume_at_once(SavedSession saved, const SessionReference& reference,
-                             const SavedStreams& streams) {
+void Session::resume(SavedSession saved, const SessionReference& reference,
+                     const SavedStreams* streams) {
   restore(std::move(saved));
+  const bool legacy_is_there = streams == nullptr || streams->legacy_is_there;
+  const bool modern_is_there = streams != nullptr && streams->modern_is_there;
   for (EraSession* const side : {&legacy_, &modern_}) {
-    const bool is_there = side->is_modern() ? streams.modern_is_there : streams.legacy_is_there;
-    if (side->number() > 0 && is_there) {
-      side->resume_at_once(reference, streams);
-    } else if (side->number() > 0) {
+    if (side->number() == 0) continue;
+    if (side->is_modern() ? modern_is_there : legacy_is_there) {
+      side->resume(reference, streams);
+    } else {
       side->require();
     }
   }

@@ -96,19 +96,16 @@ class Session final : public UpstreamEvents {
   }
 
   /// `params` of the `initialize` that opened the legacy session, JSON; empty before the first.
-  std::string_view opened_with() const { return legacy_.opened_with(); }
+  std::string_view opened_with() const { return legacy_.saved().initialize_params; }
   SavedSession save() const;
   /// Continues an earlier daemon's session. REQUIRES: nothing was sent yet.
   void restore(SavedSession saved);
   /// Reopens the sessions of that daemon.
   void reopen();
-  /// Resumes the legacy session if it still exists, and reopens the modern one. REQUIRES: nothing
-  /// was sent yet; there was a legacy session.
-  void resume(SavedSession saved, const SessionReference& reference);
-  /// Resumes both without asking, because this process was in them a moment ago. REQUIRES: nothing
-  /// was sent yet.
-  void resume_at_once(SavedSession saved, const SessionReference& reference,
-                      const SavedStreams& streams);
+  /// Restores that daemon's sessions and resumes them. `streams`: this process was in them a moment
+  /// ago; otherwise the legacy one is resumed if it still exists, and the modern one reopened.
+  void resume(SavedSession saved, const SessionReference& reference,
+              const SavedStreams* streams = nullptr);
   SavedStreams save_streams() const;
   /// Whether the new process can receive the answer to this request, if it continues the session.
   bool survives_upgrade(UpstreamId id) const {

@@ -58,7 +58,7 @@ class SessionEvents {
   virtual SessionSettings settings() const = 0;
   /// Settings made by an earlier daemon's clients.
   virtual void take_settings(const SessionSettings& settings) = 0;
-  /// A modern server now notifies what was requested last (Session::listened_to).
+  /// A modern server now notifies what was requested last (UpstreamListen::stream).
   virtual void listen_acknowledged() = 0;
   /// The listen stream at a modern server was interrupted; changes covered by this filter may have
   /// been missed.

@@ -34,20 +34,22 @@ UpstreamListen::UpstreamListen(EventLoop& loop, SessionSender& sender, Upstream&
       log_(log),
       session_(session),
       retry_(loop, [this] { start(); }),
-      overlap_(loop, [this] {
-        if (old_ != UpstreamId{}) {
-          // Its last messages may still be on their way on the new stream.
-          close(old_);
-          if (now_ != UpstreamId{}) told_.settle(now_);
-          overlap_.set_after(overlap_time);
-        } else {
-          told_.keep_only({now_, next_});
-        }
-      }) {}
+      overlap_(loop, [this] { overlap_ended(); }) {}
+
+void UpstreamListen::overlap_ended() {
+  if (old_ == UpstreamId{}) {
+    told_.keep_only({now_.id, next_});
+    return;
+  }
+  // Its last messages may still be on their way on the new stream.
+  close(old_);
+  if (now_.is_open()) told_.settle(now_.id);
+  overlap_.set_after(overlap_time);
+}
 
 void UpstreamListen::open() {
   is_open_ = true;
-  backoff_.reset();
+  pace_.reset();
   start();
 }
 
@@ -65,39 +67,34 @@ void UpstreamListen::close() {
   retry_.clear();
   overlap_.clear();
   told_.keep_only({});
-  for (UpstreamId* const stream : {&old_, &now_, &next_}) close(*stream);
-  state_ = ServerStream::off;
+  for (UpstreamId* const stream : {&old_, &now_.id, &next_}) close(*stream);
 }
 
 void UpstreamListen::want(SubscriptionFilter filter, std::string capabilities) {
-  wanted_ = std::move(filter);
-  capabilities_ = std::move(capabilities);
-  const bool is_asked = now_ != UpstreamId{} || next_ != UpstreamId{};
-  if (!is_open_ || (is_asked && asked_ == wanted_)) return;
+  wanted_ = {std::move(filter), std::move(capabilities)};
+  const bool is_asked = now_.is_open() || next_ != UpstreamId{};
+  if (!is_open_ || (is_asked && asked_ == wanted_.filter)) return;
   // A refused stream is requested again with another filter; a broken one after its pause.
-  if (!retry_.is_set()) retry_.set_at_latest(soonest());
-}
-
-SteadyTime UpstreamListen::soonest() const {
-  return std::max(loop_.now(), started_before_ + 2 * between_openings);
+  if (!retry_.is_set()) retry_.set_at_latest(pace_.soonest(loop_.now()));
 }
 
 void UpstreamListen::start() {
   retry_.clear();
   if (!is_open_) return;
   close(next_);
-  asked_ = wanted_;
+  asked_ = wanted_.filter;
   if (asked_.empty()) {
-    close(now_);
-    set_state(ServerStream::off);
+    close(now_.id);
+    session_.listen_changed(ServerStream::off);
     return;
   }
-  started_before_ = std::exchange(started_, loop_.now());
+  pace_.begin(loop_.now());
   const std::string filter = asked_.json();
   next_ = sender_.stream(MessageOwner::listen, "subscriptions/listen",
-                         JsonObject().add("notifications", RawJson{filter}).text(), capabilities_);
+                         JsonObject().add("notifications", RawJson{filter}).text(),
+                         wanted_.capabilities);
   told_.begin(next_);
-  if (now_ == UpstreamId{}) set_state(ServerStream::waiting);
+  if (!now_.is_open()) session_.listen_changed(ServerStream::waiting);
 }
 
 void UpstreamListen::close(UpstreamId& stream) {
@@ -121,26 +118,24 @@ std::optional<std::string> UpstreamListen::take(UpstreamId stream, const Frame& 
 
 void UpstreamListen::acknowledged(UpstreamId stream, const Frame& acknowledgement) {
   if (stream != next_) return;
-  const bool is_resumed = had_stream_ && now_ == UpstreamId{};
+  const bool is_resumed = had_stream_ && !now_.is_open();
   had_stream_ = true;
-  backoff_.reset();
+  pace_.reset();
   close(old_);
   if (upstream_.has_answer_streams()) {
     // What an earlier stream delivered may still come on this one, even if that stream is gone.
     told_.acknowledged();
     if (told_.has_several()) overlap_.set_after(overlap_time);
-    old_ = now_;
+    old_ = now_.id;
   } else {
     told_.keep_only({next_});  // messages of one stream are in order
-    close(now_);
+    close(now_.id);
   }
-  now_ = std::exchange(next_, UpstreamId{});
-  acknowledged_ = asked_;
-  honoured_.reset();
+  now_ = {std::exchange(next_, UpstreamId{}), asked_};
   auto honoured = read_acknowledged(acknowledgement);
   if (auto* const filter = std::get_if<SubscriptionFilter>(&honoured))
-    honoured_ = std::move(*filter);
-  set_state(ServerStream::open);
+    now_.honoured = std::move(*filter);
+  session_.listen_changed(ServerStream::open);
   session_.listen_acknowledged();
   if (is_resumed) session_.listen_resumed(asked_);
 }
@@ -150,24 +145,13 @@ void UpstreamListen::over(UpstreamId stream, bool refused, std::string_view why)
     log_.peer(LogLevel::warning, "listen refused",
               "the upstream refuses subscriptions/listen{}: no notifications from it", why);
   }
-  for (UpstreamId* const one : {&old_, &now_, &next_}) {
+  for (UpstreamId* const one : {&old_, &now_.id, &next_}) {
     if (*one == stream) *one = UpstreamId{};
   }
-  if (now_ != UpstreamId{} || next_ != UpstreamId{}) return;
+  if (now_.is_open() || next_ != UpstreamId{}) return;
   told_.keep_only({old_});
-  if (refused) {
-    set_state(ServerStream::none);
-    return;
-  }
-  set_state(ServerStream::waiting);
-  const auto after =
-      backoff_.tries() == 0 && had_stream_ ? loop_.now() : loop_.now() + backoff_.next();
-  if (backoff_.tries() == 0) backoff_.next();
-  retry_.set_at_latest(std::max(started_ + between_openings, after));
-}
-
-void UpstreamListen::set_state(ServerStream state) {
-  if (std::exchange(state_, state) != state) session_.listen_changed(state);
+  session_.listen_changed(refused ? ServerStream::none : ServerStream::waiting);
+  if (!refused) retry_.set_at_latest(pace_.after_end(loop_.now(), had_stream_));
 }
 
 namespace {
@@ -185,7 +169,7 @@ EventStreams::EventStreams(EventLoop& loop, SessionSender& sender, Log& log,
 
 void EventStreams::open() {
   for (Stream& stream : streams_) {
-    stream.backoff.reset();
+    stream.pace.reset();
     start(stream);
   }
 }
@@ -217,7 +201,7 @@ void EventStreams::start(Stream& stream) {
   params.add("name", stream.event.name)
       .add_unless_empty("arguments", RawJson{stream.event.arguments})
       .add_unless_empty("cursor", RawJson{stream.cursor});
-  stream.started = loop_.now();
+  stream.pace.begin(loop_.now());
   stream.id = sender_.stream(MessageOwner::event_stream, "events/stream", params.text(),
                              declared_capabilities);
 }
@@ -229,7 +213,7 @@ EventStreams::Stream& EventStreams::find(UpstreamId id) {
 
 std::optional<std::string> EventStreams::take(UpstreamId id, const Frame& notification) {
   Stream& stream = find(id);
-  stream.backoff.reset();
+  stream.pace.reset();
   const std::string_view params = notification.text(notification.params);
   const auto cursor = find_member(params, "cursor");
   if (cursor && is_string(*cursor) && cursor->size() <= max_cursor)
@@ -254,8 +238,7 @@ void EventStreams::over(UpstreamId id, bool refused) {
               printable(stream.event.name, 80));
     return;
   }
-  stream.retry.set(std::max(stream.started + UpstreamListen::between_openings,
-                            loop_.now() + stream.backoff.next()));
+  stream.retry.set(stream.pace.after_end(loop_.now(), false));
 }
 
 }  // namespace bridge

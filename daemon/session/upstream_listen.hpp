@@ -74,10 +74,35 @@ class StreamOverlap {
     for (auto& [stream, counts] : told_by_) counts.clear();
   }
 
-  Counts told_;             ///< how often each text was new
-  Counts reported_before_;  ///< the same, when the newest stream was acknowledged
-  std::map<UpstreamId, Counts>
-      told_by_;  ///< how often that stream has delivered each text, or earlier streams
+  Counts told_;                           ///< how often each text was new
+  Counts reported_before_;                ///< the same, when the newest stream was acknowledged
+  std::map<UpstreamId, Counts> told_by_;  ///< how often it was delivered by then or on that stream
+};
+
+/// When one of the bridge's own streams is requested: at most twice a second, also as the server
+/// sees it, and with back-off while it does not deliver. Pure but for its back-off.
+class ListenPace {
+ public:
+  static constexpr std::chrono::milliseconds between_openings{525};
+
+  void begin(SteadyTime now) { begun_before_ = std::exchange(begun_, now); }
+  /// The stream delivers, or there is another server to ask.
+  void reset() { backoff_.reset(); }
+  /// When another one may be requested beside it.
+  SteadyTime soonest(SteadyTime now) const {
+    return std::max(now, begun_before_ + 2 * between_openings);
+  }
+  /// The stream has ended: when to request the next one. `at_once`: the first time without delay.
+  SteadyTime after_end(SteadyTime now, bool at_once) {
+    const bool is_first = backoff_.tries() == 0;
+    const std::chrono::milliseconds delay = backoff_.next();
+    return std::max(begun_ + between_openings, at_once && is_first ? now : now + delay);
+  }
+
+ private:
+  SteadyTime begun_{};
+  SteadyTime begun_before_{};  ///< the stream before
+  Backoff backoff_;
 };
 
 /// The stream that a notification belongs to, by its stream or by the id in it; 0: none.
@@ -95,9 +120,6 @@ UpstreamId stream_named_by(const Frame& notification, std::optional<UpstreamId> 
 /// notification while streams overlap.
 class UpstreamListen {
  public:
-  /// At most two openings within twice this time, also as the server sees them.
-  static constexpr std::chrono::milliseconds between_openings{525};
-
   UpstreamListen(EventLoop& loop, SessionSender& sender, Upstream& upstream, Log& log,
                  EraSession& session);
 
@@ -105,8 +127,6 @@ class UpstreamListen {
   void open();
   /// The previous process had a stream; this id, if it is still open. REQUIRES: open() follows.
   void restore(UpstreamId still_open);
-  /// The newest acknowledged stream.
-  UpstreamId acknowledged_stream() const { return now_; }
   bool had_stream() const { return had_stream_; }
   /// The session is not open: gives up streams under way.
   void close();
@@ -121,47 +141,46 @@ class UpstreamListen {
   /// The stream has ended. `why`: for the log, if the server refused it.
   void over(UpstreamId stream, bool refused, std::string_view why = {});
 
-  /// What the upstream notifies now; null: nothing.
-  const SubscriptionFilter* listened_to() const {
-    return now_ != UpstreamId{} ? &acknowledged_ : nullptr;
-  }
-  /// The part that the server has acknowledged; null: no acknowledgement yet.
-  const SubscriptionFilter* acknowledged() const {
-    return now_ != UpstreamId{} && honoured_ ? &*honoured_ : nullptr;
-  }
-  /// Whether the server has acknowledged this extension's member.
-  bool honours(std::string_view extension) const {
-    const SubscriptionFilter* const told = acknowledged();
-    return told != nullptr && told->extensions.contains(extension);
-  }
+  /// A stream that the server has acknowledged.
+  struct Stream {
+    UpstreamId id{};  ///< 0: not open
+    SubscriptionFilter asked{};
+    std::optional<SubscriptionFilter> honoured{};  ///< the part that the server has acknowledged
+
+    bool is_open() const { return id != UpstreamId{}; }
+    /// Whether the server has acknowledged this extension's member.
+    bool honours(std::string_view extension) const {
+      return honoured && honoured->extensions.contains(extension);
+    }
+  };
+  /// The newest acknowledged stream, on which the server notifies what was asked; null: none.
+  const Stream* stream() const { return now_.is_open() ? &now_ : nullptr; }
 
  private:
-  SteadyTime soonest() const;
+  /// What the clients want.
+  struct Demand {
+    SubscriptionFilter filter;
+    std::string capabilities = "{}";
+  };
   void start();
   void close(UpstreamId& stream);
   void acknowledged(UpstreamId stream, const Frame& acknowledgement);
-  void set_state(ServerStream state);
+  void overlap_ended();
 
   EventLoop& loop_;
   SessionSender& sender_;
   Upstream& upstream_;
   Log& log_;
   EraSession& session_;
-  SubscriptionFilter wanted_;
-  SubscriptionFilter asked_;         ///< of the newest stream
-  SubscriptionFilter acknowledged_;  ///< of now_
-  std::optional<SubscriptionFilter> honoured_;
-  std::string capabilities_ = "{}";
   bool is_open_ = false;     ///< whether the session is open
   bool had_stream_ = false;  ///< an acknowledged one, in this session
-  UpstreamId now_{};         ///< the acknowledged stream
-  UpstreamId next_{};        ///< not acknowledged yet
-  UpstreamId old_{};         ///< replaced, but still open for a moment
+  Demand wanted_;
+  SubscriptionFilter asked_;  ///< of the newest stream
+  UpstreamId old_{};          ///< replaced, but still open for a moment
+  Stream now_;
+  UpstreamId next_{};  ///< not acknowledged yet
   StreamOverlap told_;
-  ServerStream state_ = ServerStream::off;
-  SteadyTime started_{};
-  SteadyTime started_before_{};  ///< start of the previous stream
-  Backoff backoff_;
+  ListenPace pace_;
   DeadlineTimer retry_;
   DeadlineTimer overlap_;
 };
@@ -202,8 +221,7 @@ class EventStreams {
     const EventOption event;
     std::string cursor;  ///< of the last event, as JSON; empty: none yet
     UpstreamId id{};
-    SteadyTime started{};
-    Backoff backoff;
+    ListenPace pace;
     DeadlineTimer retry;
   };
 

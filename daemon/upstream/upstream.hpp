@@ -166,9 +166,8 @@ struct UpstreamCounts {
 
 /// Identifies a session at the server, for another daemon to continue it.
 struct SessionReference {
-  std::string_view id;  ///< from the server; empty: none
-  std::string_view
-      last_event_id;  ///< of the server stream, of the last delivered message; or empty
+  std::string_view id;             ///< from the server; empty: none
+  std::string_view last_event_id;  ///< of the server stream's last delivered message; or empty
 };
 
 /// The state of the server's own stream.

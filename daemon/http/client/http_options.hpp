@@ -60,9 +60,8 @@ struct HttpOptions {
 
   bool is_tls() const { return url.compare(0, 8, "https://") == 0; }
 
-  std::string ca_file;  ///< --ca-file; empty: the system's
-  std::string
-      system_ca_file;  ///< where that is (find_ca_file()); empty: where libcurl looks by default
+  std::string ca_file;         ///< --ca-file; empty: the system's
+  std::string system_ca_file;  ///< where that is (find_ca_file()); empty: libcurl's default
   std::string client_certificate;
   std::string client_key;
   std::shared_ptr<const TrustFiles> trust;  ///< the content of these three; null if none is set

@@ -190,6 +190,7 @@ void HttpTransfer::start() {
 
 CurlHandle HttpTransfer::close() {
   if (std::exchange(state_, State::idle) != State::idle) curl_.remove(handle_.get(), *this);
+  if (handle_) was_peer_public_ = head_.refuses_token() && is_peer_public();
   if (redirection_.is_elsewhere()) handle_.reset();
   return std::move(handle_);
 }
@@ -204,8 +205,8 @@ void HttpTransfer::proceed() {
 }
 
 bool HttpTransfer::is_peer_public() const {
+  if (!handle_) return was_peer_public_;
   const char* address = nullptr;
-  if (!handle_) return false;
   curl_easy_getinfo(handle_.get(), CURLINFO_PRIMARY_IP, &address);
   return address != nullptr && is_public_address(address);
 }

@@ -139,7 +139,7 @@ class HttpTransfer final : private CurlTransfer {
   CURL* handle() const { return handle_.get(); }
   bool was_connected() const { return CurlTransfer::was_connected(); }
   /// Whether the last request was sent to an address that the whole internet can reach. It may be a
-  /// proxy's.
+  /// proxy's. After close() only known if the response refuses the token (401, 403).
   bool is_peer_public() const;
   const ResponseHead& head() const { return head_; }
   Redirection& redirection() { return redirection_; }
@@ -164,8 +164,9 @@ class HttpTransfer final : private CurlTransfer {
   TransferReceiver& receiver_;
   HeaderList headers_;
   CurlHandle handle_;
-  State state_ = State::idle;  ///< unless idle, curl has the handle
-  bool has_more_ = false;      ///< the receiver had enough
+  State state_ = State::idle;     ///< unless idle, curl has the handle
+  bool has_more_ = false;         ///< the receiver had enough
+  bool was_peer_public_ = false;  ///< after close()
   ResponseHead head_;
   ArrivingText body_;
   Redirection redirection_;

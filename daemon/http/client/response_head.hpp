@@ -38,6 +38,7 @@ struct ResponseHead {
   bool line(std::string_view text, const Clock& clock);
 
   bool is_success() const { return status >= 200 && status < 300; }
+  bool refuses_token() const { return status == 401 || status == 403; }
   bool is_json() const { return content == Content::json; }
   bool is_event_stream() const { return content == Content::event_stream; }
   /// Sets the type from a Content-Type value.

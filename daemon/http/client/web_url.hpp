@@ -46,11 +46,9 @@ bool is_public_address(const std::string& address);
 /// The same for an address to connect to.
 bool is_public_address(const sockaddr& address);
 
-/// For application/x-www-form-urlencoded. A space becomes %20, which decoders of forms and of URLs
-/// read alike; only those of forms read a plus sign so.
-std::string form_encoded(std::string_view text);
-
-/// Appends `name=value` to a form; an empty value is left out.
+/// Appends `name=value` to a form (application/x-www-form-urlencoded); an empty value is left out.
+/// A space becomes %20, which decoders of forms and of URLs read alike; only those of forms read a
+/// plus sign so.
 void append_field(std::string& form, std::string_view name, std::string_view value);
 
 /// The Authorization value of client_secret_basic: both parts are form-encoded first (RFC 6749,

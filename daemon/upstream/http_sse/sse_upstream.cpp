@@ -16,9 +16,9 @@ constexpr std::chrono::seconds endpoint_timeout{5};
 
 }  // namespace
 
-SseStream::SseStream(EventLoop& loop, HttpContext& context, SseStreamEvents events)
+SseStream::SseStream(EventLoop& loop, HttpContext& context, SseUpstream& owner)
     : context_(context),
-      events_(std::move(events)),
+      owner_(owner),
       timeout_(
           loop,
           [this] {
@@ -31,7 +31,7 @@ SseStream::SseStream(EventLoop& loop, HttpContext& context, SseStreamEvents even
 }
 
 void SseStream::begin_get() {
-  parser_ = SseParser(context_.options().max_frame);
+  parser_.restart();
   token_generation_ = context_.token().generation();
   // The handle is not given back because of its URL and keep-alive settings.
   CurlHandle handle = context_.handles().take();
@@ -86,13 +86,9 @@ void SseStream::transfer_progressed(bool done, int result) {
   while (is_open()) {
     auto message = messages_.next();
     if (!message) break;
-    events_.message(std::move(*message));
+    owner_.stream_message(std::move(*message));
   }
-  while (state_ != State::closed) {
-    const auto id = messages_.next_oversized_answer();
-    if (!id) break;
-    events_.oversized_answer(*id);
-  }
+  for (const UpstreamId id : messages_.take_oversized_answers()) owner_.http_.end_oversized(id);
   if (state_ == State::closed) return;
   if (!done) {
     if (state_ == State::opening) timeout_.set_after(endpoint_timeout);
@@ -122,7 +118,7 @@ void SseStream::take_endpoint(const std::string& named) {
   }
   timeout_.clear();
   state_ = State::open;
-  events_.opened(url);
+  owner_.stream_opened(url);
 }
 
 Failure SseStream::failure_of_end(int result) const {
@@ -149,11 +145,8 @@ Failure SseStream::failure_of_end(int result) const {
 }
 
 void SseStream::end(Failure failure) {
-  const ResponseHead& head = transfer_.head();
-  const TokenChallenge challenge{head.status, head.www_authenticate,
-                                 context_.options().proxy.empty() && transfer_.is_peer_public()};
   close();
-  events_.ended(std::move(failure), challenge);
+  owner_.stream_ended(std::move(failure));
 }
 
 namespace {
@@ -173,13 +166,13 @@ SseUpstream::SseUpstream(EventLoop& loop, const HttpOptions& options, const Auth
       soon_(loop, [this] { catch_up(); }) {
   traits_.target = http_.target();
   counts_ = &http_.context().counts();
-  set_mode(only_sse ? Mode::sse : Mode::unknown);
+  set_mode(only_sse ? Mode::only_sse : Mode::unknown);
   http_.set_events(*this);
 }
 
 void SseUpstream::set_mode(Mode mode) {
   mode_ = mode;
-  traits_.kind = mode_ == Mode::sse ? "sse" : "http";
+  traits_.kind = speaks_sse() && mode_ != Mode::trying ? "sse" : "http";
   traits_.may_be_modern = traits_.has_answer_streams = !speaks_sse();
 }
 
@@ -203,20 +196,9 @@ void SseUpstream::open_stream(Outgoing initialize) {
       opening_failed(*failure);
     } else {
       close_stream();
-      stream_ = std::make_unique<SseStream>(loop_, http_.context(), stream_events());
+      stream_ = std::make_unique<SseStream>(loop_, http_.context(), *this);
     }
   });
-}
-
-SseStreamEvents SseUpstream::stream_events() {
-  SseStreamEvents events;
-  events.opened = [this](const std::string& endpoint) { sse_stream_open(endpoint); };
-  events.message = [this](ReceivedText message) { sse_stream_message(std::move(message)); };
-  events.oversized_answer = [this](UpstreamId id) { sse_stream_oversized_answer(id); };
-  events.ended = [this](Failure failure, const TokenChallenge& challenge) {
-    sse_stream_ended(std::move(failure), challenge);
-  };
-  return events;
 }
 
 void SseUpstream::close_stream() {
@@ -239,7 +221,7 @@ void SseUpstream::opening_failed(Failure failure) {
       ending.failure = std::move(failure);
   } else {
     // A server of HTTP+SSE may have been replaced by a new one.
-    if (found_by_fallback_ && failure.status >= 400 && failure.status < 500) {
+    if (mode_ == Mode::found_sse && failure.status >= 400 && failure.status < 500) {
       set_mode(Mode::unknown);
       http_.context().set_endpoint({});
     }
@@ -350,10 +332,9 @@ void SseUpstream::server_stream_refused() {
   if (!speaks_sse()) events_->server_stream_refused();
 }
 
-void SseUpstream::sse_stream_open(const std::string& endpoint) {
+void SseUpstream::stream_opened(const std::string& endpoint) {
   if (mode_ == Mode::trying) {
-    set_mode(Mode::sse);
-    found_by_fallback_ = true;
+    set_mode(Mode::found_sse);
     first_ending_.reset();
     log_.event(LogLevel::info, "older transport",
                "the upstream speaks the older transport HTTP+SSE");
@@ -364,15 +345,14 @@ void SseUpstream::sse_stream_open(const std::string& endpoint) {
     http_.send(std::move(*initialize));
 }
 
-void SseUpstream::sse_stream_message(ReceivedText message) {
+void SseUpstream::stream_message(ReceivedText message) {
   http_.settle(events_->upstream_message(std::nullopt, std::move(message)));
 }
 
-void SseUpstream::sse_stream_ended(Failure failure, const TokenChallenge& challenge) {
+void SseUpstream::stream_ended(Failure failure) {
   if (initialize_) {
     const bool unauthorized = failure.status == 401 || failure.status == 403;
-    if (unauthorized && !token_renewed_ &&
-        http_.context().token().refused(stream_->token_generation(), challenge)) {
+    if (unauthorized && !token_renewed_ && stream_->refuse_token()) {
       Outgoing initialize = *std::exchange(initialize_, std::nullopt);
       open_stream(std::move(initialize));
       token_renewed_ = true;

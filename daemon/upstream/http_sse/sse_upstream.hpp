@@ -14,33 +14,24 @@
 
 namespace bridge {
 
-/// Reports to the owner of an event stream: on the loop's thread, outside of curl, never from
-/// within a call of SseStream, except when its time is over. A handler may close it.
-struct SseStreamEvents {
-  /// The server has named the URL for messages; `endpoint` is a complete URL of its origin.
-  std::function<void(const std::string& endpoint)> opened;
-  std::function<void(ReceivedText message)> message;
-  /// The answer to this request was over --max-frame.
-  std::function<void(UpstreamId id)> oversized_answer;
-  /// It could not be opened, or broke. `challenge`: its WWW-Authenticate with status 401 or 403.
-  std::function<void(Failure failure, const TokenChallenge& challenge)> ended;
-};
+class SseUpstream;
 
 /// The event stream of the transport of 2024-11-05 (HTTP+SSE): a GET whose first event is
 /// `endpoint`, and which carries all messages of the server. It lives as long as the session; the
 /// next session has its own. MCP 2024-11-05, "Transports", "HTTP with SSE"; BEHAVIOUR, "HTTP+SSE".
 ///
-/// The loop's thread only. Memory: one event of at most --max-frame, the messages of one turn. No
-/// event comes from within a call, or after close().
+/// Owned by SseUpstream; the loop's thread only. Memory: one event of at most --max-frame, the
+/// messages of one turn. Reports outside of curl, never from within a call or after close(), which
+/// its owner may call meanwhile.
 class SseStream final : private TransferReceiver, private SseSink {
  public:
   /// Starts opening it.
-  SseStream(EventLoop& loop, HttpContext& context, SseStreamEvents events);
+  SseStream(EventLoop& loop, HttpContext& context, SseUpstream& owner);
 
   void close();
   bool is_open() const { return state_ == State::open; }
-  /// Of the token that it was opened with.
-  int token_generation() const { return token_generation_; }
+  /// Its token was refused: whether another one may be accepted.
+  bool refuse_token() { return context_.refuse_token(token_generation_, transfer_); }
 
  private:
   enum class State : std::uint8_t {
@@ -63,7 +54,7 @@ class SseStream final : private TransferReceiver, private SseSink {
   void on_oversized_event_end(std::string_view beginning, std::string_view end) override;
 
   HttpContext& context_;
-  const SseStreamEvents events_;
+  SseUpstream& owner_;
   DeadlineTimer timeout_;  ///< for the first event
   SseParser parser_;
   std::optional<std::string> named_endpoint_;  ///< as the server wrote it; not checked yet
@@ -117,7 +108,8 @@ class SseUpstream final : public Upstream, private UpstreamEvents {
     unknown,  ///< Streamable HTTP, unless its first answer suggests otherwise
     trying,   ///< that answer came; the event stream is being opened
     http,
-    sse,
+    found_sse,  ///< by that attempt
+    only_sse,   ///< configured
   };
 
   AnsweredRequests upstream_message(std::optional<UpstreamId> origin,
@@ -129,13 +121,15 @@ class SseUpstream final : public Upstream, private UpstreamEvents {
   void upstream_lost_session() override { events_->upstream_lost_session(); }
 
   void set_mode(Mode mode);
-  SseStreamEvents stream_events();
-  void sse_stream_open(const std::string& endpoint);
-  void sse_stream_message(ReceivedText message);
-  void sse_stream_oversized_answer(UpstreamId id) { http_.end_oversized(id); }
-  void sse_stream_ended(Failure failure, const TokenChallenge& challenge);
+  // From the SseStream.
+  friend class SseStream;
+  /// The server has named the URL for messages, which is of its origin.
+  void stream_opened(const std::string& endpoint);
+  void stream_message(ReceivedText message);
+  /// The stream could not be opened, or broke.
+  void stream_ended(Failure failure);
 
-  bool speaks_sse() const { return mode_ == Mode::sse || mode_ == Mode::trying; }
+  bool speaks_sse() const { return mode_ != Mode::unknown && mode_ != Mode::http; }
   bool asks_for_fallback(const Ending& ending) const;
   bool has_open_stream() const { return stream_ && stream_->is_open(); }
   void open_stream(Outgoing initialize);
@@ -150,11 +144,9 @@ class SseUpstream final : public Upstream, private UpstreamEvents {
   std::unique_ptr<SseStream> stream_;  ///< of this session; possibly refused
   Deferred soon_;                      ///< for reports that must not be made from within a call
   Mode mode_ = Mode::unknown;
-  bool found_by_fallback_ = false;
   std::optional<Outgoing> initialize_;  ///< waits for the stream
-  std::optional<Ending>
-      first_ending_;  ///< of the `initialize` sent by Streamable HTTP, during the fallback
-  bool token_renewed_ = false;  ///< in this opening of the stream
+  std::optional<Ending> first_ending_;  ///< while trying: of the one sent by Streamable HTTP
+  bool token_renewed_ = false;          ///< in this opening of the stream
   UndeliveredEndings undelivered_;
   bool session_forgotten_ = false;  ///< its requests are still under way
   bool session_opened_ = false;     ///< the server stream's state is to be reported

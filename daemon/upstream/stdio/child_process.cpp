@@ -16,6 +16,8 @@
 
 #include "json/frame.hpp"
 #include "json/reply.hpp"
+#include "upstream/stdio/child_runs.hpp"
+#include "upstream/stdio/child_upstream.hpp"
 
 namespace bridge {
 namespace {
@@ -149,7 +151,7 @@ class ChildProcess::OutputLines {
     if (!is_message(line.bytes)) {
       process_.note_garbage(line.bytes);
     } else {
-      process_.context_.output.message(std::move(line));
+      process_.context_.upstream.child_message(std::move(line));
     }
   }
   void on_oversized_line() {
@@ -159,8 +161,8 @@ class ChildProcess::OutputLines {
   }
   void on_oversized_line_end(std::string_view beginning, std::string_view end) {
     const auto id = id_of_oversized_answer(beginning, end);
-    process_.context_.output.oversized_line(id ? std::optional(static_cast<UpstreamId>(*id))
-                                               : std::nullopt);
+    process_.context_.upstream.child_oversized_line(id ? std::optional(static_cast<UpstreamId>(*id))
+                                                       : std::nullopt);
   }
 
  private:
@@ -308,7 +310,7 @@ void ChildProcess::write(std::vector<QueuedFrame>& written) {
     input_->want(DescriptorWatch::Event::writable);
   } else if (state == FrameQueue::State::broken) {
     close_input();
-    context_.closed("stdin");
+    context_.runs.child_closed("stdin");
   }
 }
 
@@ -347,7 +349,7 @@ void ChildProcess::end_output() {
 void ChildProcess::output_ready() {
   read_output();
   if (!output_) {
-    context_.closed("stdout");
+    context_.runs.child_closed("stdout");
   } else if (context_.budget.far_over()) {
     paused_ = true;  // resume_reading() is called on relief
   } else {

@@ -129,21 +129,16 @@ class FrameQueue {
 /// must not write anything else to stdout). Pure.
 bool is_message(const std::string& line);
 
-/// Output of a local server: on the loop's thread, in a turn, never from within a call of
-/// ChildProcess except drain(). A handler may end the run.
-struct ChildOutputEvents {
-  /// A line of its stdout that may be a message.
-  std::function<void(ReceivedText line)> message;
-  /// A line of its stdout was over the limit; `answered`: the request that it answers, if known.
-  std::function<void(std::optional<UpstreamId> answered)> oversized_line;
-};
+class ChildRuns;
+class ChildUpstream;
 
 /// The three pipes of one run of the child: lines in, lines out, and stderr into the log (MCP
 /// 2025-11-25, "Transports", stdio; BEHAVIOUR, "Local server").
 ///
 /// The loop's thread only; never blocks. Memory: the queue of frames, and an incomplete line of at
-/// most --max-frame, both counted against the budget. To be reaped at the end of the turn, because
-/// an event may lead to its end.
+/// most --max-frame, both counted against the budget. Reports to its owner in a turn, never from
+/// within a call except drain() and write(). To be reaped at the end of the turn, because an event
+/// may lead to its end.
 class ChildProcess {
  public:
   /// Half of a pipe's capacity, so that the child writes while the daemon reads.
@@ -154,10 +149,8 @@ class ChildProcess {
     EventLoop& loop;
     ByteBudget& budget;
     Log& log;
-    ChildOutputEvents output;
-    /// It has closed its stdin or stdout (`what`). Nothing more follows. Called in a turn, possibly
-    /// from within write().
-    std::function<void(std::string_view what)> closed;
+    ChildUpstream& upstream;  ///< gets its messages
+    ChildRuns& runs;
     const std::string& name;
     std::size_t max_frame;
     UpstreamCounts& counts;

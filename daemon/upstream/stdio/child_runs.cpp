@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/start_error.hpp"
+#include "upstream/stdio/child_upstream.hpp"
 
 namespace bridge {
 namespace {
@@ -35,32 +36,19 @@ std::string why_it_cannot_run(const WatcherReport& report, const ChildCommand& c
 }  // namespace
 
 ChildRuns::ChildRuns(EventLoop& loop, const ChildOptions& options, ByteBudget& budget, Log& log,
-                     ChildOutputEvents output, Ended ended, Deferred& flush)
+                     ChildUpstream& owner, Deferred& flush)
     : command_(options, environ),
-      ended_(std::move(ended)),
-      context_{loop,
-               budget,
-               log,
-               std::move(output),
-               [this](std::string_view what) { child_closed(what); },
-               command_.name(),
-               options.max_frame,
-               counts_,
-               flush,
-               read_buffer_},
+      owner_(owner),
+      context_{loop,    budget, log,         owner, *this, command_.name(), options.max_frame,
+               counts_, flush,  read_buffer_},
       shutdown_(loop, [this](ChildShutdown::Step step) { shut_down(step); }) {}
 
 ChildRuns::~ChildRuns() {
   if (!process_ && watcher_) watcher_->wait_for_end_at_destruction();
 }
 
-WatcherEvents ChildRuns::watcher_events() {
-  return {.reported = [this](const WatcherReport& report) { watcher_reported(report); },
-          .gone = [this] { watcher_gone(); }};
-}
-
 void ChildRuns::need_watcher() {
-  if (!watcher_) watcher_ = std::make_unique<Watcher>(context_.loop, command_, watcher_events());
+  if (!watcher_) watcher_ = std::make_unique<Watcher>(context_.loop, command_, *this);
 }
 
 void ChildRuns::start(bool lazy) {
@@ -87,7 +75,7 @@ void ChildRuns::restore(const SavedRun& saved) {
   counts_.child_restarts = saved.restarts;
   if (saved.watcher == SavedRun::none) return;
   watcher_ = std::make_unique<Watcher>(context_.loop, static_cast<int>(saved.watcher_pid),
-                                       static_cast<int>(saved.watcher), watcher_events());
+                                       static_cast<int>(saved.watcher), *this);
   if (saved.is_on) process_ = std::make_unique<ChildProcess>(context_, saved);
 }
 
@@ -150,7 +138,7 @@ void ChildRuns::finish(const Failure& why) {
   context_.loop.reap(std::move(process_));
   shutdown_.run_ended();
   context_.log.peer(LogLevel::warning, "child ended", "{} (pid {})", why.message, dead.pid());
-  ended_(dead, why);
+  owner_.child_ended(dead, why);
 }
 
 void ChildRuns::child_closed(std::string_view what) {

@@ -73,19 +73,17 @@ class ChildShutdown {
   DeadlineTimer timer_;
 };
 
+class ChildUpstream;
+
 /// The runs of a local server, one at a time: start and end (BEHAVIOUR, "Local server").
 ///
 /// The loop's thread only; owned by ChildUpstream. Memory: one run's pipes (ChildProcess) and a
 /// read buffer.
 class ChildRuns {
  public:
-  /// The run has ended, or could not start. `dead` lives until the end of the turn and reports
-  /// nothing more. Called on the loop's thread, in a turn.
-  using Ended = std::function<void(ChildProcess& dead, const Failure& why)>;
-
   /// `flush` is requested when a run accepts bytes again.
   ChildRuns(EventLoop& loop, const ChildOptions& options, ByteBudget& budget, Log& log,
-            ChildOutputEvents output, Ended ended, Deferred& flush);
+            ChildUpstream& owner, Deferred& flush);
   ~ChildRuns();
 
   /// Called once, at the daemon's start: forks the watcher, while there is little memory to copy,
@@ -110,9 +108,15 @@ class ChildRuns {
   const UpstreamCounts& counts() const { return counts_; }
 
  private:
-  WatcherEvents watcher_events();
+  // From the ChildProcess.
+  friend class ChildProcess;
+  /// It has closed its stdin or stdout (`what`). Nothing more follows.
   void child_closed(std::string_view what);
+
+  // From the Watcher.
+  friend class Watcher;
   void watcher_reported(const WatcherReport& report);
+  /// The watcher was killed: the daemon kills what it watched and replaces it.
   void watcher_gone();
 
   void need_watcher();
@@ -123,7 +127,7 @@ class ChildRuns {
   const ChildCommand command_;
   ChildProcess::OutputBuffer read_buffer_;
   UpstreamCounts counts_;
-  const Ended ended_;
+  ChildUpstream& owner_;
   const ChildProcess::Context context_;
   std::unique_ptr<Watcher> watcher_;
   std::unique_ptr<ChildProcess> process_;  ///< from start to end

@@ -14,12 +14,7 @@ ChildUpstream::ChildUpstream(EventLoop& loop, ChildOptions options, ByteBudget& 
       options_(std::move(options)),
       flush_(
           loop, [this] { flush(); }, Deferred::Until::end_of_round),
-      runs_(
-          loop, options_, budget, log,
-          {.message = [this](ReceivedText line) { child_message(std::move(line)); },
-           .oversized_line =
-               [this](std::optional<UpstreamId> answered) { child_oversized_line(answered); }},
-          [this](ChildProcess& dead, const Failure& why) { child_ended(dead, why); }, flush_),
+      runs_(loop, options_, budget, log, *this, flush_),
       pace_(loop, options_.lazy, [this] { restart(); }),
       requests_(budget, {options_.request_timeout, options_.request_max}),
       clock_(loop, [this] { check_time(); }) {
@@ -214,7 +209,7 @@ void ChildUpstream::expire(UpstreamId id) {
   events_->message_ended(id, {.failure = std::move(failure)});
 }
 
-/// The child has ended: the session is lost, and its requests are unanswered.
+/// The session is lost, and its requests are unanswered.
 void ChildUpstream::child_ended(ChildProcess& dead, const Failure& why) {
   pace_.ended();
   // Unwritten messages are still complete; of written ones it is known which were not read.

@@ -255,8 +255,15 @@ class ChildUpstream final : public Upstream {
   void end(std::function<void()> done) override;
 
  private:
+  // From its runs, in a turn. A handler may end the run.
+  friend class ChildProcess;
+  friend class ChildRuns;
+  /// A line of stdout that may be a message.
   void child_message(ReceivedText line);
+  /// A line of stdout was over the limit; `answered`: the request that it answers, if known.
   void child_oversized_line(std::optional<UpstreamId> answered);
+  /// The run has ended, or could not start. `dead` lives until the end of the turn and reports
+  /// nothing more.
   void child_ended(ChildProcess& dead, const Failure& why);
 
   void begin_run();

@@ -17,11 +17,11 @@
 
 #include "process/process_start.hpp"
 #include "upstream/stdio/child_command.hpp"
+#include "upstream/stdio/child_runs.hpp"
 
 namespace bridge {
 
-Watcher::Watcher(EventLoop& loop, const ChildCommand& command, WatcherEvents events)
-    : events_(std::move(events)) {
+Watcher::Watcher(EventLoop& loop, const ChildCommand& command, ChildRuns& owner) : owner_(owner) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
     throw std::system_error(errno, std::generic_category(), "the watcher's socket");
@@ -43,8 +43,8 @@ Watcher::Watcher(EventLoop& loop, const ChildCommand& command, WatcherEvents eve
   listen(loop, ends[0]);
 }
 
-Watcher::Watcher(EventLoop& loop, int pid, int socket, WatcherEvents events)
-    : events_(std::move(events)), pid_(pid) {
+Watcher::Watcher(EventLoop& loop, int pid, int socket, ChildRuns& owner)
+    : owner_(owner), pid_(pid) {
   listen(loop, socket);
 }
 
@@ -97,11 +97,11 @@ void Watcher::readable() {
   const ssize_t length = recv(socket_->descriptor(), &report, sizeof report, MSG_DONTWAIT);
   if (length == 0 || (length < 0 && errno != EAGAIN && errno != EINTR)) {
     waits_ = true;  // it is dead: only its exit status is missing
-    events_.gone();
+    owner_.watcher_gone();
     return;
   }
   socket_->want(DescriptorWatch::Event::readable);
-  if (length == sizeof report) events_.reported(report);
+  if (length == sizeof report) owner_.watcher_reported(report);
 }
 
 namespace {

@@ -3,7 +3,6 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 
@@ -11,8 +10,6 @@
 #include "upstream/stdio/child_command.hpp"
 
 namespace bridge {
-
-class ChildCommand;
 
 // The messages between the daemon and its watcher process: one struct per packet of a
 // SOCK_SEQPACKET socket. The watcher outlives an upgrade of the daemon, so messages to an older
@@ -47,12 +44,7 @@ struct WatcherReport {
   std::uint8_t version = watcher_version;
 };
 
-/// Reports of the watcher process: on the loop's thread, in a turn.
-struct WatcherEvents {
-  std::function<void(const WatcherReport& report)> reported;
-  /// The watcher was killed: the daemon kills what it watched and replaces it.
-  std::function<void()> gone;
-};
+class ChildRuns;
 
 /// The daemon's side of the watcher process, which is forked here (BEHAVIOUR, "Local server: its
 /// process").
@@ -63,9 +55,9 @@ struct WatcherEvents {
 class Watcher {
  public:
   /// Throws std::system_error if the process cannot be made. `command`: what it will run.
-  Watcher(EventLoop& loop, const ChildCommand& command, WatcherEvents events);
+  Watcher(EventLoop& loop, const ChildCommand& command, ChildRuns& owner);
   /// Takes over the watcher of the previous process, and its socket.
-  Watcher(EventLoop& loop, int pid, int socket, WatcherEvents events);
+  Watcher(EventLoop& loop, int pid, int socket, ChildRuns& owner);
   ~Watcher();
   Watcher(const Watcher&) = delete;
   Watcher& operator=(const Watcher&) = delete;
@@ -77,7 +69,7 @@ class Watcher {
   int socket() const { return socket_->descriptor(); }
 
   /// Waits for the first report, at the daemon's start only. A signal ends the wait; then the
-  /// report comes through `WatcherEvents`.
+  /// report comes like all others.
   struct FirstReport {
     std::optional<WatcherReport> report;
     bool interrupted = false;
@@ -91,7 +83,7 @@ class Watcher {
   void listen(EventLoop& loop, int socket);
   void readable();
 
-  const WatcherEvents events_;
+  ChildRuns& owner_;
   pid_t pid_ = -1;
   bool waits_ = false;
   std::unique_ptr<DescriptorWatch> socket_;

@@ -34,7 +34,7 @@ Exchange::Exchange(HttpContext& context, const Progressed& progressed, Outgoing&
 void Exchange::close_transfer() {
   if (transfer_.handle() == nullptr) return;
   CurlHandle handle = transfer_.close();
-  if (std::exchange(has_large_upload_, false)) return;
+  if (std::exchange(request_.is_large, false)) return;
   if (is_endless()) clear_tcp_keep_alive(handle.get());
   context_.handles().give_back(std::move(handle));
 }
@@ -42,7 +42,6 @@ void Exchange::close_transfer() {
 void Exchange::close() {
   phase_ = Phase::over;
   messages_.clear();
-  undelivered_ = 0;
   close_transfer();
 }
 
@@ -53,36 +52,39 @@ void Exchange::start() {
     begin_post();
     return;
   }
-  parser_ = std::make_unique<SseParser>(context_.options().max_frame);
-  parser_->set_last_event_id(message_.resumes_after);
-  last_event_ = message_.resumes_after;
+  begin_stream(message_.resumes_after);
   begin_get();
 }
 
+void Exchange::begin_stream(const std::string& last_event_id) {
+  stream_ = std::make_unique<AnswerStream>(context_.options().max_frame, last_event_id);
+}
+
 std::string_view Exchange::last_event() const {
-  if (!parser_ || has_messages() || !is_stateful() || has_unusable_event_id()) return {};
-  return parser_->last_event_id();
+  if (!stream_ || has_messages() || !is_stateful() || !stream_->can_continue()) return {};
+  return stream_->parser.last_event_id();
 }
 
 // curl would repeat a request itself when a reused connection turns out to be dead. That is the
 // session's decision, unless no byte was sent.
 int Exchange::before_request(void* self, char*, char*, int, int) {
   auto& exchange = *static_cast<Exchange*>(self);
-  const bool again = std::exchange(exchange.reached_, true);
-  return again && exchange.has_left() ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+  const bool has_left =
+      exchange.request_.has_left(exchange.transfer_.handle(), exchange.context_.options().http2);
+  exchange.request_.reached = true;
+  return has_left ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
 void Exchange::begin_post() {
   phase_ = Phase::posting;
-  reached_ = false;
   session_is_over_ = false;
-  session_named_by_ = context_.session_named_by(is_stateful());
-  token_generation_ = context_.token().generation();
-  has_large_upload_ = message_.body.size() > large_body;
+  request_ = {.token_generation = context_.token().generation(),
+              .session_named_by = context_.session_named_by(is_stateful()),
+              .is_large = message_.body.size() > large_body};
   CURL* const h =
-      transfer_.prepare(has_large_upload_ ? context_.handles().make() : context_.handles().take(),
+      transfer_.prepare(request_.is_large ? context_.handles().make() : context_.handles().take(),
                         with_lines(message_.headers, context_.post_headers(message_)));
-  if (has_large_upload_) set_large_upload(h);
+  if (request_.is_large) set_large_upload(h);
   curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(message_.body.size()));
   curl_easy_setopt(h, CURLOPT_POSTFIELDS, message_.body.data());  // makes it a POST
   curl_easy_setopt(
@@ -98,34 +100,37 @@ void Exchange::begin_post() {
 /// Resumes the answer's stream.
 void Exchange::begin_get() {
   phase_ = Phase::continuing;
-  token_generation_ = context_.token().generation();
-  auto parser = std::make_unique<SseParser>(context_.options().max_frame);
-  parser->set_last_event_id(parser_->last_event_id());
-  parser_ = std::move(parser);
+  request_.token_generation = context_.token().generation();
+  stream_->restart();
   CURL* const h = transfer_.prepare(context_.handles().take(),
-                                    context_.stream_headers(parser_->last_event_id()));
+                                    context_.stream_headers(stream_->parser.last_event_id()));
   set_get(h);
   curl_easy_setopt(h, CURLOPT_MAXAGE_CONN, max_idle_to_read);
   transfer_.start();
 }
 
-/// Whether a byte of the POST may have been sent. Over HTTP/2 that is so as soon as there is a
-/// connection: curl does not count the bytes there, nor report what the server's GOAWAY excluded.
-bool Exchange::has_left() const {
-  if (!reached_ || context_.options().http2) return reached_;
+bool SentRequest::has_left(CURL* handle, bool http2) const {
+  if (!reached || http2) return reached;
   long bytes = 0;
-  curl_easy_getinfo(transfer_.handle(), CURLINFO_REQUEST_SIZE, &bytes);
+  curl_easy_getinfo(handle, CURLINFO_REQUEST_SIZE, &bytes);
   return bytes > 0;
 }
 
-void Exchange::pause(bool paused) {
+void Exchange::treat(Treatment how) {
   const auto now = context_.now();
-  if (paused) {
-    clock_.pause(now);
-  } else {
-    clock_.proceed(now);
+  switch (how) {
+    case Treatment::stop_reading:
+      clock_.pause(now);
+      transfer_.pause(true);
+      break;
+    case Treatment::read:
+      clock_.proceed(now);
+      transfer_.pause(false);
+      break;
+    case Treatment::hold_deadline: clock_.hold(now); break;
+    case Treatment::run_deadline: clock_.release(now); break;
+    case Treatment::lift_deadline: message_.endless = true; break;
   }
-  transfer_.pause(paused);
 }
 
 void Exchange::settle() {
@@ -153,11 +158,11 @@ void Exchange::body_begins() {
   if (!head().is_success()) return;
   if (phase_ == Phase::posting) phase_ = Phase::answering;
   if (is_unusable_session()) {
-    fail_in_callback(definitive_failure_of(
+    note_failure(definitive_failure_of(
         ErrorKind::malformed,
         "the upstream's Mcp-Session-Id is not valid in a header: it is not visible ASCII, or over 1024 bytes"));
   } else if (head().is_event_stream()) {
-    if (!parser_) parser_ = std::make_unique<SseParser>(context_.options().max_frame);
+    if (!stream_) begin_stream({});
   } else if (head().content_length) {
     transfer_.expect_body(std::min(*head().content_length, context_.options().max_frame));
   }
@@ -167,21 +172,21 @@ bool Exchange::body_received(std::string_view bytes) {
   clock_.note_activity(context_.curl().entered());
   context_.counts().received_bytes += bytes.size();
   const std::size_t limit = head().is_success() ? context_.options().max_frame : max_error_body;
-  if (failed_in_callback_) {
+  if (failed_end_) {
     transfer_.mark_ready();
     return false;
   }
-  if (parser_ && head().is_success()) {  // a refusal of the GET is not part of the stream
-    parser_->feed(bytes, *this);
+  if (stream_ && head().is_success()) {  // a refusal of the GET is not part of the stream
+    stream_->parser.feed(bytes, *this);
   } else if (!transfer_.keep_body(bytes, limit) && head().is_success()) {
-    fail_in_callback(answer_too_large(limit));
+    note_failure(answer_too_large(limit));
   }
   const bool full = context_.budget().over();
   if (full) forget_body();
   share_.set(accumulated() + message_.body.size());
   // With full buffers its owner checks what accumulates.
-  if (!messages_.empty() || failed_in_callback_ || full) transfer_.mark_ready();
-  return !failed_in_callback_;
+  if (!messages_.empty() || failed_end_ || full) transfer_.mark_ready();
+  return !failed_end_;
 }
 
 /// Frees the message's body, but not while curl sends it, nor if it may have to be sent again
@@ -197,26 +202,23 @@ void Exchange::forget_body() {
   std::string().swap(message_.body);
 }
 
-void Exchange::add_message(ReceivedText&& message, std::string&& event_before) {
-  make_single_line(message);
+/// The body is the answer.
+void Exchange::take_body() {
   something_came_ = true;
-  undelivered_ += message.bytes.size();
-  messages_.emplace_back(std::move(message), std::move(event_before));
+  messages_.add_any(transfer_.take_body());
 }
 
 void Exchange::on_event(std::string, ReceivedText data) {
-  std::string before = std::exchange(last_event_, parser_->last_event_id());
-  const bool is_news =
-      continuation_.is_news(parser_->event_had_id() ? &parser_->last_event_id() : nullptr);
-  if (!is_news || data.bytes.empty() || data.bytes == "{}") return;
+  auto event_before = stream_->take_event();
+  if (!event_before || !messages_.add(std::move(data), *std::move(event_before))) return;
+  something_came_ = true;
   forget_body();
-  add_message(std::move(data), std::move(before));
 }
 
-void Exchange::on_retry(std::chrono::milliseconds delay) { continuation_.set_retry(delay); }
+void Exchange::on_retry(std::chrono::milliseconds delay) { stream_->continuation.set_retry(delay); }
 
 void Exchange::on_oversized_event() {
-  fail_in_callback(failure_of(
+  note_failure(failure_of(
       ErrorKind::too_large, Delivered::unknown,
       fmt::format("an event of the upstream's answer is over the limit of {} bytes (--max-frame)",
                   context_.options().max_frame)));
@@ -225,23 +227,15 @@ void Exchange::on_oversized_event() {
 void Exchange::transfer_progressed(bool done, int result) {
   if (done) {
     transfer_done(result);
-  } else if (failed_in_callback_ && !is_settled()) {
-    fail(std::move(*failed_in_callback_));
+  } else if (failed_end_ && !is_settled()) {
+    end_failed(is_given_back());
   }
   progressed_(message_.id);
 }
 
 std::optional<ReceivedText> Exchange::next_message() {
-  if (messages_.empty()) {
-    if (!clock_.is_paused()) transfer_.proceed();
-    return std::nullopt;
-  }
-  StreamMessage& first = messages_.front();
-  undelivered_ -= first.text.bytes.size();
-  event_before_ = std::move(first.event_before);
-  std::optional<ReceivedText> message(std::move(first.text));
-  messages_.pop_front();
-  return message;
+  if (messages_.empty() && !clock_.is_paused()) transfer_.proceed();
+  return messages_.next();
 }
 
 // Results of an exchange: an answer, a stream to be resumed, an answer elsewhere, or a failure.
@@ -260,9 +254,10 @@ constexpr std::string_view unusable_event_id =
 void Exchange::transfer_done(int result) {
   CURL* const handle = transfer_.handle();
   context_.counts().connections += connections_opened(handle);
-  if (phase_ != Phase::continuing) reached_ = head().complete || has_left();
+  if (phase_ != Phase::continuing)
+    request_.reached = head().complete || request_.has_left(handle, context_.options().http2);
   const std::string said = transfer_.error_text();  // freed with the handle
-  TransferProgress progress{reached_by(handle, transfer_.was_connected(), reached_), said};
+  TransferProgress progress{reached_by(handle, transfer_.was_connected(), request_.reached), said};
   if (result == CURLE_OK && !head().complete) {
     result = CURLE_GOT_NOTHING;
     progress.detail = "its head is not complete";
@@ -275,10 +270,10 @@ void Exchange::transfer_done(int result) {
     const bool is_message = result == CURLE_OK && is_request() && head().is_success() &&
                             head().is_json() && !context_.answers_elsewhere() &&
                             transfer_.body().find_first_not_of(" \t\r\n") != std::string::npos;
-    if (is_message) add_message(transfer_.take_body());
+    if (is_message) take_body();
     end();
-  } else if (failed_in_callback_) {
-    end(std::move(*failed_in_callback_));
+  } else if (failed_end_) {
+    end_failed(is_given_back());
   } else if (result != CURLE_OK) {
     if (try_to_continue()) return;
     if (has_unusable_event_id()) progress.detail = unusable_event_id;
@@ -296,14 +291,14 @@ void Exchange::refused() {
   const int status = head().status;
   const bool is_continuation = phase_ == Phase::continuing;
   if (is_continuation) {
-    const bool renews = (status == 401 || status == 403) && continuation_.may_renew_token() &&
-                        context_.token().refused(
-                            token_generation_, {status, head().www_authenticate, is_peer_public()});
+    const bool renews =
+        head().refuses_token() && stream_->continuation.may_renew_token() && refuse_token();
     const bool is_passing = status >= 500 || status == 429 || status == 409;
     if ((renews || is_passing) && try_to_continue()) return;
   }
   Failure failure = failure_of_status(context_, head(), transfer_.body());
-  const SessionVerdict verdict = session_verdict(status, failure.error_object, session_named_by_);
+  const SessionVerdict verdict =
+      session_verdict(status, failure.error_object, request_.session_named_by);
   if (verdict == SessionVerdict::lost) failure.delivered = Delivered::no;
   if (is_continuation) {
     failure.kind = ErrorKind::closed;
@@ -366,7 +361,7 @@ void Exchange::answer_complete() {
             printable(head().content_type(), 80))));
     return;
   }
-  add_message(transfer_.take_body());
+  take_body();
   end();
 }
 
@@ -382,17 +377,15 @@ void Exchange::accepted() {
 
 /// The stream broke or ended before the answer. With event ids it is resumed by a GET.
 bool Exchange::try_to_continue() {
-  if (!is_request() || !parser_ || parser_->last_event_id().empty() || session_is_over_ ||
-      !is_stateful() || has_unusable_event_id())
+  if (!is_request() || !is_stateful() || session_is_over_ || !stream_ || !stream_->can_continue())
     return false;
-  due_ = context_.now() + continuation_.next_delay();
+  due_ = context_.now() + stream_->continuation.next_delay();
   phase_ = Phase::waiting_to_continue;
   return true;
 }
 
 bool Exchange::has_unusable_event_id() const {
-  return is_request() && parser_ && !parser_->last_event_id().empty() &&
-         !fits_header(parser_->last_event_id(), header_limit::event_id, Blanks::inside);
+  return is_request() && stream_ && stream_->has_unusable_id();
 }
 
 void Exchange::server_stream_changed() {
@@ -431,9 +424,13 @@ void Exchange::end() {
   share_.set(0);
 }
 
-void Exchange::end(Failure&& failure, bool give_back) {
+void Exchange::note_failure(Failure&& failure) {
   failed_end_ = std::make_unique<Ending>();
   failed_end_->failure = std::move(failure);
+}
+
+/// REQUIRES: note_failure().
+void Exchange::end_failed(bool give_back) {
   end();
   if (give_back) failed_end_->unanswered = std::move(message_);
 }
@@ -514,18 +511,15 @@ void Exchange::time_out(SteadyTime now) {
   }
   Failure failure;
   failure.kind = ErrorKind::timeout;
-  failure.delivered = reached_ ? Delivered::unknown : Delivered::no;
+  failure.delivered = request_.reached ? Delivered::unknown : Delivered::no;
   failure.message =
       !is_request()                           ? "the upstream did not accept the message in time"
       : clock_.took_too_long(now, timeouts()) ? "the answer took longer than --request-max"
       : clock_.is_paused()
           ? "the answer was not read for longer than --request-timeout and --client-stall: its client does not read"
           : "the upstream sent nothing for longer than --request-timeout";
-  end(std::move(failure), is_given_back() && !(phase_ == Phase::posting && reached_));
-}
-
-bool Exchange::is_peer_public() const {
-  return context_.options().proxy.empty() && transfer_.is_peer_public();
+  note_failure(std::move(failure));
+  end_failed(is_given_back() && !(phase_ == Phase::posting && request_.reached));
 }
 
 bool Exchange::survives_upgrade(bool server_stream_resumes) const {
@@ -534,8 +528,7 @@ bool Exchange::survives_upgrade(bool server_stream_resumes) const {
     return !context_.answers_elsewhere() && server_stream_resumes;
   const bool has_begun = phase_ == Phase::answering || phase_ == Phase::waiting_to_continue ||
                          phase_ == Phase::continuing;
-  return has_begun && !failed_in_callback_ && parser_ && !parser_->last_event_id().empty() &&
-         !has_unusable_event_id();
+  return has_begun && !failed_end_ && stream_ && stream_->can_continue();
 }
 
 SavedMessage Exchange::save() const {
@@ -545,9 +538,11 @@ SavedMessage Exchange::save() const {
   saved.last_activity = clock_.last_activity();
   saved.excused = clock_.excused(context_.now());
   saved.elsewhere = phase_ == Phase::awaiting_elsewhere;
-  if (parser_) saved.event_id = parser_->last_event_id();
-  saved.seen.assign(continuation_.seen().begin(), continuation_.seen().end());
-  saved.retry = continuation_.retry();
+  if (!stream_) return saved;
+  const std::list<std::string>& seen = stream_->continuation.seen();
+  saved.event_id = stream_->parser.last_event_id();
+  saved.seen.assign(seen.begin(), seen.end());
+  saved.retry = stream_->continuation.retry();
   return saved;
 }
 
@@ -555,8 +550,8 @@ void Exchange::restore(SavedMessage saved) {
   const SteadyTime now = context_.now();
   clock_.restore(saved.started, saved.excused, now);
   share_.set(message_.body.size());
-  reached_ = true;
-  session_named_by_ = context_.session_named_by(is_stateful());
+  request_.reached = true;
+  request_.session_named_by = context_.session_named_by(is_stateful());
   something_came_ = !saved.elsewhere;
   if (saved.elsewhere) {
     phase_ = Phase::awaiting_elsewhere;
@@ -564,10 +559,8 @@ void Exchange::restore(SavedMessage saved) {
     server_stream_changed();
     return;
   }
-  parser_ = std::make_unique<SseParser>(context_.options().max_frame);
-  last_event_ = saved.event_id;
-  parser_->set_last_event_id(std::move(saved.event_id));
-  continuation_.restore(saved.seen, saved.retry);
+  begin_stream(saved.event_id);
+  stream_->continuation.restore(saved.seen, saved.retry);
   phase_ = Phase::waiting_to_continue;
   due_ = now;
 }

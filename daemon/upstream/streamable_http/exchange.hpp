@@ -16,6 +16,7 @@
 #include "http/sse_parser.hpp"
 #include "upstream/message_clock.hpp"
 #include "upstream/streamable_http/http_context.hpp"
+#include "upstream/streamable_http/stream_messages.hpp"
 #include "upstream/upstream.hpp"
 
 namespace bridge {
@@ -83,6 +84,45 @@ class Continuation {
   std::unordered_set<std::string> seen_;
 };
 
+/// The stream of an answer, over several connections: its events, and how it is continued. Pure.
+struct AnswerStream {
+  /// `last_event_id`: of an earlier process; empty: a new stream.
+  AnswerStream(std::size_t max_event, const std::string& last_event_id)
+      : parser(max_event, last_event_id), last_event(last_event_id) {}
+
+  /// Whether a GET can name the last event.
+  bool can_continue() const {
+    return fits_header(parser.last_event_id(), header_limit::event_id, Blanks::inside);
+  }
+  bool has_unusable_id() const { return !parser.last_event_id().empty() && !can_continue(); }
+  /// Its next connection begins.
+  void restart() { parser.restart(parser.last_event_id()); }
+  /// An event arrived: returns the id of the event before it; nullopt: it is a repetition.
+  std::optional<std::string> take_event() {
+    std::string before = std::exchange(last_event, parser.last_event_id());
+    const bool is_news =
+        continuation.is_news(parser.event_had_id() ? &parser.last_event_id() : nullptr);
+    return is_news ? std::optional(std::move(before)) : std::nullopt;
+  }
+
+  SseParser parser;
+  Continuation continuation;
+  std::string last_event;  ///< id of the last event; empty: none
+};
+
+/// How an exchange has sent its last request. Pure but for curl's counters.
+struct SentRequest {
+  int token_generation = 0;  ///< AccessToken::generation of its token
+  // Of the POST.
+  SessionNamedBy session_named_by = SessionNamedBy::nothing;
+  bool is_large = false;  ///< its handle is set up for that
+  bool reached = false;   ///< it may have been sent
+
+  /// Whether a byte of the POST may have been sent. Over HTTP/2 that is so as soon as there is a
+  /// connection: curl does not count the bytes there, nor report what the server's GOAWAY excluded.
+  bool has_left(CURL* handle, bool http2) const;
+};
+
 /// One message under way: a POST, its response, and if the response's stream breaks and can be
 /// resumed, the GETs that continue it (MCP 2025-11-25, "Resumability and Redelivery"; BEHAVIOUR,
 /// "Streamable HTTP: streams that break").
@@ -109,19 +149,9 @@ class Exchange final : private TransferReceiver, private SseSink {
   SavedMessage save() const;
   /// Instead of start(). REQUIRES: constructed with this message.
   void restore(SavedMessage saved);
-  /// Stops or resumes receiving. What the bridge itself does not read is not late, within bounds:
+  /// Upstream::treat(). What the bridge itself does not read is not late, within bounds:
   /// MessageClock.
-  void pause(bool paused);
-  /// The message is now Outgoing::endless.
-  void lift_deadline() { message_.endless = true; }
-  /// Upstream::hold_deadline().
-  void hold_deadline(bool held) {
-    if (held) {
-      clock_.hold(context_.now());
-    } else {
-      clock_.release(context_.now());
-    }
-  }
+  void treat(Treatment how);
   /// The answer has arrived.
   void settle();
   /// The session is over: a stream to be resumed, or a response on another stream, will not come.
@@ -160,21 +190,19 @@ class Exchange final : private TransferReceiver, private SseSink {
   bool is_endless() const { return message_.endless || message_.stays_open || clock_.is_held(); }
   /// It was answered: its end is not reported.
   bool is_settled() const { return phase_ == Phase::draining || phase_ == Phase::over; }
-  bool was_reached() const { return reached_; }
+  bool was_reached() const { return request_.reached; }
   std::size_t accumulated() const {
-    return transfer_.body().size() + (parser_ ? parser_->pending_bytes() : 0);
+    return transfer_.body().size() + (stream_ ? stream_->parser.pending_bytes() : 0);
   }
   /// The event after which its stream can be resumed; empty: not possible, or not all messages were
   /// taken.
   std::string_view last_event() const;
   /// The event before the one that contained the last taken message; empty: none.
-  std::string_view event_before() const { return event_before_; }
+  std::string_view event_before() const { return messages_.event_id(); }
   const ResponseHead& head() const { return transfer_.head(); }
   bool opens_session() const { return message_.opens_session; }
-  /// Of the token that it was sent with (AccessToken::generation).
-  int token_generation() const { return token_generation_; }
-  /// Whether the answer came from a public address, and not through a proxy.
-  bool is_peer_public() const;
+  /// Its token was refused: whether another one may be accepted.
+  bool refuse_token() { return context_.refuse_token(request_.token_generation, transfer_); }
   /// Whether a session id in its answer names the session.
   bool may_name_session() const {
     return head().is_success() && !session_is_over_ && is_stateful();
@@ -183,13 +211,6 @@ class Exchange final : private TransferReceiver, private SseSink {
   bool is_stateful() const { return message_.notes.stateful; }
 
  private:
-  struct StreamMessage {
-    StreamMessage(ReceivedText&& its_text, std::string&& before)
-        : text(std::move(its_text)), event_before(std::move(before)) {}
-
-    ReceivedText text;
-    std::string event_before;  ///< id of the event before its own
-  };
   /// Bytes of undelivered messages above which reading waits for their delivery, so that receivers
   /// can pause.
   static constexpr std::size_t most_undelivered = 256 << 10;
@@ -209,14 +230,14 @@ class Exchange final : private TransferReceiver, private SseSink {
 
   void begin_post();
   void begin_get();
-  bool has_left() const;
   bool is_unusable_session() const;
   void forget_body();
-  void add_message(ReceivedText&& message, std::string&& event_before = {});
+  void begin_stream(const std::string& last_event_id);
+  void take_body();
   void head_line_received(bool complete) override;
   void body_begins() override;
   bool body_received(std::string_view bytes) override;
-  bool has_enough() const override { return undelivered_ > most_undelivered; }
+  bool has_enough() const override { return messages_.bytes() > most_undelivered; }
   void transfer_progressed(bool done, int result) override;
   void close_transfer();
 
@@ -238,12 +259,13 @@ class Exchange final : private TransferReceiver, private SseSink {
   void end_in_vain();
   void time_out(SteadyTime now);
   void end();
-  void end(Failure&& failure) { end(std::move(failure), is_given_back()); }
-  void end(Failure&& failure, bool give_back);
-  /// From within curl, which then ends the transfer.
-  void fail_in_callback(Failure&& failure) {
-    failed_in_callback_ = std::make_unique<Failure>(std::move(failure));
+  void end(Failure&& failure) {
+    note_failure(std::move(failure));
+    end_failed(is_given_back());
   }
+  void end_failed(bool give_back);
+  /// Sets how it will end. From within curl: curl then ends the transfer.
+  void note_failure(Failure&& failure);
 
   void on_event(std::string type, ReceivedText data) override;
   void on_retry(std::chrono::milliseconds delay) override;
@@ -253,24 +275,15 @@ class Exchange final : private TransferReceiver, private SseSink {
   const Progressed& progressed_;
   Outgoing message_;
   Phase phase_ = Phase::posting;
-  bool reached_ = false;                                       ///< the POST may have been sent
-  bool has_large_upload_ = false;                              ///< as set on its handle
-  SessionNamedBy session_named_by_ = SessionNamedBy::nothing;  ///< by the POST
+  SteadyTime due_{};  ///< of the phase
   bool session_is_over_ = false;
-  int token_generation_ = 0;
-  SteadyTime due_{};  ///< of the current phase
-  MessageClock clock_;
-
-  std::unique_ptr<SseParser> parser_;  ///< if the answer is a stream
-  Continuation continuation_;
-  std::list<StreamMessage> messages_;  ///< a list costs nothing while empty, unlike a deque
-  std::size_t undelivered_ = 0;        ///< bytes of messages_
-  std::string last_event_;             ///< last parsed; empty: none
-  std::string event_before_;           ///< before the last taken message
   bool something_came_ = false;
+  SentRequest request_;
+  MessageClock clock_;
+  StreamMessages messages_;  ///< each with the id of the event before its own
   // Rare data is allocated separately, because an Exchange is made for each call.
-  std::unique_ptr<Failure> failed_in_callback_;
-  std::unique_ptr<Ending> failed_end_;
+  std::unique_ptr<AnswerStream> stream_;  ///< if the answer is a stream
+  std::unique_ptr<Ending> failed_end_;    ///< if it has failed, or will
   ByteBudget::Share share_;
   HttpTransfer transfer_;
 };

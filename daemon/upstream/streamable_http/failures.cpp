@@ -259,7 +259,7 @@ Failure failure_of_transfer(const HttpContext& context, int curl_result,
 Failure failure_of_status(const HttpContext& context, const ResponseHead& head,
                           const std::string& body) {
   Failure failure;
-  failure.kind = head.status == 401 || head.status == 403 ? ErrorKind::auth : ErrorKind::http;
+  failure.kind = head.refuses_token() ? ErrorKind::auth : ErrorKind::http;
   failure.status = head.status;
   const bool redirects = head.status >= 300 && head.status < 400;
   failure.definitive = redirects || head.status == 501 || head.status == 505;

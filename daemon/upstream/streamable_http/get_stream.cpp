@@ -16,25 +16,19 @@ constexpr long read_size = 4096;
 
 }  // namespace
 
-UpstreamGetStream::UpstreamGetStream(EventLoop& loop, HttpContext& context, GetStreamEvents events)
+UpstreamGetStream::UpstreamGetStream(EventLoop& loop, HttpContext& context,
+                                     std::function<void()> progressed)
     : context_(context),
-      events_(std::move(events)),
+      progressed_(std::move(progressed)),
       timer_(loop, [this] { connect(); }),
       parser_(context.options().max_frame),
       transfer_(context.curl(), *this) {}
 
-void UpstreamGetStream::open() { begin({}, Opened::never); }
-
-void UpstreamGetStream::open(const std::string& last_event_id) {
-  begin(last_event_id, Opened::before);
-}
-
-void UpstreamGetStream::begin(const std::string& last_event_id, Opened opened) {
+void UpstreamGetStream::open(std::optional<std::string> resumed_after) {
   close();
-  parser_ = SseParser(context_.options().max_frame);
-  parser_.set_last_event_id(last_event_id);
+  opened_ = resumed_after ? Opened::before : Opened::never;
+  parser_.restart(std::move(resumed_after).value_or(std::string()));
   if (!context_.options().server_stream || context_.options().stream_retries == 0) return;
-  opened_ = opened;
   if (last_try_ == LastTry::refused) last_try_ = LastTry::of_no_note;
   pace_.reset();
   state_ = ServerStream::waiting;
@@ -63,8 +57,8 @@ void UpstreamGetStream::retry_soon() {
   timer_.set(pace_.earliest(context_.now()));
 }
 
-bool UpstreamGetStream::take_refusal() {
-  if (last_try_ != LastTry::refused) return false;
+bool UpstreamGetStream::take(LastTry outcome) {
+  if (last_try_ != outcome) return false;
   last_try_ = LastTry::of_no_note;
   return true;
 }
@@ -78,8 +72,7 @@ void UpstreamGetStream::connect() {
 void UpstreamGetStream::begin_get() {
   if (opened_ != Opened::never) opened_ = Opened::before;
   const std::string last_event_id = parser_.last_event_id();
-  parser_ = SseParser(context_.options().max_frame);
-  parser_.set_last_event_id(last_event_id);
+  parser_.restart(last_event_id);
   token_generation_ = context_.token().generation();
   if (!last_event_id.empty() &&
       !fits_header(last_event_id, header_limit::event_id, Blanks::inside)) {
@@ -130,7 +123,7 @@ void UpstreamGetStream::on_oversized_event_end(std::string_view beginning, std::
 
 void UpstreamGetStream::transfer_progressed(bool done, int result) {
   if (done) ended(result);
-  events_.progressed();
+  progressed_();
 }
 
 void UpstreamGetStream::ended(int result) {
@@ -186,13 +179,11 @@ void UpstreamGetStream::refused() {
   }
   if (refusal == StreamRefusal::lost_session) {
     state_ = ServerStream::waiting;
-    events_.lost_session();
+    last_try_ = LastTry::lost_session;
     return;
   }
-  if (head.status == 401 || head.status == 403) {  // the next attempt uses the current token
-    const bool is_public = context_.options().proxy.empty() && transfer_.is_peer_public();
-    context_.token().refused(token_generation_, {head.status, head.www_authenticate, is_public});
-  }
+  // The next attempt uses the current token.
+  if (head.refuses_token()) context_.refuse_token(token_generation_, transfer_);
   // 401, 403, 409, 429 and unexpected answers: later.
   if (head.retry_after) pace_.wait_once(*head.retry_after);
   connect_later(true);

@@ -3,21 +3,19 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <deque>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "base/clock.hpp"
-#include "base/ids.hpp"
 #include "event/event_loop.hpp"
 #include "http/client/http_transfer.hpp"
 #include "http/sse_parser.hpp"
-#include "json/json_text.hpp"
 #include "json/received_text.hpp"
-#include "json/reply.hpp"
 #include "upstream/streamable_http/http_context.hpp"
+#include "upstream/streamable_http/stream_messages.hpp"
 #include "upstream/upstream.hpp"
 
 namespace bridge {
@@ -74,66 +72,6 @@ class StreamPace {
   std::optional<std::chrono::milliseconds> wait_once_;
 };
 
-/// Messages from a stream of the server's own that were not taken yet, and the requests whose
-/// answers were over --max-frame. Pure. Memory: what arrives in one turn.
-class StreamMessages {
- public:
-  /// The data of an event. Some servers send `{}` to keep streams open.
-  void add(ReceivedText data, std::string event_id = {}) {
-    if (data.bytes.empty() || data.bytes == "{}") return;
-    make_single_line(data);
-    messages_.push_back({std::move(data), std::move(event_id)});
-  }
-  /// An event was over the limit: the beginning and end of its data.
-  void add_oversized(std::string_view beginning, std::string_view end) {
-    if (const auto id = id_of_oversized_answer(beginning, end))
-      oversized_answers_.push_back(static_cast<UpstreamId>(*id));
-  }
-
-  bool empty() const { return messages_.empty() && oversized_answers_.empty(); }
-  std::optional<ReceivedText> next() {
-    auto message = take(messages_);
-    if (!message) return std::nullopt;
-    event_id_ = std::move(message->event_id);
-    return std::move(message->data);
-  }
-  /// Of the event of the last message, or an earlier one.
-  const std::string& event_id() const { return event_id_; }
-  std::optional<UpstreamId> next_oversized_answer() { return take(oversized_answers_); }
-  void clear() {
-    messages_.clear();
-    oversized_answers_.clear();
-    event_id_.clear();
-  }
-
- private:
-  struct Message {
-    ReceivedText data;
-    std::string event_id;
-  };
-
-  template <class T>
-  static std::optional<T> take(std::deque<T>& queue) {
-    if (queue.empty()) return std::nullopt;
-    std::optional<T> first = std::move(queue.front());
-    queue.pop_front();
-    return first;
-  }
-
-  std::deque<Message> messages_;
-  std::string event_id_;
-  std::deque<UpstreamId> oversized_answers_;
-};
-
-/// Reports to the owner of a server stream: on the loop's thread, outside of curl, never from
-/// within a call of UpstreamGetStream.
-struct GetStreamEvents {
-  /// Messages arrived (UpstreamGetStream::messages), or the state changed.
-  std::function<void()> progressed;
-  /// The upstream does not know the session whose stream was open.
-  std::function<void()> lost_session;
-};
-
 /// The GET for the upstream's own messages, kept open during the session (MCP 2025-11-25,
 /// "Listening for Messages from the Server"; BEHAVIOUR, "Streamable HTTP: server stream"): reopened
 /// at once, then with back-off, at most twice a second.
@@ -143,11 +81,12 @@ struct GetStreamEvents {
 /// server has none, or after --stream-retries consecutive failures; see state().
 class UpstreamGetStream final : private TransferReceiver, private SseSink {
  public:
-  UpstreamGetStream(EventLoop& loop, HttpContext& context, GetStreamEvents events);
-  /// For a new session: nothing is resumed.
-  void open();
-  /// For an earlier daemon's session: resumed after this event, if any.
-  void open(const std::string& last_event_id);
+  /// `progressed`: messages arrived, the state changed, or an attempt was refused. Called on the
+  /// loop's thread, outside of curl, never from within a call.
+  UpstreamGetStream(EventLoop& loop, HttpContext& context, std::function<void()> progressed);
+  /// `resumed_after`: of an earlier daemon's session: its last event; may be empty. None: the
+  /// session is new.
+  void open(std::optional<std::string> resumed_after = std::nullopt);
   /// Closes the connection and resumes on a new one.
   void reopen();
   void close();
@@ -156,7 +95,9 @@ class UpstreamGetStream final : private TransferReceiver, private SseSink {
 
   ServerStream state() const { return state_; }
   /// Whether an attempt was refused since the last call.
-  bool take_refusal();
+  bool take_refusal() { return take(LastTry::refused); }
+  /// The same for a refusal because the session is unknown.
+  bool take_loss() { return take(LastTry::lost_session); }
   StreamMessages& messages() { return messages_; }
   /// Of the last taken message; if all are taken, of the last event.
   const std::string& last_event_id() const {
@@ -175,10 +116,12 @@ class UpstreamGetStream final : private TransferReceiver, private SseSink {
   enum class LastTry : std::uint8_t {
     of_no_note,
     unreachable,  ///< no connection
-    refused,      ///< refused
+    refused,
+    lost_session,  ///< refused because the session is unknown
   };
 
-  void begin(const std::string& last_event_id, Opened opened);
+  bool take(LastTry outcome);
+
   void connect();
   void has_none(std::string_view why);
   void begin_get();
@@ -195,7 +138,7 @@ class UpstreamGetStream final : private TransferReceiver, private SseSink {
   void on_oversized_event_end(std::string_view beginning, std::string_view end) override;
 
   HttpContext& context_;
-  const GetStreamEvents events_;
+  const std::function<void()> progressed_;
   DeadlineTimer timer_;
   StreamPace pace_;
   SseParser parser_;

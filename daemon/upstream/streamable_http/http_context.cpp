@@ -127,12 +127,6 @@ void HttpContext::append_configured_headers(HeaderList& list) const {
   for (const std::string& header : options_.headers) append_header(list, header);
 }
 
-void HttpContext::append_post_headers(HeaderList& list) const {
-  append_header(list, "Accept: application/json, text/event-stream");
-  append_header(list, "Content-Type: application/json");
-  append_common_headers(list);
-}
-
 void HttpContext::forget_headers() {
   post_headers_.reset();
   stateless_headers_.reset();
@@ -147,7 +141,9 @@ HeaderList HttpContext::post_headers(const Outgoing& message) {
   }
   HeaderList& list = message.notes.stateful ? post_headers_ : stateless_headers_;
   if (!list) {
-    append_post_headers(list);
+    append_header(list, "Accept: application/json, text/event-stream");
+    append_header(list, "Content-Type: application/json");
+    append_common_headers(list);
     if (message.notes.stateful) {
       append_session_headers(list);
     } else {
@@ -201,6 +197,12 @@ void HttpContext::reconfigure(const HttpOptions& options) {
   }
   handles_.clear();
   forget_headers();
+}
+
+bool HttpContext::refuse_token(int generation, const HttpTransfer& transfer) {
+  const bool is_public = options_.proxy.empty() && transfer.is_peer_public();
+  return token_.refused(generation,
+                        {transfer.head().status, transfer.head().www_authenticate, is_public});
 }
 
 void HttpContext::forget_session() {

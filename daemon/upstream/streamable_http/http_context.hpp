@@ -81,6 +81,9 @@ class HttpContext {
   /// The version of messages sent outside of a session.
   void set_stateless_version(std::string version);
   AccessToken& token() { return token_; }
+  /// The response to this request refuses the token of this generation (401, 403): whether another
+  /// one may be accepted.
+  bool refuse_token(int generation, const HttpTransfer& transfer);
   bool offers_login() const { return token_.login() != nullptr; }
   /// SIGHUP: applies headers, timeouts, and the contents of certificate files.
   void reconfigure(const HttpOptions& options);
@@ -96,9 +99,10 @@ class HttpContext {
   /// The URL for a message.
   const std::string& post_url() const { return endpoint_.empty() ? options_.url : endpoint_; }
 
-  /// Whether the server stream is open; maintained by HttpUpstream.
-  bool has_server_stream() const { return has_server_stream_; }
-  void set_server_stream(bool is_open) { has_server_stream_ = is_open; }
+  /// The state of the server stream, as HttpUpstream has reported it.
+  ServerStream server_stream() const { return server_stream_; }
+  bool has_server_stream() const { return server_stream_ == ServerStream::open; }
+  void set_server_stream(ServerStream state) { server_stream_ = state; }
 
   const std::string& session_id() const { return session_id_; }
   /// How a message sent now names its session.
@@ -124,7 +128,6 @@ class HttpContext {
 
  private:
   void forget_headers();
-  void append_post_headers(HeaderList& list) const;
   void append_common_headers(HeaderList& list) const;
   void append_session_headers(HeaderList& list) const;
   void append_configured_headers(HeaderList& list) const;
@@ -142,7 +145,7 @@ class HttpContext {
   std::string protocol_version_;   ///< of the session
   std::string stateless_version_;  ///< of messages outside of it
   std::string endpoint_;
-  bool has_server_stream_ = false;
+  ServerStream server_stream_ = ServerStream::off;
   std::chrono::steady_clock::time_point last_activity_{};
   std::chrono::seconds max_idle_ = usual_max_idle;
   UpstreamCounts counts_;

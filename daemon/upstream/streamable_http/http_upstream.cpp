@@ -50,9 +50,7 @@ HttpUpstream::HttpUpstream(EventLoop& loop, HttpOptions options, const AuthOptio
       context_(curl_, std::move(options), token_, budget, log),
       unsent_(budget),
       exchanges_(context_, [this](UpstreamId id) { exchange_progressed(id); }),
-      stream_(loop, context_,
-              {.progressed = [this] { stream_progressed(); },
-               .lost_session = [this] { stream_lost_session(); }}),
+      stream_(loop, context_, [this] { stream_progressed(); }),
       soon_(loop, [this] { report_soon(); }) {
   traits_ = {.kind = "http", .target = context_.options().target};
   counts_ = &context_.counts();
@@ -146,13 +144,7 @@ void HttpUpstream::settle(const AnsweredRequests& answered) {
 void HttpUpstream::treat(UpstreamId id, Treatment how) {
   Exchange* const exchange = exchanges_.find(id);
   if (exchange == nullptr) return;
-  switch (how) {
-    case Treatment::stop_reading:
-    case Treatment::read: exchange->pause(how == Treatment::stop_reading); break;
-    case Treatment::hold_deadline:
-    case Treatment::run_deadline: exchange->hold_deadline(how == Treatment::hold_deadline); break;
-    case Treatment::lift_deadline: exchange->lift_deadline(); return;
-  }
+  exchange->treat(how);
   exchanges_.watch(*exchange);
 }
 
@@ -174,12 +166,11 @@ bool HttpUpstream::session_opened(const OpenedSession& session) {
   }
   context_.set_protocol_version(std::string(session.version));
   is_in_session_ = true;
+  set_stream_state(ServerStream::waiting);
   if (session.left == nullptr) {
     stream_.open();
-    set_stream_state(ServerStream::waiting);
   } else {
     context_.set_session_id(std::string(session.left->id));
-    set_stream_state(ServerStream::waiting);
     resumed_after_ = std::string(session.left->last_event_id);
     // Otherwise the message that checks the session fetches a token.
     if (token_.is_there()) stream_.open(*std::exchange(resumed_after_, std::nullopt));
@@ -228,34 +219,38 @@ void HttpUpstream::exchange_progressed(UpstreamId id) {
     if (!message) break;
     settle(events_->upstream_message(id, std::move(*message)));
   }
-  if (exchange != nullptr && exchange->has_ended()) {
-    const bool settled = exchange->is_settled();
-    Ending ending = exchange->take_ending();
-    if (!settled && try_another_token(*exchange, ending)) {
-      remove(id);
-      send(std::move(*ending.unanswered));
-      return;
-    }
-    unreachable_ = unreachable_ || (ending.failure && ending.failure->delivered == Delivered::no &&
-                                    ending.failure->status == 0);
-    remove(id);
-    if (!settled) events_->message_ended(id, std::move(ending));
-  } else if (exchange != nullptr) {
+  if (exchange != nullptr && !exchange->has_ended()) {
     exchanges_.watch(*exchange);
+  } else if (exchange != nullptr) {
+    exchange_ended(*exchange);
   }
   exchanges_.note_buffers();
 }
 
+void HttpUpstream::exchange_ended(Exchange& exchange) {
+  const UpstreamId id = exchange.id();
+  if (exchange.is_settled()) {
+    remove(id);
+    return;
+  }
+  Ending ending = exchange.take_ending();
+  if (try_another_token(exchange, ending)) {
+    remove(id);
+    send(std::move(*ending.unanswered));
+    return;
+  }
+  unreachable_ = unreachable_ || (ending.failure && ending.failure->delivered == Delivered::no &&
+                                  ending.failure->status == 0);
+  remove(id);
+  events_->message_ended(id, std::move(ending));
+}
+
 /// Once per message: 401, or 403 for another scope (BEHAVIOUR, "Authorization").
-bool HttpUpstream::try_another_token(const Exchange& exchange, Ending& ending) {
+bool HttpUpstream::try_another_token(Exchange& exchange, Ending& ending) {
   if (!ending.failure || !ending.unanswered) return false;
   const int status = ending.failure->status;
   if (status != 401 && status != 403) return false;
-  const bool may_try_again =
-      ending.unanswered->notes.authorizations == 0 &&
-      token_.refused(exchange.token_generation(),
-                     {status, exchange.head().www_authenticate, exchange.is_peer_public()});
-  if (!may_try_again) {
+  if (ending.unanswered->notes.authorizations != 0 || !exchange.refuse_token()) {
     if (status == 401) token_.note_failure();
     return false;
   }
@@ -277,16 +272,15 @@ void HttpUpstream::report_soon() {
 }
 
 void HttpUpstream::set_stream_state(ServerStream state) {
-  reported_ = state;
-  const bool is_open = state == ServerStream::open;
-  if (is_open == context_.has_server_stream()) return;
-  context_.set_server_stream(is_open);
+  const bool was_open = context_.has_server_stream();
+  context_.set_server_stream(state);
+  if (was_open == context_.has_server_stream()) return;
   exchanges_.change_all([](Exchange& exchange) { exchange.server_stream_changed(); });
 }
 
 void HttpUpstream::report_stream() {
   const ServerStream state = stream_.state();
-  if (reported_ != state) {
+  if (context_.server_stream() != state) {
     set_stream_state(state);
     events_->server_stream_changed(state);
   }
@@ -294,12 +288,13 @@ void HttpUpstream::report_stream() {
 }
 
 void HttpUpstream::stream_progressed() {
+  if (stream_.take_loss()) events_->upstream_lost_session();
   if (stream_.state() == ServerStream::open && std::exchange(unreachable_, false))
     events_->upstream_reachable();
   report_stream();
   while (auto message = stream_.messages().next())
     settle(events_->upstream_message(std::nullopt, std::move(*message)));
-  while (const auto id = stream_.messages().next_oversized_answer()) end_oversized(*id);
+  for (const UpstreamId id : stream_.messages().take_oversized_answers()) end_oversized(id);
 }
 
 void HttpUpstream::end_oversized(UpstreamId id) {
@@ -308,8 +303,6 @@ void HttpUpstream::end_oversized(UpstreamId id) {
   exchange->fail(answer_too_large(context_.options().max_frame));
   exchange_progressed(id);
 }
-
-void HttpUpstream::stream_lost_session() { events_->upstream_lost_session(); }
 
 void HttpUpstream::reconfigure(const UpstreamOptions& options) {
   context_.reconfigure(options.http);

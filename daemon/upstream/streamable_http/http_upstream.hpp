@@ -75,10 +75,10 @@ class HttpUpstream final : public Upstream {
 
  private:
   void exchange_progressed(UpstreamId id);
+  void exchange_ended(Exchange& exchange);
   void stream_progressed();
-  void stream_lost_session();
   void token_arrived(const std::optional<Failure>& failure);
-  bool try_another_token(const Exchange& exchange, Ending& ending);
+  bool try_another_token(Exchange& exchange, Ending& ending);
   void begin_exchange(Outgoing&& message);
   void begin_unsent();
   /// Whether the next process resumes the server stream after its last event.
@@ -96,14 +96,12 @@ class HttpUpstream final : public Upstream {
   UnsentMessages unsent_;
   ExchangeTable exchanges_;
   UpstreamGetStream stream_;
-  ServerStream reported_ = ServerStream::off;
   UndeliveredEndings undelivered_;
   Deferred soon_;  ///< for reports that must not be made from within a call
   std::unique_ptr<SessionDelete> session_delete_;
-  std::optional<std::string>
-      resumed_after_;           ///< event id of a server stream that waits for the token
-  bool is_in_session_ = false;  ///< with a reference to it
-  bool unreachable_ = false;    ///< the last message found no connection
+  std::optional<std::string> resumed_after_;  ///< by a server stream that waits for the token
+  bool is_in_session_ = false;                ///< with a reference to it
+  bool unreachable_ = false;                  ///< the last message found no connection
 };
 
 }  // namespace bridge

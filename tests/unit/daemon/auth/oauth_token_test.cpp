@@ -4,6 +4,7 @@
 #include "http/client/curl_loop.hpp"
 #include "http/client/web_url.hpp"
 #include "scripted_http_server.hpp"
+#include "text/characters.hpp"
 
 using namespace bridge;
 
@@ -87,7 +88,7 @@ TEST_CASE_FIXTURE(OAuthFixture, "a token URL that is given needs no challenge") 
   CHECK(contains(server.seen()[0].head, "Authorization: " + basic_credentials("me", "hush-hush")));
   CHECK(contains(server.seen()[0].head, "Content-Type: application/x-www-form-urlencoded"));
   CHECK(field("grant_type") == "client_credentials");
-  CHECK(field("resource") == form_encoded(upstream.url));
+  CHECK(field("resource") == percent_encoded(upstream.url));
   CHECK(field("scope") == "x%20y");
 }
 
@@ -218,7 +219,7 @@ TEST_CASE_FIXTURE(OAuthFixture,
   std::vector<std::string> lines;
   for (const auto& request : server.seen()) lines.push_back(request.line);
   CHECK(lines == searched);
-  CHECK(field("resource") == form_encoded(upstream.url));
+  CHECK(field("resource") == percent_encoded(upstream.url));
 }
 
 TEST_CASE_FIXTURE(OAuthFixture, "default endpoints that are not there say why they were tried") {

@@ -4,6 +4,7 @@
 
 #include "auth/token_endpoint.hpp"
 #include "text/base64.hpp"
+#include "text/characters.hpp"
 
 using namespace bridge;
 using namespace std::string_literals;
@@ -20,9 +21,9 @@ TEST_CASE("base64, with padding and for URLs") {
 }
 
 TEST_CASE("everything but unreserved characters is percent-encoded") {
-  CHECK(form_encoded("azAZ09-._~") == "azAZ09-._~");
-  CHECK(form_encoded("a b+c&d=e%/:?\n\xc3\xa9") == "a%20b%2Bc%26d%3De%25%2F%3A%3F%0A%C3%A9");
-  CHECK(form_encoded("\0"s) == "%00");
+  CHECK(percent_encoded("azAZ09-._~") == "azAZ09-._~");
+  CHECK(percent_encoded("a b+c&d=e%/:?\n\xc3\xa9") == "a%20b%2Bc%26d%3De%25%2F%3A%3F%0A%C3%A9");
+  CHECK(percent_encoded("\0"s) == "%00");
 }
 
 TEST_CASE("client id and secret are encoded before they are joined") {

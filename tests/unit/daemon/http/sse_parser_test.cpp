@@ -147,7 +147,7 @@ TEST_CASE("an event that the end cuts off is never reported") {
 
 TEST_CASE("the id to resume from can be given") {
   SseTranscript transcript(1000);
-  transcript.parser.set_last_event_id("before");
+  transcript.parser.restart("before");
   transcript.feed("data: a\n\n");
   CHECK(transcript.lines == Lines{"event |a|before"});
 }

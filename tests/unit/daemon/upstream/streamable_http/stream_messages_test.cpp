@@ -1,4 +1,4 @@
-#include "upstream/streamable_http/get_stream.hpp"
+#include "upstream/streamable_http/stream_messages.hpp"
 
 #include <doctest/doctest.h>
 
@@ -26,8 +26,8 @@ TEST_CASE("an event that was too large names the request that it answers") {
   messages.add_oversized(R"({"jsonrpc":"2.0","method":"notifications/message","params":{"x":")",
                          R"("}})");
   CHECK_FALSE(messages.empty());
-  CHECK(messages.next_oversized_answer() == UpstreamId{7});
-  CHECK_FALSE(messages.next_oversized_answer());
+  CHECK(messages.take_oversized_answers() == std::vector{UpstreamId{7}});
+  CHECK(messages.empty());
 }
 
 TEST_CASE("what is cleared is not taken") {
