@@ -7,9 +7,7 @@ using namespace std::chrono_literals;
 
 TEST_CASE("a legacy upstream's request is asked in a result, and the retry goes on with the call") {
   OneModern t;
-  t.upstream.say(
-      R"({"jsonrpc":"2.0","id":"s\u0031","method":"sampling/createMessage","params":{"messages":[ 1e400 ]}})",
-      t.call_id);
+  t.ask(R"("s\u0031")", t.call_id, "sampling/createMessage", R"({"messages":[ 1e400 ]})");
   t.advance(SuspendedCalls::gathering_time);
   const std::string line = t.client.take_line();
   CHECK(contains(
@@ -18,8 +16,7 @@ TEST_CASE("a legacy upstream's request is asked in a result, and the retry goes 
   CHECK(t.client.answered == Lines{R"("c")"});
   CHECK(t.responses().empty());
   CHECK(t.upstream.is_under_way(t.call_id));
-  const std::string state =
-      find_string(find_member(line, "result").value_or("{}"), "requestState").value_or("");
+  const std::string state = t.state_in(line);
   CHECK(state.size() == 7 + 32);
 
   t.retry(t.client, R"("d")", state, R"({ "role" : "\u0078" })");
@@ -64,9 +61,6 @@ TEST_CASE("two retries at once: the first one has it") {
 
 TEST_CASE("a successor of the same user goes on with it, with its own id and token") {
   OneModern t;
-  t.modern(t.client, "5", R"("name":"p","_meta2":0)");
-  t.answer_call("p");
-  t.client.take_lines();
   const std::string state = t.ask_about();
   t.leave(t.client);
   CHECK(t.upstream.is_under_way(t.call_id));
@@ -82,34 +76,17 @@ TEST_CASE("a successor of the same user goes on with it, with its own id and tok
 TEST_CASE("progress is for who waits for the call, by its token, and for nobody in between") {
   LegacyUpstreamRouter t;
   FakeClient& client = t.connect();
-  const auto with_token = [&](std::string_view id, std::string_view token, std::string_view rest) {
-    t.send(
-        client,
-        fmt::format(
-            R"({{"jsonrpc":"2.0","id":{},"method":"tools/call","params":{{"name":"t",{}"_meta":{{"progressToken":{},"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{{"sampling":{{}}}}}}}}}})",
-            id, rest, token));
-  };
-  with_token("1", R"("one")", "");
+  t.modern(client, "1", "tools/call", R"("name":"t",)", everything, R"("progressToken":"one",)");
   const UpstreamId id = t.id_of_call("t");
-  const auto progress = [&] {
-    t.upstream.say(
-        fmt::format(
-            R"({{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{},"progress":1}}}})",
-            value_of(id)),
-        id);
-  };
-  progress();
+  t.progress(id, id);
   CHECK(contains(client.take_line(), R"("progressToken":"one")"));
   t.ask("77", id);
   const std::string state = t.state_of(client);
-  progress();
-  t.upstream.say(
-      R"({"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","data":"x"}})",
-      id);
+  t.progress(id, id);
+  t.log_message("error", id);
   CHECK(client.lines.empty());
-  with_token("2", R"("two")",
-             fmt::format(R"("requestState":"{}","inputResponses":{{"1":{{}}}},)", state));
-  progress();
+  t.retry_with(client, "2", state, R"({"1":{}})", "t", R"("progressToken":"two",)");
+  t.progress(id, id);
   CHECK(contains(client.take_line(), R"("progressToken":"two")"));
 }
 
@@ -129,23 +106,13 @@ TEST_CASE("a state that is changed, of another user or for another request is re
   }
   t.retry(t.client, "1", state, "{}", "other");
   CHECK(contains(t.client.take_line(), "for another request"));
-  t.modern(t.client, "1", fmt::format(R"("requestState":"{}","name":"t","arguments":{{}})", state));
+  t.modern(t.client, "1", "tools/call",
+           fmt::format(R"("requestState":"{}","name":"t","arguments":{{}},)", state), everything);
   CHECK(t.refuses(t.client));
-  t.modern(t.client, "1", fmt::format(R"("requestState":"{}","name":"t")", state), "prompts/get");
+  t.modern(t.client, "1", "prompts/get", fmt::format(R"("requestState":"{}","name":"t",)", state),
+           everything);
   CHECK(t.refuses(t.client));
-  t.modern(t.client, "1", R"("requestState":7,"name":"t")");
-  CHECK(t.refuses(t.client));
-  t.modern(t.client, "1",
-           fmt::format(R"("name":"t","requestState":"{}","requestState":"{}")", state, state));
-  t.client.take_lines();
-  t.modern(t.client, "1",
-           fmt::format(R"("name":"t","requestState":"{}","inputResponses":{{"1":{{}},"1":{{}}}})",
-                       state));
-  CHECK(t.refuses(t.client));
-  std::string many;
-  for (int key = 0; key < 65; ++key) many += fmt::format(R"({}"{}":{{}})", key ? "," : "", key);
-  t.modern(t.client, "1",
-           fmt::format(R"("name":"t","requestState":"{}","inputResponses":{{{}}})", state, many));
+  t.retry_with(t.client, "1", state, "[]");
   CHECK(t.refuses(t.client));
   CHECK(t.calls() == Lines{"t"});
   t.retry(t.client, "1", state);
@@ -155,7 +122,7 @@ TEST_CASE("a state that is changed, of another user or for another request is re
 TEST_CASE("answers without a state are nothing to a legacy server, which does not see them") {
   LegacyUpstreamRouter t;
   FakeClient& client = t.connect();
-  t.modern(client, "1", R"("name":"t","inputResponses":{"1":{}})");
+  t.modern(client, "1", "tools/call", R"("name":"t","inputResponses":{"1":{}},)", everything);
   CHECK_FALSE(contains(t.upstream.last("tools/call").body, "inputResponses"));
   t.answer_call("t");
   CHECK(t.has_nothing_left());
@@ -164,7 +131,7 @@ TEST_CASE("answers without a state are nothing to a legacy server, which does no
 TEST_CASE("a retry without the answer is asked again, with another state") {
   OneModern t;
   const std::string first = t.ask_about();
-  t.modern(t.client, "1", fmt::format(R"("name":"t","requestState":"{}")", first));
+  t.retry_with(t.client, "1", first, "{}");
   const std::string second = t.state_of(t.client);
   CHECK(first != second);
   CHECK(t.responses().empty());
@@ -179,32 +146,23 @@ TEST_CASE("log messages that come while nobody waits are for the retry, from its
   std::optional<UpstreamId> origin = t.call_id;
   SUBCASE("on its stream") {}
   SUBCASE("of a server whose messages all come one way") { origin.reset(); }
-  const auto log = [&](std::string_view level, std::string_view data) {
-    t.upstream.say(
-        fmt::format(
-            R"({{"jsonrpc":"2.0","method":"notifications/message","params":{{"level":"{}","data":"{}"}}}})",
-            level, data),
-        origin);
-  };
-  log("debug", "first");
-  log("warning", "second");
+  t.log_message("debug", origin, "first");
+  t.log_message("warning", origin, "second");
   SUBCASE("the newest 64") {
-    for (unsigned more = 0; more < SuspendedCalls::max_messages; ++more) log("error", "more");
+    for (unsigned more = 0; more < SuspendedCalls::max_messages; ++more)
+      t.log_message("error", origin, "more");
   }
   SUBCASE("so many bytes of them") {
-    log("error", std::string(SuspendedCalls::max_message_bytes - 1000, 'x'));
-    log("error", std::string(1000, 'y'));
-    log("error", std::string(SuspendedCalls::max_message_bytes, 'z'));
+    t.log_message("error", origin, std::string(SuspendedCalls::max_message_bytes - 1000, 'x'));
+    t.log_message("error", origin, std::string(1000, 'y'));
+    t.log_message("error", origin, std::string(SuspendedCalls::max_message_bytes, 'z'));
   }
   SUBCASE("all of them, if they are few") {}
   const std::size_t kept = t.budget.used();
   CHECK(kept <= SuspendedCalls::max_message_bytes + 64 * 1024);
   CHECK(t.client.lines.empty());
-  t.send(
-      t.client,
-      fmt::format(
-          R"({{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{{"name":"t","requestState":"{}","inputResponses":{{"1":{{}}}},"_meta":{{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{{}},"io.modelcontextprotocol/logLevel":"info"}}}}}})",
-          state));
+  t.retry_with(t.client, "2", state, R"({"1":{}})", "t",
+               R"("io.modelcontextprotocol/logLevel":"info",)");
   const Lines lines = t.client.take_lines();
   REQUIRE_FALSE(lines.empty());
   for (const std::string& line : lines) CHECK_FALSE(contains(line, "first"));

@@ -61,9 +61,7 @@ TEST_CASE("what comes meanwhile is kept for the retry") {
 }
 
 TEST_CASE("a suspended call takes no place, and the retry takes one again") {
-  RouterOptions options;
-  options.max_inflight = 1;
-  OneModern t(options);
+  OneModern t({.max_inflight = 1});
   t.modern_call(t.client, "2", "next");
   CHECK(t.calls() == Lines{"t"});
   t.ask("77", t.call_id);
@@ -83,10 +81,7 @@ TEST_CASE("a suspended call takes no place, and the retry takes one again") {
 }
 
 TEST_CASE("so many calls of a user, and of all, may be suspended; then the server is told no") {
-  RouterOptions options;
-  options.client_inflight = 2;
-  options.max_inflight = 3;
-  LegacyUpstreamRouter t(options);
+  LegacyUpstreamRouter t({.client_inflight = 2, .max_inflight = 3});
   const auto suspends = [&](FakeClient& client, std::string_view name) {
     t.modern_call(client, "1", name);
     t.ask("7", t.id_of_call(name));
