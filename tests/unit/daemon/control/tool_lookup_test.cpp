@@ -71,9 +71,9 @@ TEST_CASE("a list that a client has asked for is known, in one page or several")
   Lookup t;
   t.open();
   FakeClient& client = t.connect();
-  t.send(client, R"({"jsonrpc":"2.0","id":1,"method":"tools/list"})");
+  t.request(client, "1", "tools/list");
   t.list(R"({"tools":[{"name":"a"}],"nextCursor":"x"})");
-  t.send(client, R"({"jsonrpc":"2.0","id":2,"method":"tools/list","params":{"cursor":"x"}})");
+  t.request(client, "2", "tools/list", R"({"cursor":"x"})");
   t.list(R"({"tools":[{"name":"c"}]})");
   t.ask("c");
   CHECK(contains(t.take_reply(), R"({"name":"c"})"));
@@ -111,7 +111,7 @@ TEST_CASE("a change of the list and a new session make it unknown") {
   t.ask("a");
   t.list(two_tools);
   t.replies.clear();
-  t.upstream.say(R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})");
+  t.upstream.notify("notifications/tools/list_changed");
   t.ask("a");
   CHECK(t.listings() == 2);
   t.list(two_tools);

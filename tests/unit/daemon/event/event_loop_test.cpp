@@ -33,6 +33,11 @@ TEST_CASE("what is deferred is done once, at the end of the outermost turn") {
   CHECK(done == 1);
   { const EventLoop::Turn another(loop); }
   CHECK(done == 1);
+  // Outside of any turn it begins one.
+  deferred.schedule();
+  CHECK(done == 1);
+  loop.run();
+  CHECK(done == 2);
 }
 
 TEST_CASE("what is deferred while others run is done in the same turn, in the order of asking") {
@@ -177,16 +182,6 @@ TEST_CASE("outside of a round its end is that of the turn") {
   CHECK(order == "tRR");
 }
 
-TEST_CASE("what is deferred outside of any turn begins one") {
-  EventLoop loop;
-  int done = 0;
-  Deferred deferred(loop, [&] { ++done; });
-  deferred.schedule();
-  CHECK(done == 0);
-  loop.run();
-  CHECK(done == 1);
-}
-
 TEST_CASE("what is over is destroyed when the turn ends, after what was deferred") {
   EventLoop loop;
   std::string order;
@@ -208,6 +203,29 @@ TEST_CASE("what is over is destroyed when the turn ends, after what was deferred
     CHECK(order.empty());
   }
   CHECK(order == "1x2.");
+}
+
+TEST_CASE(
+    "what the loop owns is destroyed when it is disowned, at the end of the turn, or with it") {
+  int destroyed = 0;
+  struct Owned {
+    int& count;
+    ~Owned() { ++count; }
+  };
+  {
+    EventLoop loop;
+    auto first = std::unique_ptr<Owned>(new Owned{destroyed});
+    const Owned* const known = first.get();
+    loop.own(std::move(first));
+    loop.own(std::unique_ptr<Owned>(new Owned{destroyed}));
+    {
+      const EventLoop::Turn turn(loop);
+      loop.disown(known);
+      CHECK(destroyed == 0);
+    }
+    CHECK(destroyed == 1);
+  }
+  CHECK(destroyed == 2);
 }
 
 TEST_CASE("timers run in their order, by the loop's clock") {

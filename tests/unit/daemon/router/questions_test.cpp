@@ -55,21 +55,20 @@ TEST_CASE("the upstream's ping is answered by the bridge") {
 
 TEST_CASE(
     "whose call it is about, and who has never said what it answers, is told of the refusal") {
-  OpenRouter t;
-  FakeClient& client = t.connect();
-  t.call(client, "5", "a");
+  OneClient t;
+  t.call(t.client, "5", "a");
   t.ask("1", t.id_of_call("a"), "elicitation/create", R"({"message":"Which \"one\"?"})");
   CHECK(t.is_refused());
-  CHECK(client.about == Lines{"5"});
+  CHECK(t.client.about == Lines{"5"});
   CHECK(
-      client.take_line() ==
+      t.client.take_line() ==
       R"({"jsonrpc":"2.0","method":"notifications/bridge/question_refused","params":{"method":"elicitation/create","message":"Which \"one\"?"}})");
   // Without a request of the client that is surely meant.
   FakeClient& other = t.connect();
   t.call(other, "6", "b");
   t.ask("2", {}, "elicitation/create", R"({"message":"m"})");
   CHECK(t.is_refused());
-  CHECK(client.take_lines().empty());
+  CHECK(t.client.take_lines().empty());
   CHECK(other.take_lines().empty());
 }
 
@@ -274,16 +273,15 @@ TEST_CASE("so is who is asked what one that has left was asked") {
 }
 
 TEST_CASE("one that has not named such requests by bridge/answers is told nothing of it") {
-  OpenRouter t;
-  FakeClient& client = t.connect();
-  t.initialize(client, "0", R"({"sampling":{}})");
-  t.notify(client, "notifications/initialized");
+  OneClient t;
+  t.initialize(t.client, "0", R"({"sampling":{}})");
+  t.notify(t.client, "notifications/initialized");
   FakeClient& other = t.connect();
   t.call(other, "5", "a");
-  client.take_lines();
+  t.client.take_lines();
   t.ask("1");
-  CHECK(client.lines.size() == 1);
-  CHECK(asked(client) != 0);
+  CHECK(t.client.lines.size() == 1);
+  CHECK(asked(t.client) != 0);
 }
 
 TEST_CASE("one that half-closes passes its question on, and is asked no other") {

@@ -121,14 +121,13 @@ TEST_CASE("an initialize is never cancelled, and goes on without its sender") {
 }
 
 TEST_CASE("the progress of an initialize is its sender's, and its token no part of what is kept") {
-  RouterFixture t;
-  FakeClient& client = t.connect();
+  OneUnopened t;
   t.request(
-      client, "1", "initialize",
+      t.client, "1", "initialize",
       R"({"protocolVersion":"2025-11-25","capabilities":{},"_meta":{"progressToken":"mine","kept":1}})");
   const UpstreamId id = t.upstream.id_of("initialize");
   t.progress(id, id);
-  CHECK(contains(client.take_line(), R"("progressToken":"mine")"));
+  CHECK(contains(t.client.take_line(), R"("progressToken":"mine")"));
   t.let_it_open();
   t.upstream.lose_session();
   CHECK(t.upstream.count("initialize") == 2);

@@ -148,6 +148,9 @@ struct RouterFixture {
     in_turn([this] { session.require(Era::legacy); });
     refuse_initialize();
   }
+  void refuse_connection(std::string_view method) {
+    upstream.fail(upstream.id_of(method), failure_of(ErrorKind::connect, Delivered::no, "refused"));
+  }
   void refuse_initialize() {
     upstream.answer_error(upstream.id_of("initialize"),
                           R"({"code":-32601,"message":"Method not found"})");
@@ -273,7 +276,13 @@ struct RouterFixture {
   }
 };
 
-/// The same, with its session open.
+/// Also with one client, and no session.
+struct OneUnopened : RouterFixture {
+  using RouterFixture::RouterFixture;
+  FakeClient& client = connect();
+};
+
+/// A router with its session open.
 struct OpenRouter : RouterFixture {
   explicit OpenRouter(const RouterOptions& options = {}) : RouterFixture(options) { open(); }
 };

@@ -53,8 +53,13 @@ struct LegacyUpstreamRouter : OpenRouter {
   }
 };
 
-struct OneModern : LegacyUpstreamRouter {
-  explicit OneModern(const RouterOptions& options = {}) : LegacyUpstreamRouter(options) {
+struct ModernClient : LegacyUpstreamRouter {
+  using LegacyUpstreamRouter::LegacyUpstreamRouter;
+  FakeClient& client = connect();
+};
+
+struct OneModern : ModernClient {
+  explicit OneModern(const RouterOptions& options = {}) : ModernClient(options) {
     modern_call(client, R"("c")");
     call_id = id_of_call("t");
   }
@@ -62,7 +67,6 @@ struct OneModern : LegacyUpstreamRouter {
     ask(raw_id, call_id);
     return state_of(client);
   }
-  FakeClient& client = connect();
   UpstreamId call_id{};
 };
 

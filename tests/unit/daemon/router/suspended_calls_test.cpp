@@ -74,20 +74,19 @@ TEST_CASE("a successor of the same user goes on with it, with its own id and tok
 }
 
 TEST_CASE("progress is for who waits for the call, by its token, and for nobody in between") {
-  LegacyUpstreamRouter t;
-  FakeClient& client = t.connect();
-  t.modern(client, "1", "tools/call", R"("name":"t",)", everything, R"("progressToken":"one",)");
+  ModernClient t;
+  t.modern(t.client, "1", "tools/call", R"("name":"t",)", everything, R"("progressToken":"one",)");
   const UpstreamId id = t.id_of_call("t");
   t.progress(id, id);
-  CHECK(contains(client.take_line(), R"("progressToken":"one")"));
+  CHECK(contains(t.client.take_line(), R"("progressToken":"one")"));
   t.ask("77", id);
-  const std::string state = t.state_of(client);
+  const std::string state = t.state_of(t.client);
   t.progress(id, id);
   t.log_message("error", id);
-  CHECK(client.lines.empty());
-  t.retry_with(client, "2", state, R"({"1":{}})", "t", R"("progressToken":"two",)");
+  CHECK(t.client.lines.empty());
+  t.retry_with(t.client, "2", state, R"({"1":{}})", "t", R"("progressToken":"two",)");
   t.progress(id, id);
-  CHECK(contains(client.take_line(), R"("progressToken":"two")"));
+  CHECK(contains(t.client.take_line(), R"("progressToken":"two")"));
 }
 
 TEST_CASE("a state that is changed, of another user or for another request is refused, and holds") {
@@ -120,9 +119,8 @@ TEST_CASE("a state that is changed, of another user or for another request is re
 }
 
 TEST_CASE("answers without a state are nothing to a legacy server, which does not see them") {
-  LegacyUpstreamRouter t;
-  FakeClient& client = t.connect();
-  t.modern(client, "1", "tools/call", R"("name":"t","inputResponses":{"1":{}},)", everything);
+  ModernClient t;
+  t.modern(t.client, "1", "tools/call", R"("name":"t","inputResponses":{"1":{}},)", everything);
   CHECK_FALSE(contains(t.upstream.last("tools/call").body, "inputResponses"));
   t.answer_call("t");
   CHECK(t.has_nothing_left());

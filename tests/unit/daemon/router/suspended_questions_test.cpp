@@ -52,24 +52,23 @@ TEST_CASE("a call that ends before its questions were asked is answered") {
 }
 
 TEST_CASE("a call that fails for want of what its request did not declare says which capability") {
-  LegacyUpstreamRouter t;
-  FakeClient& client = t.connect();
-  t.modern_call(client, "1", "t", elicitation);
+  ModernClient t;
+  t.modern_call(t.client, "1", "t", elicitation);
   t.ask("7", t.id_of_call("t"));
   CHECK(t.is_refused());
   SUBCASE("in an error") {
     t.upstream.answer_error(t.id_of_call("t"), R"({"code":-32603,"message":"x"})");
-    CHECK(contains(client.take_line(), R"("data":{"requiredCapabilities":{"sampling":{}}})"));
+    CHECK(contains(t.client.take_line(), R"("data":{"requiredCapabilities":{"sampling":{}}})"));
   }
   SUBCASE("or in a result that is one") {
     t.answer_call("t", R"({"content":[],"isError":true})");
-    const std::string line = client.take_line();
+    const std::string line = t.client.take_line();
     CHECK(contains(line, R"("id":1,"error":{"code":-32021)"));
     CHECK(contains(line, R"("data":{"requiredCapabilities":{"sampling":{}}})"));
   }
   SUBCASE("but not if the server can do without") {
     t.answer_call("t", R"({"content":[]})");
-    CHECK(contains(client.take_line(), R"("resultType":"complete")"));
+    CHECK(contains(t.client.take_line(), R"("resultType":"complete")"));
   }
   CHECK(t.has_nothing_left());
 }
@@ -142,15 +141,14 @@ TEST_CASE("one call may leave 64 questions unasked; after 16 rounds none is aske
 }
 
 TEST_CASE("only what the request itself declares is asked in a result, and only of three methods") {
-  LegacyUpstreamRouter t;
-  FakeClient& client = t.connect();
-  t.modern_call(client, "1", "t", elicitation);
+  ModernClient t;
+  t.modern_call(t.client, "1", "t", elicitation);
   t.ask("1", t.id_of_call("t"));
   CHECK(t.is_refused());
   t.ask("2", t.id_of_call("t"), "x/y");
   CHECK(t.is_refused());
-  CHECK(client.lines.empty());
-  t.modern(client, "2", "tools/list", "", everything);
+  CHECK(t.client.lines.empty());
+  t.modern(t.client, "2", "tools/list", "", everything);
   t.ask("3", t.upstream.id_of("tools/list"));
   CHECK(t.is_refused());
   // Questions that it does not support may still go to the user's other clients.
@@ -160,29 +158,28 @@ TEST_CASE("only what the request itself declares is asked in a result, and only 
 }
 
 TEST_CASE("a question that says no request goes to the call that is in flight") {
-  LegacyUpstreamRouter t;
-  FakeClient& client = t.connect();
+  ModernClient t;
   SUBCASE("of the only client that has one") {
-    t.modern_call(client, "1");
+    t.modern_call(t.client, "1");
     t.ask("7");
-    const std::string state = t.state_of(client);
+    const std::string state = t.state_of(t.client);
     // And to the suspended call, if there is no other.
     t.ask("8");
-    t.retry(client, "2", state);
+    t.retry(t.client, "2", state);
     CHECK(t.responses() == answer_of("7"));
-    CHECK_FALSE(t.state_of(client).empty());
+    CHECK_FALSE(t.state_of(t.client).empty());
   }
   SUBCASE("and not to a suspended one while another may be meant that cannot be asked") {
     FakeClient& other = t.connect();
-    t.modern_call(client, "1");
+    t.modern_call(t.client, "1");
     t.ask("7");
-    const std::string state = t.state_of(client);
+    const std::string state = t.state_of(t.client);
     t.modern_call(other, "2", "u", "{}");
     t.ask("8");
     CHECK(t.is_refused());
     t.answer_call("u", R"({"content":[],"isError":true})");
     CHECK(contains(other.take_line(), R"("code":-32021)"));
-    t.retry(client, "2", state);
+    t.retry(t.client, "2", state);
     CHECK(t.responses() == answer_of("7"));
   }
   SUBCASE("but not if only a legacy client has one") {
@@ -222,9 +219,8 @@ TEST_CASE("a stream of events has a deadline until something has come on it") {
 }
 
 TEST_CASE("a modern request that opens the session says what it declares, beside elicitation") {
-  RouterFixture t;
-  FakeClient& client = t.connect();
-  t.modern(client, "1", "tools/list", "", R"({"roots":{}})");
+  OneUnopened t;
+  t.modern(t.client, "1", "tools/list", "", R"({"roots":{}})");
   const std::string& sent = t.upstream.last("initialize").body;
   CHECK(contains(sent, R"("roots":{})"));
   CHECK(contains(sent, R"("elicitation":{)"));
