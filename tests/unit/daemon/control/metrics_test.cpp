@@ -5,11 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include "../support/temporary_folder.hpp"
 #include "control/metrics.hpp"
 
 using namespace bridge;
@@ -54,17 +54,9 @@ TEST_CASE("what a label cannot hold as it is is escaped") {
 
 namespace {
 
-struct Folder {
-  Folder() {
-    char name[] = "/tmp/metrics-file-XXXXXX";
-    path = mkdtemp(name);
-  }
-  ~Folder() { std::filesystem::remove_all(path); }
-  std::size_t entries() const {
-    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path), {}));
-  }
-  std::filesystem::path path;
-};
+std::ptrdiff_t entries(const TemporaryFolder& folder) {
+  return std::distance(std::filesystem::directory_iterator(folder.path), {});
+}
 
 std::string content(const std::string& path) {
   std::stringstream text;
@@ -75,7 +67,7 @@ std::string content(const std::string& path) {
 }  // namespace
 
 TEST_CASE("a file is replaced whole, readable by all, with nothing left beside it") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string path = folder.path / "bridge.prom";
   const mode_t before = umask(077);
   CHECK(replace_file(path, "one\n").empty());
@@ -87,19 +79,19 @@ TEST_CASE("a file is replaced whole, readable by all, with nothing left beside i
   REQUIRE(stat(path.c_str(), &second) == 0);
   CHECK((second.st_mode & 07777) == 0644);
   CHECK(content(path) == "two\n");
-  CHECK(folder.entries() == 1);
+  CHECK(entries(folder) == 1);
 }
 
 TEST_CASE("a file that cannot be written is said, and nothing is left") {
-  const Folder folder;
+  const TemporaryFolder folder;
   CHECK(replace_file(folder.path / "nowhere" / "bridge.prom", "x") == "No such file or directory");
   std::filesystem::create_directory(folder.path / "bridge.prom");
   CHECK(replace_file(folder.path / "bridge.prom", "x") == "Is a directory");
-  CHECK(folder.entries() == 1);
+  CHECK(entries(folder) == 1);
 }
 
 TEST_CASE("what stands where the file is prepared is neither written to nor waited for") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string path = folder.path / "bridge.prom";
   const std::string prepared = path + "." + std::to_string(getpid());
   REQUIRE(mkfifo(prepared.c_str(), 0600) == 0);

@@ -115,18 +115,14 @@ TEST_CASE("it is known beforehand that an untaken entry will have aged") {
   push(ring, "a");
   CHECK_FALSE(ring.about_to_drop(1, now + 9999ms));
   CHECK(ring.about_to_drop(1, now + 10s));
-  RingReader reader = ring.join(now);
-  drain(ring, reader);
-  acknowledge(ring, reader);
+  take(ring);
   CHECK_FALSE(ring.about_to_drop(1, now + 10s));
 }
 
 TEST_CASE("reading after a sequence shows all that is newer, taken or not, until told to stop") {
   Ring ring{RingLimits{}};
   for (const char* text : {"a", "b", "c"}) push(ring, text);
-  RingReader reader = ring.join(now);
-  drain(ring, reader);
-  acknowledge(ring, reader);
+  take(ring);
   CHECK(held(ring, 0) == Lines{"a", "b", "c"});
   CHECK(held(ring, 1) == Lines{"b", "c"});
   CHECK(held(ring, 3).empty());

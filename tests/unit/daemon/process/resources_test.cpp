@@ -32,20 +32,6 @@ TEST_CASE("the soft limit is raised as far as needed and allowed, and never lowe
   REQUIRE(setrlimit(RLIMIT_NOFILE, &before) == 0);
 }
 
-TEST_CASE("the budget knows the most that was held since it was last asked") {
-  ByteBudget budget(100);
-  ByteBudget::Share share(budget);
-  share.set(70);
-  share.set(20);
-  CHECK(budget.peak() == 70);
-  CHECK(budget.take_peak() == 70);
-  CHECK(budget.peak() == 20);
-  share.add(5);
-  share.set(0);
-  CHECK(budget.take_peak() == 25);
-  CHECK(budget.peak() == 0);
-}
-
 TEST_CASE("a timer runs only once much has been given up, and once for it") {
   EventLoop loop;
   ByteBudget budget(64u << 20);

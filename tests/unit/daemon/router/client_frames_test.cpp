@@ -225,29 +225,22 @@ TEST_CASE("a further initialize is answered from what is kept, in the asker's ve
 }
 
 TEST_CASE("what a client that leaves had not sent is dropped, its notifications still go in turn") {
-  OneClient t({.client_inflight = 1});
-  t.call(t.client, "1", "a");
-  t.call(t.client, "2", "never");
-  t.notify(t.client, "notifications/one");
-  t.notify(t.client, "notifications/two");
-  t.leave(t.client);
-  CHECK(t.upstream.count("notifications/one") == 1);
-  CHECK(t.upstream.count("notifications/two") == 0);
-  t.hand_over("notifications/one");
-  CHECK(t.upstream.count("notifications/two") == 1);
-  t.hand_over("notifications/two");
-  CHECK(t.calls() == Lines{"a"});
-  CHECK(t.budget.used() == 0);
-}
-
-TEST_CASE("one that is being handed over when its client leaves goes before the next") {
-  OneClient t;
-  t.notify(t.client, "notifications/one");
-  t.notify(t.client, "notifications/two");
-  t.leave(t.client);
-  CHECK(t.upstream.count("notifications/two") == 0);
-  t.hand_over("notifications/one");
-  CHECK(t.upstream.count("notifications/two") == 1);
+  for (const bool wait : {true, false}) {  // or the first is being handed over
+    CAPTURE(wait);
+    OneClient t({.client_inflight = 1});
+    if (wait) t.call(t.client, "1", "a");
+    if (wait) t.call(t.client, "2", "never");
+    t.notify(t.client, "notifications/one");
+    t.notify(t.client, "notifications/two");
+    t.leave(t.client);
+    CHECK(t.upstream.count("notifications/one") == 1);
+    CHECK(t.upstream.count("notifications/two") == 0);
+    t.hand_over("notifications/one");
+    CHECK(t.upstream.count("notifications/two") == 1);
+    t.hand_over("notifications/two");
+    CHECK(t.calls() == (wait ? Lines{"a"} : Lines{}));
+    CHECK(t.budget.used() == 0);
+  }
 }
 
 TEST_CASE("without a session they wait for one, for --connect-wait, within --max-buffered") {

@@ -32,16 +32,6 @@ struct Ruled : RouterFixture {
 
 }  // namespace
 
-TEST_CASE("without a policy no client has a rule") {
-  RouterFixture t;
-  t.open();
-  FakeClient& client = t.connect();
-  CHECK(t.router.clients().find(client.identity().id)->rule == nullptr);
-  CHECK(client.filter == nullptr);
-  t.call(client, "1", "rm");
-  CHECK(t.calls() == Lines{"rm"});
-}
-
 TEST_CASE("a call that the rule does not allow is answered, and does not reach the server") {
   Ruled t(R"({"uid":4242,"tools":["read_*"]})");
   t.call(t.client, "1", "rm");

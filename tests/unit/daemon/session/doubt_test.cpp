@@ -96,22 +96,18 @@ TEST_CASE("a ping that was sent before the refusal does not clear it up: another
   CHECK(t.upstream.count("ping") == 3);
 }
 
-TEST_CASE("who gives its request up is not answered when the doubt ends") {
-  Doubted t;
-  const UpstreamId call = t.suspect();
-  t.in_turn([&] { t.session.abandon(call); });
-  t.upstream.answer(t.upstream.id_of("ping"));
-  CHECK(t.events.end_of(call) == nullptr);
-}
-
-TEST_CASE("nor is one that is answered while it is in doubt") {
-  Doubted t;
-  const UpstreamId call = t.suspect();
-  t.upstream.answer(call);
-  t.upstream.fail(t.upstream.id_of("ping"), t.about_session(), SessionVerdict::lost);
-  t.let_it_open();
-  CHECK(t.events.end_of(call) == nullptr);
-  CHECK(t.upstream.count("tools/call") == 1);
+TEST_CASE("who gives its request up, or is answered, is not answered when the doubt ends") {
+  for (const bool given_up : {true, false}) {
+    CAPTURE(given_up);
+    Doubted t;
+    const UpstreamId call = t.suspect();
+    if (given_up) t.in_turn([&] { t.session.abandon(call); });
+    if (!given_up) t.upstream.answer(call);
+    t.upstream.fail(t.upstream.id_of("ping"), t.about_session(), SessionVerdict::lost);
+    t.let_it_open();
+    CHECK(t.events.end_of(call) == nullptr);
+    CHECK(t.upstream.count("tools/call") == 1);
+  }
 }
 
 TEST_CASE("a doubt while the upstream is away is cleared up when it is back") {

@@ -191,15 +191,6 @@ TEST_CASE("a client's initialize waits for the next try, until it is withdrawn")
   CHECK(t.upstream.last("initialize").body.find("mcp-session-bridge") != std::string::npos);
 }
 
-TEST_CASE("an initialize whose client has left while it is asked goes on for the session") {
-  SessionFixture t;
-  const UpstreamId id = t.open_with_clients();
-  t.in_turn([&] { t.session.withdraw_initialize(id); });
-  t.let_it_open();
-  CHECK(t.session.is_open());
-  CHECK(t.events.messages.empty());
-}
-
 TEST_CASE(
     "a client's initialize that is refused for good is answered with the bridge's own error") {
   SessionFixture t;

@@ -38,17 +38,10 @@ struct TakingUp : Restoring {
 
 }  // namespace
 
-TEST_CASE("before the first handshake nothing is kept") {
-  SessionFixture t;
-  SavedSession kept = t.session.save();
-  CHECK(kept.number == 0);
-  CHECK_FALSE(kept.server);
-  CHECK(kept.initialize_params.empty());
-  CHECK(kept.ids.next() == UpstreamId{1});
-}
-
 TEST_CASE("what a session was opened with and what was set in it is one value") {
   SessionFixture t;
+  CHECK(t.session.save().number == 0);
+  CHECK_FALSE(t.session.save().server);
   t.open_with_clients(R"({"capabilities":{"roots":{}}})");
   t.let_it_open();
   t.events.set = {R"({"level":"info"})", {"demo://1"}};
