@@ -7,6 +7,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
+constexpr std::string_view two_tools = R"({"tools":[{"name":"a","n":0.10},{"name":"b"}]})";
+
 struct Lookup : RouterFixture {
   explicit Lookup(const RouterOptions& options = {}) : RouterFixture(options) {}
 
@@ -24,6 +26,11 @@ struct Lookup : RouterFixture {
   void list(std::string_view result) {
     upstream.answer(upstream.id_of("tools/list"), std::string(result));
   }
+  void learn() {
+    ask("a");
+    list(two_tools);
+    replies.clear();
+  }
   std::string take_reply() {
     REQUIRE(replies.size() == 1);
     return std::exchange(replies, {}).front();
@@ -37,13 +44,15 @@ struct Lookup : RouterFixture {
   ToolLookup lookup{loop, client_ids, router, session};
 };
 
-constexpr std::string_view two_tools = R"({"tools":[{"name":"a","n":0.10},{"name":"b"}]})";
+/// Its session is open.
+struct Opened : Lookup {
+  explicit Opened(const RouterOptions& options = {}) : Lookup(options) { open(); }
+};
 
 }  // namespace
 
 TEST_CASE("a tool is listed for when nothing is known, once for all who ask, and then known") {
-  Lookup t;
-  t.open();
+  Opened t;
   t.ask("a");
   t.ask("b", "\"two\"");
   CHECK(t.listings() == 1);
@@ -68,12 +77,11 @@ TEST_CASE("the session is opened for it") {
 }
 
 TEST_CASE("a list that a client has asked for is known, in one page or several") {
-  Lookup t;
-  t.open();
+  Opened t;
   FakeClient& client = t.connect();
-  t.send(client, R"({"jsonrpc":"2.0","id":1,"method":"tools/list"})");
+  t.request(client, "1", "tools/list");
   t.list(R"({"tools":[{"name":"a"}],"nextCursor":"x"})");
-  t.send(client, R"({"jsonrpc":"2.0","id":2,"method":"tools/list","params":{"cursor":"x"}})");
+  t.request(client, "2", "tools/list", R"({"cursor":"x"})");
   t.list(R"({"tools":[{"name":"c"}]})");
   t.ask("c");
   CHECK(contains(t.take_reply(), R"({"name":"c"})"));
@@ -82,11 +90,8 @@ TEST_CASE("a list that a client has asked for is known, in one page or several")
 
 TEST_CASE(
     "what the list has not is no tool; it is listed again if the server tells of no changes") {
-  Lookup t;
-  t.open();
-  t.ask("a");
-  t.list(two_tools);
-  t.replies.clear();
+  Opened t;
+  t.learn();
   t.ask("no\\u001bsuch");
   const std::string reply = t.take_reply();
   CHECK(contains(reply, "-32602"));
@@ -96,9 +101,7 @@ TEST_CASE(
 
   Lookup silent;
   silent.open_modern();
-  silent.ask("a");
-  silent.list(two_tools);
-  silent.replies.clear();
+  silent.learn();
   silent.ask("new");
   CHECK(silent.listings() == 2);
   silent.list(R"({"tools":[{"name":"new"}]})");
@@ -106,24 +109,18 @@ TEST_CASE(
 }
 
 TEST_CASE("a change of the list and a new session make it unknown") {
-  Lookup t;
-  t.open();
-  t.ask("a");
-  t.list(two_tools);
-  t.replies.clear();
-  t.upstream.say(R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})");
-  t.ask("a");
+  Opened t;
+  t.learn();
+  t.upstream.notify("notifications/tools/list_changed");
+  t.learn();
   CHECK(t.listings() == 2);
-  t.list(two_tools);
-  t.replies.clear();
   t.in_turn([&] { t.router.session_replaced(Era::legacy, {}, {}); });
   t.ask("a");
   CHECK(t.listings() == 3);
 }
 
 TEST_CASE("pages are followed to the end, 100 at most, and 30 s after the first") {
-  Lookup t;
-  t.open();
+  Opened t;
   t.ask("last");
   SUBCASE("to the end") {
     t.list(R"({"tools":[],"nextCursor":"2"})");
@@ -147,8 +144,7 @@ TEST_CASE("pages are followed to the end, 100 at most, and 30 s after the first"
 }
 
 TEST_CASE("why there is no list is said as the server said it, and it is asked for again") {
-  Lookup t;
-  t.open();
+  Opened t;
   t.ask("a");
   t.upstream.answer_error(t.upstream.id_of("tools/list"),
                           R"({"code":-32601,"message":"no tools"})");
@@ -158,8 +154,7 @@ TEST_CASE("why there is no list is said as the server said it, and it is asked f
 }
 
 TEST_CASE("without a name all names are answered, from the kept list or a new one") {
-  Lookup t;
-  t.open();
+  Opened t;
   t.ask_with("{}");
   t.list(two_tools);
   CHECK(contains(t.take_reply(), R"("result":{"names":["a","b"]})"));
@@ -179,8 +174,7 @@ TEST_CASE("so many may wait") {
 TEST_CASE("a client that has its turn alone gets its answer") {
   RouterOptions options;
   options.sequential = true;
-  Lookup t(options);
-  t.open();
+  Opened t(options);
   FakeClient& client = t.connect();
   t.call_and_answer(client);
   t.ask("a");
@@ -189,8 +183,7 @@ TEST_CASE("a client that has its turn alone gets its answer") {
 }
 
 TEST_CASE("who waits is answered before the clients are left") {
-  Lookup t;
-  t.open();
+  Opened t;
   t.ask("a");
   t.in_turn([&] {
     t.router.begin_shutdown();

@@ -3,8 +3,10 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -31,6 +33,11 @@ TEST_CASE("what is deferred is done once, at the end of the outermost turn") {
   CHECK(done == 1);
   { const EventLoop::Turn another(loop); }
   CHECK(done == 1);
+  // Outside of any turn it begins one.
+  deferred.schedule();
+  CHECK(done == 1);
+  loop.run();
+  CHECK(done == 2);
 }
 
 TEST_CASE("what is deferred while others run is done in the same turn, in the order of asking") {
@@ -175,16 +182,6 @@ TEST_CASE("outside of a round its end is that of the turn") {
   CHECK(order == "tRR");
 }
 
-TEST_CASE("what is deferred outside of any turn begins one") {
-  EventLoop loop;
-  int done = 0;
-  Deferred deferred(loop, [&] { ++done; });
-  deferred.schedule();
-  CHECK(done == 0);
-  loop.run();
-  CHECK(done == 1);
-}
-
 TEST_CASE("what is over is destroyed when the turn ends, after what was deferred") {
   EventLoop loop;
   std::string order;
@@ -206,6 +203,29 @@ TEST_CASE("what is over is destroyed when the turn ends, after what was deferred
     CHECK(order.empty());
   }
   CHECK(order == "1x2.");
+}
+
+TEST_CASE(
+    "what the loop owns is destroyed when it is disowned, at the end of the turn, or with it") {
+  int destroyed = 0;
+  struct Owned {
+    int& count;
+    ~Owned() { ++count; }
+  };
+  {
+    EventLoop loop;
+    auto first = std::unique_ptr<Owned>(new Owned{destroyed});
+    const Owned* const known = first.get();
+    loop.own(std::move(first));
+    loop.own(std::unique_ptr<Owned>(new Owned{destroyed}));
+    {
+      const EventLoop::Turn turn(loop);
+      loop.disown(known);
+      CHECK(destroyed == 0);
+    }
+    CHECK(destroyed == 1);
+  }
+  CHECK(destroyed == 2);
 }
 
 TEST_CASE("timers run in their order, by the loop's clock") {
@@ -261,4 +281,46 @@ TEST_CASE("with the machine's clock the loop wakes up for its timers by itself")
   near.set_after(1ms);
   loop.run();
   CHECK(expired == 1);
+}
+
+namespace {
+
+struct Timer final : QueuedTimer {
+  explicit Timer(std::vector<Timer*>& log_) : log(log_) {}
+  void expired() override { log.push_back(this); }
+  std::vector<Timer*>& log;
+};
+
+}  // namespace
+
+TEST_CASE("whatever is set, moved and removed, the earliest timer comes first") {
+  std::minstd_rand random(7);
+  std::vector<Timer*> log;
+  std::vector<std::unique_ptr<Timer>> timers;
+  for (int i = 0; i < 200; ++i) timers.push_back(std::make_unique<Timer>(log));
+  TimerQueue queue;
+  const auto at = [](unsigned second) { return SteadyTime{} + std::chrono::seconds(second); };
+  for (int step = 0; step < 5000; ++step) {
+    Timer& timer = *timers[random() % timers.size()];
+    if (random() % 4 == 0) {
+      queue.remove(timer);
+      CHECK_FALSE(timer.is_queued());
+    } else {
+      queue.set(timer, at(static_cast<unsigned>(random() % 1000)));
+      CHECK(timer.is_queued());
+    }
+    SteadyTime earliest = SteadyTime::max();
+    for (const auto& one : timers) {
+      if (one->is_queued()) earliest = std::min(earliest, one->due());
+    }
+    REQUIRE(queue.next().value_or(SteadyTime::max()) == earliest);
+  }
+  std::size_t left = 0;
+  for (const auto& one : timers) left += one->is_queued() ? 1 : 0;
+  CHECK_FALSE(queue.run_one(SteadyTime{} - std::chrono::seconds(1)));
+  while (queue.run_one(at(2000))) {
+  }
+  CHECK(log.size() == left);
+  CHECK(std::is_sorted(log.begin(), log.end(),
+                       [](const Timer* a, const Timer* b) { return a->due() < b->due(); }));
 }

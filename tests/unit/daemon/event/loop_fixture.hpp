@@ -3,12 +3,12 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <string>
 
+#include "../support/temporary_folder.hpp"
 #include "auth/access_token.hpp"
 #include "base/log.hpp"
 #include "event/event_loop.hpp"
@@ -17,16 +17,7 @@ namespace bridge {
 
 /// A loop to run sources on, and a temporary folder.
 struct LoopFixture {
-  LoopFixture() {
-    std::string name = (std::filesystem::temp_directory_path() / "mcp-auth-XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    folder = name;
-  }
-  ~LoopFixture() { std::filesystem::remove_all(folder); }
-  LoopFixture(const LoopFixture&) = delete;
-  LoopFixture& operator=(const LoopFixture&) = delete;
-
-  std::string path(const std::string& name) const { return (folder / name).string(); }
+  std::string path(const std::string& name) const { return (folder.path / name).string(); }
 
   std::string write(const std::string& name, const std::string& text) const {
     std::ofstream(path(name), std::ios::binary) << text;
@@ -68,7 +59,7 @@ struct LoopFixture {
 
   EventLoop loop;
   Log log{LogLevel::off};
-  std::filesystem::path folder;
+  TemporaryFolder folder;
 };
 
 inline bool contains(const std::string& text, const std::string& part) {

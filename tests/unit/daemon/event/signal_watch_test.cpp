@@ -32,51 +32,55 @@ class Disposition {
   struct sigaction before_ {};
 };
 
+/// A loop that watches these signals, and those it was told of.
+struct Watched {
+  explicit Watched(std::initializer_list<int> signals)
+      : watch(loop, signals, [this](int signal) { told.push_back(signal); }) {}
+  void run_once() { loop.run_once(std::chrono::seconds(5)); }
+
+  EventLoop loop;
+  std::vector<int> told;
+  SignalWatch watch;
+};
+
 }  // namespace
 
 TEST_CASE("signals are told, those too that came before anybody wanted to know") {
-  EventLoop loop;
-  std::vector<int> told;
-  SignalWatch signals(loop, {SIGUSR1, SIGUSR2}, [&](int signal) { told.push_back(signal); });
-  const auto run_until = [&](std::size_t count) {
-    while (told.size() < count && loop.run_once(std::chrono::seconds(5)) > 0) {
+  Watched t({SIGUSR1, SIGUSR2});
+  const auto run_until = [&t](std::size_t count) {
+    while (t.told.size() < count && t.loop.run_once(std::chrono::seconds(5)) > 0) {
     }
   };
   raise(SIGUSR1);
   raise(SIGUSR2);
-  CHECK_FALSE(loop.can_happen());
-  signals.begin();
+  CHECK_FALSE(t.loop.can_happen());
+  t.watch.begin();
   run_until(2);
   raise(SIGUSR1);
   run_until(3);
-  CHECK(told == std::vector<int>{SIGUSR1, SIGUSR2, SIGUSR1});
-  CHECK(loop.run_once(std::chrono::nanoseconds(0)) == 0);
+  CHECK(t.told == std::vector<int>{SIGUSR1, SIGUSR2, SIGUSR1});
+  CHECK(t.loop.run_once(std::chrono::nanoseconds(0)) == 0);
 }
 
 TEST_CASE("two loops in one process watch signals of their own") {
-  EventLoop loop, other;
-  std::vector<int> told, told_to_other;
-  SignalWatch signals(loop, {SIGUSR1}, [&](int signal) { told.push_back(signal); });
-  SignalWatch others(other, {SIGUSR2}, [&](int signal) { told_to_other.push_back(signal); });
-  signals.begin();
-  others.begin();
+  Watched one({SIGUSR1}), other({SIGUSR2});
+  one.watch.begin();
+  other.watch.begin();
   raise(SIGUSR1);
   raise(SIGUSR2);
-  loop.run_once(std::chrono::seconds(5));
-  other.run_once(std::chrono::seconds(5));
-  CHECK(told == std::vector<int>{SIGUSR1});
-  CHECK(told_to_other == std::vector<int>{SIGUSR2});
+  one.run_once();
+  other.run_once();
+  CHECK(one.told == std::vector<int>{SIGUSR1});
+  CHECK(other.told == std::vector<int>{SIGUSR2});
 }
 
 TEST_CASE("a signal that was ignored is told") {
   const Disposition ignored(SIGUSR1, SIG_IGN);
-  EventLoop loop;
-  std::vector<int> told;
-  SignalWatch signals(loop, {SIGUSR1}, [&](int signal) { told.push_back(signal); });
+  Watched t({SIGUSR1});
   raise(SIGUSR1);
-  signals.begin();
-  loop.run_once(std::chrono::seconds(5));
-  CHECK(told == std::vector<int>{SIGUSR1});
+  t.watch.begin();
+  t.run_once();
+  CHECK(t.told == std::vector<int>{SIGUSR1});
 }
 
 TEST_CASE("afterwards a signal does again what it did before, but for one that was not told") {
@@ -84,8 +88,7 @@ TEST_CASE("afterwards a signal does again what it did before, but for one that w
   caught = 0;
   const Disposition counted(SIGUSR1, [](int) { ++caught; });
   {
-    EventLoop loop;
-    const SignalWatch signals(loop, {SIGUSR1}, [](int) {});
+    const Watched t({SIGUSR1});
     CHECK(is_blocked(SIGUSR1));
     raise(SIGUSR1);
   }
@@ -100,10 +103,9 @@ TEST_CASE("what was blocked by an earlier image of the program comes, but for wh
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   {
-    EventLoop loop;
-    SignalWatch signals(loop, {SIGUSR1}, [](int) {});
+    Watched t({SIGUSR1});
     CHECK(is_blocked(SIGUSR2));
-    signals.let_others_come();
+    t.watch.let_others_come();
     CHECK(is_blocked(SIGUSR1));
     CHECK_FALSE(is_blocked(SIGUSR2));
   }

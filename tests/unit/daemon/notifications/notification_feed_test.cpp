@@ -21,20 +21,12 @@ struct Readers final : NotificationReaders {
   std::function<void()> on_ask;
 };
 
-RingLimits at_most(std::size_t entries) {
-  RingLimits limits;
-  limits.entries = entries;
-  return limits;
-}
-
 const SystemClock system_clock;
 
 }  // namespace
 
 TEST_CASE("what is published wakes all readers, what is kept out wakes none") {
-  RingLimits limits;
-  limits.excluded_methods = {"loud"};
-  NotificationFeed feed(limits, system_clock);
+  NotificationFeed feed({.excluded_methods = {"loud"}}, system_clock);
   Readers first, second;
   feed.add_readers(first);
   feed.add_readers(second);
@@ -46,7 +38,7 @@ TEST_CASE("what is published wakes all readers, what is kept out wakes none") {
 }
 
 TEST_CASE("before an untaken entry is pushed out the readers are asked whether they have read it") {
-  NotificationFeed feed(at_most(1), system_clock);
+  NotificationFeed feed({.entries = 1}, system_clock);
   Readers readers;
   feed.add_readers(readers);
   RingReader reader = feed.ring().join(now);
@@ -62,9 +54,7 @@ TEST_CASE("before an untaken entry is pushed out the readers are asked whether t
 }
 
 TEST_CASE("what the readers have read is taken, not dropped, when it has aged") {
-  RingLimits limits;
-  limits.ttl = std::chrono::milliseconds(0);
-  NotificationFeed feed(limits, system_clock);
+  NotificationFeed feed({.ttl = std::chrono::milliseconds(0)}, system_clock);
   Readers readers;
   feed.add_readers(readers);
   RingReader reader = feed.ring().join(now);

@@ -46,4 +46,12 @@ inline void acknowledge(Ring& ring, RingReader& reader) {
   ring.take(reader);
 }
 
+/// Reads the first `count` entries that were not taken, as a client that joins now.
+inline RingReader take(Ring& ring, std::size_t count = SIZE_MAX) {
+  RingReader reader = ring.join(now);
+  drain(ring, reader, count);
+  acknowledge(ring, reader);
+  return reader;
+}
+
 }  // namespace bridge

@@ -13,6 +13,8 @@ using namespace std::chrono_literals;
 TEST_CASE(
     "the ring holds 999, 1000 and then still 1000: the oldest goes first and counts as dropped") {
   Ring ring{RingLimits{}};
+  CHECK(value_of(ring.newest()) == 0);
+  CHECK(value_of(ring.oldest()) == 1);
   for (int i = 1; i <= 999; ++i) push(ring, std::to_string(i));
   CHECK(ring.size() == 999);
   push(ring, "1000");
@@ -30,9 +32,7 @@ TEST_CASE(
 }
 
 TEST_CASE("the byte bound counts every line with its line end, exactly") {
-  RingLimits limits;
-  limits.bytes = 20;
-  Ring ring(limits);
+  Ring ring({.bytes = 20});
   push(ring, "1234");
   push(ring, "5678");
   push(ring, "123456789");
@@ -50,9 +50,7 @@ TEST_CASE("the byte bound counts every line with its line end, exactly") {
 }
 
 TEST_CASE("one as large as the whole ring fits alone, one larger is dropped and disturbs nothing") {
-  RingLimits limits;
-  limits.bytes = 10;
-  Ring ring(limits);
+  Ring ring({.bytes = 10});
   push(ring, "abc");
   CHECK_FALSE(push(ring, "1234567890"));
   CHECK(held(ring) == Lines{"abc"});
@@ -64,23 +62,8 @@ TEST_CASE("one as large as the whole ring fits alone, one larger is dropped and 
   CHECK(ring.dropped() == 2);
 }
 
-TEST_CASE("sequence numbers begin with 1 and only grow, whatever leaves the ring") {
-  RingLimits limits;
-  limits.entries = 2;
-  Ring ring(limits);
-  CHECK(value_of(ring.newest()) == 0);
-  CHECK(value_of(ring.oldest()) == 1);
-  for (std::uint64_t i = 1; i <= 5; ++i) {
-    push(ring, "x");
-    CHECK(value_of(ring.newest()) == i);
-  }
-  CHECK(value_of(ring.oldest()) == 4);
-}
-
 TEST_CASE("an entry is as old as its time to live: gone when the ring is used then, not before") {
-  RingLimits limits;
-  limits.ttl = 10s;
-  Ring ring(limits);
+  Ring ring({.ttl = 10s});
   const WallTime start{1000s};
   ring.push("a", "m", {}, start);
   ring.push("b", "m", {}, start + 5s);
@@ -100,17 +83,8 @@ TEST_CASE("an entry is as old as its time to live: gone when the ring is used th
   CHECK(value_of(ring.oldest()) == 4);
 }
 
-TEST_CASE("without a time to live nothing ages") {
-  Ring ring{RingLimits{}};
-  ring.push("a", "m", {}, WallTime{});
-  ring.expire(WallTime::max());
-  CHECK(ring.size() == 1);
-}
-
 TEST_CASE("an excluded method is kept out and is no drop") {
-  RingLimits limits;
-  limits.excluded_methods = {"notifications/message", "other"};
-  Ring ring(limits);
+  Ring ring({.excluded_methods = {"notifications/message", "other"}});
   CHECK_FALSE(ring.push("a", "notifications/message", {}, now));
   CHECK_FALSE(ring.push("a", "other", {}, now));
   CHECK(ring.push("b", "notifications/messages", {}, now));
@@ -120,10 +94,7 @@ TEST_CASE("an excluded method is kept out and is no drop") {
 }
 
 TEST_CASE("it is known beforehand whether a push will cost an untaken entry") {
-  RingLimits limits;
-  limits.entries = 2;
-  limits.bytes = 10;
-  Ring ring(limits);
+  Ring ring({.entries = 2, .bytes = 10});
   CHECK_FALSE(ring.about_to_drop(9, now));
   push(ring, "abcd");
   CHECK_FALSE(ring.about_to_drop(4, now));
@@ -140,24 +111,18 @@ TEST_CASE("it is known beforehand whether a push will cost an untaken entry") {
 }
 
 TEST_CASE("it is known beforehand that an untaken entry will have aged") {
-  RingLimits limits;
-  limits.ttl = 10s;
-  Ring ring(limits);
+  Ring ring({.ttl = 10s});
   push(ring, "a");
   CHECK_FALSE(ring.about_to_drop(1, now + 9999ms));
   CHECK(ring.about_to_drop(1, now + 10s));
-  RingReader reader = ring.join(now);
-  drain(ring, reader);
-  acknowledge(ring, reader);
+  take(ring);
   CHECK_FALSE(ring.about_to_drop(1, now + 10s));
 }
 
 TEST_CASE("reading after a sequence shows all that is newer, taken or not, until told to stop") {
   Ring ring{RingLimits{}};
   for (const char* text : {"a", "b", "c"}) push(ring, text);
-  RingReader reader = ring.join(now);
-  drain(ring, reader);
-  acknowledge(ring, reader);
+  take(ring);
   CHECK(held(ring, 0) == Lines{"a", "b", "c"});
   CHECK(held(ring, 1) == Lines{"b", "c"});
   CHECK(held(ring, 3).empty());
@@ -167,4 +132,40 @@ TEST_CASE("reading after a sequence shows all that is newer, taken or not, until
     return ++visited < 2;
   });
   CHECK(visited == 2);
+}
+
+namespace {
+
+void add(PushedOut& pushed_out, std::uint64_t first, std::uint64_t last) {
+  for (std::uint64_t number = first; number <= last; ++number) {
+    pushed_out.add(static_cast<Sequence>(number));
+  }
+}
+
+std::uint64_t from(const PushedOut& pushed_out, std::uint64_t number) {
+  return pushed_out.count_from(static_cast<Sequence>(number));
+}
+
+}  // namespace
+
+TEST_CASE("a hole between those that were pushed out does not count") {
+  PushedOut pushed_out;
+  add(pushed_out, 3, 4);
+  add(pushed_out, 7, 9);
+  CHECK(from(pushed_out, 1) == 5);
+  CHECK(from(PushedOut{}, 1) == 0);
+  CHECK(from(pushed_out, 4) == 4);
+  CHECK(from(pushed_out, 5) == 3);
+  CHECK(from(pushed_out, 7) == 3);
+  CHECK(from(pushed_out, 8) == 2);
+  CHECK(from(pushed_out, 10) == 0);
+}
+
+TEST_CASE("of more holes than are kept the oldest are forgotten") {
+  PushedOut pushed_out;
+  const std::uint64_t count = PushedOut::max_runs + 10;
+  for (std::uint64_t i = 1; i <= count; ++i) add(pushed_out, 2 * i, 2 * i);
+  CHECK(from(pushed_out, 2 * count) == 1);
+  CHECK(from(pushed_out, 2 * (count - 5)) == 6);
+  CHECK(from(pushed_out, 1) == PushedOut::max_runs);
 }

@@ -38,11 +38,17 @@ AuditOptions required() {
   return options;
 }
 
+AuditRecord record(std::uint64_t number, std::string job = {}) {
+  AuditRecord made;
+  made.number = number;
+  made.method = "tools/call";
+  made.tool = "a";
+  made.job = std::move(job);
+  return made;
+}
+
 struct Audited : RouterFixture {
-  explicit Audited(AuditOptions with = {}, const RouterOptions& how = {})
-      : RouterFixture(how), options(std::move(with)) {
-    router.set_audit(trail);
-  }
+  explicit Audited(AuditOptions with = {}) : options(std::move(with)) { router.set_audit(trail); }
 
   /// The lines so far, which are removed.
   Lines lines() {
@@ -66,6 +72,11 @@ struct Audited : RouterFixture {
     }
     return all;
   }
+  /// There is room for so many bytes, and time for another try.
+  void make_room() {
+    file->room = 10'000;
+    advance(10s);
+  }
   std::vector<std::uint64_t> changes(std::vector<AuditRecord>& begun) {
     return trail.take_changes([&begun](const AuditRecord& one) { begun.push_back(one); });
   }
@@ -75,46 +86,45 @@ struct Audited : RouterFixture {
   AuditLog audit{loop, std::unique_ptr<AuditOutput>(file), log};
   AuditTrail trail{loop, audit, options, [] { return std::vector<std::string>{}; }};
 };
+/// With its session open, and a client.
+struct OneAudited : Audited {
+  explicit OneAudited(AuditOptions with = {}) : Audited(std::move(with)) { open(); }
+  FakeClient& client = connect();
+};
 
 }  // namespace
 
 TEST_CASE("each request of a client has one line, when it has ended") {
-  Audited t;
-  t.open();
-  FakeClient& client = t.connect();
-  t.call(client, "1", "a");
+  OneAudited t;
+  t.call(t.client, "1", "a");
   CHECK(t.lines().empty());
   t.answer_call("a");
-  t.call(client, "2", "b");
-  t.cancel(client, "2");
-  t.call(client, "3", "c");
-  t.leave(client);
+  t.call(t.client, "2", "b");
+  t.cancel(t.client, "2");
+  t.call(t.client, "3", "c");
+  t.leave(t.client);
   CHECK(t.told() == Lines{"tools/call ok", "tools/call cancelled"});
   t.answer_call("c");
   CHECK(t.told() == Lines{"tools/call ok"});
 }
 
 TEST_CASE("pings, the status and what is no request have none") {
-  Audited t;
-  t.open();
-  FakeClient& client = t.connect();
-  t.send(client, R"({"jsonrpc":"2.0","id":1,"method":"ping"})");
+  OneAudited t;
+  t.request(t.client, "1", "ping");
   t.upstream.answer(t.upstream.id_of("ping"), "{}");
-  t.send(client, R"({"jsonrpc":"2.0","id":2,"method":"bridge/status"})");
-  t.notify(client, roots_changed);
-  t.send(client, "no JSON");
-  t.send(client, R"({"jsonrpc":"2.0","id":3})");
+  t.request(t.client, "2", "bridge/status");
+  t.notify(t.client, roots_changed);
+  t.send(t.client, "no JSON");
+  t.send(t.client, R"({"jsonrpc":"2.0","id":3})");
   CHECK(t.lines().empty());
 }
 
 TEST_CASE("required, the first lines of a turn are one write, before anything is sent") {
-  Audited t(required());
-  t.open();
-  FakeClient& client = t.connect();
+  OneAudited t(required());
   const int writes = t.file->writes;
   t.in_turn([&] {
     for (const char* name : {"a", "b", "c"}) {
-      t.router.client_line(client.identity().id,
+      t.router.client_line(t.client.identity().id,
                            fmt::format(R"({{"jsonrpc":"2.0","id":"{}","method":"tools/call",)"
                                        R"("params":{{"name":"{}"}}}})",
                                        name, name));
@@ -134,59 +144,36 @@ TEST_CASE("required, the first lines of a turn are one write, before anything is
 }
 
 TEST_CASE("required, what cannot be recorded is refused and not sent") {
-  Audited t(required());
-  t.open();
-  FakeClient& client = t.connect();
-  t.file->room = 0;
-  t.call(client, "1", "a");
-  CHECK(client.take_line().find(R"("kind":"audit","delivered":"no")") != std::string::npos);
-  CHECK(t.calls().empty());
-  t.file->room = 10'000;
-  t.advance(10s);
-  t.call(client, "2", "b");
-  CHECK(t.calls() == Lines{"b"});
-}
-
-TEST_CASE("required, the initialize that opens the session is recorded before it is sent") {
-  Audited t(required());
-  FakeClient& client = t.connect();
-  t.file->room = 0;
-  t.initialize(client, "1");
-  CHECK(client.take_line().find(R"("kind":"audit")") != std::string::npos);
-  CHECK(t.upstream.count("initialize") == 0);
-  t.file->room = 10'000;
-  t.advance(10s);
-  t.lines();
-  t.initialize(client, "2");
-  CHECK(t.upstream.count("initialize") == 1);
-  CHECK(t.told() == Lines{"initialize"});
-  t.let_it_open();
-  CHECK(t.told() == Lines{"initialize ok"});
-}
-
-TEST_CASE("required, a listen is recorded before the server is asked for it") {
-  Audited t(required());
-  t.open_modern();
-  FakeClient& client = t.connect();
-  const std::string listen =
-      R"("method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},)"
-      R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
-      R"("io.modelcontextprotocol/clientCapabilities":{}}}})";
-  t.file->room = 0;
-  t.send(client, R"({"jsonrpc":"2.0","id":1,)" + listen);
-  CHECK(client.take_line().find(R"("kind":"audit")") != std::string::npos);
-  t.file->room = 10'000;
-  t.advance(10s);
-  t.lines();
-  t.send(client, R"({"jsonrpc":"2.0","id":2,)" + listen);
-  CHECK(t.told() == Lines{"subscriptions/listen"});
+  for (const std::string_view method : {"tools/call", "initialize", "subscriptions/listen"}) {
+    CAPTURE(method);
+    Audited t(required());
+    if (method == "tools/call") t.open();
+    if (method == "subscriptions/listen") t.open_modern();
+    FakeClient& client = t.connect();
+    const auto request = [&](std::string_view id) {
+      if (method == "tools/call") t.call(client, id);
+      if (method == "initialize") t.initialize(client, id);
+      if (method == "subscriptions/listen")
+        t.modern(client, id, method, R"("notifications":{"toolsListChanged":true},)");
+    };
+    t.file->room = 0;
+    request("1");
+    CHECK(contains(client.take_line(), R"("kind":"audit","delivered":"no")"));
+    CHECK(t.upstream.count(method) == 0);
+    t.make_room();
+    t.lines();
+    request("2");
+    CHECK(t.told() == Lines{std::string(method)});
+    if (method != "subscriptions/listen") CHECK(t.upstream.count(method) == 1);
+    if (method != "initialize") continue;
+    t.let_it_open();
+    CHECK(t.told() == Lines{"initialize ok"});
+  }
 }
 
 TEST_CASE("another file gets the first lines of what has not ended") {
-  Audited t(required());
-  t.open();
-  FakeClient& client = t.connect();
-  t.call(client, "1", "a");
+  OneAudited t(required());
+  t.call(t.client, "1", "a");
   const Lines begun = t.lines();
   CHECK(t.audit.reopen());
   t.trail.begin_again();
@@ -204,13 +191,11 @@ TEST_CASE("what has not ended stands in every 32 MiB of lines") {
   FakeClient& client = t.connect();
   t.call(client, "1", "stays");
   const std::string begun = t.lines().at(0);
-  const std::string traceparent(100, 'x');
   std::size_t bytes = 0;
   bool is_said_again = false;
   for (int i = 0; !is_said_again && bytes < 2 * AuditTrail::repeated_after; ++i) {
-    t.send(client,
-           fmt::format(R"({{"jsonrpc":"2.0","id":2,"method":"{}","params":{{"uri":"{}"}}}})",
-                       std::string(1000, 'm'), std::string(1000, 'u')));
+    t.request(client, "2", std::string(1000, 'm'),
+              fmt::format(R"({{"uri":"{}"}})", std::string(1000, 'u')));
     t.upstream.answer(t.upstream.sent.back().id, "{}");
     client.take_lines();
     t.upstream.sent.clear();
@@ -223,52 +208,28 @@ TEST_CASE("what has not ended stands in every 32 MiB of lines") {
   CHECK(bytes > AuditTrail::repeated_after / 2);
 }
 
-TEST_CASE("the state is told what has come and not ended, and what of that has ended since") {
-  Audited t;
-  t.open();
-  FakeClient& client = t.connect();
-  t.call(client, "1", "a");
-  t.call(client, "2", "b");
+TEST_CASE("the state is told what has come, and once its line is written what has ended since") {
+  OneAudited t;
+  t.call(t.client, "1", "a");
+  t.call(t.client, "2", "b");
   t.answer_call("b");
   std::vector<AuditRecord> begun;
   CHECK(t.changes(begun).empty());
   REQUIRE(begun.size() == 1);
   CHECK(begun[0].tool == "a");
+  t.file->room = 0;
   t.answer_call("a");
   std::vector<AuditRecord> none;
+  CHECK(t.changes(none).empty());
+  t.make_room();
   CHECK(t.changes(none) == std::vector<std::uint64_t>{begun[0].number});
   CHECK(none.empty());
   CHECK(t.changes(none).empty());
 }
 
-TEST_CASE("what has ended is not told before its line is written") {
-  Audited t;
-  t.open();
-  FakeClient& client = t.connect();
-  t.call(client, "1", "a");
-  std::vector<AuditRecord> begun;
-  t.changes(begun);
-  t.file->room = 0;
-  t.answer_call("a");
-  CHECK(t.changes(begun).empty());
-  t.file->room = 10'000;
-  t.advance(10s);
-  CHECK(t.changes(begun) == std::vector<std::uint64_t>{begun.at(0).number});
-}
-
 TEST_CASE("the next daemon writes the ends of what a daemon has left in the state") {
   Audited t;
-  AuditRecord call;
-  call.number = 7;
-  call.method = "tools/call";
-  call.tool = "a";
-  AuditRecord of_job = call;
-  of_job.number = 9;
-  of_job.job = "j";
-  AuditRecord of_lost_job = call;
-  of_lost_job.number = 8;
-  of_lost_job.job = "lost";
-  t.trail.take_over({call, of_lost_job, of_job});
+  t.trail.take_over({record(7), record(8, "lost"), record(9, "j")});
   const Lines lines = t.lines();
   REQUIRE(lines.size() == 1);
   CHECK(find_string(lines[0], "outcome") == "unknown");
@@ -289,12 +250,9 @@ TEST_CASE("the next daemon writes the ends of what a daemon has left in the stat
 
 TEST_CASE("of a file's first lines those are ended that do not go on") {
   Audited t(required());
-  AuditRecord of_job;
-  of_job.number = 1;
+  AuditRecord of_job = record(1, "j");
   of_job.id = "x-2";
   of_job.is_begun = true;
-  of_job.method = "tools/call";
-  of_job.job = "j";
   t.trail.found_begun(
       {R"({"id":"x-1","method":"tools/call"})", R"({"id":"x-2","method":"tools/call"})"});
   t.trail.take_over({of_job});
@@ -305,11 +263,7 @@ TEST_CASE("of a file's first lines those are ended that do not go on") {
 TEST_CASE("at an orderly end jobs that another daemon goes on with have no line as yet") {
   for (const bool proceed : {true, false}) {
     Audited t;
-    AuditRecord of_job;
-    of_job.number = 1;
-    of_job.method = "tools/call";
-    of_job.job = "j";
-    t.trail.take_over({of_job});
+    t.trail.take_over({record(1, "j")});
     t.open();
     t.call(t.connect(), "1", "a");
     t.trail.end_all(proceed);
@@ -327,11 +281,7 @@ TEST_CASE("an upgrade takes along what has not ended, jobs and orphans too") {
   FakeClient& gone = before.connect();
   before.call(gone, "3", "c");
   before.leave(gone);
-  AuditRecord of_job;
-  of_job.number = 50;
-  of_job.method = "tools/call";
-  of_job.job = "j";
-  before.trail.take_over({of_job});
+  before.trail.take_over({record(50, "j")});
   Audited after;
   after.trail.restore(before.trail.save());
   CHECK(after.trail.size() == 4);

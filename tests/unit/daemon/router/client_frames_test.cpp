@@ -5,32 +5,14 @@
 using namespace bridge;
 using namespace std::chrono_literals;
 
-namespace {
-
-RouterOptions with(std::size_t max_inflight, std::size_t client_inflight = 64) {
-  RouterOptions options;
-  options.max_inflight = max_inflight;
-  options.client_inflight = client_inflight;
-  return options;
-}
-
-RouterOptions sequential() {
-  RouterOptions options;
-  options.sequential = true;
-  return options;
-}
-
-}  // namespace
-
 TEST_CASE("requests are started in the order they came and do not wait for one another") {
-  RouterFixture t;
-  FakeClient& client = t.connect();
-  for (const char* name : {"a", "b", "c"}) t.call(client, "1", name);
+  OneUnopened t;
+  for (const char* name : {"a", "b", "c"}) t.call(t.client, "1", name);
   CHECK(t.calls().empty());
   t.let_it_open();
   CHECK(t.calls() == Lines{"a", "b", "c"});
   t.answer_call("c");
-  CHECK(client.lines.size() == 1);
+  CHECK(t.client.lines.size() == 1);
 }
 
 TEST_CASE("a notification is handed over before the next frame of its client starts") {
@@ -39,8 +21,10 @@ TEST_CASE("a notification is handed over before the next frame of its client sta
   t.call(t.client, "1", "after");
   t.call(t.other, "1", "other");
   CHECK(t.calls() == Lines{"other"});  // another client does not wait for it
+  CHECK(t.loop.next_due());
   t.hand_over(roots_changed);
   CHECK(t.calls() == Lines{"other", "after"});
+  CHECK_FALSE(t.loop.next_due());
 }
 
 TEST_CASE("a notification that is not handed over holds its client up for 30 s") {
@@ -61,23 +45,15 @@ TEST_CASE("a notification that is not handed over holds its client up for 30 s")
   CHECK_FALSE(t.loop.next_due());
 }
 
-TEST_CASE("no timer runs on when nothing is being handed over") {
-  OneClient t;
-  t.notify(t.client, roots_changed);
-  CHECK(t.loop.next_due());
-  t.hand_over(roots_changed);
-  CHECK_FALSE(t.loop.next_due());
-}
-
 TEST_CASE("a request whose turn was that of a cancelled one is answered here if it can be") {
-  RouterFixture t(with(1));
+  RouterFixture t({.max_inflight = 1});
   t.open_modern();
   FakeClient& first = t.connect();
   FakeClient& second = t.connect();
   t.call(first, "1", "a");
   t.call(second, "1", "b");
-  t.send(second, R"({"jsonrpc":"2.0","id":2,"method":"ping"})");
-  t.send(second, R"({"jsonrpc":"2.0","id":3,"method":"server/discover"})");
+  t.request(second, "2", "ping");
+  t.request(second, "3", "server/discover");
   t.cancel(second, "1");
   t.call(second, "4", "c");
   t.answer_call("a");
@@ -90,7 +66,7 @@ TEST_CASE("a request whose turn was that of a cancelled one is answered here if 
 }
 
 TEST_CASE("with --max-inflight 1 requests go strictly one at a time, each client in turn") {
-  ThreeClients t(with(1));
+  ThreeClients t({.max_inflight = 1});
   for (const char* name : {"a1", "a2", "a3"}) t.call(t.client, "1", name);
   for (const char* name : {"b1", "b2"}) t.call(t.other, "1", name);
   t.call(t.third, "1", "c1");
@@ -105,7 +81,7 @@ TEST_CASE("with --max-inflight 1 requests go strictly one at a time, each client
 }
 
 TEST_CASE("a free place is no newcomer's while somebody waits, nor one's who has left") {
-  ThreeClients t(with(1));
+  ThreeClients t({.max_inflight = 1});
   t.call(t.client, "1", "a");
   t.call(t.other, "1", "never");
   t.call(t.third, "1", "c");
@@ -115,7 +91,7 @@ TEST_CASE("a free place is no newcomer's while somebody waits, nor one's who has
 }
 
 TEST_CASE("--client-inflight bounds one client and not the other") {
-  TwoClients t(with(256, 2));
+  TwoClients t({.client_inflight = 2});
   for (const char* name : {"a1", "a2", "a3"}) t.call(t.client, "1", name);
   t.call(t.other, "1", "b");
   CHECK(t.calls() == Lines{"a1", "a2", "b"});
@@ -125,7 +101,8 @@ TEST_CASE("--client-inflight bounds one client and not the other") {
 }
 
 TEST_CASE("notifications take no place, and keep theirs in the order") {
-  for (const RouterOptions& options : {with(1), with(256, 1)}) {
+  for (const RouterOptions& options :
+       {RouterOptions{.max_inflight = 1}, RouterOptions{.client_inflight = 1}}) {
     OneClient t(options);
     t.call(t.client, "1", "a");
     t.notify(t.client, roots_changed);
@@ -142,7 +119,7 @@ TEST_CASE("notifications take no place, and keep theirs in the order") {
 }
 
 TEST_CASE("a cancelled request that waits is simply removed") {
-  OneClient t(with(256, 1));
+  OneClient t({.client_inflight = 1});
   for (const char* id : {"1", "2", "3"}) t.call(t.client, id, id);
   t.cancel(t.client, "2");
   CHECK(t.client.not_answered == Lines{"2"});
@@ -154,13 +131,12 @@ TEST_CASE("a cancelled request that waits is simply removed") {
 }
 
 TEST_CASE("also while the session is being opened, but an initialize is not") {
-  RouterFixture t;
-  FakeClient& client = t.connect();
+  OneUnopened t;
   FakeClient& second = t.connect();
-  t.call(client, "1", "a");
-  t.call(client, "2", "b");
+  t.call(t.client, "1", "a");
+  t.call(t.client, "2", "b");
   t.initialize(second, "i");
-  t.cancel(client, "1");
+  t.cancel(t.client, "1");
   t.cancel(second, "i");
   t.let_it_open();
   CHECK(t.calls() == Lines{"b"});
@@ -168,9 +144,7 @@ TEST_CASE("also while the session is being opened, but an initialize is not") {
 }
 
 TEST_CASE("beyond --client-buffer a request is answered overloaded, a notification dropped") {
-  RouterOptions options = with(256, 1);
-  options.client_buffer = 4096;
-  OneClient t(options);
+  OneClient t({.client_inflight = 1, .client_buffer = 4096});
   t.call(t.client, "1", "a");
   const std::string long_name(3000, 'x');
   t.call(t.client, "2", long_name);
@@ -188,47 +162,40 @@ TEST_CASE("beyond --client-buffer a request is answered overloaded, a notificati
 }
 
 TEST_CASE("who waits for a session is answered after --connect-wait, with the last failure") {
-  RouterFixture t;
-  FakeClient& client = t.connect();
-  t.call(client, "1", "a");
-  t.notify(client, roots_changed);
-  t.upstream.fail(t.upstream.id_of("initialize"),
-                  failure_of(ErrorKind::connect, Delivered::no, "refused"));
+  OneUnopened t;
+  t.call(t.client, "1", "a");
+  t.notify(t.client, roots_changed);
+  t.refuse_connection("initialize");
   t.advance(6s);
-  t.call(client, "2", "b");
+  t.call(t.client, "2", "b");
   t.advance(3999ms);
-  CHECK(client.lines.empty());
+  CHECK(t.client.lines.empty());
   t.advance(1ms);
-  const std::string told = client.take_line();
+  const std::string told = t.client.take_line();
   CHECK(contains(told, R"("id":1)"));
   CHECK(contains(told, "waited 10000 ms, --connect-wait"));
   CHECK(contains(told, R"("delivered":"no")"));
   t.advance(6s);
-  CHECK(client.answered == Lines{"1", "2"});
+  CHECK(t.client.answered == Lines{"1", "2"});
   CHECK(t.router.queued() == 0);
 }
 
 TEST_CASE("an initialize that opens the session is answered after --connect-wait too") {
-  RouterFixture t;
-  FakeClient& client = t.connect();
-  t.initialize(client, "0");
-  t.upstream.fail(t.upstream.id_of("initialize"),
-                  failure_of(ErrorKind::connect, Delivered::no, "refused"));
-  for (int tries = 0; tries < 2000 && client.lines.empty(); ++tries) {
-    if (t.upstream.is_under_way(t.upstream.id_of("initialize")))
-      t.upstream.fail(t.upstream.id_of("initialize"),
-                      failure_of(ErrorKind::connect, Delivered::no, "refused"));
+  OneUnopened t;
+  t.initialize(t.client, "0");
+  t.refuse_connection("initialize");
+  for (int tries = 0; tries < 2000 && t.client.lines.empty(); ++tries) {
+    if (t.upstream.is_under_way(t.upstream.id_of("initialize"))) t.refuse_connection("initialize");
     t.advance(10ms);
   }
-  CHECK(contains(client.take_line(), "--connect-wait"));
+  CHECK(contains(t.client.take_line(), "--connect-wait"));
   CHECK(t.clock.now() - SteadyTime{} < 1h + 11s);
   CHECK(t.router.in_flight() == 0);
 }
 
 TEST_CASE("a notification alone opens no session, and waits for one no longer than a request") {
-  RouterFixture t;
-  FakeClient& client = t.connect();
-  t.notify(client, roots_changed);
+  OneUnopened t;
+  t.notify(t.client, roots_changed);
   CHECK(t.upstream.sent.empty());
   t.advance(10s);
   CHECK(t.router.queued() == 0);
@@ -236,9 +203,7 @@ TEST_CASE("a notification alone opens no session, and waits for one no longer th
 }
 
 TEST_CASE("with --handshake client anything before an initialize is refused") {
-  RouterOptions options;
-  options.handshake = Handshake::client;
-  RouterFixture t(options);
+  RouterFixture t({.handshake = Handshake::client});
   FakeClient& client = t.connect();
   t.call(client, "1", "a");
   CHECK(contains(client.take_line(), R"("kind":"not_initialized")"));
@@ -251,9 +216,8 @@ TEST_CASE("with --handshake client anything before an initialize is refused") {
 
 TEST_CASE("a further initialize is answered from what is kept, in the asker's version") {
   OneClient t;
-  t.send(
-      t.client,
-      R"({"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{}}})");
+  t.request(t.client, "\"i\"", "initialize",
+            R"({"protocolVersion":"2025-03-26","capabilities":{}})");
   CHECK(t.upstream.sent.empty());
   const std::string answer = t.client.take_line();
   CHECK(contains(answer, R"("id":"i")"));
@@ -261,29 +225,22 @@ TEST_CASE("a further initialize is answered from what is kept, in the asker's ve
 }
 
 TEST_CASE("what a client that leaves had not sent is dropped, its notifications still go in turn") {
-  OneClient t(with(256, 1));
-  t.call(t.client, "1", "a");
-  t.call(t.client, "2", "never");
-  t.notify(t.client, "notifications/one");
-  t.notify(t.client, "notifications/two");
-  t.leave(t.client);
-  CHECK(t.upstream.count("notifications/one") == 1);
-  CHECK(t.upstream.count("notifications/two") == 0);
-  t.hand_over("notifications/one");
-  CHECK(t.upstream.count("notifications/two") == 1);
-  t.hand_over("notifications/two");
-  CHECK(t.calls() == Lines{"a"});
-  CHECK(t.budget.used() == 0);
-}
-
-TEST_CASE("one that is being handed over when its client leaves goes before the next") {
-  OneClient t;
-  t.notify(t.client, "notifications/one");
-  t.notify(t.client, "notifications/two");
-  t.leave(t.client);
-  CHECK(t.upstream.count("notifications/two") == 0);
-  t.hand_over("notifications/one");
-  CHECK(t.upstream.count("notifications/two") == 1);
+  for (const bool wait : {true, false}) {  // or the first is being handed over
+    CAPTURE(wait);
+    OneClient t({.client_inflight = 1});
+    if (wait) t.call(t.client, "1", "a");
+    if (wait) t.call(t.client, "2", "never");
+    t.notify(t.client, "notifications/one");
+    t.notify(t.client, "notifications/two");
+    t.leave(t.client);
+    CHECK(t.upstream.count("notifications/one") == 1);
+    CHECK(t.upstream.count("notifications/two") == 0);
+    t.hand_over("notifications/one");
+    CHECK(t.upstream.count("notifications/two") == 1);
+    t.hand_over("notifications/two");
+    CHECK(t.calls() == (wait ? Lines{"a"} : Lines{}));
+    CHECK(t.budget.used() == 0);
+  }
 }
 
 TEST_CASE("without a session they wait for one, for --connect-wait, within --max-buffered") {
@@ -304,14 +261,14 @@ TEST_CASE("without a session they wait for one, for --connect-wait, within --max
 }
 
 TEST_CASE("with --max-clients 1 clients are served one after the other") {
-  ThreeClients t(sequential());
+  ThreeClients t({.sequential = true});
   CHECK(t.other.feed == RingFeed::none);
   t.call(t.client, "1", "a");
   t.call(t.other, "1", "b");
   t.call(t.third, "1", "c");
   CHECK(t.calls() == Lines{"a"});
   // The bridge's own methods are answered at once.
-  t.send(t.third, R"({"jsonrpc":"2.0","id":"s","method":"bridge/status"})");
+  t.request(t.third, R"("s")", "bridge/status");
   CHECK(t.third.answered == Lines{R"("s")"});
   t.leave(t.client);
   CHECK(t.calls() == Lines{"a", "b"});
@@ -324,10 +281,10 @@ TEST_CASE("with --max-clients 1 clients are served one after the other") {
 }
 
 TEST_CASE("one that only looks on is not the one that is served") {
-  TwoClients t(sequential());
+  TwoClients t({.sequential = true});
   t.call(t.other, "1", "b");
   CHECK(t.calls().empty());
-  t.send(t.client, R"({"jsonrpc":"2.0","id":1,"method":"bridge/status"})");
+  t.request(t.client, "1", "bridge/status");
   CHECK(t.calls() == Lines{"b"});
   t.call(t.client, "2", "a");
   CHECK(t.calls() == Lines{"b"});
@@ -354,13 +311,12 @@ TEST_CASE("a client that half-closes has all its answers, then it is done at the
 }
 
 TEST_CASE("one that half-closes while the session is being opened is waited for") {
-  RouterFixture t;
-  FakeClient& client = t.connect();
-  t.call(client, "1", "a");
-  t.half_close(client);
-  CHECK_FALSE(client.finished);
+  OneUnopened t;
+  t.call(t.client, "1", "a");
+  t.half_close(t.client);
+  CHECK_FALSE(t.client.finished);
   t.let_it_open();
   t.answer_call("a");
-  CHECK(client.answered == Lines{"1"});
-  CHECK(client.finished);
+  CHECK(t.client.answered == Lines{"1"});
+  CHECK(t.client.finished);
 }

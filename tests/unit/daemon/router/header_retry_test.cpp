@@ -10,10 +10,7 @@ namespace {
 
 struct Refused : RouterFixture {
   Refused() {
-    be_modern();
-    upstream.answer(upstream.id_of("server/discover"),
-                    R"({"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}})");
-    REQUIRE(session.is_open());
+    open_modern();
     call(client, "1", "t");
     refuse();
   }
@@ -55,8 +52,7 @@ TEST_CASE("it waits 30 s for the list, however slowly that comes") {
 
 TEST_CASE("it is answered if the upstream cannot be reached when its time is over") {
   Refused t;
-  t.upstream.fail(t.upstream.id_of("tools/list"),
-                  failure_of(ErrorKind::connect, Delivered::no, "connection refused"));
+  t.refuse_connection("tools/list");
   CHECK_FALSE(t.session.is_open());
   t.advance(30s);
   CHECK(t.client.answered == Lines{"1"});

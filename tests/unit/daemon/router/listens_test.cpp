@@ -8,341 +8,251 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::string_view meta =
-    R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}})";
 constexpr std::string_view changed = "notifications/tools/list_changed";
+constexpr std::string_view tools = R"({"toolsListChanged":true})";
 
-struct Open : RouterFixture {
-  Open() {
-    in_turn([this] { session.require(); });
-    upstream.answer(
-        upstream.id_of("initialize"),
-        R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true},"resources":{"subscribe":true}}})");
-    upstream.server_stream(ServerStream::open);
-    upstream.finish(upstream.id_of("notifications/initialized"));
-    REQUIRE(session.is_open());
-    upstream.sent.clear();
-  }
-  void listen(const FakeClient& client, std::string_view id, std::string_view filter) {
-    send(
-        client,
-        fmt::format(
-            R"({{"jsonrpc":"2.0","id":{},"method":"subscriptions/listen","params":{{{},"notifications":{}}}}})",
-            id, meta, filter));
-  }
-  /// A legacy client that has subscribed to a resource.
-  FakeClient& connect_subscribed(std::string_view uri) {
-    FakeClient& client = connect();
-    send(client,
-         fmt::format(
-             R"({{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{{"uri":"{}"}}}})",
-             uri));
-    upstream.answer(upstream.id_of("resources/subscribe"));
-    return client;
-  }
-  void modern(const FakeClient& client, std::string_view method) {
-    send(client,
-         fmt::format(R"({{"jsonrpc":"2.0","id":9,"method":"{}","params":{{{}}}}})", method, meta));
-  }
-  void happens(std::string_view method, std::string_view params = "{}") {
-    upstream.say(fmt::format(R"({{"jsonrpc":"2.0","method":"{}","params":{}}})", method, params));
-  }
-  void updated(std::string_view uri) {
-    happens("notifications/resources/updated", fmt::format(R"({{"uri":"{}"}})", uri));
+void listen(RouterFixture& t, const FakeClient& client, std::string_view id,
+            std::string_view filter = tools) {
+  t.modern(client, id, "subscriptions/listen", fmt::format(R"("notifications":{},)", filter));
+}
+void about_resource(RouterFixture& t, const FakeClient& client, std::string_view id,
+                    std::string_view verb, std::string_view uri) {
+  t.request(client, id, fmt::format("resources/{}", verb), fmt::format(R"({{"uri":"{}"}})", uri));
+}
+/// A notification on the bridge's own listen.
+void tell_listen(RouterFixture& t, std::string_view method, std::string_view members = {}) {
+  const UpstreamId own = t.upstream.id_of("subscriptions/listen");
+  t.upstream.notify(method,
+                    fmt::format(R"({{"_meta":{{"io.modelcontextprotocol/subscriptionId":{}}}{}}})",
+                                value_of(own), members),
+                    own);
+}
+void acknowledge_listen(RouterFixture& t, std::string_view filter) {
+  tell_listen(t, "notifications/subscriptions/acknowledged",
+              fmt::format(R"(,"notifications":{})", filter));
+}
+
+struct OneListen : OneClient {
+  OneListen() {
+    listen(*this, client, "1");
+    client.take_lines();
   }
 };
-
-bool has(const std::string& line, std::string_view part) {
-  return line.find(part) != std::string::npos;
-}
 
 }  // namespace
 
 TEST_CASE("a listen is acknowledged first, then told what waits for it and what comes, by its id") {
-  Open t;
-  t.happens(changed);
-  t.happens("notifications/prompts/list_changed");
+  OpenRouter t;
+  t.upstream.notify(changed);
+  t.upstream.notify("notifications/prompts/list_changed");
   FakeClient& client = t.connect();
-  t.listen(client, R"("mine")", R"({"toolsListChanged":true,"promptsListChanged":true})");
+  listen(t, client, R"("mine")", R"({"toolsListChanged":true,"promptsListChanged":true})");
   Lines lines = client.take_lines();
   REQUIRE(lines.size() == 2);
-  CHECK(has(lines[0], "notifications/subscriptions/acknowledged"));
-  CHECK(has(lines[0], R"("notifications":{"toolsListChanged":true})"));
-  CHECK(has(lines[1], changed));
-  t.happens(changed);
+  CHECK(contains(lines[0], "notifications/subscriptions/acknowledged"));
+  CHECK(contains(lines[0], R"("notifications":{"toolsListChanged":true})"));
+  CHECK(contains(lines[1], changed));
+  t.upstream.notify(changed);
   lines.push_back(client.take_line());
   for (const std::string& line : lines)
-    CHECK(has(line, R"("io.modelcontextprotocol/subscriptionId":"mine")"));
+    CHECK(contains(line, R"("io.modelcontextprotocol/subscriptionId":"mine")"));
   CHECK(client.feed == RingFeed::none);
   CHECK(t.upstream.sent.empty());
 }
 
 TEST_CASE("each of two listens is told by itself, and one that is cancelled no more") {
-  Open t;
-  FakeClient& client = t.connect();
-  t.listen(client, "1", R"({"toolsListChanged":true})");
-  t.listen(client, "2", R"({"toolsListChanged":true})");
-  client.take_lines();
-  t.happens(changed);
-  CHECK(client.take_lines().size() == 2);
-  t.cancel(client, "1");
-  CHECK(client.not_answered == Lines{"1"});
-  t.happens(changed);
-  CHECK(has(client.take_line(), R"(subscriptionId":2)"));
+  OneListen t;
+  listen(t, t.client, "2");
+  t.client.take_lines();
+  t.upstream.notify(changed);
+  CHECK(t.client.take_lines().size() == 2);
+  t.cancel(t.client, "1");
+  CHECK(t.client.not_answered == Lines{"1"});
+  t.upstream.notify(changed);
+  CHECK(contains(t.client.take_line(), R"(subscriptionId":2)"));
 }
 
 TEST_CASE("while a listen is open no other request of its client may have its id") {
-  Open t;
-  FakeClient& client = t.connect();
-  t.listen(client, "1", R"({"toolsListChanged":true})");
-  client.take_lines();
+  OneListen t;
   SUBCASE("not a second one") {
-    t.listen(client, "1", R"({"toolsListChanged":true})");
-    CHECK(has(client.take_line(), R"("id":1,"error":{"code":-32600)"));
+    listen(t, t.client, "1");
+    CHECK(contains(t.client.take_line(), R"("id":1,"error":{"code":-32600)"));
   }
   SUBCASE("nor any other, in whatever way it is spelled") {
-    t.listen(client, R"("a\/b")", "{}");
-    client.take_lines();
-    t.send(client, R"({"jsonrpc":"2.0","id":"a/b","method":"tools/call","params":{"name":"t"}})");
-    CHECK(has(client.take_line(), "-32600"));
+    listen(t, t.client, R"("a\/b")", "{}");
+    t.client.take_lines();
+    t.call(t.client, R"("a/b")");
+    CHECK(contains(t.client.take_line(), "-32600"));
   }
   SUBCASE("and none takes the id of a request that is in flight") {
-    t.send(client, R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"t"}})");
+    t.call(t.client, "2");
     CHECK(t.upstream.count("tools/call") == 1);
-    t.listen(client, "2", "{}");
-    CHECK(has(client.take_line(), "-32600"));
+    listen(t, t.client, "2", "{}");
+    CHECK(contains(t.client.take_line(), "-32600"));
   }
   CHECK(t.router.listens() >= 1);
-  t.happens(changed);
-  CHECK(client.take_lines().size() == 1);
+  t.upstream.notify(changed);
+  CHECK(t.client.take_lines().size() == 1);
   FakeClient& other = t.connect();
-  t.listen(other, "1", "{}");
-  CHECK(has(other.take_line(), "acknowledged"));
-  t.cancel(client, "1");
-  t.listen(client, "1", R"({"toolsListChanged":true})");
-  CHECK(has(client.lines.front(), "acknowledged"));
+  listen(t, other, "1", "{}");
+  CHECK(contains(other.take_line(), "acknowledged"));
+  t.cancel(t.client, "1");
+  listen(t, t.client, "1");
+  CHECK(contains(t.client.lines.front(), "acknowledged"));
 }
 
 TEST_CASE("a resource is subscribed once for all who listen, and left when the last is gone") {
-  Open t;
-  FakeClient& one = t.connect();
-  FakeClient& two = t.connect();
-  t.listen(one, "1", R"({"resourceSubscriptions":["a"]})");
-  t.listen(two, "1", R"({"resourceSubscriptions":["a","b"]})");
+  TwoClients t;
+  listen(t, t.client, "1", R"({"resourceSubscriptions":["a"]})");
+  listen(t, t.other, "1", R"({"resourceSubscriptions":["a","b"]})");
   CHECK(t.upstream.methods() == Lines{"resources/subscribe", "resources/subscribe"});
-  t.updated("a");
-  CHECK(one.lines.size() == 2);
-  CHECK(two.lines.size() == 2);
+  t.upstream.notify("notifications/resources/updated", R"({"uri":"a"})");
+  CHECK(t.client.lines.size() == 2);
+  CHECK(t.other.lines.size() == 2);
   t.upstream.sent.clear();
-  t.cancel(two, "1");
+  t.cancel(t.other, "1");
   CHECK(t.upstream.methods() == Lines{"resources/unsubscribe"});  // b
-  t.leave(one);
+  t.leave(t.client);
   CHECK(t.upstream.sent.size() == 1);
   t.advance(5min);
   CHECK(t.upstream.methods() == Lines{"resources/unsubscribe", "resources/unsubscribe"});
 }
 
-TEST_CASE("what a legacy client has subscribed stays when nobody listens any more") {
-  Open t;
-  t.connect_subscribed("a");
-  FakeClient& modern = t.connect();
-  t.listen(modern, "1", R"({"resourceSubscriptions":["a"]})");
-  CHECK(t.upstream.count("resources/subscribe") == 1);
-  t.cancel(modern, "1");
-  CHECK(t.upstream.count("resources/unsubscribe") == 0);
+TEST_CASE("a listen and a legacy client's subscription leave a resource to one another") {
+  for (const bool legacy_first : {true, false}) {
+    CAPTURE(legacy_first);
+    TwoClients t;
+    about_resource(t, t.client, "1", "subscribe", "a");
+    t.upstream.answer(t.upstream.id_of("resources/subscribe"));
+    listen(t, t.other, "1", R"({"resourceSubscriptions":["a"]})");
+    CHECK(t.upstream.count("resources/subscribe") == 1);
+    for (const bool legacy : {legacy_first, !legacy_first}) {
+      CHECK(t.upstream.count("resources/unsubscribe") == 0);
+      if (legacy) about_resource(t, t.client, "2", "unsubscribe", "a");
+      if (!legacy) t.cancel(t.other, "1");
+    }
+    CHECK(t.upstream.count("resources/unsubscribe") == 1);
+  }
 }
 
-TEST_CASE("a legacy client that unsubscribes leaves a listen what it listens for") {
-  Open t;
-  FakeClient& legacy = t.connect_subscribed("a");
-  FakeClient& modern = t.connect();
-  t.listen(modern, "1", R"({"resourceSubscriptions":["a"]})");
-  t.send(legacy,
-         R"({"jsonrpc":"2.0","id":2,"method":"resources/unsubscribe","params":{"uri":"a"}})");
-  CHECK(t.upstream.count("resources/unsubscribe") == 0);
-  t.cancel(modern, "1");
-  CHECK(t.upstream.count("resources/unsubscribe") == 1);
-}
-
-TEST_CASE("a member of an extension is acknowledged if the server has acknowledged it") {
-  RouterFixture t;
-  t.be_modern();
-  t.upstream.answer(
-      t.upstream.id_of("server/discover"),
-      R"({"supportedVersions":["2026-07-28"],"capabilities":{"extensions":{"com.example/x":{}}}})");
-  const auto acknowledges = [&](std::string_view filter) {
-    const UpstreamId id = t.upstream.id_of("subscriptions/listen");
-    t.upstream.say(
-        fmt::format(
-            R"({{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{{"_meta":{{"io.modelcontextprotocol/subscriptionId":{}}},"notifications":{}}}}})",
-            value_of(id), filter),
-        id);
+TEST_CASE("a modern server's listen is acknowledged as the server has acknowledged it") {
+  constexpr std::string_view extension = R"({"extensions":{"com.example/x":{}}})";
+  constexpr std::string_view lists = R"({"tools":{"listChanged":true}})";
+  constexpr std::string_view members = R"({"a":["x"],"b":[1]})";
+  struct Row {
+    std::string_view capabilities, asked, acknowledged;
+    bool refuses = false;
   };
-  FakeClient& client = t.connect();
-  t.send(
-      client,
-      fmt::format(
-          R"({{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{{{},"notifications":{{"a":["x"],"b":[1]}}}}}})",
-          meta));
-  t.advance(1s);
-  CHECK(client.lines.empty());
-  SUBCASE("once it says so") {
-    acknowledges(R"({"a":["x"]})");
-    CHECK(has(client.take_line(), R"("notifications":{"a":["x"]})"));
-  }
-  SUBCASE("and by none if it says nothing for 5 s") {
-    t.advance(5s);
-    CHECK(has(client.take_line(), R"("notifications":{})"));
-  }
-}
-
-TEST_CASE("a listen for lists alone is acknowledged when the server has said what it tells of") {
-  RouterFixture t;
-  t.be_modern();
-  t.upstream.answer(
-      t.upstream.id_of("server/discover"),
-      R"({"supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}}})");
-  FakeClient& client = t.connect();
-  t.send(
-      client,
-      fmt::format(
-          R"({{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{{{},"notifications":{{"toolsListChanged":true}}}}}})",
-          meta));
-  t.advance(1s);
-  CHECK(client.lines.empty());
-  const UpstreamId listen = t.upstream.id_of("subscriptions/listen");
-  SUBCASE("it does") {
-    t.upstream.say(
-        fmt::format(
-            R"({{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{{"_meta":{{"io.modelcontextprotocol/subscriptionId":{}}},"notifications":{{"toolsListChanged":true}}}}}})",
-            value_of(listen)),
-        listen);
-    CHECK(has(client.take_line(), R"("notifications":{"toolsListChanged":true})"));
-  }
-  SUBCASE("it refuses") {
-    t.upstream.say(
-        fmt::format(R"({{"jsonrpc":"2.0","id":{},"error":{{"code":-32601,"message":"no"}}}})",
-                    value_of(listen)),
-        listen);
-    CHECK(has(client.take_line(), R"("notifications":{})"));
+  for (const Row& row : {Row{extension, members, R"({"a":["x"]})"}, Row{extension, members, ""},
+                         Row{lists, tools, tools}, Row{lists, tools, "", true}}) {
+    CAPTURE(row.asked);
+    CAPTURE(row.acknowledged);
+    RouterFixture t;
+    t.open_modern(row.capabilities);
+    FakeClient& client = t.connect();
+    listen(t, client, "1", row.asked);
+    t.advance(1s);
+    CHECK(client.lines.empty());
+    if (!row.acknowledged.empty()) {
+      acknowledge_listen(t, row.acknowledged);
+    } else if (row.refuses) {
+      t.upstream.answer_error(t.upstream.id_of("subscriptions/listen"),
+                              R"({"code":-32601,"message":"no"})");
+    } else {
+      t.advance(5s);
+    }
+    CHECK(contains(
+        client.take_line(),
+        fmt::format(R"("notifications":{})", row.acknowledged.empty() ? "{}" : row.acknowledged)));
   }
 }
 
 TEST_CASE("a subscription that is left before the server tells of it is answered all the same") {
   RouterFixture t;
-  t.be_modern();
-  t.upstream.answer(
-      t.upstream.id_of("server/discover"),
-      R"({"supportedVersions":["2026-07-28"],"capabilities":{"resources":{"subscribe":true}}})");
+  t.open_modern(R"({"resources":{"subscribe":true}})");
   FakeClient& client = t.connect();
-  const auto asks = [&](int id, std::string_view method) {
-    t.send(client,
-           fmt::format(R"({{"jsonrpc":"2.0","id":{},"method":"{}","params":{{"uri":"a"}}}})", id,
-                       method));
-  };
-  asks(1, "resources/subscribe");
+  about_resource(t, client, "1", "subscribe", "a");
   CHECK(client.lines.empty());
-  asks(2, "resources/unsubscribe");
+  about_resource(t, client, "2", "unsubscribe", "a");
   CHECK(client.answered == Lines{"1", "2"});
 }
 
 TEST_CASE("who does not read is told no more than what it can hold, and the rest later") {
-  Open t;
-  FakeClient& client = t.connect();
-  t.listen(client, "1", R"({"toolsListChanged":true})");
-  client.take_lines();
-  client.is_congested = true;
-  t.in_turn([&] { t.router.client_congestion(client.identity().id, true); });
-  for (int i = 0; i < 10; ++i) t.happens(changed);
-  CHECK(client.lines.empty());
-  client.is_congested = false;
-  t.in_turn([&] { t.router.client_congestion(client.identity().id, false); });
-  CHECK(client.lines.size() == 10);
+  OneListen t;
+  t.congest(t.client);
+  for (int i = 0; i < 10; ++i) t.upstream.notify(changed);
+  CHECK(t.client.lines.empty());
+  t.congest(t.client, false);
+  CHECK(t.client.lines.size() == 10);
 }
 
 TEST_CASE("at the daemon's end each listen is answered") {
-  Open t;
-  FakeClient& client = t.connect();
-  t.listen(client, "1", R"({"toolsListChanged":true})");
-  client.take_lines();
+  OneListen t;
   t.in_turn([&] { t.router.begin_shutdown(); });
-  CHECK(client.answered == Lines{"1"});
-  CHECK(has(client.take_line(), R"("resultType":"complete")"));
+  CHECK(t.client.answered == Lines{"1"});
+  CHECK(contains(t.client.take_line(), R"("resultType":"complete")"));
 }
 
 TEST_CASE("a filter that is none is refused") {
-  Open t;
-  FakeClient& client = t.connect();
+  OneClient t;
   for (const std::string_view filter : {"7", "[]", R"({"resourceSubscriptions":"a"})"}) {
     CAPTURE(filter);
-    t.listen(client, "1", filter);
-    CHECK(has(client.take_line(), "-32602"));
+    listen(t, t.client, "1", filter);
+    CHECK(contains(t.client.take_line(), "-32602"));
   }
   CHECK(t.router.listens() == 0);
 }
 
 TEST_CASE("listens are bounded") {
-  Open t;
-  FakeClient& client = t.connect();
-  for (int i = 0; i < 65; ++i) t.listen(client, std::to_string(i), "{}");
+  OneClient t;
+  for (int i = 0; i < 65; ++i) listen(t, t.client, std::to_string(i), "{}");
   CHECK(t.router.listens() == 64);
-  CHECK(has(client.lines.back(), "overloaded"));
-  t.leave(client);
+  CHECK(contains(t.client.lines.back(), "overloaded"));
+  t.leave(t.client);
   CHECK(t.router.listens() == 0);
 }
 
 TEST_CASE("a modern client is answered what its revision asks for") {
-  Open t;
-  FakeClient& client = t.connect();
-  t.modern(client, "server/discover");
-  CHECK(has(client.take_line(), R"("supportedVersions":["2026-07-28"])"));
+  OneClient t;
+  t.modern(t.client, "9", "server/discover");
+  CHECK(contains(t.client.take_line(), R"("supportedVersions":["2026-07-28"])"));
   for (const std::string_view removed : {"ping", "initialize", "logging/setLevel"}) {
     CAPTURE(removed);
-    t.modern(client, removed);
-    CHECK(has(client.take_line(), "-32601"));
+    t.modern(t.client, "9", removed);
+    CHECK(contains(t.client.take_line(), "-32601"));
   }
-  t.send(
-      client,
-      R"({"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2099-01-01","io.modelcontextprotocol/clientCapabilities":{}}}})");
-  CHECK(has(client.take_line(), R"("code":-32022)"));
-  t.send(
-      client,
-      R"({"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}})");
-  CHECK(has(client.take_line(), "-32602"));
-  t.modern(client, "tools/list");
-  CHECK_FALSE(has(t.upstream.last("tools/list").body, "_meta"));
+  t.request(
+      t.client, "1", "tools/list",
+      R"({"_meta":{"io.modelcontextprotocol/protocolVersion":"2099-01-01","io.modelcontextprotocol/clientCapabilities":{}}})");
+  CHECK(contains(t.client.take_line(), R"("code":-32022)"));
+  t.request(t.client, "1", "tools/list",
+            R"({"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}})");
+  CHECK(contains(t.client.take_line(), "-32602"));
+  t.modern(t.client, "9", "tools/list");
+  CHECK_FALSE(contains(t.upstream.last("tools/list").body, "_meta"));
   t.upstream.answer(t.upstream.id_of("tools/list"), R"({"tools":[]})");
-  const std::string answer = client.take_line();
+  const std::string answer = t.client.take_line();
   for (const std::string_view member : {R"("resultType":"complete")", R"("ttlMs":0)", "cacheScope"})
-    CHECK(has(answer, member));
+    CHECK(contains(answer, member));
 }
 
 TEST_CASE("the log level of a modern request is its own") {
-  Open t;
-  FakeClient& client = t.connect();
-  t.send(
-      client,
-      R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/logLevel":"error"}}})");
-  const UpstreamId call = t.upstream.id_of("tools/call");
-  for (const std::string_view level : {"debug", "error", "emergency"}) {
-    t.upstream.say(
-        fmt::format(
-            R"({{"jsonrpc":"2.0","method":"notifications/message","params":{{"level":"{}","data":1}}}})",
-            level),
-        call);
-  }
-  CHECK(client.take_lines().size() == 2);
+  OneClient t;
+  t.modern(t.client, "1", "tools/call", R"("name":"x",)", "{}",
+           R"("io.modelcontextprotocol/logLevel":"error",)");
+  for (const std::string_view level : {"debug", "error", "emergency"})
+    t.log_message(level, t.id_of_call("x"));
+  CHECK(t.client.take_lines().size() == 2);
 }
 
 TEST_CASE("what a client was fed before it showed to be a modern one is given back") {
-  Open t;
-  FakeClient& client = t.connect();
-  CHECK(client.feed == RingFeed::takes);
-  t.modern(client, "tools/list");
-  CHECK(client.feed == RingFeed::none);
-  CHECK(client.gave_back == 1);
-  t.initialize(client, "2");
-  CHECK(client.feed == RingFeed::takes);
+  OneClient t;
+  CHECK(t.client.feed == RingFeed::takes);
+  t.modern(t.client, "1", "tools/list");
+  CHECK(t.client.feed == RingFeed::none);
+  CHECK(t.client.gave_back == 1);
+  t.initialize(t.client, "2");
+  CHECK(t.client.feed == RingFeed::takes);
 }
 
 TEST_CASE("what has no revision of its own makes a modern client no other") {
@@ -350,14 +260,13 @@ TEST_CASE("what has no revision of its own makes a modern client no other") {
        {R"({"jsonrpc":"2.0","id":7,"result":{}})",
         R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})",
         R"({"jsonrpc":"2.0","method":"bridge/answers","params":{"methods":[]}})"}) {
-    Open t;
-    FakeClient& client = t.connect();
-    t.modern(client, "server/discover");
-    client.feed = RingFeed::none;
-    t.send(client, bare);
-    CHECK(client.feed == RingFeed::none);
-    t.send(client, R"({"jsonrpc":"2.0","id":8,"method":"tools/list"})");
-    CHECK(client.feed == RingFeed::takes);  // a request changes that
+    OneClient t;
+    t.modern(t.client, "9", "server/discover");
+    t.client.feed = RingFeed::none;
+    t.send(t.client, bare);
+    CHECK(t.client.feed == RingFeed::none);
+    t.request(t.client, "8", "tools/list");
+    CHECK(t.client.feed == RingFeed::takes);  // a request changes that
   }
 }
 
@@ -373,39 +282,32 @@ TEST_CASE("what is nested as deeply as can be stays harmless where it is transla
     FakeClient& client = t.connect();
     t.initialize(client, "1", nested(1000));
     t.refuse_initialize();
-    t.upstream.answer(t.upstream.id_of("server/discover"),
-                      R"({"supportedVersions":["2026-07-28"],"capabilities":{}})");
+    t.answer_probe("{}");
     client.take_lines();
     for (const int levels : {1000, 1020, 1021, 1022}) {
       t.initialize(client, "2", nested(levels));
-      t.send(
-          client,
-          fmt::format(
-              R"({{"jsonrpc":"2.0","id":4,"method":"logging/setLevel","params":{{"level":{}}}}})",
-              nested(levels)));
+      t.request(client, "4", "logging/setLevel", fmt::format(R"({{"level":{}}})", nested(levels)));
       const std::size_t before = t.upstream.count("tools/call");
       t.call(client, "3");
       CHECK(t.upstream.count("tools/call") == before + 1);
     }
   }
   SUBCASE("an error of a legacy upstream for a modern client") {
-    Open t;
-    FakeClient& client = t.connect();
+    OneClient t;
     for (const int levels : {1010, 1017, 1018, 1019}) {
-      t.modern(client, "tools/list");
+      t.modern(t.client, "9", "tools/list");
       t.upstream.answer_error(
           t.upstream.id_of("tools/list"),
           fmt::format(R"({{"code":-32042,"message":"m","data":{{"elicitations":[{}]}}}})",
                       nested(levels)));
-      CHECK(client.take_lines().size() == 1);
+      CHECK(t.client.take_lines().size() == 1);
     }
   }
   SUBCASE("a notification in an answer of the bridge's own") {
-    Open t;
-    FakeClient& client = t.connect();
+    OneClient t;
     t.control.result = nested(1024);
-    t.modern(client, "bridge/notifications");
-    CHECK(client.take_lines().size() == 1);
+    t.modern(t.client, "9", "bridge/notifications");
+    CHECK(t.client.take_lines().size() == 1);
   }
 }
 
@@ -418,61 +320,38 @@ struct BesideALegacySession : RouterFixture {
     in_turn([this] { session.require(Era::legacy); });
     let_it_open();
     in_turn([this] { session.require(Era::modern); });
-    upstream.answer(
-        upstream.id_of("server/discover"),
-        R"({"supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}}})");
-    listen(modern, "1");
+    answer_probe(R"({"tools":{"listChanged":true}})");
+    listen(*this, modern_client, "1");
     advance(1s);
-    acknowledge();
-    CHECK(has(modern.take_line(), "acknowledged"));
+    acknowledge_listen(*this, tools);
+    CHECK(contains(modern_client.take_line(), "acknowledged"));
   }
-  void listen(const FakeClient& client, std::string_view id) {
-    send(
-        client,
-        fmt::format(
-            R"({{"jsonrpc":"2.0","id":{},"method":"subscriptions/listen","params":{{{},"notifications":{{"toolsListChanged":true}}}}}})",
-            id, meta));
-  }
-  UpstreamId own_listen() const { return upstream.id_of("subscriptions/listen"); }
-  void on_listen(std::string_view method, std::string_view params = "") {
-    upstream.say(
-        fmt::format(
-            R"({{"jsonrpc":"2.0","method":"{}","params":{{"_meta":{{"io.modelcontextprotocol/subscriptionId":{}}}{}}}}})",
-            method, value_of(own_listen()), params),
-        own_listen());
-  }
-  void acknowledge() {
-    on_listen("notifications/subscriptions/acknowledged",
-              R"(,"notifications":{"toolsListChanged":true})");
-  }
-  FakeClient& modern = connect();
+  FakeClient& modern_client = connect();
 };
 
 }  // namespace
 
 TEST_CASE("beside a legacy session a listen is told what the modern side tells, not the ring") {
   BesideALegacySession t;
-  CHECK(has(t.upstream.last("subscriptions/listen").body, R"({"toolsListChanged":true})"));
-  t.on_listen(changed);
-  CHECK(has(t.modern.take_line(), changed));
+  CHECK(contains(t.upstream.last("subscriptions/listen").body, tools));
+  tell_listen(t, changed);
+  CHECK(contains(t.modern_client.take_line(), changed));
   CHECK(t.feed.ring().newest() == Sequence{});
-  t.upstream.say(fmt::format(R"({{"jsonrpc":"2.0","method":"{}"}})", changed));
+  t.upstream.notify(changed);
   CHECK(t.feed.ring().newest() == Sequence{1});
-  CHECK(t.modern.lines.empty());
+  CHECK(t.modern_client.lines.empty());
 }
 
 TEST_CASE("a client that did not read what the modern side told is told that it may have changed") {
   BesideALegacySession t;
-  t.modern.is_congested = true;
-  t.on_listen(changed);
-  t.on_listen(changed);
-  CHECK(t.modern.lines.empty());
-  t.modern.is_congested = false;
-  t.in_turn([&] { t.router.client_congestion(t.modern.identity().id, false); });
-  CHECK(has(t.modern.take_line(), changed));
-  CHECK(t.modern.lines.empty());
-  t.in_turn([&] { t.router.client_congestion(t.modern.identity().id, false); });
-  CHECK(t.modern.lines.empty());  // once
+  t.modern_client.is_congested = true;
+  tell_listen(t, changed);
+  tell_listen(t, changed);
+  CHECK(t.modern_client.lines.empty());
+  t.congest(t.modern_client, false);
+  CHECK(contains(t.modern_client.take_line(), changed));
+  t.congest(t.modern_client, false);
+  CHECK(t.modern_client.lines.empty());  // once
 }
 
 TEST_CASE(

@@ -10,6 +10,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
+constexpr uid_t agent = 4242;
+
 struct Ruled : RouterFixture {
   explicit Ruled(const std::string& rules) {
     open();
@@ -18,46 +20,28 @@ struct Ruled : RouterFixture {
   void take(const std::string& rules, bool tells = true) {
     in_turn([&] { router.take_policy(policy_of(rules), tells); });
   }
-  void ask(const FakeClient& client, std::string_view id, std::string_view method,
-           std::string_view params = "{}") {
-    send(client, fmt::format(R"({{"jsonrpc":"2.0","id":{},"method":"{}","params":{}}})", id, method,
-                             params));
-  }
-  std::string listed(FakeClient& client, std::string_view method, std::string_view result) {
+  FakeClient& connect_agent() { return connect("unix", agent); }
+  std::string listed(std::string_view method, std::string_view result) {
     client.take_lines();
-    ask(client, "7", method);
+    request(client, "7", method);
     upstream.answer(upstream.id_of(method), std::string(result));
     return client.take_line();
   }
+  FakeClient& client = connect_agent();
 };
-
-constexpr uid_t agent = 4242;
-
-FakeClient& connect_agent(RouterFixture& t) { return t.connect("unix", agent); }
 
 }  // namespace
 
-TEST_CASE("without a policy no client has a rule") {
-  RouterFixture t;
-  t.open();
-  FakeClient& client = t.connect();
-  CHECK(t.router.clients().find(client.identity().id)->rule == nullptr);
-  CHECK(client.filter == nullptr);
-  t.call(client, "1", "rm");
-  CHECK(t.calls() == Lines{"rm"});
-}
-
 TEST_CASE("a call that the rule does not allow is answered, and does not reach the server") {
   Ruled t(R"({"uid":4242,"tools":["read_*"]})");
-  FakeClient& client = connect_agent(t);
-  t.call(client, "1", "rm");
-  const std::string answer = client.take_line();
+  t.call(t.client, "1", "rm");
+  const std::string answer = t.client.take_line();
   CHECK(contains(answer, R"("code":-32000)"));
   CHECK(contains(answer, R"("kind":"denied","delivered":"no")"));
   CHECK(contains(answer, "tool 'rm' is not allowed for this user"));
   CHECK_FALSE(contains(answer, "policy.json"));
   CHECK(t.calls().empty());
-  t.call(client, "2", "read_file");
+  t.call(t.client, "2", "read_file");
   CHECK(t.calls() == Lines{"read_file"});
   CHECK(t.router.permissions().counts().tool == 1);
   CHECK_FALSE(t.router.statistics().last_error);
@@ -65,10 +49,9 @@ TEST_CASE("a call that the rule does not allow is answered, and does not reach t
 
 TEST_CASE("a method without an id is judged as with one") {
   Ruled t(R"({"uid":4242,"methods":[]})");
-  FakeClient& client = connect_agent(t);
-  t.send(client, R"({"jsonrpc":"2.0","method":"admin/reset"})");
+  t.notify(t.client, "admin/reset");
   CHECK(t.upstream.count("admin/reset") == 0);
-  t.notify(client, roots_changed);
+  t.notify(t.client, roots_changed);
   CHECK(t.upstream.count(roots_changed) == 1);
 }
 
@@ -81,69 +64,67 @@ TEST_CASE("the daemon's own user is told the file and the line") {
 
 TEST_CASE("a peer without a rule may ping, open its session and ask for the status") {
   Ruled t(R"({"uid":1})");
-  FakeClient& client = connect_agent(t);
-  t.initialize(client, "1", R"({"sampling":{}})");
-  CHECK(contains(client.take_line(), R"("result")"));
-  t.ask(client, "2", "bridge/status");
-  CHECK(contains(client.take_line(), R"("result")"));
+  t.initialize(t.client, "1", R"({"sampling":{}})");
+  CHECK(contains(t.client.take_line(), R"("result")"));
+  t.request(t.client, "2", "bridge/status");
+  CHECK(contains(t.client.take_line(), R"("result")"));
   for (const char* method : {"bridge/tool", "bridge/notifications", "bridge/metrics", "bridge/jobs",
                              "tools/list", "resources/list", "logging/setLevel"}) {
     INFO(method);
-    t.ask(client, "3", method);
-    CHECK(contains(client.take_line(), R"("kind":"denied")"));
+    t.request(t.client, "3", method);
+    CHECK(contains(t.client.take_line(), R"("kind":"denied")"));
   }
-  CHECK_FALSE(
-      t.router.clients().find(client.identity().id)->declared.covers("sampling/createMessage", {}));
+  CHECK_FALSE(t.router.clients()
+                  .find(t.client.identity().id)
+                  ->declared.covers("sampling/createMessage", {}));
   CHECK(t.router.permissions().counts().no_rule == 7);
-  t.notify(client, roots_changed);
+  t.notify(t.client, roots_changed);
   CHECK(t.upstream.count(roots_changed) == 0);
 }
 
 TEST_CASE("what is hidden is missing from every list, on each page") {
   Ruled t(R"({"tools":["a*"],"prompts":["p"],"resources":["docs://*"]})");
-  FakeClient& client = connect_agent(t);
-  CHECK(
-      contains(t.listed(client, "tools/list",
-                        R"({"tools":[{"name":"a1"},{"name":"b"},{"name":"a2"}],"nextCursor":"x"})"),
-               R"("result":{"tools":[{"name":"a1"},{"name":"a2"}],"nextCursor":"x"})"));
-  CHECK(contains(t.listed(client, "tools/list", R"({"tools":[{"name":"b"},{"noname":1}]})"),
-                 R"("result":{"tools":[]})"));
-  CHECK(contains(t.listed(client, "prompts/list", R"({"prompts":[{"name":"q"},{"name":"p"}]})"),
-                 R"("result":{"prompts":[{"name":"p"}]})"));
-  CHECK(contains(t.listed(client, "resources/list",
-                          R"({"resources":[{"uri":"docs://a"},{"uri":"file:///b"}]})"),
-                 R"("result":{"resources":[{"uri":"docs://a"}]})"));
-  CHECK(contains(
-      t.listed(client, "resources/templates/list",
-               R"({"resourceTemplates":[{"uriTemplate":"docs://{x}"},{"uriTemplate":"x"}]})"),
-      R"("result":{"resourceTemplates":[{"uriTemplate":"docs://{x}"}]})"));
+  struct Row {
+    std::string_view method, listed, shown;
+  };
+  for (const Row& row :
+       {Row{"tools/list",
+            R"({"tools":[{"name":"a1"},{"name":"b"},{"name":"a2"}],"nextCursor":"x"})",
+            R"({"tools":[{"name":"a1"},{"name":"a2"}],"nextCursor":"x"})"},
+        Row{"tools/list", R"({"tools":[{"name":"b"},{"noname":1}]})", R"({"tools":[]})"},
+        Row{"prompts/list", R"({"prompts":[{"name":"q"},{"name":"p"}]})",
+            R"({"prompts":[{"name":"p"}]})"},
+        Row{"resources/list", R"({"resources":[{"uri":"docs://a"},{"uri":"file:///b"}]})",
+            R"({"resources":[{"uri":"docs://a"}]})"},
+        Row{"resources/templates/list",
+            R"({"resourceTemplates":[{"uriTemplate":"docs://{x}"},{"uriTemplate":"x"}]})",
+            R"({"resourceTemplates":[{"uriTemplate":"docs://{x}"}]})"}})
+    CHECK(contains(t.listed(row.method, row.listed), fmt::format(R"("result":{})", row.shown)));
 }
 
 TEST_CASE("the kept list is the server's, whoever asked for it") {
   Ruled t(R"({"uid":4242,"tools":["a"]},{"uid":1})");
-  FakeClient& client = connect_agent(t);
-  t.listed(client, "tools/list", R"({"tools":[{"name":"a"},{"name":"b"}]})");
+  t.listed("tools/list", R"({"tools":[{"name":"a"},{"name":"b"}]})");
   CHECK(t.router.tools().names() == std::vector<std::string_view>{"a", "b"});
 }
 
 TEST_CASE("read-only tools are those that the kept list says") {
   Ruled t(R"({"tools":"read-only"})");
-  FakeClient& client = connect_agent(t);
-  t.call(client, "1", "get");
-  CHECK(contains(client.take_line(), "readOnlyHint"));
+  t.call(t.client, "1", "get");
+  CHECK(contains(t.client.take_line(), "readOnlyHint"));
   CHECK(contains(
-      t.listed(client, "tools/list",
+      t.listed("tools/list",
                R"({"tools":[{"name":"get","annotations":{"readOnlyHint":true}},{"name":"put"}]})"),
       R"("tools":[{"name":"get","annotations":{"readOnlyHint":true}}]})"));
-  t.call(client, "2", "get");
-  t.call(client, "3", "put");
+  t.call(t.client, "2", "get");
+  t.call(t.client, "3", "put");
   CHECK(t.calls() == Lines{"get"});
 }
 
 TEST_CASE("a rate is of the user, over all its connections, and what is denied takes no token") {
   Ruled t(R"({"uid":4242,"tools":["t"],"rate":"2/10s"},{"uid":1})");
-  FakeClient& one = connect_agent(t);
-  FakeClient& other = connect_agent(t);
+  FakeClient& one = t.client;
+  FakeClient& other = t.connect_agent();
   t.call(one, "1", "rm");
   t.call(one, "2", "t");
   t.call(other, "3", "t");
@@ -163,8 +144,7 @@ TEST_CASE("a rate is of the user, over all its connections, and what is denied t
 
 TEST_CASE("the buckets are saved for an upgrade until they are full") {
   Ruled t(R"({"rate":"1/10s"})");
-  FakeClient& client = connect_agent(t);
-  t.call(client, "1");
+  t.call(t.client, "1");
   const auto saved = t.router.permissions().save_rates();
   REQUIRE(saved.size() == 1);
   CHECK(saved.begin()->first.uid == agent);
@@ -174,8 +154,8 @@ TEST_CASE("the buckets are saved for an upgrade until they are full") {
 
 TEST_CASE("inflight bounds a user's requests, and the next one goes when one of them has ended") {
   Ruled t(R"({"uid":4242,"inflight":2},{"uid":1})");
-  FakeClient& one = connect_agent(t);
-  FakeClient& other = connect_agent(t);
+  FakeClient& one = t.client;
+  FakeClient& other = t.connect_agent();
   t.call(one, "1", "a");
   t.call(one, "2", "b");
   t.call(one, "3", "c");
@@ -191,9 +171,9 @@ TEST_CASE("inflight bounds a user's requests, and the next one goes when one of 
 
 TEST_CASE("who has left while it waited for a slot of its user's holds nobody up") {
   Ruled t(R"({"inflight":1})");
-  FakeClient& one = connect_agent(t);
-  FakeClient& gone = connect_agent(t);
-  FakeClient& other = connect_agent(t);
+  FakeClient& one = t.client;
+  FakeClient& gone = t.connect_agent();
+  FakeClient& other = t.connect_agent();
   t.call(one, "1", "a");
   t.call(gone, "2", "b");
   t.call(other, "3", "c");
@@ -204,48 +184,45 @@ TEST_CASE("who has left while it waited for a slot of its user's holds nobody up
 
 TEST_CASE("another policy holds at once, also for what waits, and is told as changed lists") {
   Ruled t(R"({"inflight":1})");
-  FakeClient& client = connect_agent(t);
-  t.call(client, "1", "a");
-  t.call(client, "2", "rm");
+  t.call(t.client, "1", "a");
+  t.call(t.client, "2", "rm");
   const auto told = t.feed.ring().size();
   t.take(R"({"tools":["a"]})");
   CHECK(t.feed.ring().size() == told + 1);  // the server declares that its tools change
-  const std::string answer = client.take_line();
+  const std::string answer = t.client.take_line();
   CHECK(contains(answer, R"("id":2)"));
   CHECK(contains(answer, R"("kind":"denied")"));
-  t.call(client, "3", "rm");
-  CHECK(contains(client.take_line(), R"("kind":"denied")"));
+  t.call(t.client, "3", "rm");
+  CHECK(contains(t.client.take_line(), R"("kind":"denied")"));
   t.take(R"({})");
-  t.call(client, "4", "rm");
+  t.call(t.client, "4", "rm");
   CHECK(t.calls() == Lines{"a", "rm"});
 }
 
 TEST_CASE("a change of a hidden resource is not shown to the client") {
   Ruled t(R"({"resources":["docs://*"]})");
-  FakeClient& client = connect_agent(t);
-  REQUIRE(client.filter);
-  const auto shows = [&client](std::string_view message) {
+  REQUIRE(t.client.filter);
+  const auto shows = [&t](std::string_view method, std::string_view params) {
     RingEntry entry;
-    entry.line = std::string(message) + "\n";
-    return (*client.filter)(entry);
+    entry.line = fmt::format(R"({{"jsonrpc":"2.0","method":"{}","params":{}}})", method, params);
+    entry.line += '\n';
+    return (*t.client.filter)(entry);
   };
-  CHECK(shows(
-      R"({"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"docs://a"}})"));
-  CHECK_FALSE(shows(
-      R"({"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"file:///a"}})"));
-  CHECK_FALSE(shows(R"({"jsonrpc":"2.0","method":"notifications/resources/updated","params":{}})"));
-  CHECK(shows(R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})"));
+  const std::string_view updated = "notifications/resources/updated";
+  CHECK(shows(updated, R"({"uri":"docs://a"})"));
+  CHECK_FALSE(shows(updated, R"({"uri":"file:///a"})"));
+  CHECK_FALSE(shows(updated, "{}"));
+  CHECK(shows("notifications/tools/list_changed", "{}"));
   t.take(R"({"uid":1})");
-  CHECK_FALSE(shows(R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})"));
+  CHECK_FALSE(shows("notifications/tools/list_changed", "{}"));
   t.take("{}");
-  CHECK(client.filter == nullptr);
+  CHECK(t.client.filter == nullptr);
 }
 
 TEST_CASE("what is submitted is judged as the request that it is") {
   Ruled t(R"({"tools":["a"]})");
-  FakeClient& client = connect_agent(t);
-  t.ask(client, "1", "bridge/submit", R"({"method":"tools/call","params":{"name":"rm"}})");
-  CHECK(contains(client.take_line(), R"("kind":"denied")"));
-  t.ask(client, "2", "bridge/submit", R"({"method":"tools/call","params":{"name":"a"}})");
-  CHECK(contains(client.take_line(), R"("result")"));
+  t.request(t.client, "1", "bridge/submit", R"({"method":"tools/call","params":{"name":"rm"}})");
+  CHECK(contains(t.client.take_line(), R"("kind":"denied")"));
+  t.request(t.client, "2", "bridge/submit", R"({"method":"tools/call","params":{"name":"a"}})");
+  CHECK(contains(t.client.take_line(), R"("result")"));
 }

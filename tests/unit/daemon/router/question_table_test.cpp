@@ -95,20 +95,41 @@ TEST_CASE("they may be removed while they are looked through") {
   CHECK(requests.parked() == 2);
 }
 
-TEST_CASE("a client has left a question open from the time on that it was asked") {
-  using namespace std::chrono_literals;
-  const SteadyTime start{};
-  QuestionTable requests;
-  Question early = request(1, 1, false);
-  early.asked_since = start + 10s;
-  Question parked = request(2, 1);
-  parked.asked_since = start;
-  requests.add(early);
-  requests.add(parked);
-  CHECK_FALSE(requests.has_left_open(ClientId{1}, start + 9s));
-  CHECK(requests.has_left_open(ClientId{1}, start + 10s));
-  CHECK(requests.has_left_open(ClientId{1}, start + 11s));
-  CHECK_FALSE(requests.has_left_open(ClientId{2}, start + 11s));
-  requests.remove(*requests.find(1));
-  CHECK_FALSE(requests.has_left_open(ClientId{1}, start + 11s));
+namespace {
+
+constexpr bool own = true, busy = true, silent = true, no = false;
+
+}  // namespace
+
+TEST_CASE("of those that can be asked, one is") {
+  const Candidate idle{ClientId{1}, no, no, no}, second{ClientId{2}, no, busy, no},
+      third{ClientId{3}, no, busy, no}, own_one{ClientId{4}, own, no, no},
+      quiet{ClientId{5}, own, busy, silent}, quiet_too{ClientId{6}, no, busy, silent},
+      job{ClientId{7}, no, busy, no, JobNumber{7}},
+      own_job{ClientId{8}, own, busy, no, JobNumber{8}};
+  struct Row {
+    std::string what;
+    std::vector<Candidate> candidates;
+    std::optional<ClientId> asked;
+  };
+  for (const Row& row : std::vector<Row>{
+           {"there is none", {}, std::nullopt},
+           {"the one connected longest", {idle, {ClientId{9}, no, no, no}}, ClientId{1}},
+           {"the only one with requests in flight", {idle, second}, ClientId{2}},
+           {"and not one of several", {idle, second, third}, ClientId{1}},
+           {"all have some", {second, third}, ClientId{2}},
+           {"whose request it is about", {idle, second, own_one}, ClientId{4}},
+           {"one that left a question open only alone", {quiet, idle}, ClientId{1}},
+           {"also beside another such", {quiet, idle, quiet_too}, ClientId{1}},
+           {"it is the only one", {quiet}, ClientId{5}},
+           {"of two such whose request it is about", {quiet_too, quiet}, ClientId{5}},
+           {"a job while no client has requests", {job, idle}, ClientId{7}},
+           {"a client with requests before a job", {job, third}, ClientId{3}},
+           {"one of several such too", {job, second, third}, ClientId{2}},
+           {"a job whose request it is about", {own_job, third}, ClientId{8}},
+           {"a job before one that left a question open", {job, quiet_too}, ClientId{7}}}) {
+    CAPTURE(row.what);
+    const Candidate* const one = who_is_asked(row.candidates);
+    CHECK((one != nullptr ? std::optional(one->client) : std::nullopt) == row.asked);
+  }
 }

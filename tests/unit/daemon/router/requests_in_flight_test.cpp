@@ -5,25 +5,6 @@
 using namespace bridge;
 using namespace std::chrono_literals;
 
-namespace {
-
-RouterOptions with_orphans(Orphans orphans) {
-  RouterOptions options;
-  options.orphans = orphans;
-  return options;
-}
-
-std::string progress(UpstreamId token) {
-  return fmt::format(
-      R"({{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{},"progress":1}}}})",
-      value_of(token));
-}
-
-constexpr std::string_view logged =
-    R"({"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"late"}})";
-
-}  // namespace
-
 TEST_CASE("equal ids of two clients go upstream under increasing numbers and come back") {
   TwoClients t;
   t.call(t.client, "1", "a");
@@ -61,58 +42,34 @@ TEST_CASE("a progress token comes back byte for byte, to its owner alone") {
   for (const std::string token : {R"("t")", "0", R"("")", "1.5", R"("a\"b")", R"("\u0041")"}) {
     CAPTURE(token);
     t.upstream.sent.clear();
-    t.send(
-        t.client,
-        fmt::format(
-            R"({{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"_meta":{{"progressToken":{}}},"name":"a"}}}})",
-            token));
+    t.call_with_token(t.other, "1", token, "b");  // an equal one of another client
+    t.call_with_token(t.client, "1", token, "a");
     const UpstreamId id = t.id_of_call("a");
     CHECK(contains(t.upstream.last("tools/call").body,
                    fmt::format(R"("progressToken":{}}})", value_of(id))));
     // On either stream.
-    t.upstream.say(progress(id), id);
-    t.upstream.say(progress(id));
+    t.progress(id, id);
+    t.progress(id);
     for (const std::string& line : t.client.take_lines())
       CHECK(contains(line, fmt::format(R"("progressToken":{},)", token)));
     CHECK(t.client.about.size() == 2);
     t.client.about.clear();
     t.answer_call("a");
     // A stale token makes real clients hang up.
-    t.upstream.say(progress(id));
+    t.progress(id);
     CHECK(t.client.take_lines().size() == 1);
+    CHECK(t.other.lines.empty());
+    t.answer_call("b");
+    t.other.take_lines();
   }
-  CHECK(t.other.lines.empty());
   CHECK(t.feed.ring().size() == 0);
-}
-
-TEST_CASE("equal tokens of two clients do not meet, and one may be used again") {
-  TwoClients t;
-  const auto call = [&](FakeClient& client) {
-    t.send(
-        client,
-        R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"progressToken":"t"},"name":"a"}})");
-    return t.id_of_call("a");
-  };
-  const UpstreamId one = call(t.client);
-  const UpstreamId two = call(t.other);
-  CHECK(one != two);
-  t.upstream.say(progress(two), two);
-  CHECK(t.client.lines.empty());
-  CHECK(contains(t.other.take_line(), R"("progressToken":"t")"));
-  t.upstream.answer(two);
-  t.other.take_lines();
-  const UpstreamId again = call(t.other);
-  t.upstream.say(progress(two), two);
-  CHECK(t.other.lines.empty());
-  t.upstream.say(progress(again), again);
-  CHECK(contains(t.other.take_line(), R"("progressToken":"t")"));
 }
 
 TEST_CASE("progress of a request without a token, or with an unknown one, is dropped") {
   OneClient t;
   t.call(t.client, "1", "a");
-  t.upstream.say(progress(t.id_of_call("a")));
-  t.upstream.say(progress(UpstreamId{999}));
+  t.progress(t.id_of_call("a"));
+  t.progress(UpstreamId{999});
   CHECK(t.client.lines.empty());
   CHECK(t.router.statistics().dropped_notifications == 2);
 }
@@ -150,7 +107,7 @@ TEST_CASE("a cancellation of an id that the client does not have in flight is dr
 TEST_CASE("an initialize is never cancelled, and goes on without its sender") {
   for (const bool leaves : {false, true}) {
     CAPTURE(leaves);
-    RouterFixture t(with_orphans(Orphans::cancel));
+    RouterFixture t({.orphans = Orphans::cancel});
     FakeClient& client = t.connect();
     t.initialize(client, "0");
     t.cancel(client, "0");
@@ -164,14 +121,13 @@ TEST_CASE("an initialize is never cancelled, and goes on without its sender") {
 }
 
 TEST_CASE("the progress of an initialize is its sender's, and its token no part of what is kept") {
-  RouterFixture t;
-  FakeClient& client = t.connect();
-  t.send(
-      client,
-      R"({"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"_meta":{"progressToken":"mine","kept":1}}})");
+  OneUnopened t;
+  t.request(
+      t.client, "1", "initialize",
+      R"({"protocolVersion":"2025-11-25","capabilities":{},"_meta":{"progressToken":"mine","kept":1}})");
   const UpstreamId id = t.upstream.id_of("initialize");
-  t.upstream.say(progress(id), id);
-  CHECK(contains(client.take_line(), R"("progressToken":"mine")"));
+  t.progress(id, id);
+  CHECK(contains(t.client.take_line(), R"("progressToken":"mine")"));
   t.let_it_open();
   t.upstream.lose_session();
   CHECK(t.upstream.count("initialize") == 2);
@@ -184,7 +140,7 @@ TEST_CASE("when a client leaves, --orphans says what becomes of its requests") {
   for (const Orphans orphans : {Orphans::finish, Orphans::cancel}) {
     const bool finishes = orphans == Orphans::finish;
     CAPTURE(finishes);
-    TwoClients t(with_orphans(orphans));
+    TwoClients t({.orphans = orphans});
     t.call(t.other, "1", "a");
     t.call(t.other, "2", "b");
     t.leave(t.other);
@@ -196,14 +152,12 @@ TEST_CASE("when a client leaves, --orphans says what becomes of its requests") {
     CHECK(t.router.in_flight() == (finishes ? 2 : 0));
     // Late messages reach neither the remaining clients nor the next one.
     FakeClient& successor = t.connect();
-    t.upstream.say(progress(a), a);
-    t.upstream.say(std::string(logged), a);
+    t.progress(a, a);
+    t.log_message("info", a);
     t.answer_call("a");
     t.answer_call("b");
     CHECK(t.feed.ring().size() == (finishes ? 1 : 0));  // the session's
-    CHECK(t.other.lines.empty());
-    CHECK(t.client.lines.empty());
-    CHECK(successor.lines.empty());
+    for (const FakeClient* one : {&t.other, &t.client, &successor}) CHECK(one->lines.empty());
     CHECK(t.router.in_flight() == 0);
   }
 }
@@ -212,10 +166,10 @@ TEST_CASE("a notification on a request's stream is its client's, also after the 
   TwoClients t;
   t.call(t.client, "1", "a");
   const UpstreamId id = t.id_of_call("a");
-  t.upstream.say(std::string(logged), id);
+  t.log_message("info", id);
   CHECK(t.client.about == Lines{"1"});
   t.answer_call("a");
-  t.upstream.say(std::string(logged), id);
+  t.log_message("info", id);
   CHECK(t.client.about == Lines{"1"});
   CHECK(t.client.lines.size() == 3);
   CHECK(t.other.lines.empty());
@@ -226,35 +180,31 @@ TEST_CASE("what belongs to the session is everybody's, wherever it comes from") 
   OneClient t;
   t.call(t.client, "1", "a");
   for (const char* method : {"notifications/tools/list_changed", "notifications/resources/updated",
-                             "notifications/elicitation/complete", "notifications/tasks/status"}) {
-    t.upstream.say(fmt::format(R"({{"jsonrpc":"2.0","method":"{}"}})", method), t.id_of_call("a"));
-  }
-  t.upstream.say(std::string(logged));
+                             "notifications/elicitation/complete", "notifications/tasks/status"})
+    t.upstream.notify(method, "{}", t.id_of_call("a"));
+  t.log_message("info");
   CHECK(t.feed.ring().size() == 5);
   CHECK(t.client.lines.empty());
 }
 
 TEST_CASE("a stream that ends without the answer says what came instead") {
-  struct Case {
-    const char* came;
-    const char* kind;
+  struct Row {
+    std::string came, told;
   };
-  for (const Case& one :
-       {Case{"", R"("kind":"closed")"}, Case{"oops", "malformed answer"},
-        Case{R"({"jsonrpc":"2.0","method":"x/y"})", "ended without the answer"}}) {
-    CAPTURE(one.kind);
+  for (const Row& row : {Row{"", R"("kind":"closed")"}, Row{"oops", "malformed answer"},
+                         Row{R"({"jsonrpc":"2.0","method":"x/y"})", "ended without the answer"}}) {
+    CAPTURE(row.told);
     OneClient t;
     t.call(t.client, "1", "a");
     const UpstreamId id = t.id_of_call("a");
-    const std::string came = one.came;
-    if (!came.empty()) t.upstream.say(came, id);
+    if (!row.came.empty()) t.upstream.say(row.came, id);
     t.client.take_lines();
-    t.upstream.finish(id, !came.empty());
-    CHECK(contains(t.client.take_line(), one.kind));
+    t.upstream.finish(id, !row.came.empty());
+    CHECK(contains(t.client.take_line(), row.told));
   }
 }
 
-TEST_CASE("a request that was given too much time is cancelled upstream, one not sent is not") {
+TEST_CASE("a request that was given too much time is cancelled upstream") {
   OneClient t;
   t.call(t.client, "1", "a");
   t.upstream.break_off(t.id_of_call("a"),
@@ -266,19 +216,17 @@ TEST_CASE("a request that was given too much time is cancelled upstream, one not
 TEST_CASE("a client whose queue is full has its answer streams paused, later ones too") {
   OneClient t;
   t.call(t.client, "1", "a");
-  t.client.is_congested = true;
-  t.in_turn([&] { t.router.client_congestion(t.client.identity().id, true); });
+  t.congest(t.client);
   t.call(t.client, "2", "b");
   const UpstreamId a = t.id_of_call("a");
   const UpstreamId b = t.id_of_call("b");
   CHECK(t.upstream.paused[a]);
   CHECK(t.upstream.paused[b]);
-  t.client.is_congested = false;
-  t.in_turn([&] { t.router.client_congestion(t.client.identity().id, false); });
+  t.congest(t.client, false);
   CHECK_FALSE(t.upstream.paused[a]);
   CHECK_FALSE(t.upstream.paused[b]);
   // Nothing is paused for a client that does not read.
-  t.in_turn([&] { t.router.client_congestion(t.client.identity().id, true); });
+  t.congest(t.client);
   t.leave(t.client);
   CHECK_FALSE(t.upstream.paused[a]);
 }

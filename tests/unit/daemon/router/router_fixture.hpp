@@ -40,7 +40,7 @@ struct RouterFixture {
   }
 
   static constexpr std::string_view kept_result =
-      R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"s","version":"1"}})";
+      R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true},"resources":{"subscribe":true}},"serverInfo":{"name":"s","version":"1"}})";
 
   // Clients. Each event is a turn of its own.
   FakeClient& connect(std::string kind = "unix", uid_t uid = 1000) {
@@ -52,23 +52,37 @@ struct RouterFixture {
   void send(const FakeClient& client, std::string line) {
     in_turn([&] { router.client_line(client.identity().id, std::move(line)); });
   }
-  /// A call of a tool of this name, under this id (JSON).
+  /// A request under this id (JSON).
+  void request(const FakeClient& client, std::string_view id, std::string_view method,
+               std::string_view params = "{}") {
+    send(client, fmt::format(R"({{"jsonrpc":"2.0","id":{},"method":"{}","params":{}}})", id, method,
+                             params));
+  }
+  /// One of MCP 2026-07-28; `members` of its params and `more` of its _meta end with a comma.
+  void modern(const FakeClient& client, std::string_view id, std::string_view method,
+              std::string_view members = {}, std::string_view capabilities = "{}",
+              std::string_view more = {}) {
+    request(
+        client, id, method,
+        fmt::format(
+            R"({{{}"_meta":{{{}"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}})",
+            members, more, capabilities));
+  }
   void call(const FakeClient& client, std::string_view id, std::string_view name = "t") {
-    send(
-        client,
-        fmt::format(R"({{"jsonrpc":"2.0","id":{},"method":"tools/call","params":{{"name":"{}"}}}})",
-                    id, name));
+    request(client, id, "tools/call", fmt::format(R"({{"name":"{}"}})", name));
+  }
+  void call_with_token(const FakeClient& client, std::string_view id, std::string_view token,
+                       std::string_view name = "t") {
+    request(client, id, "tools/call",
+            fmt::format(R"({{"_meta":{{"progressToken":{}}},"name":"{}"}})", token, name));
   }
   void notify(const FakeClient& client, std::string_view method, std::string_view params = "{}") {
     send(client, fmt::format(R"({{"jsonrpc":"2.0","method":"{}","params":{}}})", method, params));
   }
   void initialize(const FakeClient& client, std::string_view id,
                   std::string_view capabilities = "{}") {
-    send(
-        client,
-        fmt::format(
-            R"({{"jsonrpc":"2.0","id":{},"method":"initialize","params":{{"protocolVersion":"2025-11-25","capabilities":{}}}}})",
-            id, capabilities));
+    request(client, id, "initialize",
+            fmt::format(R"({{"protocolVersion":"2025-11-25","capabilities":{}}})", capabilities));
   }
   void cancel(const FakeClient& client, std::string_view id) {
     notify(client, "notifications/cancelled", fmt::format(R"({{"requestId":{}}})", id));
@@ -90,10 +104,14 @@ struct RouterFixture {
   void respond(const FakeClient& client, std::uint64_t id, std::string_view result = "{}") {
     send(client, fmt::format(R"({{"jsonrpc":"2.0","id":{},"result":{}}})", id, result));
   }
-  void decline(const FakeClient& client, std::uint64_t id) {
-    send(
-        client,
-        fmt::format(R"({{"jsonrpc":"2.0","id":{},"error":{{"code":-32601,"message":"no"}}}})", id));
+  void decline(const FakeClient& client, std::uint64_t id, int code = -32601) {
+    send(client, fmt::format(R"({{"jsonrpc":"2.0","id":{},"error":{{"code":{},"message":"no"}}}})",
+                             id, code));
+  }
+  /// Its queue is full, or no longer.
+  void congest(FakeClient& client, bool congested = true) {
+    client.is_congested = congested;
+    in_turn([&] { router.client_congestion(client.identity().id, congested); });
   }
   void half_close(const FakeClient& client) {
     in_turn([&] { router.client_half_closed(client.identity().id); });
@@ -119,9 +137,9 @@ struct RouterFixture {
     upstream.sent.clear();
   }
   /// The same for a server that supports only MCP 2026-07-28.
-  void open_modern() {
+  void open_modern(std::string_view capabilities = R"({"tools":{}})") {
     be_modern();
-    answer_probe();
+    answer_probe(capabilities);
     upstream.sent.clear();
   }
   /// The upstream does not support `initialize`, so that its era is probed.
@@ -129,6 +147,9 @@ struct RouterFixture {
     upstream.modern_possible = true;
     in_turn([this] { session.require(Era::legacy); });
     refuse_initialize();
+  }
+  void refuse_connection(std::string_view method) {
+    upstream.fail(upstream.id_of(method), failure_of(ErrorKind::connect, Delivered::no, "refused"));
   }
   void refuse_initialize() {
     upstream.answer_error(upstream.id_of("initialize"),
@@ -140,10 +161,12 @@ struct RouterFixture {
     upstream.lose_session();
     upstream.answer_streams = true;
   }
-  void answer_probe() {
+  void answer_probe(std::string_view capabilities = R"({"tools":{}})") {
     upstream.answer(
         upstream.id_of("server/discover"),
-        R"({"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}})");
+        fmt::format(
+            R"({{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{}}})",
+            capabilities));
     REQUIRE(session.is_open());
   }
   /// The calls that were sent, by the names of their tools, in order.
@@ -165,6 +188,16 @@ struct RouterFixture {
   }
   void answer_call(std::string_view name, std::string_view result = "{}") {
     upstream.answer(id_of_call(name), result);
+  }
+  /// Progress of this call, on the server stream or on that of `origin`.
+  void progress(UpstreamId token, std::optional<UpstreamId> origin = {}) {
+    upstream.notify("notifications/progress",
+                    fmt::format(R"({{"progressToken":{},"progress":1}})", value_of(token)), origin);
+  }
+  void log_message(std::string_view level, std::optional<UpstreamId> origin = {},
+                   std::string_view data = "x") {
+    upstream.notify("notifications/message",
+                    fmt::format(R"({{"level":"{}","data":"{}"}})", level, data), origin);
   }
   /// The last notification of this method was delivered to the upstream.
   void hand_over(std::string_view method) { upstream.finish(upstream.id_of(method)); }
@@ -243,7 +276,13 @@ struct RouterFixture {
   }
 };
 
-/// The same, with its session open.
+/// Also with one client, and no session.
+struct OneUnopened : RouterFixture {
+  using RouterFixture::RouterFixture;
+  FakeClient& client = connect();
+};
+
+/// A router with its session open.
 struct OpenRouter : RouterFixture {
   explicit OpenRouter(const RouterOptions& options = {}) : RouterFixture(options) { open(); }
 };
@@ -266,11 +305,19 @@ inline bool contains(const std::string& text, std::string_view part) {
   return text.find(part) != text.npos;
 }
 
+inline std::uint64_t id_in(std::string_view line) {
+  return to_unsigned(find_member(line, "id").value_or("0")).value_or(0);
+}
 /// The lines since the last call, without notices about the call that a question is about.
 inline Lines take_but_notices(FakeClient& client) {
   Lines lines = client.take_lines();
   std::erase_if(lines, [](const std::string& line) { return contains(line, "question_about"); });
   return lines;
+}
+/// The id of the question in the only line of those; 0 if there was none.
+inline std::uint64_t asked(FakeClient& client) {
+  const Lines lines = take_but_notices(client);
+  return lines.size() == 1 ? id_in(lines.front()) : 0;
 }
 
 }  // namespace bridge

@@ -7,24 +7,17 @@ using namespace std::chrono_literals;
 
 namespace {
 
-std::string control(std::string_view id, std::string_view method) {
-  return fmt::format(R"({{"jsonrpc":"2.0","id":{},"method":"{}"}})", id, method);
-}
-
 void subscribe(RouterFixture& t, const FakeClient& client, std::string_view uri,
                std::string_view verb = "subscribe") {
-  t.send(
-      client,
-      fmt::format(R"({{"jsonrpc":"2.0","id":1,"method":"resources/{}","params":{{"uri":"{}"}}}})",
-                  verb, uri));
+  t.request(client, "1", fmt::format("resources/{}", verb), fmt::format(R"({{"uri":"{}"}})", uri));
 }
 
 }  // namespace
 
 TEST_CASE("a control method that is answered later holds nothing up, and its client stays") {
   OneClient t;
-  t.send(t.client, control("1", "bridge/later"));
-  t.send(t.client, control("2", "bridge/status"));
+  t.request(t.client, "1", "bridge/later");
+  t.request(t.client, "2", "bridge/status");
   t.call(t.client, "3", "a");
   t.answer_call("a");
   t.half_close(t.client);
@@ -36,56 +29,51 @@ TEST_CASE("a control method that is answered later holds nothing up, and its cli
 }
 
 TEST_CASE("a control method that is answered when its client has left reaches nobody") {
-  RouterFixture t;
-  FakeClient& client = t.connect();
-  t.send(client, control("1", "bridge/later"));
-  t.leave(client);
+  OneUnopened t;
+  t.request(t.client, "1", "bridge/later");
+  t.leave(t.client);
   FakeClient& next = t.connect();
   t.in_turn(t.control.later.at(0));
-  CHECK(client.lines.empty());
+  CHECK(t.client.lines.empty());
   CHECK(next.lines.empty());
 }
 
 TEST_CASE("control methods of a client whose queue is full wait, and it is not read meanwhile") {
-  RouterFixture t;
-  FakeClient& client = t.connect();
-  client.is_congested = true;
-  t.send(client, control("1", "bridge/status"));
-  t.half_close(client);
-  CHECK(client.input_paused);
-  CHECK(client.lines.empty());
-  CHECK_FALSE(client.finished);
-  client.is_congested = false;
-  t.in_turn([&] { t.router.client_congestion(client.identity().id, false); });
-  CHECK(client.answered == Lines{"1"});
-  CHECK_FALSE(client.input_paused);
-  CHECK(client.finished);
+  OneUnopened t;
+  t.client.is_congested = true;
+  t.request(t.client, "1", "bridge/status");
+  t.half_close(t.client);
+  CHECK(t.client.input_paused);
+  CHECK(t.client.lines.empty());
+  CHECK_FALSE(t.client.finished);
+  t.congest(t.client, false);
+  CHECK(t.client.answered == Lines{"1"});
+  CHECK_FALSE(t.client.input_paused);
+  CHECK(t.client.finished);
 }
 
 TEST_CASE("whose input cannot be held is not answered when its queue is full") {
-  RouterFixture t;
-  FakeClient& client = t.connect();
-  client.is_congested = true;
-  client.can_pause_input = false;
-  t.send(client, control("1", "bridge/status"));
-  t.send(client, "oops");
-  CHECK(client.lines.empty());
+  OneUnopened t;
+  t.client.is_congested = true;
+  t.client.can_pause_input = false;
+  t.request(t.client, "1", "bridge/status");
+  t.send(t.client, "oops");
+  CHECK(t.client.lines.empty());
 }
 
 TEST_CASE("bridge/* overtakes what waits, but for bridge/notifications") {
-  RouterFixture t;
-  FakeClient& client = t.connect();
-  client.lines = {"earlier"};
-  t.send(client, control("1", "bridge/status"));
-  t.send(client, control("2", "bridge/notifications"));
-  CHECK(contains(client.lines.at(0), R"("id":1)"));
-  CHECK(client.lines.at(1) == "earlier");
-  CHECK(contains(client.lines.at(2), R"("id":2)"));
+  OneUnopened t;
+  t.client.lines = {"earlier"};
+  t.request(t.client, "1", "bridge/status");
+  t.request(t.client, "2", "bridge/notifications");
+  CHECK(contains(t.client.lines.at(0), R"("id":1)"));
+  CHECK(t.client.lines.at(1) == "earlier");
+  CHECK(contains(t.client.lines.at(2), R"("id":2)"));
 }
 
 TEST_CASE("what a client sends says how it stands to the ring") {
   OneClient t;
-  t.send(t.client, R"({"jsonrpc":"2.0","id":1,"method":"server/discover"})");
+  t.request(t.client, "1", "server/discover");
   CHECK(contains(t.client.take_line(), "supportedVersions"));
   CHECK(t.client.feed == RingFeed::reads);
   t.call(t.client, "2", "a");
@@ -149,7 +137,7 @@ TEST_CASE("when the grace is over, what is in flight is cancelled and answered")
 TEST_CASE("requests that wait to be sent again are answered at once at the end") {
   OneClient t;
   t.call(t.client, "1", "a");
-  t.upstream.fail(t.id_of_call("a"), failure_of(ErrorKind::connect, Delivered::no, "refused"));
+  t.refuse_connection("tools/call");
   CHECK(t.client.lines.empty());
   t.in_turn([&] { t.router.begin_shutdown(); });
   CHECK(contains(t.client.take_line(), R"("kind":"shutdown")"));
@@ -158,8 +146,7 @@ TEST_CASE("requests that wait to be sent again are answered at once at the end")
 TEST_CASE(
     "a new session gets the log level and the subscriptions; clients are told what may differ") {
   OneClient t;
-  t.send(t.client,
-         R"({"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"debug"}})");
+  t.request(t.client, "1", "logging/setLevel", R"({"level":"debug"})");
   t.upstream.answer(t.upstream.id_of("logging/setLevel"));
   subscribe(t, t.client, "demo://a");
   t.upstream.answer(t.upstream.id_of("resources/subscribe"));
@@ -208,9 +195,7 @@ TEST_CASE("an unsubscribe goes upstream when no other client wants the resource 
 }
 
 TEST_CASE("every request ends in exactly one class of the statistics") {
-  RouterOptions options;
-  options.client_inflight = 1;
-  OneClient t(options);
+  OneClient t({.client_inflight = 1});
   t.call(t.client, "1", "a");
   t.answer_call("a");
   t.call(t.client, "2", "b");

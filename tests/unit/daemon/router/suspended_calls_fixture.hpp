@@ -16,30 +16,31 @@ inline constexpr std::string_view everything = R"({"sampling":{},"elicitation":{
 struct LegacyUpstreamRouter : OpenRouter {
   explicit LegacyUpstreamRouter(const RouterOptions& options = {}) : OpenRouter(options) {}
 
-  void modern(const FakeClient& from, std::string_view id, std::string_view params,
-              std::string_view method = "tools/call", std::string_view capabilities = everything) {
-    send(
-        from,
-        fmt::format(
-            R"({{"jsonrpc":"2.0","id":{},"method":"{}","params":{{{},"_meta":{{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}}}})",
-            id, method, params, capabilities));
+  void modern_call(const FakeClient& from, std::string_view id, std::string_view name = "t",
+                   std::string_view capabilities = everything) {
+    modern(from, id, "tools/call", fmt::format(R"("name":"{}",)", name), capabilities);
   }
-  void modern_call(const FakeClient& from, std::string_view id, std::string_view name = "t") {
-    modern(from, id, fmt::format(R"("name":"{}")", name));
+  void retry_with(const FakeClient& from, std::string_view id, std::string_view state,
+                  std::string_view responses, std::string_view name = "t",
+                  std::string_view more = {}) {
+    modern(from, id, "tools/call",
+           fmt::format(R"("requestState":"{}","inputResponses":{},"name":"{}",)", state, responses,
+                       name),
+           everything, more);
   }
   void retry(const FakeClient& from, std::string_view id, std::string_view state,
              std::string_view result = R"({"role":"x"})", std::string_view name = "t") {
-    modern(from, id,
-           fmt::format(R"("requestState":"{}","inputResponses":{{"1":{}}},"name":"{}")", state,
-                       result, name));
+    retry_with(from, id, state, fmt::format(R"({{"1":{}}})", result), name);
+  }
+  static std::string state_in(std::string_view line) {
+    return find_string(find_member(line, "result").value_or("{}"), "requestState").value_or("");
   }
   /// The state in the only line that the client was sent: an `input_required` result.
   std::string state_of(FakeClient& to) {
     advance(SuspendedCalls::gathering_time);
     const std::string line = to.take_line();
-    const std::string result(find_member(line, "result").value_or("{}"));
-    CHECK(find_string(result, "resultType") == "input_required");
-    return find_string(result, "requestState").value_or("");
+    CHECK(contains(line, R"("resultType":"input_required")"));
+    return state_in(line);
   }
   bool has_nothing_left() const {
     return router.in_flight() == 0 &&
@@ -52,8 +53,13 @@ struct LegacyUpstreamRouter : OpenRouter {
   }
 };
 
-struct OneModern : LegacyUpstreamRouter {
-  explicit OneModern(const RouterOptions& options = {}) : LegacyUpstreamRouter(options) {
+struct ModernClient : LegacyUpstreamRouter {
+  using LegacyUpstreamRouter::LegacyUpstreamRouter;
+  FakeClient& client = connect();
+};
+
+struct OneModern : ModernClient {
+  explicit OneModern(const RouterOptions& options = {}) : ModernClient(options) {
     modern_call(client, R"("c")");
     call_id = id_of_call("t");
   }
@@ -61,7 +67,6 @@ struct OneModern : LegacyUpstreamRouter {
     ask(raw_id, call_id);
     return state_of(client);
   }
-  FakeClient& client = connect();
   UpstreamId call_id{};
 };
 

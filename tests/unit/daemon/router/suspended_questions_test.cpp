@@ -3,6 +3,12 @@
 using namespace bridge;
 using namespace std::chrono_literals;
 
+namespace {
+
+constexpr std::string_view elicitation = R"({"elicitation":{}})";
+
+}  // namespace
+
 TEST_CASE("what is asked at the same moment is asked in one result, each under a key of its own") {
   OneModern t;
   t.ask("77", t.call_id);
@@ -13,23 +19,15 @@ TEST_CASE("what is asked at the same moment is asked in one result, each under a
   const std::string line = t.client.take_line();
   CHECK(contains(line, R"("1":{"method":"sampling/createMessage")"));
   CHECK(contains(line, R"("2":{"method":"roots/list")"));
-  const std::string state =
-      find_string(find_member(line, "result").value_or("{}"), "requestState").value_or("");
+  const std::string state = t.state_in(line);
   SUBCASE("and answered by one retry") {
-    t.modern(
-        t.client, "1",
-        fmt::format(
-            R"("name":"t","requestState":"{}","inputResponses":{{"2":{{"roots":[]}},"1":{{"role":"x"}},"z":{{}}}})",
-            state));
+    t.retry_with(t.client, "1", state, R"({"2":{"roots":[]},"1":{"role":"x"},"z":{}})");
     CHECK(t.responses() == Lines{R"({"jsonrpc":"2.0","id":77,"result":{"role":"x"}})",
                                  R"({"jsonrpc":"2.0","id":78,"result":{"roots":[]}})"});
     CHECK(t.client.lines.empty());
   }
   SUBCASE("or one by one") {
-    t.modern(
-        t.client, "1",
-        fmt::format(R"("name":"t","requestState":"{}","inputResponses":{{"2":{{"roots":[]}}}})",
-                    state));
+    t.retry_with(t.client, "1", state, R"({"2":{"roots":[]}})");
     CHECK(t.responses() == answer_of("78", R"({"roots":[]})"));
     t.retry(t.client, "2", t.state_of(t.client));
     CHECK(t.responses() == answer_of("77"));
@@ -54,27 +52,23 @@ TEST_CASE("a call that ends before its questions were asked is answered") {
 }
 
 TEST_CASE("a call that fails for want of what its request did not declare says which capability") {
-  LegacyUpstreamRouter t;
-  FakeClient& client = t.connect();
-  t.modern(client, "1", R"("name":"t")", "tools/call", R"({"elicitation":{}})");
+  ModernClient t;
+  t.modern_call(t.client, "1", "t", elicitation);
   t.ask("7", t.id_of_call("t"));
   CHECK(t.is_refused());
   SUBCASE("in an error") {
-    t.upstream.say(
-        fmt::format(R"({{"jsonrpc":"2.0","id":{},"error":{{"code":-32603,"message":"x"}}}})",
-                    value_of(t.id_of_call("t"))),
-        t.id_of_call("t"));
-    CHECK(contains(client.take_line(), R"("data":{"requiredCapabilities":{"sampling":{}}})"));
+    t.upstream.answer_error(t.id_of_call("t"), R"({"code":-32603,"message":"x"})");
+    CHECK(contains(t.client.take_line(), R"("data":{"requiredCapabilities":{"sampling":{}}})"));
   }
   SUBCASE("or in a result that is one") {
     t.answer_call("t", R"({"content":[],"isError":true})");
-    const std::string line = client.take_line();
+    const std::string line = t.client.take_line();
     CHECK(contains(line, R"("id":1,"error":{"code":-32021)"));
     CHECK(contains(line, R"("data":{"requiredCapabilities":{"sampling":{}}})"));
   }
   SUBCASE("but not if the server can do without") {
     t.answer_call("t", R"({"content":[]})");
-    CHECK(contains(client.take_line(), R"("resultType":"complete")"));
+    CHECK(contains(t.client.take_line(), R"("resultType":"complete")"));
   }
   CHECK(t.has_nothing_left());
 }
@@ -83,7 +77,7 @@ TEST_CASE("so does one of a local server, which asks without a word of what it i
   LegacyUpstreamRouter t;
   FakeClient& client = t.connect("http");
   client.reachable = false;  // no client to receive a question of the session
-  t.modern(client, "1", R"("name":"t")", "tools/call", R"({"elicitation":{}})");
+  t.modern_call(client, "1", "t", elicitation);
   SUBCASE("if it is the only one in flight") {
     t.ask("7");
     CHECK(t.is_refused());
@@ -93,8 +87,8 @@ TEST_CASE("so does one of a local server, which asks without a word of what it i
   SUBCASE("and with others that it may be about, the first of them that fails") {
     FakeClient& candidates = t.connect();
     FakeClient& other = t.connect();
-    t.modern(candidates, "3", R"("name":"v")", "tools/call", R"({"elicitation":{}})");
-    t.modern(other, "2", R"("name":"u")", "tools/call", R"({"elicitation":{}})");
+    t.modern_call(candidates, "3", "v", elicitation);
+    t.modern_call(other, "2", "u", elicitation);
     t.ask("7");
     CHECK(t.is_refused());
     t.answer_call("v", R"({"messages":[]})");
@@ -147,15 +141,14 @@ TEST_CASE("one call may leave 64 questions unasked; after 16 rounds none is aske
 }
 
 TEST_CASE("only what the request itself declares is asked in a result, and only of three methods") {
-  LegacyUpstreamRouter t;
-  FakeClient& client = t.connect();
-  t.modern(client, "1", R"("name":"t")", "tools/call", R"({"elicitation":{}})");
+  ModernClient t;
+  t.modern_call(t.client, "1", "t", elicitation);
   t.ask("1", t.id_of_call("t"));
   CHECK(t.is_refused());
   t.ask("2", t.id_of_call("t"), "x/y");
   CHECK(t.is_refused());
-  CHECK(client.lines.empty());
-  t.modern(client, "2", R"("x":1)", "tools/list");
+  CHECK(t.client.lines.empty());
+  t.modern(t.client, "2", "tools/list", "", everything);
   t.ask("3", t.upstream.id_of("tools/list"));
   CHECK(t.is_refused());
   // Questions that it does not support may still go to the user's other clients.
@@ -165,29 +158,28 @@ TEST_CASE("only what the request itself declares is asked in a result, and only 
 }
 
 TEST_CASE("a question that says no request goes to the call that is in flight") {
-  LegacyUpstreamRouter t;
-  FakeClient& client = t.connect();
+  ModernClient t;
   SUBCASE("of the only client that has one") {
-    t.modern_call(client, "1");
+    t.modern_call(t.client, "1");
     t.ask("7");
-    const std::string state = t.state_of(client);
+    const std::string state = t.state_of(t.client);
     // And to the suspended call, if there is no other.
     t.ask("8");
-    t.retry(client, "2", state);
+    t.retry(t.client, "2", state);
     CHECK(t.responses() == answer_of("7"));
-    CHECK_FALSE(t.state_of(client).empty());
+    CHECK_FALSE(t.state_of(t.client).empty());
   }
   SUBCASE("and not to a suspended one while another may be meant that cannot be asked") {
     FakeClient& other = t.connect();
-    t.modern_call(client, "1");
+    t.modern_call(t.client, "1");
     t.ask("7");
-    const std::string state = t.state_of(client);
-    t.modern(other, "2", R"("name":"u")", "tools/call", "{}");
+    const std::string state = t.state_of(t.client);
+    t.modern_call(other, "2", "u", "{}");
     t.ask("8");
     CHECK(t.is_refused());
     t.answer_call("u", R"({"content":[],"isError":true})");
     CHECK(contains(other.take_line(), R"("code":-32021)"));
-    t.retry(client, "2", state);
+    t.retry(t.client, "2", state);
     CHECK(t.responses() == answer_of("7"));
   }
   SUBCASE("but not if only a legacy client has one") {
@@ -205,8 +197,7 @@ TEST_CASE("a question that says no request goes to the call that is in flight") 
 TEST_CASE("a question that the server takes back is not answered; the call goes on") {
   OneModern t;
   const std::string state = t.ask_about();
-  t.upstream.say(
-      R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":77}})");
+  t.upstream.notify("notifications/cancelled", R"({"requestId":77})");
   t.retry(t.client, "1", state);
   CHECK(t.responses().empty());
   CHECK(t.client.lines.empty());
@@ -218,24 +209,18 @@ TEST_CASE("a stream of events has a deadline until something has come on it") {
   RouterFixture t;
   t.open_modern();
   FakeClient& client = t.connect();
-  t.send(
-      client,
-      R"({"jsonrpc":"2.0","id":1,"method":"events/stream","params":{"name":"e","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}})");
+  t.modern(client, "1", "events/stream", R"("name":"e",)");
   const Outgoing& sent = t.upstream.last("events/stream");
   CHECK(sent.stays_open);
   CHECK_FALSE(sent.endless);
   t.upstream.lifted.clear();
-  t.upstream.say(R"({"jsonrpc":"2.0","method":"notifications/events/active","params":{}})",
-                 sent.id);
+  t.upstream.notify("notifications/events/active", "{}", sent.id);
   CHECK(t.upstream.lifted == std::vector<UpstreamId>{sent.id});
 }
 
 TEST_CASE("a modern request that opens the session says what it declares, beside elicitation") {
-  RouterFixture t;
-  FakeClient& client = t.connect();
-  t.send(
-      client,
-      R"({"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"roots":{}}}}})");
+  OneUnopened t;
+  t.modern(t.client, "1", "tools/list", "", R"({"roots":{}})");
   const std::string& sent = t.upstream.last("initialize").body;
   CHECK(contains(sent, R"("roots":{})"));
   CHECK(contains(sent, R"("elicitation":{)"));

@@ -10,25 +10,14 @@ using Methods = SessionFixture::Methods;
 
 namespace {
 
-struct Open : SessionFixture {
-  explicit Open(SessionOptions options = no_keepalive()) : SessionFixture(std::move(options)) {
-    open();
-    events.told.clear();
-  }
-  static SessionOptions no_keepalive() {
-    SessionOptions options;
-    options.keepalive = 0s;
-    return options;
-  }
+struct Open : OpenSession {
+  explicit Open(std::chrono::milliseconds connect_wait = 10s)
+      : OpenSession({.connect_wait = connect_wait, .keepalive = 0s}) {}
   /// A call while the server is away.
   UpstreamId go_away() {
     const UpstreamId call = send();
     upstream.fail(call, unreachable());
     return call;
-  }
-  std::chrono::milliseconds until_next_try() {
-    const std::size_t before = upstream.sent.size();
-    return time_until([&] { return upstream.sent.size() > before; }, 60s);
   }
 };
 
@@ -42,13 +31,12 @@ TEST_CASE(
   CHECK_FALSE(t.session.is_ready());
   CHECK(t.events.told == Methods{"failed", "away"});
   for (int tries = 0; tries < 12; ++tries) {
-    const auto delay = t.until_next_try();
-    CHECK(delay >= 375ms);
-    CHECK(delay <= 500ms);
+    const auto delay = t.until_next();
+    CHECK((delay >= 375ms && delay <= 500ms));
     REQUIRE(t.upstream.is_under_way(call));
     t.upstream.fail(call, t.unreachable());
   }
-  t.until_next_try();
+  t.until_next();
   t.upstream.answer(call);
   CHECK(t.session.is_open());
   CHECK(t.session.is_ready());
@@ -95,15 +83,13 @@ TEST_CASE("all that is held goes in the same moment in which the upstream is bac
 
 TEST_CASE(
     "what waits longer than --connect-wait is told what has failed, and that nothing was delivered") {
-  SessionOptions options = Open::no_keepalive();
-  options.connect_wait = 1s;
-  Open t(options);
+  Open t(1s);
   std::vector<UpstreamId> calls;
   for (int call = 0; call < 64; ++call) calls.push_back(t.send());
   for (const UpstreamId call : calls) t.upstream.fail(call, t.unreachable());
   // Each retry fails.
   for (int tries = 0; tries < 2; ++tries) {
-    t.until_next_try();
+    t.until_next();
     for (const UpstreamId call : calls)
       if (t.upstream.is_under_way(call)) t.upstream.fail(call, t.unreachable());
   }
@@ -132,42 +118,16 @@ TEST_CASE("while nobody waits it is not asked at all, unless it has to be there"
   eager.in_turn([&] { eager.session.abandon(first); });
   eager.advance(500ms);
   CHECK(eager.upstream.count("ping") == 1);
-  std::chrono::milliseconds expected = 500ms;
-  for (int tries = 0; tries < 8; ++tries) {
-    eager.upstream.fail(eager.upstream.id_of("ping"), eager.unreachable());
-    const auto delay = eager.until_next_try();
-    CHECK(delay >= expected * 3 / 4);
-    CHECK(delay <= expected);
-    expected = std::min<std::chrono::milliseconds>(expected * 2, 30s);
-  }
-}
-
-TEST_CASE("a new request makes the next try come within half a second, however many were in vain") {
-  Open t;
-  t.events.wanted = true;
-  const UpstreamId call = t.go_away();
-  t.in_turn([&] { t.session.abandon(call); });
-  t.until_next_try();
-  for (int tries = 0; tries < 7; ++tries) {
-    t.upstream.fail(t.upstream.id_of("ping"), t.unreachable());
-    t.until_next_try();
-  }
-  t.upstream.fail(t.upstream.id_of("ping"), t.unreachable());
-  t.advance(3s);
-  const std::size_t before = t.upstream.sent.size();
-  t.require();
-  t.advance(0ms);
-  CHECK(t.upstream.sent.size() == before + 1);
 }
 
 TEST_CASE("a session that was lost while the upstream was away is opened again at once") {
   Open t;
   const UpstreamId call = t.go_away();
   for (int tries = 0; tries < 4; ++tries) {
-    t.until_next_try();
+    t.until_next();
     t.upstream.fail(call, t.unreachable());
   }
-  t.until_next_try();
+  t.until_next();
   t.upstream.fail(call, t.status(404), SessionVerdict::lost);
   CHECK(t.session.state() == Session::State::reopening);
   CHECK(t.upstream.count("initialize") == 2);
@@ -230,19 +190,12 @@ TEST_CASE("who is turned away makes the upstream unready, until something is ans
   for (const int status : {401, 403}) {
     CAPTURE(status);
     Open t;
-    Failure failure = t.status(status);
-    failure.kind = ErrorKind::auth;
-    t.upstream.fail(t.send(), failure);
+    t.upstream.fail(t.send(), t.unauthorized(status));
     CHECK_FALSE(t.session.is_ready());
     CHECK(t.session.is_open());
     // A 403 may concern that request alone: a ping finds out.
     CHECK(t.upstream.count("ping") == (status == 403 ? 1 : 0));
-    if (status == 403) {
-      t.upstream.answer(t.upstream.id_of("ping"));
-    } else {
-      const UpstreamId call = t.send();
-      t.upstream.answer(call);
-    }
+    t.upstream.answer(status == 403 ? t.upstream.id_of("ping") : t.send());
     CHECK(t.session.is_ready());
   }
 }

@@ -41,18 +41,7 @@ struct Asking : SessionFixture {
   void fail_probe(Failure failure) {
     upstream.fail(upstream.id_of("server/discover"), std::move(failure));
   }
-  static Failure refusal(int http_status, std::string_view error = {}) {
-    Failure failure = status(http_status);
-    failure.error_object = std::string(error);
-    return failure;
-  }
 };
-
-SessionOptions told(EraOption era) {
-  SessionOptions options;
-  options.era = era;
-  return options;
-}
 
 }  // namespace
 
@@ -94,14 +83,16 @@ TEST_CASE("a client that asks for the session while its request is answered open
 
 TEST_CASE("a refusal that is not one of a modern server means a legacy one, which is remembered") {
   struct Row {
-    int status;
+    int status;  ///< 0: an answer
     std::string_view error;
   };
-  for (const Row& row : {Row{400, not_found}, Row{404, ""}, Row{405, ""}, Row{400, ""}}) {
+  for (const Row& row :
+       {Row{0, not_found}, Row{400, not_found}, Row{404, ""}, Row{405, ""}, Row{400, ""}}) {
     CAPTURE(row.status);
     Asking t;
     t.require(Era::modern);
-    t.fail_probe(Asking::refusal(row.status, row.error));
+    if (row.status == 0) t.upstream.answer_error(t.upstream.id_of("server/discover"), row.error);
+    if (row.status != 0) t.fail_probe(Asking::refusal(row.status, row.error));
     CHECK(t.upstream.methods() == Methods{"server/discover", "initialize"});
     t.let_it_open();
     CHECK(t.session.side_for(Era::modern) == Era::legacy);
@@ -150,13 +141,6 @@ TEST_CASE("a refusal of initialize that speaks of no era is the server's refusal
   }
 }
 
-TEST_CASE("an answer that is an error of a legacy server counts like a refusal") {
-  Asking t;
-  t.require(Era::modern);
-  t.upstream.answer_error(t.upstream.id_of("server/discover"), not_found);
-  CHECK(t.upstream.methods() == Methods{"server/discover", "initialize"});
-}
-
 TEST_CASE("what decides nothing is asked again with the next try") {
   for (const Era era : {Era::legacy, Era::modern}) {
     for (const int status : {429, 503}) {
@@ -165,7 +149,7 @@ TEST_CASE("what decides nothing is asked again with the next try") {
       Asking t;
       t.events.side = era;
       t.require(era);
-      t.upstream.fail(t.upstream.id_of(method), Asking::refusal(status));
+      t.upstream.fail(t.upstream.id_of(method), Asking::status(status));
       CHECK(t.upstream.methods() == Methods{std::string(method)});
       CHECK_FALSE(t.session.is_ready());
       t.events.frames = true;
@@ -186,7 +170,7 @@ TEST_CASE("another 5xx, or two connections that were closed, say legacy for this
       CHECK(t.upstream.count("server/discover") == 2);
       t.fail_probe(SessionFixture::broken());
     } else {
-      t.fail_probe(Asking::refusal(500));
+      t.fail_probe(Asking::status(500));
     }
     t.let_it_open();
     CHECK(t.session.side_for(Era::modern) == Era::legacy);
@@ -198,37 +182,26 @@ TEST_CASE("another 5xx, or two connections that were closed, say legacy for this
 }
 
 TEST_CASE("a local server that stays silent is sent the other handshake as well, after 2 s") {
-  Asking t;
-  t.upstream.answer_streams = false;
-  t.require(Era::modern);
-  t.advance(1999ms);
-  CHECK(t.upstream.count("initialize") == 0);
-  t.advance(1ms);
-  CHECK(t.upstream.count("initialize") == 1);
-  SUBCASE("its result decides") {
-    t.let_it_open();
-    CHECK(t.session.side_for(Era::modern) == Era::legacy);
-    CHECK_FALSE(t.upstream.is_under_way(t.upstream.id_of("server/discover")));
-  }
-  SUBCASE("or that of the discovery") {
-    t.discover();
-    CHECK(t.session.side_for(Era::legacy) == Era::modern);
-    CHECK_FALSE(t.upstream.is_under_way(t.upstream.id_of("initialize")));
-  }
-}
-
-TEST_CASE("so is one that does not answer initialize") {
-  Asking t;
-  t.upstream.answer_streams = false;
-  t.require(Era::legacy);
-  t.advance(1999ms);
-  CHECK(t.upstream.count("server/discover") == 0);
-  t.advance(1ms);
-  CHECK(t.upstream.count("server/discover") == 1);
-  t.discover();
-  CHECK(t.session.side_for(Era::legacy) == Era::modern);
-  CHECK_FALSE(t.upstream.is_under_way(t.upstream.id_of("initialize")));
-  CHECK(t.session.state() == Session::State::open);
+  for (const Era first : {Era::modern, Era::legacy})
+    for (const Era decided : {Era::modern, Era::legacy}) {
+      CAPTURE(name_of(first));
+      CAPTURE(name_of(decided));
+      const auto handshake = [](Era era) {
+        return era == Era::modern ? "server/discover" : "initialize";
+      };
+      Asking t;
+      t.upstream.answer_streams = false;
+      t.require(first);
+      t.advance(1999ms);
+      CHECK(t.upstream.count(handshake(other_than(first))) == 0);
+      t.advance(1ms);
+      CHECK(t.upstream.count(handshake(other_than(first))) == 1);
+      // The first result decides.
+      decided == Era::modern ? t.discover() : t.let_it_open();
+      CHECK(t.session.side_for(other_than(decided)) == decided);
+      CHECK_FALSE(t.upstream.is_under_way(t.upstream.id_of(handshake(other_than(decided)))));
+      CHECK(t.session.is_open(decided));
+    }
 }
 
 TEST_CASE("a local server speaks one era: that of its first client") {
@@ -245,13 +218,13 @@ TEST_CASE("a local server speaks one era: that of its first client") {
 }
 
 TEST_CASE("what is told of the era is not asked") {
-  Asking legacy(told(EraOption::legacy));
+  Asking legacy({.era = EraOption::legacy});
   legacy.require(Era::modern);
   CHECK(legacy.upstream.methods() == Methods{"initialize"});
 
-  Asking modern(told(EraOption::modern));
+  Asking modern({.era = EraOption::modern});
   modern.require(Era::legacy);
-  modern.fail_probe(Asking::refusal(404));
+  modern.fail_probe(Asking::status(404));
   CHECK(modern.session.state() == Session::State::refused);
   CHECK(modern.upstream.count("initialize") == 0);
 }
@@ -269,13 +242,13 @@ TEST_CASE("a server that speaks neither era is refused as it refused first, and 
   for (const Era first : {Era::legacy, Era::modern}) {
     Asking t;
     t.require(first);
-    const Failure refusal = Asking::refusal(first == Era::legacy ? 404 : 410);
+    const Failure refusal = Asking::status(first == Era::legacy ? 404 : 410);
     if (first == Era::legacy) {
       t.refuse_initialize(refusal);
-      t.fail_probe(Asking::refusal(405));
+      t.fail_probe(Asking::status(405));
     } else {
       t.fail_probe(refusal);
-      t.refuse_initialize(Asking::refusal(405));
+      t.refuse_initialize(Asking::status(405));
     }
     REQUIRE(t.events.refusals.size() == 1);
     CHECK(t.events.refusals.front().status == refusal.status);
@@ -287,26 +260,20 @@ TEST_CASE("a server that speaks neither era is refused as it refused first, and 
 }
 
 TEST_CASE("a client's initialize that a modern server refuses is answered from what it discovers") {
-  Asking t;
-  const UpstreamId id =
-      t.open_with_clients(R"({"protocolVersion":"2025-06-18","capabilities":{}})");
-  CHECK(t.upstream.methods() == Methods{"initialize"});
-  t.upstream.answer_error(id, not_found);
-  t.discover();
-  REQUIRE(t.events.messages.size() == 1);
-  const std::string& answer = t.events.messages.front();
-  CHECK(answer.find(fmt::format(R"("id":{})", value_of(id))) != std::string::npos);
-  CHECK(answer.find(R"("protocolVersion":"2025-06-18")") != std::string::npos);
-}
-
-TEST_CASE("so it is if the modern session is open already") {
-  Asking t;
-  t.open_modern();
-  const UpstreamId id = t.open_with_clients(R"({"capabilities":{}})");
-  t.upstream.answer_error(id, not_found);
-  REQUIRE(t.events.messages.size() == 1);
-  CHECK(t.events.messages.front().find(R"("protocolVersion":"2025-11-25")") != std::string::npos);
-  CHECK(t.upstream.count("server/discover") == 1);
+  for (const bool open_already : {false, true}) {
+    CAPTURE(open_already);
+    Asking t;
+    if (open_already) t.open_modern();
+    const UpstreamId id =
+        t.open_with_clients(R"({"protocolVersion":"2025-06-18","capabilities":{}})");
+    t.upstream.answer_error(id, not_found);
+    if (!open_already) t.discover();
+    REQUIRE(t.events.messages.size() == 1);
+    const std::string& answer = t.events.messages.front();
+    CHECK(answer.find(fmt::format(R"("id":{})", value_of(id))) != std::string::npos);
+    CHECK(answer.find(R"("protocolVersion":"2025-06-18")") != std::string::npos);
+    CHECK(t.upstream.count("server/discover") == 1);
+  }
 }
 
 TEST_CASE("a server that was upgraded under us is found so, and the request goes to it again") {
@@ -316,7 +283,7 @@ TEST_CASE("a server that was upgraded under us is found so, and the request goes
     CAPTURE(error);
     Asking t;
     t.require(Era::modern);
-    t.fail_probe(Asking::refusal(404));
+    t.fail_probe(Asking::status(404));
     t.let_it_open();
     const UpstreamId call = t.send();
     t.upstream.fail(call, Asking::refusal(400, error));
@@ -337,8 +304,8 @@ TEST_CASE("a session that was refused by a gateway is opened again as it was") {
   t.open_with_clients(R"({"capabilities":{"roots":{}}})");
   t.let_it_open();
   t.upstream.lose_session();
-  t.refuse_initialize(Asking::refusal(404));
-  t.fail_probe(Asking::refusal(404));
+  t.refuse_initialize(Asking::status(404));
+  t.fail_probe(Asking::status(404));
   CHECK(t.session.state() == Session::State::refused);
   t.require(Era::legacy);
   CHECK(t.upstream.last("initialize").body.find(R"("roots":{})") != std::string::npos);
@@ -351,9 +318,9 @@ TEST_CASE("a server that was replaced by an older one is found so") {
   t.events.side = Era::modern;
   t.open_modern();
   const UpstreamId call = t.send();
-  t.upstream.fail(call, Asking::refusal(404));
+  t.upstream.fail(call, Asking::status(404));
   CHECK(t.upstream.count("server/discover") == 2);
-  t.fail_probe(Asking::refusal(404));
+  t.fail_probe(Asking::status(404));
   CHECK(t.upstream.count("initialize") == 1);
   t.let_it_open();
   CHECK(t.session.side_for(Era::modern) == Era::legacy);
@@ -363,8 +330,9 @@ TEST_CASE("a server that was replaced by an older one is found so") {
 
 TEST_CASE("a server of both serves each client in its own era, side by side") {
   Asking t;
-  t.open_legacy();
   t.open_modern();
+  CHECK(t.session.ring_source() == Era::modern);
+  t.open_legacy();
   CHECK(t.session.eras().name() == "both");
   CHECK(t.speaks(Era::legacy));
   CHECK(t.speaks(Era::modern));
@@ -392,7 +360,7 @@ TEST_CASE("a server of both serves each client in its own era, side by side") {
   SUBCASE("and the other way round") {
     const std::size_t over = t.upstream.sessions_over;
     t.events.side = Era::modern;
-    t.upstream.fail(t.send(), Asking::refusal(404));
+    t.upstream.fail(t.send(), Asking::status(404));
     CHECK_FALSE(t.session.is_open(Era::modern));
     CHECK(t.session.is_open(Era::legacy));
     CHECK(t.upstream.sessions_over == over);
@@ -402,9 +370,7 @@ TEST_CASE("a server of both serves each client in its own era, side by side") {
 }
 
 TEST_CASE("with --event the modern side is opened beside a legacy session, if there is one") {
-  SessionOptions options;
-  options.events = {{"deploy", ""}};
-  Asking t(options);
+  Asking t({.events = {{"deploy", ""}}});
   t.open_legacy();
   CHECK(t.upstream.count("server/discover") == 1);
   SUBCASE("there is: its events are streamed") {
@@ -412,20 +378,12 @@ TEST_CASE("with --event the modern side is opened beside a legacy session, if th
     CHECK(t.upstream.count("events/stream") == 1);
   }
   SUBCASE("there is none: it is not asked for at the next opening") {
-    t.fail_probe(Asking::refusal(404));
+    t.fail_probe(Asking::status(404));
     t.upstream.lose_session();
     t.let_it_open();
     CHECK(t.upstream.count("initialize") == 2);
     CHECK(t.upstream.count("server/discover") == 1);
   }
-}
-
-TEST_CASE("the ring is filled by the modern session until there is a legacy one") {
-  Asking t;
-  t.open_modern();
-  CHECK(t.session.ring_source() == Era::modern);
-  t.open_legacy();
-  CHECK(t.session.ring_source() == Era::legacy);
 }
 
 TEST_CASE("nothing is sent to a modern upstream that its revision does not have") {

@@ -8,14 +8,10 @@ using namespace std::chrono_literals;
 
 namespace {
 
-struct Idle : SessionFixture {
-  explicit Idle(std::chrono::milliseconds interval = 60s) : SessionFixture(options(interval)) {
-    open();
-  }
-  static SessionOptions options(std::chrono::milliseconds interval) {
-    SessionOptions made;
-    made.keepalive = interval;
-    return made;
+struct Idle : OpenSession {
+  explicit Idle(std::chrono::milliseconds interval = 60s) : OpenSession({.keepalive = interval}) {}
+  void fail_ping(const Failure& failure, SessionVerdict verdict = SessionVerdict::kept) {
+    upstream.fail(upstream.id_of("ping"), failure, verdict);
   }
 };
 
@@ -68,7 +64,7 @@ TEST_CASE("a ping that is refused for being one too many, or broken off, is no a
     for (std::size_t pings = 1; pings <= 3; ++pings) {
       t.advance(200ms);
       CHECK(t.upstream.count("ping") == pings);
-      t.upstream.fail(t.upstream.id_of("ping"), failure);
+      t.fail_ping(failure);
     }
     CHECK(t.session.is_open());
     CHECK(t.session.is_ready());
@@ -79,21 +75,19 @@ TEST_CASE(
     "a ping that finds no session opens it again, one that finds nobody waits for the upstream") {
   Idle lost;
   lost.advance(60s);
-  lost.upstream.fail(lost.upstream.id_of("ping"), lost.status(404), SessionVerdict::lost);
+  lost.fail_ping(lost.status(404), SessionVerdict::lost);
   CHECK(lost.session.state() == Session::State::reopening);
 
   Idle away;
   away.advance(60s);
-  away.upstream.fail(away.upstream.id_of("ping"), away.unreachable());
+  away.fail_ping(away.unreachable());
   CHECK(away.session.state() == Session::State::waiting);
 }
 
 TEST_CASE("a ping that is turned away makes the upstream unready, as often as it is") {
   Idle t;
-  Failure who = t.status(401);
-  who.kind = ErrorKind::auth;
   t.advance(60s);
-  t.upstream.fail(t.upstream.id_of("ping"), who);
+  t.fail_ping(t.unauthorized());
   CHECK_FALSE(t.session.is_ready());
   CHECK(t.session.is_open());
   t.advance(60s);
@@ -105,11 +99,11 @@ TEST_CASE("an interval of 0 is off, and another one is taken while the session i
   Idle t(0s);
   t.advance(1h);
   CHECK(t.upstream.count("ping") == 0);
-  t.session.reconfigure(Idle::options(1s));
+  t.session.reconfigure({.keepalive = 1s});
   t.advance(1s);
   CHECK(t.upstream.count("ping") == 1);
   t.upstream.answer(t.upstream.id_of("ping"));
-  t.session.reconfigure(Idle::options(0s));
+  t.session.reconfigure({.keepalive = 0s});
   t.advance(1h);
   CHECK(t.upstream.count("ping") == 1);
   CHECK_FALSE(t.loop.next_due());

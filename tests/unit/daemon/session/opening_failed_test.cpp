@@ -1,6 +1,9 @@
 // Failed attempts to open a session, and when the next one is made.
+#include "session/opening.hpp"
+
 #include <doctest/doctest.h>
 
+#include "json/reply.hpp"
 #include "session_fixture.hpp"
 
 using namespace bridge;
@@ -10,7 +13,7 @@ namespace {
 
 /// A frame waits, and the first attempt has failed.
 struct Failed : SessionFixture {
-  explicit Failed(SessionOptions options = {}) : SessionFixture(std::move(options)) {
+  Failed() {
     events.frames = true;
     require();
     fail_try();
@@ -18,9 +21,16 @@ struct Failed : SessionFixture {
   void fail_try(Failure failure = unreachable()) {
     upstream.fail(upstream.id_of("initialize"), std::move(failure));
   }
-  std::chrono::milliseconds until_next_try() {
-    const std::size_t before = upstream.count("initialize");
-    return time_until([&] { return upstream.count("initialize") > before; }, 60s);
+};
+/// Nothing waits, but a session is wanted.
+struct Eager : SessionFixture {
+  Eager() {
+    events.wanted = true;
+    require();
+  }
+  std::chrono::milliseconds fail_and_wait(const Failure& failure) {
+    upstream.fail(upstream.id_of("initialize"), failure);
+    return until_next("initialize");
   }
 };
 
@@ -31,13 +41,13 @@ TEST_CASE("while somebody waits the next try comes after half a second, however 
   CHECK(t.session.state() == Session::State::waiting);
   CHECK_FALSE(t.session.is_ready());
   for (int tries = 0; tries < 8; ++tries) {
-    const auto delay = t.until_next_try();
+    const auto delay = t.until_next("initialize");
     CHECK(delay >= 375ms);
     CHECK(delay <= 500ms);
     t.fail_try();
   }
   CHECK(t.session.counts().failed_tries == 9);
-  t.until_next_try();
+  t.until_next("initialize");
   t.let_it_open();
   CHECK(t.session.is_open());
   CHECK(t.session.is_ready());
@@ -45,14 +55,10 @@ TEST_CASE("while somebody waits the next try comes after half a second, however 
 
 TEST_CASE(
     "while nobody waits an eager session is tried less and less often, up to every 30 seconds") {
-  SessionFixture t;
-  t.events.wanted = true;
-  t.require();
+  Eager t;
   std::chrono::milliseconds expected = 500ms;
   for (int tries = 0; tries < 9; ++tries) {
-    t.upstream.fail(t.upstream.id_of("initialize"), t.unreachable());
-    const std::size_t before = t.upstream.count("initialize");
-    const auto delay = t.time_until([&] { return t.upstream.count("initialize") > before; }, 60s);
+    const auto delay = t.fail_and_wait(t.unreachable());
     CHECK(delay >= expected * 3 / 4);
     CHECK(delay <= expected);
     expected = std::min<std::chrono::milliseconds>(expected * 2, 30s);
@@ -71,28 +77,26 @@ TEST_CASE("a first session that nobody waits for is not tried again, until someb
 
 TEST_CASE(
     "who comes while the next try is far away brings it to half a second after the last one") {
-  SessionFixture t;
-  t.events.wanted = true;
-  t.require();
-  for (int tries = 0; tries < 7; ++tries) {
-    t.upstream.fail(t.upstream.id_of("initialize"), t.unreachable());
+  for (const Failure& failure :
+       {SessionFixture::unreachable(), SessionFixture::come_again(503, 0s)}) {
+    CAPTURE(failure.message);
+    Eager t;
+    for (int tries = 0; tries < 7; ++tries) t.fail_and_wait(failure);
+    t.upstream.fail(t.upstream.id_of("initialize"), failure);
     const std::size_t before = t.upstream.count("initialize");
-    t.time_until([&] { return t.upstream.count("initialize") > before; }, 60s);
+    t.advance(100ms);
+    t.require();
+    t.advance(399ms);
+    CHECK(t.upstream.count("initialize") == before);
+    t.advance(1ms);
+    CHECK(t.upstream.count("initialize") == before + 1);
   }
-  t.upstream.fail(t.upstream.id_of("initialize"), t.unreachable());
-  const std::size_t before = t.upstream.count("initialize");
-  t.advance(100ms);
-  t.require();
-  t.advance(399ms);
-  CHECK(t.upstream.count("initialize") == before);
-  t.advance(1ms);
-  CHECK(t.upstream.count("initialize") == before + 1);
 }
 
 TEST_CASE(
     "a try that is told to come again comes no sooner, whoever asks, and 30 seconds later at most") {
   Failed t;
-  t.until_next_try();
+  t.until_next("initialize");
   t.fail_try(t.come_again(429, 2s));
   for (int asked = 0; asked < 3; ++asked) {
     t.advance(500ms);
@@ -104,64 +108,41 @@ TEST_CASE(
   t.advance(1ms);
   CHECK(t.upstream.count("initialize") == 3);
   t.fail_try(t.come_again(503, 10min));
-  CHECK(t.until_next_try() == 30s);
+  CHECK(t.until_next("initialize") == 30s);
 }
 
-TEST_CASE("who comes is not kept waiting by a server that may be asked again at once") {
-  SessionFixture t;
-  t.events.wanted = true;
-  t.require();
-  for (int tries = 0; tries < 5; ++tries) {
-    t.upstream.fail(t.upstream.id_of("initialize"), t.come_again(503, 0s));
-    const std::size_t before = t.upstream.count("initialize");
-    t.time_until([&] { return t.upstream.count("initialize") > before; }, 60s);
+TEST_CASE(
+    "an initialize has six times --connect-wait, six seconds at least, and twice as long at each "
+    "further try") {
+  struct Row {
+    std::chrono::milliseconds connect_wait, first, longest;
+  };
+  for (const Row& row : {Row{2s, 12s, 192s}, Row{100ms, 6s, 96s}}) {
+    SessionFixture t({.connect_wait = row.connect_wait});
+    t.events.frames = true;
+    t.require();
+    std::chrono::milliseconds timeout = row.first;
+    for (int tries = 0; tries < 7; ++tries) {
+      const UpstreamId id = t.upstream.id_of("initialize");
+      t.advance(timeout - 1ms);
+      CHECK(t.upstream.is_under_way(id));
+      t.advance(1ms);
+      CHECK_FALSE(t.upstream.is_under_way(id));
+      CHECK(t.events.failures.back().kind == ErrorKind::timeout);
+      CHECK(t.session.state() == Session::State::waiting);
+      t.time_until([&] { return t.session.state() == Session::State::opening; }, 1s);
+      timeout = std::min(timeout * 2, row.longest);
+    }
+    t.let_it_open();
+    CHECK(t.session.is_open());
   }
-  t.upstream.fail(t.upstream.id_of("initialize"), t.come_again(503, 0s));
-  const std::size_t before = t.upstream.count("initialize");
-  t.advance(100ms);
-  t.require();
-  t.advance(400ms);
-  CHECK(t.upstream.count("initialize") == before + 1);
-}
-
-TEST_CASE("an initialize has six times --connect-wait, and twice as long at each further try") {
-  SessionOptions options;
-  options.connect_wait = 2s;
-  SessionFixture t(options);
-  t.events.frames = true;
-  t.require();
-  std::chrono::milliseconds timeout = 12s;
-  for (int tries = 0; tries < 7; ++tries) {
-    const UpstreamId id = t.upstream.id_of("initialize");
-    t.advance(timeout - 1ms);
-    CHECK(t.upstream.is_under_way(id));
-    t.advance(1ms);
-    CHECK_FALSE(t.upstream.is_under_way(id));
-    CHECK(t.events.failures.back().kind == ErrorKind::timeout);
-    CHECK(t.session.state() == Session::State::waiting);
-    t.time_until([&] { return t.session.state() == Session::State::opening; }, 1s);
-    timeout = std::min<std::chrono::milliseconds>(timeout * 2, 192s);
-  }
-  t.let_it_open();
-  CHECK(t.session.is_open());
-}
-
-TEST_CASE("also with a short --connect-wait an initialize has six seconds") {
-  SessionOptions options;
-  options.connect_wait = 100ms;
-  SessionFixture t(options);
-  t.require();
-  t.advance(5999ms);
-  CHECK(t.session.state() == Session::State::opening);
-  t.advance(1ms);
-  CHECK(t.session.state() == Session::State::waiting);
 }
 
 TEST_CASE(
     "what another try would not change is told at once, and tried anew by the next who asks") {
   Failure certificate = definitive_failure_of(ErrorKind::tls, "the certificate has expired");
-  Failure of_its_own = SessionFixture::status(400);
-  of_its_own.error_object = R"({"code":-32000,"message":"who are you?"})";
+  const Failure of_its_own =
+      SessionFixture::refusal(400, R"({"code":-32000,"message":"who are you?"})");
   for (const Failure& failure : {SessionFixture::status(404), SessionFixture::status(418),
                                  SessionFixture::status(408), certificate, of_its_own}) {
     CAPTURE(failure.message);
@@ -183,7 +164,7 @@ TEST_CASE(
         SessionFixture::unreachable(), SessionFixture::broken()}) {
     CAPTURE(failure.message);
     Failed t;
-    t.until_next_try();
+    t.until_next("initialize");
     t.fail_try(failure);
     CHECK(t.session.state() == Session::State::waiting);
     CHECK(t.events.refusals.empty());
@@ -210,15 +191,6 @@ TEST_CASE("a client's initialize waits for the next try, until it is withdrawn")
   CHECK(t.upstream.last("initialize").body.find("mcp-session-bridge") != std::string::npos);
 }
 
-TEST_CASE("an initialize whose client has left while it is asked goes on for the session") {
-  SessionFixture t;
-  const UpstreamId id = t.open_with_clients();
-  t.in_turn([&] { t.session.withdraw_initialize(id); });
-  t.let_it_open();
-  CHECK(t.session.is_open());
-  CHECK(t.events.messages.empty());
-}
-
 TEST_CASE(
     "a client's initialize that is refused for good is answered with the bridge's own error") {
   SessionFixture t;
@@ -231,8 +203,7 @@ TEST_CASE(
 
   // But the server's own error is passed to that client unchanged.
   SessionFixture own;
-  Failure refused = own.status(400);
-  refused.error_object = R"({"code":-32602,"message":"Unsupported"})";
+  const Failure refused = own.refusal(400, R"({"code":-32602,"message":"Unsupported"})");
   const UpstreamId asked = own.open_with_clients();
   own.upstream.fail(asked, refused);
   REQUIRE(own.events.end_of(asked) != nullptr);
@@ -268,13 +239,8 @@ TEST_CASE("a server of the newer revision alone is told as that, in an answer an
         SessionFixture t;
         const UpstreamId id = is_clients ? t.open_with_clients() : UpstreamId{1};
         if (!is_clients) t.require();
-        if (as_answer) {
-          t.upstream.answer_error(id, error);
-        } else {
-          Failure failure = t.status(404);
-          failure.error_object = error;
-          t.upstream.fail(id, failure);
-        }
+        if (as_answer) t.upstream.answer_error(id, error);
+        if (!as_answer) t.upstream.fail(id, t.refusal(404, error));
         CHECK(t.session.state() == Session::State::refused);
         REQUIRE(t.events.refusals.size() == 1);
         const Failure& told = is_clients ? *t.events.end_of(id)->failure : t.events.refusals[0];
@@ -299,4 +265,29 @@ TEST_CASE("an answer to initialize that is none says so, and is asked for again"
   empty.require();
   empty.upstream.finish(empty.upstream.id_of("initialize"));
   CHECK(empty.events.failures.at(0).kind == ErrorKind::closed);
+}
+
+TEST_CASE("who waits for a session is told that its opening has failed") {
+  const Failure failure = SessionFixture::status(500);
+  CHECK(error_reply("1", failure).find("opening") == std::string::npos);
+  CHECK(
+      error_reply("1", failure_of_opening(failure)) ==
+      R"({"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"HTTP 500","data":{"source":"bridge",)"
+      R"("kind":"http","delivered":"no","status":500,"opening":true}}})");
+}
+
+TEST_CASE("an error to initialize is not the answer to what waits: it is told as data") {
+  Failure failure = failure_of(ErrorKind::http, Delivered::no, "HTTP 400: {}");
+  failure.error_object =
+      R"({"code":-32022,"message":"Unsupported version","data":{"supported":[]}})";
+  const Failure told = failure_of_opening(failure);
+  CHECK(told.kind == ErrorKind::session);
+  CHECK(log_text(told) == "an error of the upstream's own, code -32022");
+  CHECK(error_reply("1", told) ==
+        R"({"jsonrpc":"2.0","id":1,"error":{"code":-32000,)"
+        R"("message":"the upstream refuses to initialize a session",)"
+        R"("data":{"source":"bridge","kind":"session","delivered":"no","opening":true,)"
+        R"("upstream":{"code":-32022,"message":"Unsupported version","data":{"supported":[]}}}}})");
+  failure.error_object = R"({"code":1})";
+  CHECK(failure_of_opening(failure).message == "the upstream refuses to initialize a session");
 }

@@ -42,6 +42,13 @@ struct SessionFixture {
     }
     return passed;
   }
+  /// The time until another message with this method is sent, or any other message.
+  std::chrono::milliseconds until_next(std::string_view method = {}) {
+    const auto sent = [&] {
+      return method.empty() ? upstream.sent.size() : upstream.count(method);
+    };
+    return time_until([&, before = sent()] { return sent() > before; }, std::chrono::seconds(60));
+  }
   template <class Action>
   auto in_turn(Action&& action) {
     const EventLoop::Turn turn(loop);
@@ -100,6 +107,17 @@ struct SessionFixture {
     return failure;
   }
 
+  static Failure unauthorized(int http_status = 401) {
+    Failure failure = status(http_status);
+    failure.kind = ErrorKind::auth;
+    return failure;
+  }
+  static Failure refusal(int http_status, std::string_view error) {
+    Failure failure = status(http_status);
+    failure.error_object = std::string(error);
+    return failure;
+  }
+
   SimulatedClock clock;
   EventLoop loop{clock};
   Log log{LogLevel::off};
@@ -107,6 +125,15 @@ struct SessionFixture {
   FakeUpstream upstream{loop};
   FakeSessionEvents events;
   Session session;
+};
+
+/// The same, with its session open and nothing of that reported.
+struct OpenSession : SessionFixture {
+  explicit OpenSession(SessionOptions options = {}) : SessionFixture(std::move(options)) {
+    open();
+    events.told.clear();
+  }
+  void lose(UpstreamId id) { upstream.fail(id, status(404), SessionVerdict::lost); }
 };
 
 }  // namespace bridge

@@ -41,15 +41,7 @@ TEST_CASE("what is held for another try is answered at once, what is under way g
   CHECK(t.is_given_up(under_way));
 }
 
-TEST_CASE("a client's initialize that waits for the next try is answered at once") {
-  ShuttingDown t;
-  const UpstreamId id = t.open_with_clients();
-  t.upstream.fail(id, t.unreachable());
-  t.give_up();
-  CHECK(t.is_given_up(id));
-}
-
-TEST_CASE("one that is being asked is answered by its answer, or once its try has failed") {
+TEST_CASE("a client's initialize is answered by its answer, or once its try has failed") {
   ShuttingDown answered;
   answered.open_with_clients();
   answered.give_up();
@@ -57,12 +49,16 @@ TEST_CASE("one that is being asked is answered by its answer, or once its try ha
   answered.let_it_open();
   CHECK(answered.events.messages.size() == 1);
 
-  ShuttingDown failed;
-  const UpstreamId id = failed.open_with_clients();
-  failed.give_up();
-  failed.upstream.fail(id, failed.unreachable());
-  CHECK(failed.is_given_up(id));
-  CHECK_FALSE(failed.loop.next_due());
+  for (const bool fails_first : {true, false}) {
+    CAPTURE(fails_first);
+    ShuttingDown failed;
+    const UpstreamId id = failed.open_with_clients();
+    if (!fails_first) failed.give_up();
+    failed.upstream.fail(id, failed.unreachable());
+    if (fails_first) failed.give_up();
+    CHECK(failed.is_given_up(id));
+    if (!fails_first) CHECK_FALSE(failed.loop.next_due());
+  }
 }
 
 TEST_CASE("a session that is lost then is not opened again") {

@@ -1,10 +1,16 @@
 // The bridge's own subscriptions/listen at a modern upstream.
+#include "session/upstream_listen.hpp"
+
 #include <doctest/doctest.h>
+
+#include <string>
 
 #include "session_fixture.hpp"
 
 using namespace bridge;
 using namespace std::chrono_literals;
+using bridge::StreamOverlap;
+using bridge::UpstreamId;
 
 namespace {
 
@@ -126,17 +132,12 @@ TEST_CASE("what came before the new stream was acknowledged does not come again 
   CHECK(t.events.messages.size() == 3);
 }
 
-TEST_CASE("the same filter opens nothing") {
-  Listening t;
-  t.acknowledge(t.stream());
-  t.want({});
-  t.advance(10s);
-  CHECK(t.upstream.count(listening) == 1);
-}
-
 TEST_CASE("at most two openings a second, however often the filter changes") {
   Listening t;
   t.acknowledge(t.stream());
+  t.want({});  // the same
+  t.advance(10s);
+  CHECK(t.upstream.count(listening) == 1);
   for (int i = 0; i < 100; ++i) {
     t.want({std::to_string(i)});
     t.advance(10ms);
@@ -185,4 +186,77 @@ TEST_CASE("one that fails again and again is opened ever more seldom") {
     t.advance(1s);
   }
   CHECK(t.upstream.count(listening) < 15);
+}
+
+namespace {
+
+constexpr UpstreamId one{1};
+constexpr UpstreamId two{2};
+constexpr UpstreamId three{3};
+
+struct TwoStreams : StreamOverlap {
+  TwoStreams() {
+    begin(one);
+    begin(two);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("of one stream all is news") {
+  StreamOverlap told;
+  told.begin(one);
+  CHECK(told.is_news(one, "a"));
+  CHECK(told.is_news(one, "a"));
+  CHECK_FALSE(told.has_several());
+}
+
+TEST_CASE("of two streams the n-th equal text is one, whichever tells it first") {
+  TwoStreams told;
+  CHECK(told.is_news(one, "a"));
+  CHECK(told.is_news(two, "b"));
+  CHECK(told.is_news(one, "a"));
+  CHECK_FALSE(told.is_news(one, "b"));
+  CHECK_FALSE(told.is_news(two, "a"));
+  CHECK_FALSE(told.is_news(two, "a"));
+  CHECK(told.is_news(two, "a"));
+}
+
+TEST_CASE("what was told before a stream was asked for does not come on it") {
+  TwoStreams told;
+  CHECK(told.is_news(one, "a"));
+  CHECK_FALSE(told.is_news(two, "a"));
+  told.begin(three);
+  CHECK(told.is_news(three, "a"));
+  CHECK_FALSE(told.is_news(two, "a"));
+  CHECK_FALSE(told.is_news(one, "a"));
+}
+
+TEST_CASE("a stream of which two are left repeats them still, and alone nothing") {
+  TwoStreams told;
+  told.begin(three);
+  CHECK(told.is_news(one, "a"));
+  told.keep_only({two, three});
+  CHECK_FALSE(told.is_news(two, "a"));
+  told.keep_only({three});
+  CHECK(told.is_news(three, "a"));
+}
+
+TEST_CASE("it is bounded") {
+  TwoStreams told;
+  for (std::size_t text = 0; text < 3 * StreamOverlap::max_texts; ++text)
+    CHECK(told.is_news(one, std::to_string(text)));
+  CHECK_FALSE(told.is_news(two, std::to_string(3 * StreamOverlap::max_texts - 1)));
+  CHECK(told.is_news(two, "0"));
+}
+
+TEST_CASE("the last words of a stream that was given up are repeated, what was before is not") {
+  TwoStreams told;
+  CHECK(told.is_news(one, "a"));  // before the second was listened to
+  told.acknowledged();
+  CHECK(told.is_news(one, "b"));
+  told.settle(two);
+  CHECK_FALSE(told.is_news(two, "b"));
+  CHECK(told.is_news(two, "a"));
+  CHECK(told.is_news(two, "b"));
 }

@@ -1,5 +1,4 @@
-// The log of the state, by value: only what was written is read, whatever the bytes
-// are.
+// The log of the state, by value: only what was written is read, whatever the bytes are.
 #include "state/log_format.hpp"
 
 #include <doctest/doctest.h>
@@ -53,18 +52,15 @@ TEST_CASE("the checksum is that of RFC 3720") {
 }
 
 TEST_CASE("a log is read as it was written") {
-  const Replay all = replay(log_of(some));
-  CHECK(all.reading.verdict == LogVerdict::good);
-  CHECK(all.records == some);
-  CHECK(all.reading.records == some.size());
-  CHECK(all.reading.end == log_of(some).size());
-  CHECK(all.reading.header.salt == a_header().salt);
-  CHECK(all.reading.header.target == a_header().target);
-}
-
-TEST_CASE("a log without a record is one") {
-  CHECK(replay(log_of({})).reading.verdict == LogVerdict::good);
-  CHECK(log_of({}).size() == log_header_size);
+  for (const Records& records : {some, Records{}}) {
+    const Replay all = replay(log_of(records));
+    CHECK(all.reading.verdict == LogVerdict::good);
+    CHECK(all.records == records);
+    CHECK(all.reading.records == records.size());
+    CHECK(all.reading.end == log_of(records).size());
+    CHECK(all.reading.header.salt == a_header().salt);
+    CHECK(all.reading.header.target == a_header().target);
+  }
 }
 
 TEST_CASE("a record that is appended piece by piece stands as in one") {
@@ -133,20 +129,18 @@ TEST_CASE("whatever is wrong with its header, nothing of it is read") {
     REQUIRE(replay(whole.substr(0, size)).reading.verdict == LogVerdict::damaged);
 }
 
-TEST_CASE("a later format is told from damage, whatever follows its number") {
-  std::string later = log_of(some);
-  later[8] = log_format_version + 1;
-  CHECK(replay(later).reading.verdict == LogVerdict::later_format);
-  CHECK(replay(later.substr(0, 12)).reading.verdict == LogVerdict::later_format);
-}
-
-TEST_CASE("so is an earlier one") {
-  std::string earlier = log_of(some);
-  earlier[8] = 1;
-  CHECK(replay(earlier).reading.verdict == LogVerdict::earlier_format);
-  CHECK(replay(earlier.substr(0, 12)).reading.verdict == LogVerdict::earlier_format);
-  earlier[8] = 0;
-  CHECK(replay(earlier).reading.verdict == LogVerdict::damaged);
+TEST_CASE("another format is told from damage, whatever follows its number") {
+  for (const auto& [format, verdict] :
+       {std::pair{log_format_version + 1, LogVerdict::later_format},
+        std::pair{log_format_version - 1, LogVerdict::earlier_format}}) {
+    std::string other = log_of(some);
+    other[8] = static_cast<char>(format);
+    CHECK(replay(other).reading.verdict == verdict);
+    CHECK(replay(other.substr(0, 12)).reading.verdict == verdict);
+  }
+  std::string none = log_of(some);
+  none[8] = 0;
+  CHECK(replay(none).reading.verdict == LogVerdict::damaged);
 }
 
 TEST_CASE("a record counts only in its file and at its place") {

@@ -18,7 +18,7 @@ class FakeClientEvents final : public ClientEvents {
   void client_half_closed(ClientId client) override { half_closed.push_back(client); }
   void client_left(ClientId client) override { left.push_back(client); }
   void client_congestion(ClientId, bool congested) override { is_congested = congested; }
-  void client_can_be_asked(ClientId) override { ++can_be_asked; }
+  void client_can_be_asked(ClientId) override {}
   std::size_t waiting_bytes(ClientId) const override { return 0; }
 
   const HeadersOfTools& headers_of_tools() const override { return tools; }
@@ -30,7 +30,6 @@ class FakeClientEvents final : public ClientEvents {
   std::vector<ClientId> half_closed;
   std::vector<ClientId> left;
   bool is_congested = false;
-  int can_be_asked = 0;
 };
 
 }  // namespace bridge

@@ -37,7 +37,6 @@ class FakeSessionEvents final : public SessionEvents {
   std::vector<std::string> told;  ///< by name: "open", "closed", "away", "replaced", …
   std::vector<std::string> messages;
   std::function<void()> on_message;  ///< a handler that sends a request at once
-  std::vector<std::string> malformed;
   std::vector<Failure> failures;
   std::vector<Failure> refusals;
   std::vector<Ended> ended;
@@ -83,9 +82,8 @@ class FakeSessionEvents final : public SessionEvents {
     if (on_message) on_message();
     return answered;
   }
-  void malformed_received(std::optional<UpstreamId>, std::string_view reason) override {
+  void malformed_received(std::optional<UpstreamId>, std::string_view) override {
     told.emplace_back("malformed");
-    malformed.emplace_back(reason);
   }
   void message_ended(UpstreamId id, Ending ending) override {
     told.emplace_back("ended");

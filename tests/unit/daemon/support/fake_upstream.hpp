@@ -83,6 +83,10 @@ class FakeUpstream final : public Upstream {
       if (under_way_.erase(id) != 0) answered.push_back(id);
     });
   }
+  void notify(std::string_view method, std::string_view params = "{}",
+              std::optional<UpstreamId> origin = {}) {
+    say(fmt::format(R"({{"jsonrpc":"2.0","method":"{}","params":{}}})", method, params), origin);
+  }
   void answer(UpstreamId id, std::string_view result = "{}") {
     say(fmt::format(R"({{"jsonrpc":"2.0","id":{},"result":{}}})", value_of(id), result), id);
   }

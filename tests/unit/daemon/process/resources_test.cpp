@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "base/byte_budget.hpp"
+
 using namespace bridge;
 
 TEST_CASE("the face gets what the socket's clients and the upstream leave") {
@@ -28,4 +30,27 @@ TEST_CASE("the soft limit is raised as far as needed and allowed, and never lowe
   raise_descriptor_limit(static_cast<std::size_t>(-1));
   CHECK(descriptor_limit() == before.rlim_max);
   REQUIRE(setrlimit(RLIMIT_NOFILE, &before) == 0);
+}
+
+TEST_CASE("a timer runs only once much has been given up, and once for it") {
+  EventLoop loop;
+  ByteBudget budget(64u << 20);
+  HeapTrimmer heap(loop, budget);
+  loop.after_turn([&heap] { heap.look(); });
+  const auto runs_dry = [&loop] { return !loop.can_happen(); };
+  ByteBudget::Share share(budget);
+  const auto hold = [&](std::size_t bytes) {
+    const EventLoop::Turn turn(loop);
+    share.set(bytes);
+  };
+  hold(10u << 20);
+  CHECK(runs_dry());  // still held
+  hold((10u << 20) - 1000);
+  CHECK(runs_dry());
+  hold(8u << 20);
+  CHECK_FALSE(runs_dry());
+  loop.run();
+  CHECK(runs_dry());
+  hold(0);
+  CHECK_FALSE(runs_dry());
 }

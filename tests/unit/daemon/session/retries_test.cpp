@@ -8,7 +8,6 @@
 
 using namespace bridge;
 using namespace std::chrono_literals;
-
 using Action = RetryDecision::Action;
 using News = RetryDecision::News;
 
@@ -16,13 +15,69 @@ namespace {
 
 const SteadyTime now = SteadyTime{} + 1h;
 
+HeldMessage message(std::uint64_t id, std::chrono::seconds not_before,
+                    std::chrono::seconds deadline) {
+  HeldMessage held;
+  held.message.id = static_cast<UpstreamId>(id);
+  held.not_before = now + not_before;
+  held.deadline = now + deadline;
+  return held;
+}
+
+std::vector<std::uint64_t> ids(const std::vector<HeldMessage>& messages) {
+  std::vector<std::uint64_t> all;
+  for (const HeldMessage& held : messages) all.push_back(value_of(held.message.id));
+  return all;
+}
+
+using Ids = std::vector<std::uint64_t>;
+
+}  // namespace
+
+TEST_CASE("those that are ready at that very time are taken in order, the others stay") {
+  HeldMessages held;
+  held.hold(message(1, 5s, 10s));
+  held.hold(message(2, 0s, 10s));
+  held.hold(message(3, 2s, 4s));
+  CHECK(ids(held.take_ready(now + 1999ms)) == Ids{2});
+  CHECK(held.take_expired(now + 3999ms).empty());
+  CHECK(ids(held.take_expired(now + 4s)) == Ids{3});
+  held.hold(message(4, 2s, 10s));
+  CHECK(ids(held.take_ready(now + 5s)) == Ids{1, 4});
+  CHECK(held.empty());
+}
+
+TEST_CASE("the next time is when one expires, or may be sent if that is possible at all") {
+  HeldMessages held;
+  CHECK_FALSE(held.next_time(true));
+  held.hold(message(1, 3s, 20s));
+  held.hold(message(2, 5s, 10s));
+  CHECK(held.next_time(true) == now + 3s);
+  CHECK(held.next_time(false) == now + 10s);
+  held.hold(message(3, 50s, 2s));
+  CHECK(held.next_time(true) == now + 2s);
+  CHECK(held.next_time(false) == now + 2s);
+}
+
+TEST_CASE("one can be removed, and all can be taken") {
+  HeldMessages held;
+  for (std::uint64_t id = 1; id <= 3; ++id) held.hold(message(id, 0s, 10s));
+  CHECK(held.remove(UpstreamId{2}));
+  CHECK_FALSE(held.remove(UpstreamId{2}));
+  CHECK(held.size() == 2);
+  CHECK(ids(held.take_all()) == Ids{1, 3});
+  CHECK(held.empty());
+}
+
+namespace {
+
 Failure failure(ErrorKind kind, Delivered delivered) { return failure_of(kind, delivered, "why"); }
 
 /// The outcome for a message that was sent in session 1 and returned while session 1 is open.
 struct Row {
   const char* what;
   Failure failure;
-  Action action;
+  Action action = Action::give_up;
   News news = News::none;
   SessionVerdict verdict = SessionVerdict::kept;
   bool may_repeat = false;

@@ -1,12 +1,39 @@
-// An unused daemon ends.
+// What the supervisor says of the session, and when an unused daemon ends.
 #include "control/supervisor.hpp"
 
 #include <doctest/doctest.h>
 
+#include <set>
+
 #include "../event/simulated_clock.hpp"
 
 using namespace bridge;
+using State = Session::State;
 using namespace std::chrono_literals;
+
+TEST_CASE("every state of the session has words of its own that name the upstream") {
+  std::set<std::string> all;
+  for (const State state : {State::idle, State::opening, State::open, State::reopening,
+                            State::waiting, State::refused}) {
+    const std::string words = describe_state(state, "https://example.com/mcp", std::nullopt);
+    CAPTURE(words);
+    CHECK(words.find("https://example.com/mcp") != words.npos);
+    CHECK(words.find('\n') == words.npos);
+    all.insert(words);
+  }
+  CHECK(all.size() == 6);
+}
+
+TEST_CASE("why the upstream is away is said while it is away, and not afterwards") {
+  const Failure failure = failure_of(ErrorKind::connect, Delivered::no, "connection refused");
+  const auto says_why = [&](State state) {
+    return describe_state(state, "there", failure).find("connection refused") != std::string::npos;
+  };
+  CHECK(says_why(State::waiting));
+  CHECK(says_why(State::refused));
+  CHECK_FALSE(says_why(State::open));
+  CHECK_FALSE(says_why(State::idle));
+}
 
 namespace {
 
@@ -37,7 +64,9 @@ struct Idle {
 
 TEST_CASE("it ends once nothing was under way for so long, and once only") {
   Idle t;
-  t.pass(10min - 1ms);
+  t.pass(9min);
+  t.happens([] {});  // no work
+  t.pass(1min - 1ms);
   CHECK(t.ended == 0);
   t.pass(1ms);
   CHECK(t.ended == 1);
@@ -54,14 +83,6 @@ TEST_CASE("whatever is under way begins the time anew") {
   t.happens([&t] { t.activity.is_busy = false; });
   t.pass(9min);
   CHECK(t.ended == 0);
-  t.pass(1min);
-  CHECK(t.ended == 1);
-}
-
-TEST_CASE("what happens meanwhile without being work does not put it off") {
-  Idle t;
-  t.pass(9min);
-  t.happens([] {});
   t.pass(1min);
   CHECK(t.ended == 1);
 }
