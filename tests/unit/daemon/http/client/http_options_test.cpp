@@ -2,7 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
+
+#include "../../../temporary_folder.hpp"
 
 using namespace bridge;
 
@@ -72,4 +75,34 @@ TEST_CASE("this machine is known by its names") {
     REQUIRE(set_url(options, url).empty());
     CHECK(is_local(options) == local);
   }
+}
+
+TEST_CASE("where the TLS library's own file is there, nothing else is chosen") {
+  const TemporaryFolder folder;
+  CHECK(choose_ca_file(folder.write("usual", "x"), {folder.write("other", "x")},
+                       folder.write("own", "x")) == "");
+}
+
+TEST_CASE("in the image of another distribution that one's file is chosen, the first there is") {
+  const TemporaryFolder folder;
+  const std::string missing = folder.path("missing");
+  const std::string second = folder.write("second", "x");
+  CHECK(choose_ca_file(missing, {missing, second, folder.write("third", "x")},
+                       folder.write("own", "x")) == second);
+  CHECK(choose_ca_file("", {second}, "") == second);
+}
+
+TEST_CASE("where there is none at all the program's own copy is chosen, if it has one") {
+  const TemporaryFolder folder;
+  const std::string missing = folder.path("missing");
+  const std::string own = folder.write("own", "x");
+  CHECK(choose_ca_file(missing, {missing}, own) == own);
+  CHECK(choose_ca_file(missing, {missing}, missing) == "");
+  CHECK(choose_ca_file(missing, {}, "") == "");
+}
+
+TEST_CASE("Debian's and Alpine's places are known") {
+  for (const char* file : {"/etc/ssl/certs/ca-certificates.crt", "/etc/ssl/cert.pem"})
+    CHECK(std::find(known_ca_files().begin(), known_ca_files().end(), file) !=
+          known_ca_files().end());
 }
