@@ -128,8 +128,3 @@ TEST_CASE("a file that cannot be read is a fault of the configuration") {
   const TemporaryFile large(std::string((1u << 20) + 1, '#'));
   CHECK(refused({"--options-file", large.path()}).code == 78);
 }
-
-TEST_CASE("an empty file changes nothing") {
-  const TemporaryFile file("");
-  CHECK(options_of({"--options-file", file.path()}).ring.entries == 1000);
-}

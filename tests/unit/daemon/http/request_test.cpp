@@ -137,8 +137,10 @@ TEST_CASE("on loopback only loopback names are served") {
        {"localhost", "LOCALHOST:8080", "127.0.0.1", "127.1.2.3:1", "[::1]:80", "[::1]"}) {
     CHECK_MESSAGE(check.admits_host(host), host);
   }
-  for (const char* host : {"evil.example", "evil.example:8080", "localhost.evil.example",
-                           "10.0.0.1", "", "127.0.0.1.evil.example"}) {
+  for (const char* host :
+       {"evil.example", "evil.example:8080", "localhost.evil.example", "10.0.0.1", "",
+        "127.0.0.1.evil.example", "localhost:evil.com", "[::1].evil.com", "[::1", "[::1]evil",
+        "localhost:1:2", "127.0.0.1:80.evil.com", ":"}) {
     CHECK_FALSE_MESSAGE(check.admits_host(host), host);
   }
 }
@@ -151,16 +153,6 @@ TEST_CASE("elsewhere addresses are served, and names that are listed") {
   CHECK(check.admits_host("localhost"));
   CHECK_FALSE(check.admits_host("evil.example"));
   CHECK(SiteCheck{false, {"*"}, {}}.admits_host("evil.example"));
-}
-
-TEST_CASE("what is no host is not admitted, whatever it begins with") {
-  const SiteCheck check{true, {}, {}};
-  for (const char* host : {"localhost:evil.com", "[::1].evil.com", "[::1", "[::1]evil",
-                           "localhost:1:2", "127.0.0.1:80.evil.com", ":", ""}) {
-    CHECK_FALSE_MESSAGE(check.admits_host(host), host);
-  }
-  CHECK(check.admits_host("[::1]:8080"));
-  CHECK(check.admits_host("[::1]"));
 }
 
 TEST_CASE("an origin is none, the site itself, or listed") {
@@ -221,11 +213,8 @@ TEST_CASE("a chunked body is put together, extensions and trailers are skipped")
 }
 
 TEST_CASE("chunks that are no chunks are refused") {
-  CHECK(read_as(chunked + "x\r\n") == "POST /mcp 400");
-  CHECK(read_as(chunked + "\r\n") == "POST /mcp 400");
-  CHECK(read_as(chunked + "3\nabc") == "POST /mcp 400");
-  CHECK(read_as(chunked + "3\r\nabcd\r\n") == "POST /mcp 400");
-  CHECK(read_as(chunked + "-1\r\n") == "POST /mcp 400");
+  for (const char* chunk : {"x\r\n", "\r\n", "3\nabc", "3\r\nabcd\r\n", "-1\r\n"})
+    CHECK(read_as(chunked + chunk) == "POST /mcp 400");
 }
 
 TEST_CASE("what other parsers could read differently in a chunk's line is refused") {

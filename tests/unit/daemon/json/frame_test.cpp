@@ -5,6 +5,7 @@
 #include <string>
 
 #include "frames.hpp"
+#include "json_texts.hpp"
 
 using bridge::fault_of;
 using bridge::Frame;
@@ -30,11 +31,6 @@ std::string in_result(std::size_t levels) {
 std::string in_meta(std::size_t levels) {
   return R"({"id":1,"method":"a","params":{"_meta":{"x":)" + std::string(levels - 3, '[') +
          std::string(levels - 3, ']') + "}}}";
-}
-
-std::string reason_of(const std::string& text) {
-  const auto parsed = bridge::parse_frame(text);
-  return std::string(std::get<bridge::FrameFault>(parsed).reason);
 }
 
 }  // namespace
@@ -142,58 +138,45 @@ TEST_CASE("a missing or strange jsonrpc is tolerated") {
 }
 
 TEST_CASE("JSON that is no object is invalid, what is no JSON is a parse error") {
-  for (const char* text : {"1", "\"text\"", "null", "true", "[]", "[1,2]", " -1.5e3 "}) {
+  for (const std::string& text : bridge::good_json) {
     CAPTURE(text);
     CHECK(fault_of(text) == -32600);
   }
-  for (const char* text :
-       {"", " ", "hello", "1 2", "{", "}", "[1,2}",
-        R"({"id":1,"method":"a"]", R"({"id":1 "method":"a"})", R"({"id":1,"method":"a",})",
-        R"({'id':1})", R"({"id":01,"method":"a"})", R"({"id":1.,"method":"a"})",
-        R"({"id":.5,"method":"a"})", R"({"id":+1,"method":"a"})", R"({"id":-,"method":"a"})",
-        R"({"id":1e,"method":"a"})", R"({"id":1,"method":"\x"})", R"({"id":1,"method":"\u12"})",
-        R"({"id":1,"method":tru})"}) {
-    CAPTURE(text);
-    CHECK(fault_of(text) == -32700);
+  for (const auto* texts : {&bridge::bad_json, &bridge::json_of_no_utf8}) {
+    for (const std::string& text : *texts) {
+      CAPTURE(text);
+      CHECK(fault_of(text) == -32700);
+    }
   }
-}
-
-TEST_CASE("one line is one value") {
-  CHECK(fault_of(R"({"id":1,"method":"a"}{"id":2,"method":"a"})") == -32700);
   CHECK(fault_of(R"({"id":1,"method":"a"} {"id":2,"method":"a"})") == -32700);
-  CHECK(fault_of(R"({"id":1,"method":"a"}x)") == -32700);
-  CHECK(fault_of(R"({"id":1,"method":"a"},)") == -32700);
-  CHECK(fault_of(R"(1{"id":1,"method":"a"})") == -32700);
-  CHECK(fault_of(R"([] {"id":1,"method":"a"})") == -32700);
 }
 
 TEST_CASE("the grammar is checked everywhere, also where the bridge does not look") {
-  for (const char* value :
-       {"[1,2}", "01", "\"\\q\"", "\"\t\"", "tru", "{\"a\":}", "[1,]", "{\"a\":1,}", "\"\\ud8\""}) {
+  for (const std::string& value : bridge::bad_json) {
     CAPTURE(value);
-    CHECK(fault_of(R"({"id":1,"method":"a","x":)" + std::string(value) + "}") == -32700);
-    CHECK(fault_of(R"({"id":1,"method":"a","params":{"x":)" + std::string(value) + "}}") == -32700);
-    CHECK(fault_of(R"({"id":1,"method":"a","params":{"_meta":{"x":)" + std::string(value) +
-                   "}}}") == -32700);
-    CHECK(fault_of(R"({"id":1,"result":{"x":[)" + std::string(value) + "]}}") == -32700);
+    CHECK(fault_of(R"({"id":1,"method":"a","x":)" + value + "}") == -32700);
+    CHECK(fault_of(R"({"id":1,"method":"a","params":{"x":)" + value + "}}") == -32700);
+    CHECK(fault_of(R"({"id":1,"method":"a","params":{"_meta":{"x":)" + value + "}}}") == -32700);
+    CHECK(fault_of(R"({"id":1,"result":{"x":)" + value + "}}") == -32700);
   }
 }
 
 TEST_CASE("only UTF-8 is read") {
   CHECK(fault_of("{\"id\":1,\"method\":\"\xC3\xA9\xF0\x9F\x98\x80\"}") == 0);
-  for (const char* bytes :
-       {"\xFF", "\xC3", "\xC0\x80", "\xED\xA0\x80", "\xF5\x80\x80\x80", "\x80", "\xE2\x82"}) {
-    CHECK(fault_of("{\"id\":1,\"method\":\"" + std::string(bytes) + "\"}") == -32700);
-  }
+  CHECK(fault_of("{\"id\":1,\"method\":\"\xC3\"}") == -32700);
   CHECK(fault_of(std::string_view("{\"id\":1,\"method\":\"a\"}\0", 23)) == -32700);
 }
 
-TEST_CASE("names and the method are read after unescaping") {
-  const Frame frame = frame_of(R"({"\u0069d":5,"m\u0065thod":"p\u0069ng","par\u0061ms":{}})");
+TEST_CASE("names, tokens and the method are read after unescaping") {
+  const Frame frame = frame_of(
+      R"({"\u0069d":5,"m\u0065thod":"p\u0069ng","par\u0061ms":{"\u005fmeta":{"progress\u0054oken":"t"}}})");
   CHECK(frame.is_request());
   CHECK(frame.text(frame.id) == "5");
   CHECK(frame.method == "ping");
-  CHECK(frame.text(frame.params) == "{}");
+  CHECK(frame.text(frame.progress_token) == "\"t\"");
+  const Frame cancelled =
+      frame_of(R"({"method":"notifications\/cancelled","params":{"request\u0049d":3}})");
+  CHECK(cancelled.text(cancelled.request_id) == "3");
   CHECK(frame_of(R"({"i\u0064":5,"\u0072esult":{}})").is_response());
   CHECK(fault_of(R"({"i\u0064":5,"\u0072esult":{},"err\u006fr":{}})") == -32600);
 }
@@ -225,18 +208,11 @@ TEST_CASE("a request's progress token stands in its _meta") {
   }
 }
 
-TEST_CASE("a progress token that is no string and no number is left alone") {
-  for (const char* token : {"null", "true", "{}", "[1]"}) {
-    CAPTURE(token);
-    CHECK_FALSE(frame_of(R"({"id":1,"method":"a","params":{"_meta":{"progressToken":)" +
-                         std::string(token) + "}}}")
-                    .progress_token.present());
-  }
-}
-
-TEST_CASE("a progress token is found only where it belongs") {
+TEST_CASE("a progress token is found only where it belongs, and only as a string or a number") {
   for (
       const char* text : {
+          R"({"id":1,"method":"a","params":{"_meta":{"progressToken":null}}})",
+          R"({"id":1,"method":"a","params":{"_meta":{"progressToken":[1]}}})",
           R"({"id":1,"method":"a","params":{"progressToken":1}})",
           R"({"id":1,"method":"a","params":{"arguments":{"_meta":{"progressToken":1}}}})",
           R"({"id":1,"method":"a","params":{"_meta":{"_meta":{"progressToken":1}}}})",
@@ -274,41 +250,20 @@ TEST_CASE("cancelled names its request in the params") {
                   .request_id.present());
 }
 
-TEST_CASE("tokens are found under escaped names") {
-  const Frame request =
-      frame_of(R"({"id":1,"method":"a","\u0070arams":{"\u005fmeta":{"progress\u0054oken":"t"}}})");
-  CHECK(request.text(request.progress_token) == "\"t\"");
-  const Frame cancelled =
-      frame_of(R"({"method":"notifications\/cancelled","params":{"request\u0049d":3}})");
-  CHECK(cancelled.text(cancelled.request_id) == "3");
-}
-
 // Every open array or object counts as a level, and the message itself is the first one. So
 // `params` is the second level, and an array in it the third.
 
-TEST_CASE("1000 levels and 1024 levels pass unchanged") {
-  for (const std::size_t levels : {std::size_t{1000}, std::size_t{1023}, std::size_t{1024}}) {
-    CAPTURE(levels);
-    CHECK(frame_of(in_params(levels)).bytes == in_params(levels));
-    CHECK(frame_of(in_result(levels)).bytes == in_result(levels));
-    CHECK(frame_of(in_meta(levels)).bytes == in_meta(levels));
+TEST_CASE(
+    "1024 levels pass unchanged, more are invalid: the answer says why, and nothing crashes") {
+  for (const auto& nested : {in_params, in_result, in_meta}) {
+    for (const std::size_t levels : {1000u, 1023u, 1024u})
+      CHECK(frame_of(nested(levels)).bytes == nested(levels));
+    for (const std::size_t levels : {1025u, 200'000u}) {
+      const auto parsed = parse_frame(nested(levels));
+      CHECK(std::get<FrameFault>(parsed).code == -32600);
+      CHECK(std::get<FrameFault>(parsed).reason.find("1024") != std::string_view::npos);
+    }
   }
-}
-
-TEST_CASE("1025 levels are invalid, and the answer says why") {
-  CHECK(fault_of(in_params(1025)) == -32600);
-  CHECK(fault_of(in_result(1025)) == -32600);
-  CHECK(fault_of(in_meta(1025)) == -32600);
-  CHECK(reason_of(in_params(1025)).find("1024") != std::string::npos);
-}
-
-TEST_CASE("200,000 levels are an error and no crash") {
-  CHECK(fault_of(in_params(200'000)) == -32600);
-  CHECK(fault_of(in_result(200'000)) == -32600);
-  CHECK(fault_of(in_meta(200'000)) == -32600);
-  CHECK(fault_of(std::string(200'000, '[')) == -32600);
-  CHECK(fault_of(std::string(200'000, '[') + std::string(200'000, ']')) == -32600);
-  CHECK(fault_of(R"({"id":)" + std::string(200'000, '[')) == -32600);
   std::string params = R"({"id":1,"method":"a")";
   for (int i = 0; i < 200'000; ++i) params += R"(,"params":{"params":{"_meta":{}}})";
   CHECK(fault_of(params + "}") == -32600);

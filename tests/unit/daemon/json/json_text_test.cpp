@@ -6,8 +6,6 @@
 #include <string>
 #include <string_view>
 
-#include "text/utf8.hpp"
-
 using namespace bridge;
 using namespace std::string_literals;
 
@@ -131,13 +129,4 @@ TEST_CASE("a message becomes one line by blanks for its line ends, nothing else 
   std::string plain = R"({"a":1})";
   make_single_line(plain);
   CHECK(plain == R"({"a":1})");
-}
-
-TEST_CASE("UTF-8 is known by its rules") {
-  CHECK(is_utf8(""));
-  CHECK(is_utf8("a\xC3\xA9\xE2\x82\xAC\xF4\x8F\xBF\xBF"));
-  for (const char* bad :
-       {"\x80", "\xC0\xAF", "\xC3", "\xE2\x82", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xFE"}) {
-    CHECK_FALSE(is_utf8(bad));
-  }
 }

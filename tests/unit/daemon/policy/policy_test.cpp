@@ -6,6 +6,7 @@
 #include <string>
 
 #include "../../temporary_folder.hpp"
+#include "../../words.hpp"
 
 using namespace bridge;
 
@@ -145,35 +146,15 @@ TEST_CASE("what is wrong in a file is told with its line") {
 }
 
 TEST_CASE("values of another form are refused") {
-  for (const char* rule : {R"({"uid":null})",
-                           R"({"uid":true})",
-                           R"({"uid":-1})",
-                           R"({"uid":1.5})",
-                           R"({"uid":[["x"]]})",
-                           R"({"http":"yes"})",
-                           R"({"tools":"search_*"})",
-                           R"({"tools":[1]})",
-                           R"({"tools":[""]})",
-                           R"({"tools":["!"]})",
-                           R"({"tools":null})",
-                           R"({"prompts":"read-only"})",
-                           R"({"resources":{}})",
-                           R"({"methods":"*"})",
-                           R"({"rate":"60"})",
-                           R"({"rate":60})",
-                           R"({"rate":"0/1m"})",
-                           R"({"rate":"1/0s"})",
-                           R"({"rate":"-1/1s"})",
-                           R"({"rate":"1/x"})",
-                           R"({"rate":"9000000000/1s"})",
-                           R"({"inflight":0})",
-                           R"({"inflight":"4"})",
-                           R"({"inflight":1.5})",
-                           R"({"uid":0,"uid":0})",
-                           R"("x")",
-                           R"([])"}) {
+  for (const std::string& rule : words(R"--(
+           {"uid":null} {"uid":true} {"uid":-1} {"uid":1.5} {"uid":[["x"]]} {"http":"yes"}
+           {"tools":"search_*"} {"tools":[1]} {"tools":[""]} {"tools":["!"]} {"tools":null}
+           {"prompts":"read-only"} {"resources":{}} {"methods":"*"} {"rate":"60"}
+           {"rate":60} {"rate":"0/1m"} {"rate":"1/0s"} {"rate":"-1/1s"} {"rate":"1/x"}
+           {"rate":"9000000000/1s"} {"inflight":0} {"inflight":"4"} {"inflight":1.5}
+           {"uid":0,"uid":0} "x" [])--")) {
     INFO(rule);
-    CHECK(fault_of("{\"rules\":[" + std::string(rule) + "]}") != "");
+    CHECK(fault_of("{\"rules\":[" + rule + "]}") != "");
   }
   CHECK(fault_of(R"({"rules":{}})") == "line 1: rules is a list");
   CHECK(fault_of(R"({"rules":[],"rules":[]})") == "line 1: duplicate member 'rules'");

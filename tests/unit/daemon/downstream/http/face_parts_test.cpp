@@ -159,16 +159,6 @@ TEST_CASE("a body is one message, made one line") {
   CHECK(posted(R"({"id":0,"method":"initialize"})").initializes);
 }
 
-TEST_CASE("messages are handed on as they were parsed") {
-  const PostedMessages two = posted(R"([{"id":"a","method":"x","params":{}},{"id":7,"result":1}])");
-  REQUIRE(two.messages.size() == 2);
-  CHECK(two.messages[0].is_request());
-  CHECK(two.messages[0].method == "x");
-  CHECK(two.messages[0].text(two.messages[0].id) == "\"a\"");
-  CHECK(two.messages[1].is_response());
-  CHECK(two.messages[1].text(two.messages[1].result) == "1");
-}
-
 TEST_CASE("an array is its messages, with the faults of what is none") {
   const PostedMessages three =
       posted(R"([{"id":1,"method":"a"},{"method":"b"},5,{"id":"x","method":"c"}])");

@@ -114,24 +114,6 @@ TEST_CASE("a caller that closes has cancelled, and is told nothing more") {
   }
 }
 
-TEST_CASE("a quiet request becomes a stream, or is 504 for who takes none") {
-  ModernFixture http;
-  FakePeer patient = http.connect();
-  http.ask(patient, http.modern(1, "tools/list"));
-  http.advance(seconds(15));
-  CHECK(http.answer_to(patient, "", ": open").find("text/event-stream") != std::string::npos);
-  FakePeer strict = http.connect();
-  http.ask(strict, http.modern(2, "tools/list", "application/json"));
-  http.advance(milliseconds(59'999));
-  CHECK(http.events.lines.empty());
-  http.advance(milliseconds(1));
-  const std::string answer = http.answer_to(strict, "", "}}");
-  CHECK(is_status(answer, 504));
-  CHECK(answer.find(R"("id":2,"error")") != answer.npos);
-  REQUIRE(http.events.lines.size() == 1);
-  CHECK(http.events.lines[0].find(R"("requestId":2)") != std::string::npos);
-}
-
 TEST_CASE("a listen has all the time, gets comments, and what it has read is taken") {
   ModernFixture http;
   FakePeer peer = http.listen();

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "../../../words.hpp"
 #include "auth/token_endpoint.hpp"
 #include "text/base64.hpp"
 
@@ -27,33 +28,11 @@ TEST_CASE("what the whole internet can reach is public") {
 }
 
 TEST_CASE("what is inside some network is not, however it is written") {
-  for (const char* address : {"127.0.0.1",
-                              "127.1.2.3",
-                              "10.0.0.1",
-                              "172.16.0.1",
-                              "172.31.255.255",
-                              "192.168.1.1",
-                              "169.254.169.254",
-                              "100.64.0.1",
-                              "0.0.0.0",
-                              "198.18.0.1",
-                              "224.0.0.1",
-                              "255.255.255.255",
-                              "::1",
-                              "::",
-                              "fe80::1",
-                              "fe80::1%eth0",
-                              "fd00::1",
-                              "ff02::1",
-                              "::ffff:10.0.0.1",
-                              "::ffff:169.254.169.254",
-                              "64:ff9b::a00:1",
-                              "64:ff9b:1::808:808",
-                              "2002:a00:1::",
-                              "2001:0:a00:1::1",
-                              "2001:db8::1",
-                              "",
-                              "localhost",
-                              "8.8.8"})
+  for (const std::string& address : words(R"(
+           127.0.0.1 127.1.2.3 10.0.0.1 172.16.0.1 172.31.255.255 192.168.1.1 169.254.169.254
+           100.64.0.1 0.0.0.0 198.18.0.1 224.0.0.1 255.255.255.255 ::1 :: fe80::1 fe80::1%eth0
+           fd00::1 ff02::1 ::ffff:10.0.0.1 ::ffff:169.254.169.254 64:ff9b::a00:1
+           64:ff9b:1::808:808 2002:a00:1:: 2001:0:a00:1::1 2001:db8::1 localhost 8.8.8)",
+                                          {""}))
     CHECK_MESSAGE(!is_public_address(address), address);
 }

@@ -53,19 +53,6 @@ HttpOptions with_secrets() {
   return options;
 }
 
-std::string error_body(int code, const std::string& message) {
-  return R"({"jsonrpc":"2.0","id":null,"error":{"code":)" + std::to_string(code) +
-         R"(,"message":")" + message + "\"}}";
-}
-
-SessionVerdict verdict(int status, const std::string& body, bool carried = true,
-                       const std::string& content_type = "application/json") {
-  TestContext test;
-  const ResponseHead head = head_with(status, content_type);
-  return session_verdict(status, failure_of_status(test.context, head, body).error_object,
-                         carried ? SessionNamedBy::header : SessionNamedBy::nothing);
-}
-
 }  // namespace
 
 TEST_CASE("a status without a JSON-RPC error says the status and the beginning of the body") {
@@ -95,19 +82,6 @@ TEST_CASE("an error page is shown as its title, else as its first text") {
     CHECK(shown(page) == "HTTP 502");
   }
   CHECK(shown("<h1>\x1b[31mx</h1>") == "HTTP 502: \\u001b[31mx");
-}
-
-TEST_CASE("401 and 403 are of kind auth, with the server's hints") {
-  TestContext test;
-  for (const int status : {401, 403}) {
-    ResponseHead head = head_with(status);
-    head.www_authenticate = "Bearer resource_metadata=\"https://a.example/x\"";
-    head.authorization_server = "https://b.example";
-    const Failure failure = failure_of_status(test.context, head, "");
-    CHECK(failure.kind == ErrorKind::auth);
-    CHECK(failure.www_authenticate == head.www_authenticate);
-    CHECK(failure.authorization_server == head.authorization_server);
-  }
 }
 
 TEST_CASE("only what was provably rejected was not delivered") {
@@ -284,15 +258,20 @@ TEST_CASE("what another try would not change is definitive") {
     CHECK_FALSE(failure_of_status(test.context, head_with(status), "").definitive);
 }
 
-TEST_CASE("401 and 403 are the bridge's own error, with the upstream's beside it") {
+TEST_CASE("401 and 403 are the bridge's own error, with the server's hints and error beside it") {
   TestContext test(with_secrets());
   test.use_token("secret-token");
   for (const int status : {401, 403}) {
     for (const char* type : {"application/json", "text/event-stream"}) {
       const std::string body =
           type == std::string("application/json") ? rpc_body : "data: " + rpc_body + "\n\n";
-      const Failure failure = failure_of_status(test.context, head_with(status, type), body);
+      ResponseHead head = head_with(status, type);
+      head.www_authenticate = "Bearer resource_metadata=\"https://a.example/x\"";
+      head.authorization_server = "https://b.example";
+      const Failure failure = failure_of_status(test.context, head, body);
       CHECK(failure.kind == ErrorKind::auth);
+      CHECK(failure.www_authenticate == head.www_authenticate);
+      CHECK(failure.authorization_server == head.authorization_server);
       CHECK(failure.status == status);
       CHECK(failure.error_object.empty());
       CHECK(failure.upstream_error == rpc_error);
@@ -369,70 +348,19 @@ TEST_CASE(
   CHECK(failure.delivered == Delivered::no);
 }
 
-TEST_CASE("a 404 to a request that carried the session's id is a lost session") {
-  CHECK(verdict(404, "") == SessionVerdict::lost);
-  CHECK(verdict(404, "Not Found", true, "text/plain") == SessionVerdict::lost);
-  CHECK(verdict(404, error_body(-32001, "Session not found")) == SessionVerdict::lost);
-  CHECK(verdict(404, error_body(-32600, "x")) == SessionVerdict::lost);
-  CHECK(verdict(404, error_body(-32001, "Session not found"), false) == SessionVerdict::kept);
-  CHECK(verdict(404, "", false) == SessionVerdict::kept);
-}
-
-TEST_CASE("a 404 that is a JSON-RPC 'method not found' is none") {
-  CHECK(verdict(404, error_body(-32601, "Method not found")) == SessionVerdict::kept);
-  CHECK(verdict(404, error_body(-32601, "no such session method")) == SessionVerdict::kept);
-  CHECK(verdict(404, "data: " + error_body(-32601, "x") + "\n\n", true, "text/event-stream") ==
-        SessionVerdict::kept);
-}
-
-TEST_CASE("a 400 that speaks of the session, or of no initialization, is worth a doubt") {
-  for (const char* message :
-       {"Bad Request: No valid session ID provided", "Bad Request: Server not initialized",
-        "SESSION expired", "Not Initialized", "unknown Session"}) {
-    CAPTURE(message);
-    CHECK(verdict(400, error_body(-32000, message)) == SessionVerdict::doubtful);
-    CHECK(verdict(400, "event: message\ndata: " + error_body(-32000, message) + "\n\n", true,
-                  "text/event-stream") == SessionVerdict::doubtful);
-  }
-}
-
-TEST_CASE("'before initialization' counts with -32600 and -32602 alone") {
-  const std::string message = "Received request before initialization was complete";
-  CHECK(verdict(400, error_body(-32600, message)) == SessionVerdict::doubtful);
-  CHECK(verdict(400, error_body(-32602, message)) == SessionVerdict::doubtful);
-  CHECK(verdict(400, error_body(-32000, message)) == SessionVerdict::kept);
-}
-
-TEST_CASE("any other 400 is an answer like others") {
-  CHECK(verdict(400, error_body(-32600, "Invalid Request: Server already initialized")) ==
-        SessionVerdict::kept);
-  CHECK(verdict(400, error_body(-32602, "Invalid params")) == SessionVerdict::kept);
-  CHECK(verdict(400, error_body(-32700, "Parse error")) == SessionVerdict::kept);
-  CHECK(verdict(400, "") == SessionVerdict::kept);
-  CHECK(verdict(400, "no session", true, "text/plain") == SessionVerdict::kept);
-  CHECK(verdict(400, R"({"error":"no session"})") == SessionVerdict::kept);
-}
-
-TEST_CASE("no other status says anything of the session") {
-  for (const int status : {401, 403, 405, 409, 410, 429, 500, 503}) {
-    CAPTURE(status);
-    CHECK(verdict(status, error_body(-32000, "session not found")) == SessionVerdict::kept);
-  }
-}
-
 TEST_CASE("an error that is about no request may have no id at all") {
-  const std::string body =
-      R"({"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"}})";
-  CHECK(verdict(400, body) == SessionVerdict::doubtful);
   TestContext test;
-  CHECK(failure_of_status(test.context, head_with(400), body).error_object.find("-32000") !=
-        std::string::npos);
+  const auto error_in = [&test](const char* body) {
+    return failure_of_status(test.context, head_with(400), body).error_object;
+  };
+  CHECK(error_in(R"({"jsonrpc":"2.0","error":{"code":-32000,"message":"m"}})") ==
+        R"({"code":-32000,"message":"m"})");
   // What is not JSON-RPC stays so.
   for (const char* other :
        {R"({"error":{"message":"no session"}})", R"({"jsonrpc":"2.0","error":"session"})",
         R"({"jsonrpc":"2.0","error":{"message":"session"})"}) {
     CAPTURE(other);
-    CHECK(verdict(400, other) == SessionVerdict::kept);
+    CHECK(error_in(other).empty());
   }
 }
 
@@ -455,18 +383,26 @@ TEST_CASE("what real servers say to a session they do not know is told from all 
       {404, "", endpoint, lost, "HTTP+SSE: the endpoint of a session that is over"},
       {404, error(-32601, "Method not found"), endpoint, lost, "and whatever it says of it"},
       {404, error(-32001, "Session not found"), header, lost, "the TypeScript SDK"},
+      {404, error(-32001, "Session not found"), nothing, kept, "to a message in no session"},
       {404, error(-32600, "Session terminated"), header, lost, "the Python SDK"},
       {404, error(-32601, "Method not found"), header, kept, "a server of MCP 2026-07-28"},
+      {404, error(-32601, "no such session method"), header, kept, "whatever it calls it"},
       {400, error(-32000, "Bad Request: No valid session ID provided"), header, doubtful,
        "server-everything"},
       {400, error(-32000, "Bad Request: Server not initialized"), header, doubtful,
        "the TypeScript SDK, started anew"},
       {400, error(-32000, "Bad Request: Server not initialized"), nothing, doubtful, "without ids"},
-      {400, error(-32000, "no session"), endpoint, doubtful, "HTTP+SSE"},
+      {400, error(-32000, "SESSION expired"), endpoint, doubtful, "HTTP+SSE"},
+      {400, error(-32000, "Not Initialized"), header, doubtful, "in any case"},
       {400, error(-32602, "Received request before initialization was complete"), header, doubtful,
        "the Python SDK"},
+      {400, error(-32600, "Received request before initialization was complete"), header, doubtful,
+       "the same by another code"},
+      {400, error(-32000, "Received request before initialization was complete"), header, kept,
+       "not with any code"},
       {400, error(-32600, "Invalid Request: Server already initialized"), header, kept,
        "a second initialize"},
+      {400, error(-32602, "Invalid params"), header, kept, "any error of a request"},
       {400, error(-32700, "Parse error"), header, kept, "any error of JSON-RPC"},
       {400, "", header, kept, "a gateway"},
       {401, error(-32000, "session expired"), header, kept, "that is for a token"},
@@ -478,6 +414,8 @@ TEST_CASE("what real servers say to a session they do not know is told from all 
     CAPTURE(row.who);
     CHECK(session_verdict(row.status, row.error, row.named_by) == row.verdict);
   }
+  for (const int status : {403, 405, 410, 429, 503})
+    CHECK(session_verdict(status, error(-32000, "session not found"), header) == kept);
 }
 
 TEST_CASE("a server stream that was open before is not given up for one odd answer") {
