@@ -120,18 +120,13 @@ TEST_CASE("a form asks field by field and again after a wrong answer") {
   CHECK(form->result() == R"({"action":"accept","content":{"name":"Ann","age":30}})");
 }
 
-TEST_CASE("a form can be declined, cancelled and left") {
-  const char* params =
-      R"({"message":"?","requestedSchema":{"properties":{"a":{"type":"string"}}}})";
-  auto declined = ElicitationForm::from_params(params);
-  declined->take("!decline");
-  CHECK(declined->result() == R"({"action":"decline"})");
-  auto cancelled = ElicitationForm::from_params(params);
-  cancelled->take("!cancel");
-  CHECK(cancelled->result() == R"({"action":"cancel"})");
-  auto left = ElicitationForm::from_params(params);
-  left->end_of_input();
-  CHECK(left->result() == R"({"action":"cancel"})");
+TEST_CASE("a form can be declined and cancelled") {
+  for (const std::string action : {"decline", "cancel"}) {
+    auto form = ElicitationForm::from_params(
+        R"({"message":"?","requestedSchema":{"properties":{"a":{"type":"string"}}}})");
+    form->take("!" + action);
+    CHECK(form->result() == R"({"action":")" + action + "\"}");
+  }
 }
 
 TEST_CASE("a form without fields asks for consent") {

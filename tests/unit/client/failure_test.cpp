@@ -17,16 +17,12 @@ std::string bridge_error(std::string_view kind) {
 }  // namespace
 
 TEST_CASE("the exit code of an error tells where it comes from") {
-  for (const char* kind : {"dns", "connect", "tls", "closed", "session", "auth", "too_large"}) {
-    CAPTURE(kind);
-    CHECK(read_error(bridge_error(kind)).code == ExitCode::upstream);
-  }
+  for (const char* kind : {"dns", "connect", "tls", "closed", "session", "auth", "too_large"})
+    CHECK_MESSAGE(read_error(bridge_error(kind)).code == ExitCode::upstream, kind);
   CHECK(read_error(bridge_error("timeout")).code == ExitCode::timed_out);
   CHECK(read_error(bridge_error("shutdown")).code == ExitCode::unreachable);
-  for (const char* kind : {"malformed", "http", "overloaded", "", "new"}) {
-    CAPTURE(kind);
-    CHECK(read_error(bridge_error(kind)).code == ExitCode::answered_error);
-  }
+  for (const char* kind : {"malformed", "http", "overloaded", "", "new"})
+    CHECK_MESSAGE(read_error(bridge_error(kind)).code == ExitCode::answered_error, kind);
 }
 
 TEST_CASE("what met the opening of the session is the upstream's, whatever it was") {

@@ -127,10 +127,8 @@ TEST_CASE("ready is what does not wait and was not refused") {
     return status_of(R"({"upstream":{"state":")" + state + R"("},
                          "lastError":{"kind":"dns","message":"no such host"}})");
   };
-  for (const char* state : {"idle", "opening", "open", "reopening"}) {
-    CAPTURE(state);
-    CHECK(is_ready(with_state(state)));
-  }
+  for (const char* state : {"idle", "opening", "open", "reopening"})
+    CHECK_MESSAGE(is_ready(with_state(state)), state);
   CHECK_FALSE(is_ready(with_state("waiting")));
   CHECK_FALSE(is_ready(with_state("refused")));
   CHECK_FALSE(is_ready(status_of("{}")));

@@ -10,33 +10,21 @@ using namespace bridge;
 using namespace std::chrono_literals;
 
 TEST_CASE("with an upstream and nothing else the defaults of the contract hold") {
+  // Of durations and sizes the help shows the value itself, and test_documents compares it.
   const Options options = options_of({});
   CHECK(options.upstream.http.url == "http://127.0.0.1:1/mcp");
   CHECK(options.upstream.http.server_stream);
-  CHECK(options.upstream.http.connect_timeout == 10s);
-  CHECK(options.upstream.http.request_timeout == 300s);
-  CHECK(options.upstream.http.request_max == 1h);
   CHECK(options.upstream.http.max_frame == 8u << 20);
-  CHECK(options.clients.max_frame == 8u << 20);
   CHECK(options.router.max_frame == 8u << 20);
-  CHECK(options.clients.buffer == 16u << 20);
-  CHECK(options.clients.stall == 30s);
   CHECK(options.max_clients == 256);
-  CHECK(options.max_buffered == 256u << 20);
   CHECK(options.router.client_inflight == 64);
   CHECK(options.router.max_inflight == 256);
   CHECK(options.router.handshake == Handshake::lazy);
   CHECK(options.router.orphans == Orphans::finish);
-  CHECK(options.router.park_requests == 30s);
-  CHECK(options.router.input_wait == 5min);
   CHECK(options.router.control);
   CHECK_FALSE(options.router.sequential);
   CHECK_FALSE(options.router.own_initialize);
-  CHECK(options.session.connect_wait == 10s);
-  CHECK(options.session.keepalive == 60s);
-  CHECK(options.grace == 5s);
   CHECK(options.ring.entries == 1000);
-  CHECK(options.ring.bytes == 16u << 20);
   CHECK_FALSE(options.ring.ttl);
   CHECK_FALSE(options.ring.coalesce);
   CHECK(options.ring.excluded_methods.empty());

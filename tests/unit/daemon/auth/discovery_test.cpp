@@ -128,13 +128,10 @@ TEST_CASE("a resource covers what is at its origin and below its path") {
   CHECK(covers_resource("https://h", "https://h/mcp"));
   CHECK(covers_resource("https://h/", "https://h/a/mcp"));
   CHECK(covers_resource("https://h/a", "https://h/a/mcp"));
-  for (const char* other :
-       {"https://h/mc", "https://h/mcp2", "https://h/mcp/x", "https://h/other", "http://h/mcp",
-        "https://g/mcp", "https://h:444/mcp", "https://h/mcp?x", "https://h/mcp#f",
-        "https://u@h/mcp", "", "mcp", "https://h.evil/mcp"}) {
-    CAPTURE(other);
-    CHECK(!covers_resource(other, "https://h/mcp"));
-  }
+  for (const char* other : {"https://h/mc", "https://h/mcp2", "https://h/mcp/x", "https://h/other",
+                            "http://h/mcp", "https://g/mcp", "https://h:444/mcp", "https://h/mcp?x",
+                            "https://h/mcp#f", "https://u@h/mcp", "", "mcp", "https://h.evil/mcp"})
+    CHECK_MESSAGE(!covers_resource(other, "https://h/mcp"), other);
 }
 
 TEST_CASE("plain http is trusted on this machine only") {
@@ -143,16 +140,12 @@ TEST_CASE("plain http is trusted on this machine only") {
     return parsed && is_trustworthy(*parsed);
   };
   for (const char* url : {"https://anywhere/x", "http://127.0.0.1/x", "http://127.8.9.1:99",
-                          "http://localhost:1/", "http://[::1]/"}) {
-    CAPTURE(url);
-    CHECK(trusted(url));
-  }
+                          "http://localhost:1/", "http://[::1]/"})
+    CHECK_MESSAGE(trusted(url), url);
   for (const char* url :
        {"http://10.0.0.1/", "http://127.evil.example/", "http://localhost.evil.example/",
-        "http://[::2]/", "file:///etc/passwd", "http:///x", "", "http://0.0.0.0/"}) {
-    CAPTURE(url);
-    CHECK(!trusted(url));
-  }
+        "http://[::2]/", "file:///etc/passwd", "http:///x", "", "http://0.0.0.0/"})
+    CHECK_MESSAGE(!trusted(url), url);
 }
 
 TEST_CASE("the operator's scope goes before the challenge's, and that before the server's") {

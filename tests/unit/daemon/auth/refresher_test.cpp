@@ -115,12 +115,13 @@ struct RefresherFixture {
     const EventLoop::Turn turn(loop);
     return refresher.token().has_value();
   }
+  void fetch(TokenSource::Done done = [](const TokenAnswer&) {}) {
+    const EventLoop::Turn turn(loop);
+    refresher.fetch(std::move(done));
+  }
   std::optional<Failure> fetched() {
     std::optional<TokenAnswer> answer;
-    {
-      const EventLoop::Turn turn(loop);
-      refresher.fetch([&](const TokenAnswer& given) { answer = given; });
-    }
+    fetch([&](const TokenAnswer& given) { answer = given; });
     answer_all();
     REQUIRE(answer);
     return answer->failure;
@@ -181,11 +182,8 @@ TEST_CASE("who asks while one is under way joins it") {
   f.refresher.take(f.login());
   f.refresher.refused("at-0");
   int answered = 0;
-  {
-    const EventLoop::Turn turn(f.loop);
-    for (int i = 0; i < 64; ++i)
-      f.refresher.fetch([&](const TokenAnswer& answer) { answered += answer.token == "at-1"; });
-  }
+  for (int i = 0; i < 64; ++i)
+    f.fetch([&](const TokenAnswer& answer) { answered += answer.token == "at-1"; });
   f.answer_all();
   CHECK(answered == 64);
   CHECK(f.server.redeemed.size() == 1);
@@ -244,15 +242,9 @@ TEST_CASE_FIXTURE(LoopFixture, "two daemons that share a store refresh once") {
   REQUIRE(two.refresher.can_refresh());
   one.refresher.refused("at-0");
   two.refresher.refused("at-0");
-  {
-    const EventLoop::Turn turn(one.loop);
-    one.refresher.fetch([](const TokenAnswer&) {});
-  }
+  one.fetch();
   std::optional<TokenAnswer> second;
-  {
-    const EventLoop::Turn turn(two.loop);
-    two.refresher.fetch([&](const TokenAnswer& answer) { second = answer; });
-  }
+  two.fetch([&](const TokenAnswer& answer) { second = answer; });
   CHECK(one.server.is_asked());
   CHECK(!two.server.is_asked());  // it waits for the lock
   one.answer_all();
@@ -268,8 +260,7 @@ TEST_CASE_FIXTURE(LoopFixture, "a daemon that dies between two uses counts as on
     RefresherFixture dying(std::chrono::milliseconds(0), file);
     dying.refresher.take(dying.login());
     dying.refresher.refused("at-0");
-    const EventLoop::Turn turn(dying.loop);
-    dying.refresher.fetch([](const TokenAnswer&) {});
+    dying.fetch();
     REQUIRE(dying.server.is_asked());
   }
   RefresherFixture next(std::chrono::milliseconds(0), file);

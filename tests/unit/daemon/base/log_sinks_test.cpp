@@ -106,10 +106,8 @@ TEST_CASE("JOURNAL_STREAM names a file by device and inode") {
   CHECK(names_file("9:4711", 9, 4711));
   CHECK_FALSE(names_file("9:4711", 9, 4712));
   CHECK_FALSE(names_file("8:4711", 9, 4711));
-  for (const char* wrong : {"", "9", "9:", ":4711", "9:4711x", " 9:4711", "9 4711", "-9:4711"}) {
-    CAPTURE(wrong);
-    CHECK_FALSE(names_file(wrong, 9, 4711));
-  }
+  for (const char* wrong : {"", "9", "9:", ":4711", "9:4711x", " 9:4711", "9 4711", "-9:4711"})
+    CHECK_FALSE_MESSAGE(names_file(wrong, 9, 4711), wrong);
 }
 
 TEST_CASE("levels have the priorities of syslog") {

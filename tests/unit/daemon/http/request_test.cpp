@@ -7,9 +7,7 @@ using namespace bridge;
 namespace {
 
 RequestHead head_of(std::string_view text) {
-  auto parsed = parse_request_head(text);
-  REQUIRE(std::holds_alternative<RequestHead>(parsed));
-  return std::get<RequestHead>(std::move(parsed));
+  return std::get<RequestHead>(parse_request_head(text));
 }
 
 int refused(std::string_view text) {
@@ -219,19 +217,15 @@ TEST_CASE("chunks that are no chunks are refused") {
 
 TEST_CASE("what other parsers could read differently in a chunk's line is refused") {
   for (const std::string line :
-       {"3 ", "3\t", "3 ;a", "3\t;a", " 3", "3;a\rb", "3\r", "3;a\001b", "3;\x7f", "0 ", "0;\r"}) {
-    CAPTURE(line);
-    CHECK(read_as(chunked + line + "\r\nabc\r\n0\r\n\r\n") == "POST /mcp 400");
-  }
+       {"3 ", "3\t", "3 ;a", "3\t;a", " 3", "3;a\rb", "3\r", "3;a\001b", "3;\x7f", "0 ", "0;\r"})
+    CHECK_MESSAGE(read_as(chunked + line + "\r\nabc\r\n0\r\n\r\n") == "POST /mcp 400", line);
   CHECK(read_as(chunked + "3;a=\"b c\"; d\r\nabc\r\n0\r\n\r\n") == "POST /mcp [abc] ");
 }
 
 TEST_CASE("a trailer that is no header line is refused") {
   for (const std::string line :
-       {"GET / HTTP/1.1", "T", ": v", "T : v", " T: v", "T: a\rb", "T: \001"}) {
-    CAPTURE(line);
-    CHECK(read_as(chunked + "0\r\n" + line + "\r\n\r\n") == "POST /mcp 400");
-  }
+       {"GET / HTTP/1.1", "T", ": v", "T : v", " T: v", "T: a\rb", "T: \001"})
+    CHECK_MESSAGE(read_as(chunked + "0\r\n" + line + "\r\n\r\n") == "POST /mcp 400", line);
   CHECK(read_as(chunked + "0\r\nT: v\r\nU:\r\n\r\n") == "POST /mcp [] ");
 }
 

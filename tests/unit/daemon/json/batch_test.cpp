@@ -84,10 +84,8 @@ TEST_CASE("each element of a batch is what it is alone, wherever it stands") {
 TEST_CASE("the whole batch is checked before any of it counts") {
   for (const char* text :
        {"[", "[1", "[1,2}", "[1,]", "[1 2]", "[1] 2", "[1][2]", "[{}", "[{}}", "[{} {}]",
-        R"([{"id":1,"method":"a"},{"id"}])", R"([{"id":1,"method":"a"})"}) {
-    CAPTURE(text);
-    CHECK(batch_fault(text) == -32700);
-  }
+        R"([{"id":1,"method":"a"},{"id"}])", R"([{"id":1,"method":"a"})"})
+    CHECK_MESSAGE(batch_fault(text) == -32700, text);
   CHECK(batch_fault("[\"\xFF\"]") == -32700);
 }
 

@@ -40,10 +40,8 @@ TEST_CASE("a message is told by its members") {
   CHECK(refusal.id == "null");
   CHECK(refusal.error == R"({"code":1})");
   for (const char* bad : {"", "[]", "1", "{}", R"({"id":1})", R"({"id":1,"result":1,"error":{}})",
-                          R"({"method":1})", R"({"method":"m")"}) {
-    CAPTURE(bad);
-    CHECK(parse_message(bad).kind == Kind::invalid);
-  }
+                          R"({"method":1})", R"({"method":"m")"})
+    CHECK_MESSAGE(parse_message(bad).kind == Kind::invalid, bad);
 }
 
 TEST_CASE("a value is decoded for showing") {

@@ -125,10 +125,8 @@ TEST_CASE("what is none of the three kinds is invalid") {
            R"({"jsonrpc":"2.0","method":{}})",
            R"({"jsonrpc":"2.0"})",
            "{}",
-       }) {
-    CAPTURE(text);
-    CHECK(fault_of(text) == -32600);
-  }
+       })
+    CHECK_MESSAGE(fault_of(text) == -32600, text);
 }
 
 TEST_CASE("a missing or strange jsonrpc is tolerated") {
@@ -138,15 +136,9 @@ TEST_CASE("a missing or strange jsonrpc is tolerated") {
 }
 
 TEST_CASE("JSON that is no object is invalid, what is no JSON is a parse error") {
-  for (const std::string& text : bridge::good_json) {
-    CAPTURE(text);
-    CHECK(fault_of(text) == -32600);
-  }
+  for (const std::string& text : bridge::good_json) CHECK_MESSAGE(fault_of(text) == -32600, text);
   for (const auto* texts : {&bridge::bad_json, &bridge::json_of_no_utf8}) {
-    for (const std::string& text : *texts) {
-      CAPTURE(text);
-      CHECK(fault_of(text) == -32700);
-    }
+    for (const std::string& text : *texts) CHECK_MESSAGE(fault_of(text) == -32700, text);
   }
   CHECK(fault_of(R"({"id":1,"method":"a"} {"id":2,"method":"a"})") == -32700);
 }
@@ -221,10 +213,8 @@ TEST_CASE("a progress token is found only where it belongs, and only as a string
           R"({"id":1,"method":"a","_meta":{"progressToken":1}})",
           R"({"id":1,"result":{"_meta":{"progressToken":1}}})",
           R"({"method":"notifications/message","params":{"_meta":{"progressToken":1},"progressToken":2}})",
-      }) {
-    CAPTURE(text);
-    CHECK_FALSE(frame_of(text).progress_token.present());
-  }
+      })
+    CHECK_FALSE_MESSAGE(frame_of(text).progress_token.present(), text);
 }
 
 TEST_CASE("progress names its token in the params") {
@@ -290,10 +280,8 @@ TEST_CASE("a member that the bridge acts on must not stand twice, plain or escap
            R"({"id":1,"error":{},"\u0065rror":null})",
            R"({"id":1,"id":1,"result":{}})",
            R"({"id":1,"\u0069\u0064":1,"error":{}})",
-       }) {
-    CAPTURE(text);
-    CHECK(fault_of(text) == -32600);
-  }
+       })
+    CHECK_MESSAGE(fault_of(text) == -32600, text);
 }
 
 TEST_CASE("a member that says what is asked, and stands twice, is noted") {
@@ -304,17 +292,13 @@ TEST_CASE("a member that says what is asked, and stands twice, is noted") {
   for (const char* params : {R"({"name":1,"name":1})", R"({"uri":"a","x":2,"ur\u0069":"b"})",
                              R"({"taskId":"a","taskId":"b"})", R"({"arguments":{},"arguments":{}})",
                              R"({"requestState":"a","requestState":"a"})",
-                             R"({"inputResponses":{},"input\u0052esponses":{}})"}) {
-    CAPTURE(params);
-    CHECK(is_ambiguous(params));
-  }
+                             R"({"inputResponses":{},"input\u0052esponses":{}})"})
+    CHECK_MESSAGE(is_ambiguous(params), params);
   for (const char* params :
        {R"({"name":1,"uri":1,"taskId":1,"arguments":1,"requestState":1,"inputResponses":1})",
         R"({"x":1,"x":1,"url":1,"uri":2,"arguments":{"name":1,"uri":1},"name":1})",
-        R"([{"name":1,"name":1}])"}) {
-    CAPTURE(params);
-    CHECK_FALSE(is_ambiguous(params));
-  }
+        R"([{"name":1,"name":1}])"})
+    CHECK_FALSE_MESSAGE(is_ambiguous(params), params);
 }
 
 TEST_CASE("_meta and the tokens must not stand twice where the bridge reads them") {
@@ -330,10 +314,8 @@ TEST_CASE("_meta and the tokens must not stand twice where the bridge reads them
           R"({"method":"notifications/cancelled","params":{"requestId":1,"requestId":2}})",
           R"({"method":"notifications/cancelled","params":{"requestId":1,"\u0072equestId":2}})",
           R"({"method":"notifications/c\u0061ncelled","params":{"requestId":1,"requestId":true}})",
-      }) {
-    CAPTURE(text);
-    CHECK(fault_of(text) == -32600);
-  }
+      })
+    CHECK_MESSAGE(fault_of(text) == -32600, text);
 }
 
 TEST_CASE("duplicates anywhere else are the receiver's affair and pass unchanged") {
@@ -348,10 +330,8 @@ TEST_CASE("duplicates anywhere else are the receiver's affair and pass unchanged
           R"({"id":1,"result":{"a":1,"a":2,"_meta":{},"_meta":{}}})",
           R"({"id":1,"error":{"code":1,"code":2}})",
           R"({"id":1,"method":"a","jsonrpc":"2.0","jsonrpc":"2.0","x":1,"x":2})",
-      }) {
-    CAPTURE(text);
-    CHECK(frame_of(text).bytes == text);
-  }
+      })
+    CHECK_MESSAGE(frame_of(text).bytes == text, text);
 }
 
 TEST_CASE("a name that only looks like one of these is another name") {

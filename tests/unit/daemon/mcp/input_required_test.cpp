@@ -15,9 +15,7 @@ using namespace bridge;
 namespace {
 
 InputRequired required_by(std::string_view result) {
-  const auto read = read_input_required(result);
-  REQUIRE(std::holds_alternative<InputRequired>(read));
-  return std::get<InputRequired>(read);
+  return std::get<InputRequired>(read_input_required(result));
 }
 
 bool is_refused(std::string_view result) {
@@ -25,10 +23,8 @@ bool is_refused(std::string_view result) {
 }
 
 InputAnswers answers_in(std::string_view params) {
-  const auto read = read_input_answers(
-      frame_of(R"({"id":1,"method":"tools/call","params":)" + std::string(params) + "}"));
-  REQUIRE(std::holds_alternative<InputAnswers>(read));
-  return std::get<InputAnswers>(read);
+  return std::get<InputAnswers>(read_input_answers(
+      frame_of(R"({"id":1,"method":"tools/call","params":)" + std::string(params) + "}")));
 }
 
 bool answers_refused(std::string_view params) {
@@ -81,10 +77,8 @@ TEST_CASE("what is no result of that kind is refused, and bounded") {
         R"({"inputRequests":{"a":{"method":"roots/list","params":[]}}})",
         R"({"inputRequests":{"a":{"method":"roots/list"},"\u0061":{"method":"roots/list"}}})",
         R"({"inputRequests":{},"inputRequests":{}})",
-        R"({"requestState":"a","request\u0053tate":"b"})"}) {
-    CAPTURE(result);
-    CHECK(is_refused(result));
-  }
+        R"({"requestState":"a","request\u0053tate":"b"})"})
+    CHECK_MESSAGE(is_refused(result), result);
   CHECK_FALSE(is_refused(R"({"inputRequests":)" + many(64, R"({"method":"roots/list"})") + "}"));
   CHECK(is_refused(R"({"inputRequests":)" + many(65, R"({"method":"roots/list"})") + "}"));
 }
@@ -142,10 +136,8 @@ TEST_CASE("what a retry brings is read, whatever a client sends") {
         std::string(R"({"inputResponses":{"a":1}})"),
         std::string(R"({"inputResponses":{"a":{},"\u0061":{}}})"),
         std::string(R"({"requestState":"a","requestState":"b"})"),
-        R"({"inputResponses":)" + many(65, "{}") + "}"}) {
-    CAPTURE(params);
-    CHECK(answers_refused(params));
-  }
+        R"({"inputResponses":)" + many(65, "{}") + "}"})
+    CHECK_MESSAGE(answers_refused(params), params);
 }
 
 TEST_CASE("a request's digest is that of its values") {
@@ -154,10 +146,8 @@ TEST_CASE("a request's digest is that of its values") {
       const char* same :
       {R"({ "arguments" : {"b":"\u0078","a":[1.0,2e0]},"name":"n" })",
        R"({"name":"n","_meta":{"progressToken":5},"arguments":{"a":[1,2],"b":"x"}})",
-       R"({"name":"n","inputResponses":{"a":{}},"arguments":{"a":[1,2],"b":"x"},"requestState":"s"})"}) {
-    CAPTURE(same);
-    CHECK(digest("tools/call", same) == one);
-  }
+       R"({"name":"n","inputResponses":{"a":{}},"arguments":{"a":[1,2],"b":"x"},"requestState":"s"})"})
+    CHECK_MESSAGE(digest("tools/call", same) == one, same);
   for (const char* other : {R"({"name":"m","arguments":{"a":[1,2],"b":"x"}})",
                             R"({"name":"n","arguments":{"a":[2,1],"b":"x"}})",
                             R"({"name":"n","arguments":{"a":[1,2],"b":"y"}})",
@@ -165,10 +155,8 @@ TEST_CASE("a request's digest is that of its values") {
                             R"({"name":"n","arguments":{"a":[1,2]}})", R"({"name":"n"})", "{}",
                             "[]", R"({"name":"n","arguments":{"a":["1",2],"b":"x"}})",
                             R"({"name":"n","arguments":{"a":[1,[2]],"b":"x"}})",
-                            R"({"name":"n","arguments":{"a":[1,2],"b":"x","c":null}})"}) {
-    CAPTURE(other);
-    CHECK(digest("tools/call", other) != one);
-  }
+                            R"({"name":"n","arguments":{"a":[1,2],"b":"x","c":null}})"})
+    CHECK_MESSAGE(digest("tools/call", other) != one, other);
   CHECK(digest("prompts/get", R"({"name":"n","arguments":{"a":[1,2],"b":"x"}})") != one);
   CHECK(digest("a", R"({"x":{}})") != digest("a", R"({"x":[]})"));
   CHECK(digest("a", R"({"x":-0})") == digest("a", R"({"x":0})"));
@@ -268,11 +256,10 @@ TEST_CASE("the kind of a result is known by its type") {
   CHECK_FALSE(is_complete(frame_of(R"({"id":1,"result":{"resultType":"task"}})")));
   CHECK_FALSE(is_complete(frame_of(R"({"id":1,"result":{"resultType":"later"}})")));
   CHECK(is_complete(frame_of(R"({"id":1,"result":{"resultType":"c\u006fmplete"}})")));
-  for (const char* other : {"7", "null", "true", "{}", "[\"complete\"]", "\"\""}) {
-    CAPTURE(other);
-    CHECK_FALSE(
-        is_complete(frame_of(std::string(R"({"id":1,"result":{"resultType":)") + other + "}}")));
-  }
+  for (const char* other : {"7", "null", "true", "{}", "[\"complete\"]", "\"\""})
+    CHECK_FALSE_MESSAGE(
+        is_complete(frame_of(std::string(R"({"id":1,"result":{"resultType":)") + other + "}}")),
+        other);
   CHECK(is_complete(frame_of(R"({"id":1,"result":{}})")));
   CHECK(is_complete(frame_of(R"({"id":1,"error":{}})")));
   CHECK_FALSE(is_input_required(frame_of(R"({"id":1,"result":{}})")));

@@ -80,10 +80,8 @@ TEST_CASE("values that a header cannot carry as they are stand in it as Base64")
 TEST_CASE("a header that holds no value is refused") {
   for (const char* value : {"=?base64?a?=", "=?base64?ab?=", "=?base64?ab=c?=", "=?base64?a===?=",
                             "=?base64?YQ==YQ==?=", "=?base64?Y Q=?=", "=?base64?-_-_?=", "a\nb",
-                            "a\rb", "\x7f", "caf\xc3\xa9"}) {
-    CAPTURE(value);
-    CHECK_FALSE(decode_header_value(value));
-  }
+                            "a\rb", "\x7f", "caf\xc3\xa9"})
+    CHECK_FALSE_MESSAGE(decode_header_value(value), value);
   CHECK(decode_header_value("a\tb") == "a\tb");
   CHECK(decode_header_value("=?base64?=") == "=?base64?=");
 }
@@ -95,10 +93,8 @@ TEST_CASE("integers are one text however they are written") {
   CHECK(integer_text("9007199254740991") == "9007199254740991");
   CHECK(integer_text("-9007199254740991") == "-9007199254740991");
   for (const char* other : {"", "4.5", "9007199254740992", "1e400", "1e999999", "inf", "nan",
-                            "0x2a", "42 ", " 42", "+42", "true", "-"}) {
-    CAPTURE(other);
-    CHECK_FALSE(integer_text(other));
-  }
+                            "0x2a", "42 ", " 42", "+42", "true", "-"})
+    CHECK_FALSE_MESSAGE(integer_text(other), other);
 }
 
 TEST_CASE("a request's headers repeat its method and what it names") {
@@ -113,10 +109,8 @@ TEST_CASE("a request's headers repeat its method and what it names") {
     CHECK(lines(method, R"({"taskId":"t-1"})").back() == "Mcp-Name: t-1");
   }
   for (const char* params : {"{}", "[]", "null", R"({"name":null})", R"({"name":{}})",
-                             R"({"name":7})", R"({"Name":"x"})"}) {
-    CAPTURE(params);
-    CHECK(lines("tools/call", params) == Lines{"Mcp-Method: tools/call"});
-  }
+                             R"({"name":7})", R"({"Name":"x"})"})
+    CHECK_MESSAGE(lines("tools/call", params) == Lines{"Mcp-Method: tools/call"}, params);
 }
 
 TEST_CASE("a call's headers repeat the parameters that its tool says") {
@@ -132,11 +126,11 @@ TEST_CASE("a call's headers repeat the parameters that its tool says") {
         "?=");
   for (const char* arguments :
        {"{}", "[]", "null", "7", R"({"region":null,"o":null})", R"({"region":{},"o":[{"n":1}]})",
-        R"({"o":{}})", R"({"n":1,"b":true})", R"({"o":{"o":{"n":1}}})"}) {
-    CAPTURE(arguments);
-    CHECK(lines("tools/call", fmt::format(R"({{"name":"sql","arguments":{}}})", arguments)) ==
-          Lines{"Mcp-Method: tools/call", "Mcp-Name: sql"});
-  }
+        R"({"o":{}})", R"({"n":1,"b":true})", R"({"o":{"o":{"n":1}}})"})
+    CHECK_MESSAGE(
+        lines("tools/call", fmt::format(R"({{"name":"sql","arguments":{}}})", arguments)).size() ==
+            2,
+        arguments);
   CHECK(lines("tools/call", R"({"name":"sql"})").size() == 2);
   CHECK(lines("prompts/get", R"({"name":"sql","arguments":{"region":"us"}})").size() == 2);
 }
@@ -243,10 +237,8 @@ TEST_CASE("headers that say something else than the body are refused") {
 
 TEST_CASE("what is named twice cannot be mirrored") {
   for (const char* params : {R"({"name":"a","name":"b"})", R"({"name":"a","n\u0061me":"a"})",
-                             R"({"name":"sql","arguments":{},"arguments":{"region":"x"}})"}) {
-    CAPTURE(params);
-    CHECK_FALSE(mirrored("tools/call", params).unsendable.empty());
-  }
+                             R"({"name":"sql","arguments":{},"arguments":{"region":"x"}})"})
+    CHECK_FALSE_MESSAGE(mirrored("tools/call", params).unsendable.empty(), params);
   CHECK_FALSE(mirrored("resources/read", R"({"uri":"a","uri":"b"})").unsendable.empty());
   CHECK(mirrored("completion/complete", R"({"name":"a","name":"b"})").unsendable.empty());
 }

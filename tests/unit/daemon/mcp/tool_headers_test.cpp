@@ -56,15 +56,11 @@ TEST_CASE("an annotation that the specification forbids makes the tool invalid")
   CHECK(reason_for(parameter("\"!#$%&'*+-.^_`|~09az\"")).empty());
   for (const char* name :
        {"\"\"", "\"a b\"", "\"a:b\"", R"("a\r\nX: y")", R"("a\n")", "\"caf\xc3\xa9\"",
-        R"("\u0000")", "1", "null", "[]", "{}", "true", "\"a(b\"", "\"a/b\""}) {
-    CAPTURE(name);
-    CHECK_FALSE(reason_for(parameter(name)).empty());
-  }
+        R"("\u0000")", "1", "null", "[]", "{}", "true", "\"a(b\"", "\"a/b\""})
+    CHECK_FALSE_MESSAGE(reason_for(parameter(name)).empty(), name);
   for (const char* type : {"\"number\"", "\"object\"", "\"array\"", "\"null\"", "null", "1",
-                           R"(["string","null"])", "\"String\""}) {
-    CAPTURE(type);
-    CHECK_FALSE(reason_for(parameter("\"A\"", type)).empty());
-  }
+                           R"(["string","null"])", "\"String\""})
+    CHECK_FALSE_MESSAGE(reason_for(parameter("\"A\"", type)).empty(), type);
   const std::string annotated = R"({"type":"string","x-mcp-header":"A"})";
   for (const std::string& schema : {
            annotated,
@@ -86,10 +82,8 @@ TEST_CASE("an annotation that the specification forbids makes the tool invalid")
            R"({"properties":{"a":)" + annotated + R"(,"b":{"type":"integer","x-mcp-header":"a"}}})",
            R"({"properties":{"a":{"type":"string","x-mcp-header":"A","x-mcp-header":"B"}}})" +
                std::string(),
-       }) {
-    CAPTURE(schema);
-    CHECK_FALSE(reason_for(schema).empty());
-  }
+       })
+    CHECK_FALSE_MESSAGE(reason_for(schema).empty(), schema);
 }
 
 TEST_CASE("data and names of properties are no annotations") {

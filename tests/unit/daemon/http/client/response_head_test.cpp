@@ -130,19 +130,15 @@ TEST_CASE("a content type is compared in lower case and without its parameters")
 
 TEST_CASE("a length that is none is not believed") {
   for (const char* line : {"Content-Length: -1", "Content-Length: 1, 1", "Content-Length: 0x10",
-                           "Content-Length:", "Content-Length: 99999999999999999999999"}) {
-    CAPTURE(line);
-    CHECK_FALSE(head_of({"HTTP/1.1 200", line}).content_length);
-  }
+                           "Content-Length:", "Content-Length: 99999999999999999999999"})
+    CHECK_FALSE_MESSAGE(head_of({"HTTP/1.1 200", line}).content_length, line);
 }
 
 TEST_CASE("Retry-After is seconds") {
   CHECK(head_of({"HTTP/1.1 429", "Retry-After: 0"}).retry_after == 0s);
   CHECK(head_of({"HTTP/1.1 429", "Retry-After: 120"}).retry_after == 120s);
-  for (const char* line : {"Retry-After: soon", "Retry-After:", "Retry-After: x1"}) {
-    CAPTURE(line);
-    CHECK_FALSE(head_of({"HTTP/1.1 429", line}).retry_after);
-  }
+  for (const char* line : {"Retry-After: soon", "Retry-After:", "Retry-After: x1"})
+    CHECK_FALSE_MESSAGE(head_of({"HTTP/1.1 429", line}).retry_after, line);
   CHECK_FALSE(head_of({"HTTP/1.1 429"}).retry_after);
 }
 
@@ -164,9 +160,6 @@ TEST_CASE("the server says how long it keeps an idle connection") {
   CHECK(head_of({"HTTP/1.1 200", "Keep-Alive: timeout=5"}).keep_alive_timeout == 5s);
   CHECK(head_of({"HTTP/1.1 200", "Keep-Alive: timeout=72, max=100"}).keep_alive_timeout == 72s);
   CHECK(head_of({"HTTP/1.1 200", "Keep-Alive: max=100, timeout=3"}).keep_alive_timeout == 3s);
-  for (const char* line :
-       {"Keep-Alive: max=100", "Keep-Alive: timeout=", "Keep-Alive: timeout=x"}) {
-    CAPTURE(line);
-    CHECK_FALSE(head_of({"HTTP/1.1 200", line}).keep_alive_timeout);
-  }
+  for (const char* line : {"Keep-Alive: max=100", "Keep-Alive: timeout=", "Keep-Alive: timeout=x"})
+    CHECK_FALSE_MESSAGE(head_of({"HTTP/1.1 200", line}).keep_alive_timeout, line);
 }

@@ -57,11 +57,8 @@ TEST_CASE_FIXTURE(Fixture, "a request waits for a byte of the child, and for its
   const MessageTimeouts timeouts{10s, 60s};
   CHECK(deadline(at(start), start - 5s, timeouts) == start + 10s);
   CHECK(deadline(at(start), start + 5s, timeouts) == start + 15s);
-  CHECK(deadline(at(start), start + 55s, timeouts) == start + 60s);
   CHECK(!requests.took_too_long(at(start), start + 59s));
   CHECK(requests.took_too_long(at(start), start + 60s));
-  CHECK(deadline(at(start), start, {0s, 0s}) == SteadyTime::max());
-  CHECK(!requests.took_too_long(at(start), start + 60s));
 }
 
 TEST_CASE_FIXTURE(Fixture,
@@ -74,8 +71,6 @@ TEST_CASE_FIXTURE(Fixture,
   CHECK(requests.deadline(request) == SteadyTime::max());
   requests.hold_deadline(id(1), false, start + 109s);
   CHECK(requests.deadline(request) == start + 119s);
-  requests.note_activity(start + 155s);
-  CHECK(requests.deadline(request) == start + 160s);
   requests.hold_deadline(id(2), true, start);
 }
 

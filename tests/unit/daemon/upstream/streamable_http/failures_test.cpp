@@ -77,23 +77,20 @@ TEST_CASE("an error page is shown as its title, else as its first text") {
         "HTTP 502: 502 Bad Gateway");
   CHECK(shown("<!doctype html><p class=\"a\">\n not here </p>") == "HTTP 502: not here");
   CHECK(shown("limit <10") == "HTTP 502: limit <10");
-  for (const char* page : {"<", "<html", "<title></title>", "<p><p>", "<!--", " <a> <b> "}) {
-    CAPTURE(page);
-    CHECK(shown(page) == "HTTP 502");
-  }
+  for (const char* page : {"<", "<html", "<title></title>", "<p><p>", "<!--", " <a> <b> "})
+    CHECK_MESSAGE(shown(page) == "HTTP 502", page);
   CHECK(shown("<h1>\x1b[31mx</h1>") == "HTTP 502: \\u001b[31mx");
 }
 
 TEST_CASE("only what was provably rejected was not delivered") {
   TestContext test;
-  for (const int status : {400, 403, 404, 408, 409, 500, 502, 503, 504}) {
-    CAPTURE(status);
-    CHECK(failure_of_status(test.context, head_with(status), "").delivered == Delivered::unknown);
-  }
-  for (const int status : {401, 429}) {
-    CAPTURE(status);
-    CHECK(failure_of_status(test.context, head_with(status), "").delivered == Delivered::no);
-  }
+  for (const int status : {400, 403, 404, 408, 409, 500, 502, 503, 504})
+    CHECK_MESSAGE(
+        failure_of_status(test.context, head_with(status), "").delivered == Delivered::unknown,
+        status);
+  for (const int status : {401, 429})
+    CHECK_MESSAGE(failure_of_status(test.context, head_with(status), "").delivered == Delivered::no,
+                  status);
   ResponseHead later = head_with(503);
   later.retry_after = 3s;
   const Failure failure = failure_of_status(test.context, later, "");
@@ -110,12 +107,11 @@ TEST_CASE("a JSON-RPC error in the body is kept byte for byte, as JSON and as SS
         rpc_error);
   for (const std::string& stream :
        {"data: " + rpc_body + "\n\n", "id: 1\ndata:\n\nevent: message\ndata: " + rpc_body + "\n\n",
-        "data: " + rpc_body, ": hi\r\n\r\ndata: " + rpc_body + "\r\n\r\n"}) {
-    CAPTURE(stream);
-    CHECK(
+        "data: " + rpc_body, ": hi\r\n\r\ndata: " + rpc_body + "\r\n\r\n"})
+    CHECK_MESSAGE(
         failure_of_status(test.context, head_with(400, "text/event-stream"), stream).error_object ==
-        rpc_error);
-  }
+            rpc_error,
+        stream);
 }
 
 TEST_CASE("a pretty-printed error becomes one line") {
@@ -358,10 +354,8 @@ TEST_CASE("an error that is about no request may have no id at all") {
   // What is not JSON-RPC stays so.
   for (const char* other :
        {R"({"error":{"message":"no session"}})", R"({"jsonrpc":"2.0","error":"session"})",
-        R"({"jsonrpc":"2.0","error":{"message":"session"})"}) {
-    CAPTURE(other);
-    CHECK(error_in(other).empty());
-  }
+        R"({"jsonrpc":"2.0","error":{"message":"session"})"})
+    CHECK_MESSAGE(error_in(other).empty(), other);
 }
 
 TEST_CASE("what real servers say to a session they do not know is told from all else") {
@@ -410,10 +404,8 @@ TEST_CASE("what real servers say to a session they do not know is told from all 
        "a second stream"},
       {500, error(-32603, "session store is down"), header, kept, "a fault of the server"},
   };
-  for (const Row& row : rows) {
-    CAPTURE(row.who);
-    CHECK(session_verdict(row.status, row.error, row.named_by) == row.verdict);
-  }
+  for (const Row& row : rows)
+    CHECK_MESSAGE(session_verdict(row.status, row.error, row.named_by) == row.verdict, row.who);
   for (const int status : {403, 405, 410, 429, 503})
     CHECK(session_verdict(status, error(-32000, "session not found"), header) == kept);
 }
