@@ -32,13 +32,12 @@ struct OAuthFixture : LoopFixture {
     return R"({"issuer":")" + named + R"(","token_endpoint":")" + server.origin() + R"(/token")" +
            more + "}";
   }
-  void serve_tokens(int expires_in = 3600) {
-    server.answer("/token", [this, expires_in](const ScriptedHttpServer::Request&) {
+  void serve_tokens() {
+    server.answer("/token", [this](const ScriptedHttpServer::Request&) {
       return HttpResponse{200,
                           "application/json",
                           R"({"access_token":"token-)" + std::to_string(++tokens) +
-                              R"(","token_type":"Bearer","expires_in":)" +
-                              std::to_string(expires_in) + "}",
+                              R"(","token_type":"Bearer","expires_in":3600})",
                           {}};
     });
   }
@@ -281,37 +280,6 @@ TEST_CASE_FIXTURE(OAuthFixture,
   CHECK(later.refused("token-2", {401, ""}));
   CHECK(fetch(later).token == "token-3");
   CHECK(field("scope") == "write%20read");
-}
-
-TEST_CASE_FIXTURE(OAuthFixture,
-                  "a step that the server does not grant leaves the token there was") {
-  options.token_url = server.origin() + "/token";
-  serve_tokens();
-  OAuthToken asked = source();
-  CHECK(fetch(asked).token == "token-1");
-  server.answer("/token", 400, R"({"error":"invalid_scope"})");
-  CHECK(asked.refused("token-1", {403, R"(Bearer error="insufficient_scope", scope="write")"}));
-  CHECK(fetch(asked).token == "token-1");
-  CHECK(asked.current() == "token-1");
-  CHECK(!asked.refused("token-1", {403, R"(Bearer error="insufficient_scope", scope="write")"}));
-}
-
-TEST_CASE_FIXTURE(
-    OAuthFixture,
-    "a token is replaced ahead of its expiry, in the background, when somebody asks") {
-  options.token_url = server.origin() + "/token";
-  serve_tokens(2);
-  OAuthToken asked = source();
-  const auto begin = std::chrono::steady_clock::now();
-  CHECK(fetch(asked).token == "token-1");
-  // Until the second token arrives the first one is used.
-  run_until([&] {
-    const auto token = asked.current();
-    REQUIRE(token);
-    return token == "token-2";
-  });
-  CHECK(std::chrono::steady_clock::now() - begin >= std::chrono::milliseconds(1500));
-  CHECK(server.seen().size() == 2);
 }
 
 TEST_CASE_FIXTURE(OAuthFixture, "the endpoint's error is passed on without what was sent to it") {

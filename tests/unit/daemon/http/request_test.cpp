@@ -230,9 +230,8 @@ TEST_CASE("a trailer that is no header line is refused") {
 }
 
 TEST_CASE("a large body is checked while it arrives, whichever way its length is told") {
-  const auto taken = [](const std::string& head, const std::string& body, std::string_view end) {
+  const auto taken = [](const std::string& bytes) {
     RequestReader reader(1 << 20);
-    const std::string bytes = head + body + std::string(end);
     for (std::size_t at = 0; at < bytes.size(); at += 1000) {
       std::string_view piece = std::string_view(bytes).substr(at, 1000);
       while (!piece.empty() && reader.advance(piece) == Event::head) {
@@ -240,25 +239,20 @@ TEST_CASE("a large body is checked while it arrives, whichever way its length is
     }
     std::string_view nothing;
     REQUIRE(reader.advance(nothing) == Event::complete);
-    ReceivedText text = reader.take_body();
-    CHECK(text.bytes == body);
-    return text;
+    return reader.take_body();
   };
   const auto of_length = [&](const std::string& body) {
-    return taken(post + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n", body, "");
+    return taken(post + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
   };
   const std::string padding(300'000, 'x');
   const std::string message = R"({"params":{"a":")" + padding + "\"},\n\"id\":1}";
   const ReceivedText known = of_length(message);
+  CHECK(known.bytes == message);
   REQUIRE(known.checked);
   CHECK(known.checked->has_line_breaks);
-  CHECK(known.checked->value_at(message.find('{', 1)) != nullptr);
   CHECK_FALSE(of_length("{\"a\":\"" + padding + "\"").checked);
-  CHECK_FALSE(of_length("a=" + padding).checked);
   CHECK_FALSE(of_length("{}").checked);  // nothing is known of a small one
-  CHECK(
-      taken(chunked + "493df\r\n", R"({"a":")" + std::string(299'991, 'x') + "\"}", "\r\n0\r\n\r\n")
-          .checked);
+  CHECK(taken(chunked + "493e8\r\n" + R"({"a":")" + padding + "\"}\r\n0\r\n\r\n").checked);
 }
 
 TEST_CASE("a body over the limit is refused, whichever way its length is told") {
