@@ -46,24 +46,20 @@ TEST_CASE("text is taken as it was typed") {
   CHECK(answered(field, "a\"b") == R"("a\"b")");
   CHECK(answered(field, "\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9") ==
         "\"\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\"");
-  CHECK(answered(field, "a") == "refused");
-  CHECK(answered(field, "abcde") == "refused");
-  CHECK(answered(field, "\xFF\xFF") == "refused");
+  for (const char* typed : {"a", "abcde", "\xFF\xFF"})
+    CHECK_MESSAGE(answered(field, typed) == "refused", typed);
 }
 
 TEST_CASE("numbers are checked and keep their digits") {
   const Field number = one_field(R"({"type":"number","minimum":0,"maximum":10})");
   CHECK(answered(number, " 0.10 ") == "0.10");
   CHECK(answered(number, "1e1") == "1e1");
-  CHECK(answered(number, "11") == "refused");
-  CHECK(answered(number, "-1") == "refused");
-  CHECK(answered(number, "ten") == "refused");
-  CHECK(answered(number, "\"1\"") == "refused");
+  for (const char* typed : {"11", "-1", "ten", "\"1\""})
+    CHECK_MESSAGE(answered(number, typed) == "refused", typed);
   const Field integer = one_field(R"({"type":"integer"})");
   CHECK(answered(integer, "-7") == "-7");
-  CHECK(answered(integer, "1.5") == "refused");
-  CHECK(answered(integer, "1e3") == "refused");
-  CHECK(answered(integer, "007") == "refused");
+  for (const char* typed : {"1.5", "1e3", "007"})
+    CHECK_MESSAGE(answered(integer, typed) == "refused", typed);
 }
 
 TEST_CASE("yes and no have many forms") {
@@ -79,9 +75,8 @@ TEST_CASE("a choice is taken by value, title or number") {
   CHECK(answered(plain, "blue") == R"("blue")");
   CHECK(answered(plain, "red!") == R"("red")");
   CHECK(answered(plain, "2") == R"("blue")");
-  CHECK(answered(plain, "3") == "refused");
-  CHECK(answered(plain, "0") == "refused");
-  CHECK(answered(plain, "green") == "refused");
+  for (const char* typed : {"3", "0", "green"})
+    CHECK_MESSAGE(answered(plain, typed) == "refused", typed);
   const Field titled =
       one_field(R"({"type":"string","oneOf":[{"const":"a","title":"First"},{"const":"b"}]})");
   CHECK(answered(titled, "first") == R"("a")");
@@ -92,9 +87,8 @@ TEST_CASE("several choices are separated by commas") {
   const Field field = one_field(
       R"({"type":"array","minItems":1,"maxItems":2,"items":{"type":"string","enum":["a","b","c"]}})");
   CHECK(answered(field, "a, 3") == R"(["a","c"])");
-  CHECK(answered(field, ",") == "refused");
-  CHECK(answered(field, "a,b,c") == "refused");
-  CHECK(answered(field, "a,x") == "refused");
+  for (const char* typed : {",", "a,b,c", "a,x"})
+    CHECK_MESSAGE(answered(field, typed) == "refused", typed);
 }
 
 TEST_CASE("an empty line is the default, a skip, or refused") {

@@ -38,12 +38,10 @@ TEST_CASE("what met the opening of the session is the upstream's, whatever it wa
 }
 
 TEST_CASE("an error of the server itself is 1, whatever its data says") {
-  CHECK(read_error(R"({"code":-32602,"message":"m"})").code == ExitCode::answered_error);
-  CHECK(read_error(R"({"data":{"kind":"dns"}})").code == ExitCode::answered_error);
-  CHECK(read_error(R"({"data":{"source":"server","kind":"dns"}})").code ==
-        ExitCode::answered_error);
-  CHECK(read_error(R"({"data":"bridge"})").code == ExitCode::answered_error);
-  CHECK(read_error(R"({"data":{"source":1,"kind":"dns"}})").code == ExitCode::answered_error);
+  for (const char* error : {R"({"code":-32602,"message":"m"})", R"({"data":{"kind":"dns"}})",
+                            R"({"data":{"source":"server","kind":"dns"}})", R"({"data":"bridge"})",
+                            R"({"data":{"source":1,"kind":"dns"}})"})
+    CHECK_MESSAGE(read_error(error).code == ExitCode::answered_error, error);
 }
 
 TEST_CASE("a refused token is told with the server's words and hints, and was not undelivered") {

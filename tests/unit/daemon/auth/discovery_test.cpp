@@ -121,13 +121,11 @@ TEST_CASE("the resource is the upstream's URL without what is not its name") {
 }
 
 TEST_CASE("a resource covers what is at its origin and below its path") {
-  CHECK(covers_resource("https://h/mcp", "https://h/mcp"));
-  CHECK(covers_resource("https://h/mcp/", "https://h/mcp"));
+  for (const char* resource : {"https://h/mcp", "https://h/mcp/", "https://H:443/mcp", "https://h"})
+    CHECK_MESSAGE(covers_resource(resource, "https://h/mcp"), resource);
   CHECK(covers_resource("https://h/mcp", "https://h/mcp/"));
-  CHECK(covers_resource("https://H:443/mcp", "https://h/mcp"));
-  CHECK(covers_resource("https://h", "https://h/mcp"));
-  CHECK(covers_resource("https://h/", "https://h/a/mcp"));
-  CHECK(covers_resource("https://h/a", "https://h/a/mcp"));
+  for (const char* resource : {"https://h/", "https://h/a"})
+    CHECK_MESSAGE(covers_resource(resource, "https://h/a/mcp"), resource);
   for (const char* other : {"https://h/mc", "https://h/mcp2", "https://h/mcp/x", "https://h/other",
                             "http://h/mcp", "https://g/mcp", "https://h:444/mcp", "https://h/mcp?x",
                             "https://h/mcp#f", "https://u@h/mcp", "", "mcp", "https://h.evil/mcp"})

@@ -168,10 +168,8 @@ TEST_CASE("the redirect comes back to this machine only") {
   CHECK(RedirectPlace::parse("127.0.0.1:0")->uri(80) == "http://127.0.0.1:80/callback");
   CHECK(RedirectPlace::parse("localhost:1")->uri(1) == "http://localhost:1/callback");
   CHECK(RedirectPlace::parse("[::1]:1")->uri(1) == "http://[::1]:1/callback");
-  CHECK(!RedirectPlace::parse("0.0.0.0:1"));
-  CHECK(!RedirectPlace::parse("192.0.2.1:1"));
-  CHECK(!RedirectPlace::parse("example.com:1"));
-  CHECK(!RedirectPlace::parse(""));
+  for (const char* elsewhere : {"0.0.0.0:1", "192.0.2.1:1", "example.com:1", ""})
+    CHECK_MESSAGE(!RedirectPlace::parse(elsewhere), elsewhere);
 }
 
 TEST_CASE("a page says what happened, runs nothing and is not kept") {

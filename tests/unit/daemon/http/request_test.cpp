@@ -57,17 +57,13 @@ TEST_CASE("the connection is kept by the rules of the version") {
 }
 
 TEST_CASE("what two parsers could read differently is refused") {
-  CHECK(refused("GET / HTTP/1.1\r\nHost: a\nX: b") == 400);
-  CHECK(refused("GET / HTTP/1.1\r\nHost: a\rX: b") == 400);
-  CHECK(refused("GET / HTTP/1.1\r\nHost : a") == 400);
-  CHECK(refused("GET / HTTP/1.1\r\nHost: a\r\n folded") == 400);
-  CHECK(refused("GET / HTTP/1.1\r\nHost: a\r\nHost: a") == 400);
-  CHECK(refused("GET / HTTP/1.1") == 400);
-  CHECK(refused(std::string("GET / HTTP/1.1\r\nHost: a\0b", 26)) == 400);
-  CHECK(refused("GET  / HTTP/1.1" + from_a) == 400);
-  CHECK(refused("GET /a b HTTP/1.1" + from_a) == 400);
-  CHECK(refused("GET mcp HTTP/1.1" + from_a) == 400);
-  CHECK(refused("") == 400);
+  const std::string line = "GET / HTTP/1.1";
+  for (const std::string& head :
+       {line + "\r\nHost: a\nX: b", line + "\r\nHost: a\rX: b", line + "\r\nHost : a",
+        line + from_a + "\r\n folded", line + from_a + from_a, line,
+        std::string("GET / HTTP/1.1\r\nHost: a\0b", 26), "GET  / HTTP/1.1" + from_a,
+        "GET /a b HTTP/1.1" + from_a, "GET mcp HTTP/1.1" + from_a, std::string()})
+    CHECK_MESSAGE(refused(head) == 400, head);
   CHECK(refused("GET / HTTP/2.0" + from_a) == 505);
 }
 
@@ -112,21 +108,18 @@ TEST_CASE("the answer's form is what Accept ranks first") {
 }
 
 TEST_CASE("a stream is sent to whom it is allowed") {
-  CHECK(accepts_stream(""));
-  CHECK(accepts_stream("*/*"));
-  CHECK(accepts_stream("text/*;q=0.1"));
-  CHECK(accepts_stream("application/json, text/event-stream"));
-  CHECK_FALSE(accepts_stream("application/json"));
-  CHECK_FALSE(accepts_stream("text/event-stream;q=0"));
+  for (const char* accept : {"", "*/*", "text/*;q=0.1", "application/json, text/event-stream"})
+    CHECK_MESSAGE(accepts_stream(accept), accept);
+  for (const char* accept : {"application/json", "text/event-stream;q=0"})
+    CHECK_FALSE_MESSAGE(accepts_stream(accept), accept);
 }
 
 TEST_CASE("JSON is told from other types") {
-  CHECK(is_json_type("application/json"));
-  CHECK(is_json_type("Application/JSON; charset=utf-8"));
-  CHECK(is_json_type("application/vnd.mcp+json"));
-  CHECK_FALSE(is_json_type(""));
-  CHECK_FALSE(is_json_type("text/plain"));
-  CHECK_FALSE(is_json_type("application/jsonx"));
+  for (const char* type :
+       {"application/json", "Application/JSON; charset=utf-8", "application/vnd.mcp+json"})
+    CHECK_MESSAGE(is_json_type(type), type);
+  for (const char* type : {"", "text/plain", "application/jsonx"})
+    CHECK_FALSE_MESSAGE(is_json_type(type), type);
 }
 
 TEST_CASE("on loopback only loopback names are served") {

@@ -107,17 +107,15 @@ TEST_CASE("only a plain whole number that fits is one") {
 }
 
 TEST_CASE("two ids are the same if their bytes are, or if they are equal strings") {
-  CHECK(same_id("1", "1"));
-  CHECK(same_id(R"("a")", R"("\u0061")"));
-  CHECK(same_id(R"("a\/b")", R"("a/b")"));
-  CHECK(same_id(R"("\u0061")", R"("\u0061")"));
-  CHECK(same_id(R"("")", R"("")"));
-  CHECK_FALSE(same_id("1", "\"1\""));
-  CHECK_FALSE(same_id("1", "2"));
-  CHECK_FALSE(same_id(R"("a")", R"("A")"));
-  CHECK_FALSE(same_id(R"("a")", R"("\u0062")"));
-  CHECK_FALSE(same_id(R"("")", "0"));
-  CHECK_FALSE(same_id(R"("\u0031")", "1"));
+  using Pair = std::pair<const char*, const char*>;
+  for (const auto& [one, other] :
+       {Pair{"1", "1"}, Pair{R"("a")", R"("\u0061")"}, Pair{R"("a\/b")", R"("a/b")"},
+        Pair{R"("\u0061")", R"("\u0061")"}, Pair{R"("")", R"("")"}})
+    CHECK_MESSAGE(same_id(one, other), one);
+  for (const auto& [one, other] :
+       {Pair{"1", "\"1\""}, Pair{"1", "2"}, Pair{R"("a")", R"("A")"}, Pair{R"("a")", R"("\u0062")"},
+        Pair{R"("")", "0"}, Pair{R"("\u0031")", "1"}})
+    CHECK_FALSE_MESSAGE(same_id(one, other), one);
 }
 
 TEST_CASE("a message becomes one line by blanks for its line ends, nothing else changes") {
