@@ -1,4 +1,3 @@
-// Output of mcp-nc for programs: one value of a result, the format of errors, a page for a model.
 #include "render/server_page.hpp"
 
 #include <doctest/doctest.h>

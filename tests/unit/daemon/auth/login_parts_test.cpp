@@ -4,9 +4,6 @@
 #include "auth/device_login.hpp"
 #include "auth/oauth_identity.hpp"
 #include "auth/refresher.hpp"
-#include "auth/token_endpoint.hpp"
-#include "auth/token_store.hpp"
-#include "http/client/web_url.hpp"
 
 using namespace bridge;
 

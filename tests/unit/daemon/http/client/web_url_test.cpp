@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include "../../../words.hpp"
-#include "auth/token_endpoint.hpp"
 #include "text/base64.hpp"
 
 using namespace bridge;

@@ -1,4 +1,4 @@
-// Which lines of a child's stdout are messages.
+// Which lines of a child's stdout are messages, and how those to its stdin are written.
 #include "upstream/stdio/child_process.hpp"
 
 #include <doctest/doctest.h>
