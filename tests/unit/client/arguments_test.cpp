@@ -1,7 +1,6 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
-#include "cli/units.hpp"
 #include "command_line/options.hpp"
 #include "system/files.hpp"
 #include "verbs/operands.hpp"
@@ -11,15 +10,11 @@ using namespace client;
 namespace {
 
 Options parsed(const std::vector<std::string_view>& arguments) {
-  const auto result = parse_command_line(arguments);
-  REQUIRE(std::holds_alternative<Options>(result));
-  return std::get<Options>(result);
+  return std::get<Options>(parse_command_line(arguments));
 }
 
 std::string refused(const std::vector<std::string_view>& arguments) {
-  const auto result = parse_command_line(arguments);
-  REQUIRE(std::holds_alternative<UsageError>(result));
-  return std::get<UsageError>(result).message;
+  return std::get<UsageError>(parse_command_line(arguments)).message;
 }
 
 /// As --raw sends them; `input` is on stdin.
@@ -52,27 +47,15 @@ bool is_refused(const std::vector<std::string>& words, std::string_view input = 
 
 }  // namespace
 
-TEST_CASE("no arguments are the relay") { CHECK(parsed({}).verb == nullptr); }
-
 TEST_CASE("options may stand before and after the verb, joined and apart") {
   CHECK(parsed({"-s", "/a", "tools"}).socket == "/a");
-  CHECK(parsed({"tools", "-s/a"}).socket == "/a");
   CHECK(parsed({"tools", "--socket=/a"}).socket == "/a");
-  CHECK(parsed({"tools", "--socket", "/a=b"}).socket == "/a=b");
+  CHECK(parsed({}).verb == nullptr);
   const Options options = parsed({"listen", "--count", "3", "--since=0", "--for", "10s", "--seq"});
   CHECK(options.count == std::uint64_t{3});
   CHECK(options.since == std::uint64_t{0});
   CHECK(options.listen_for == Milliseconds(10000));
   CHECK(options.sequence);
-}
-
-TEST_CASE("after two dashes nothing is an option") {
-  CHECK(parsed({"call", "t", "--", "--json", "-x=1"}).operands ==
-        std::vector<std::string>{"t", "--json", "-x=1"});
-}
-
-TEST_CASE("a single dash is an operand") {
-  CHECK(parsed({"call", "t", "-"}).operands == std::vector<std::string>{"t", "-"});
 }
 
 TEST_CASE("a time limit of zero is none") {
@@ -87,10 +70,6 @@ TEST_CASE("help and version win over everything else that is right") {
 }
 
 TEST_CASE("what is wrong is named") {
-  CHECK(refused({"frobnicate"}).find("'frobnicate'") != std::string::npos);
-  CHECK(refused({"--nope"}).find("'--nope'") != std::string::npos);
-  CHECK(refused({"-x"}).find("'-x'") != std::string::npos);
-  CHECK(refused({"-s"}).find("needs a value") != std::string::npos);
   CHECK(refused({"-s", ""}).find("empty") != std::string::npos);
   CHECK(refused({"-w", "soon"}).find("'soon'") != std::string::npos);
   CHECK(refused({"tools", "--json=yes"}).find("takes no value") != std::string::npos);
@@ -106,21 +85,6 @@ TEST_CASE("what is wrong is named") {
   CHECK(refused({"status", "--metrics", "--watch"}).find("--metrics") != std::string::npos);
 }
 
-TEST_CASE("durations take ms, s, m, h and a bare number is seconds") {
-  CHECK(cli::parse_duration("250ms") == Milliseconds(250));
-  CHECK(cli::parse_duration("3") == Milliseconds(3000));
-  CHECK(cli::parse_duration("3s") == Milliseconds(3000));
-  CHECK(cli::parse_duration("2m") == Milliseconds(120000));
-  CHECK(cli::parse_duration("1h") == Milliseconds(3600000));
-  CHECK(cli::parse_duration("0.5s") == Milliseconds(500));
-  CHECK(cli::parse_duration("0") == Milliseconds(0));
-  for (const char* wrong :
-       {"", "s", "-1", "+1", "1x", "1 s", "1d", "1e3", "nan", "inf", "0x10", "999999999h", ".5"}) {
-    CAPTURE(wrong);
-    CHECK_FALSE(cli::parse_duration(wrong).has_value());
-  }
-}
-
 TEST_CASE("durations are shown in two units at most") {
   CHECK(format_duration(Milliseconds(850)) == "850 ms");
   CHECK(format_duration(Milliseconds(12999)) == "12 s");
@@ -134,8 +98,6 @@ TEST_CASE("key=text becomes a string, key:=json any value as it was written") {
   CHECK(object({"message=hi there"}) == R"({"message":"hi there"})");
   CHECK(object({"a=", "b:=1e400", "c:=[1, 2.50]", "d:=null"}) ==
         R"({"a":"","b":1e400,"c":[1, 2.50],"d":null})");
-  CHECK(object({"url=http://x/?a=b&c:=d"}) == R"({"url":"http://x/?a=b&c:=d"})");
-  CHECK(object({"a=b:=c"}) == R"({"a":"b:=c"})");
   CHECK(object({"quote=a\"b\\c\n\t\x01"}) == R"({"quote":"a\"b\\c\n\t\u0001"})");
   CHECK(object({"\xC3\xA9=\xE2\x82\xAC"}) == "{\"\xC3\xA9\":\"\xE2\x82\xAC\"}");
 }
@@ -146,17 +108,9 @@ TEST_CASE("line breaks in JSON values become spaces, for a frame is one line") {
 }
 
 TEST_CASE("arguments that cannot be meant are refused") {
-  CHECK(is_refused({"novalue"}));
-  CHECK(is_refused({"=x"}));
-  CHECK(is_refused({":=1"}));
   CHECK(is_refused({"a=1", "a:=2"}));
-  CHECK(is_refused({"a:=01"}));
-  CHECK(is_refused({"a:="}));
-  CHECK(is_refused({"a:=1 2"}));
-  CHECK(is_refused({"a:='x'"}));
-  CHECK(is_refused({"a=\xFF"}));
-  CHECK(is_refused({"{\"a\":1"}));
-  CHECK(is_refused({"-", "b:@-"}, "{}"));
+  for (const char* word : {"novalue", "a:=01", "a=\xFF", "{\"a\":1"})
+    CHECK_MESSAGE(is_refused({word}), word);
 }
 
 TEST_CASE("the whole object may come in one word or from stdin") {
@@ -184,17 +138,13 @@ TEST_CASE("PARAMS are an object or an array") {
 }
 
 TEST_CASE("the params of each verb") {
-  CHECK(std::get<Prepared>(prepare(parsed({"read", "file:///a"}))).params ==
-        R"({"uri":"file:///a"})");
   const auto call = std::get<Prepared>(prepare(parsed({"call", "t", "a=1", "b:=2"})));
   CHECK(call.params.empty());
   REQUIRE(call.arguments.size() == 2);
   CHECK(call.arguments[0].value == "1");
   CHECK(call.arguments[1].form == Argument::Form::json);
-  for (const char* wrong : {"a", "b:={", "c:@/no/such/file", "{", "{}}"}) {
-    CAPTURE(wrong);
-    CHECK(std::holds_alternative<UsageError>(prepare(parsed({"call", "t", wrong}))));
-  }
+  for (const char* wrong : {"a", "b:={", "c:@/no/such/file", "{", "{}}"})
+    CHECK_MESSAGE(std::holds_alternative<UsageError>(prepare(parsed({"call", "t", wrong}))), wrong);
   CHECK(std::get<std::string>(params({"read", "file:///a"})) == R"({"uri":"file:///a"})");
   CHECK(std::get<std::string>(params({"request", "x"})).empty());
   CHECK(std::get<std::string>(params({"tools"})).empty());

@@ -27,6 +27,22 @@ Pair make_pair() {
   return {FileDescriptor(both[0]), FileDescriptor(both[1])};
 }
 
+struct Pipe {
+  Pipe() {
+    int both[2];
+    REQUIRE(::pipe(both) == 0);
+    read = FileDescriptor(both[0]);
+    write = FileDescriptor(both[1]);
+  }
+
+  FileDescriptor read, write;
+};
+
+struct Talk {
+  Pair pair = make_pair();
+  Conversation conversation{std::move(pair.ours), -1};
+};
+
 void write_text(const FileDescriptor& to, std::string_view text) {
   REQUIRE(::write(to.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()));
 }
@@ -127,9 +143,7 @@ TEST_CASE("users without a number of their own are not taken for one another") {
   CHECK(is_trusted({65534, 1000, 0, 65534}, {std::nullopt, true}));
 }
 
-TEST_CASE("lines come whole, however they are cut") {
-  Pair pair = make_pair();
-  Conversation conversation(std::move(pair.ours), -1);
+TEST_CASE_FIXTURE(Talk, "lines come whole, however they are cut") {
   write_text(pair.daemons, "one\r\n\n\ntw");
   REQUIRE(conversation.next(soon()) == Event::line);
   CHECK(conversation.line() == "one");
@@ -143,9 +157,7 @@ TEST_CASE("lines come whole, however they are cut") {
   CHECK(conversation.next(soon()) == Event::closed);
 }
 
-TEST_CASE("lines that were sent before the daemon closed are still handed out") {
-  Pair pair = make_pair();
-  Conversation conversation(std::move(pair.ours), -1);
+TEST_CASE_FIXTURE(Talk, "lines that were sent before the daemon closed are still handed out") {
   write_text(pair.daemons, "one\ntwo\n");
   pair.daemons = FileDescriptor();
   conversation.queue("lost");
@@ -154,9 +166,7 @@ TEST_CASE("lines that were sent before the daemon closed are still handed out") 
   CHECK(conversation.next(soon()) == Event::closed);
 }
 
-TEST_CASE("a line without end is refused before memory is") {
-  Pair pair = make_pair();
-  Conversation conversation(std::move(pair.ours), -1);
+TEST_CASE_FIXTURE(Talk, "a line without end is refused before memory is") {
   std::thread daemon([&] {
     const std::string piece(1 << 20, 'x');
     while (::send(pair.daemons.get(), piece.data(), piece.size(), MSG_NOSIGNAL) > 0) continue;
@@ -166,9 +176,7 @@ TEST_CASE("a line without end is refused before memory is") {
   daemon.join();
 }
 
-TEST_CASE("queued lines leave together, and finishing is a half-close") {
-  Pair pair = make_pair();
-  Conversation conversation(std::move(pair.ours), -1);
+TEST_CASE_FIXTURE(Talk, "queued lines leave together, and finishing is a half-close") {
   conversation.queue("a");
   conversation.queue("b");
   conversation.finish_sending();
@@ -179,36 +187,26 @@ TEST_CASE("queued lines leave together, and finishing is a half-close") {
 
 TEST_CASE("an interrupt and a closed output end the wait") {
   Pair pair = make_pair();
-  int alarm[2];
-  REQUIRE(::pipe(alarm) == 0);
-  const FileDescriptor alarm_read(alarm[0]);
-  const FileDescriptor alarm_write(alarm[1]);
-  Conversation conversation(std::move(pair.ours), alarm_read.get());
-  write_text(alarm_write, "x");
+  const Pipe alarm;
+  Conversation conversation(std::move(pair.ours), alarm.read.get());
+  write_text(alarm.write, "x");
   CHECK(conversation.next(soon()) == Event::interrupted);
 
-  Pair other = make_pair();
-  int output[2];
-  REQUIRE(::pipe(output) == 0);
-  const FileDescriptor output_write(output[1]);
-  Conversation watching(std::move(other.ours), -1);
-  watching.watch_output(output_write.get());
-  CHECK(watching.next(Deadline::after(Milliseconds(10))) == Event::timed_out);
-  ::close(output[0]);
-  CHECK(watching.next(soon()) == Event::output_closed);
+  Talk watching;
+  Pipe output;
+  watching.conversation.watch_output(output.write.get());
+  CHECK(watching.conversation.next(Deadline::after(Milliseconds(10))) == Event::timed_out);
+  output.read = FileDescriptor();
+  CHECK(watching.conversation.next(soon()) == Event::output_closed);
 }
 
 TEST_CASE("the relay carries every byte both ways and half-closes at the end of its input") {
   Pair pair = make_pair();
-  int input[2];
-  int output[2];
-  REQUIRE(::pipe(input) == 0);
-  REQUIRE(::pipe(output) == 0);
-  const FileDescriptor output_read(output[0]);
+  Pipe input, output;
   const std::string sent(3 << 20, 's');
   const std::string answer(3 << 20, 'a');
   std::thread writer([&] {
-    const FileDescriptor end(input[1]);
+    const FileDescriptor end = std::move(input.write);
     static_cast<void>(!::write(end.get(), sent.data(), sent.size()));
   });
   std::string got;
@@ -218,13 +216,10 @@ TEST_CASE("the relay carries every byte both ways and half-closes at the end of 
     pair.daemons = FileDescriptor();
   });
   std::string printed;
-  std::thread reader([&] { printed = read_all(output_read); });
-  {
-    const FileDescriptor input_read(input[0]);
-    const FileDescriptor output_write(output[1]);
-    CHECK(relay(input_read.get(), output_write.get(), std::move(pair.ours), std::nullopt) ==
-          RelayEnd::finished);
-  }
+  std::thread reader([&] { printed = read_all(output.read); });
+  CHECK(relay(input.read.get(), output.write.get(), std::move(pair.ours), std::nullopt) ==
+        RelayEnd::finished);
+  output.write = FileDescriptor();
   writer.join();
   daemon.join();
   reader.join();
@@ -260,52 +255,32 @@ TEST_CASE(
   } observer;
   Pair pair = make_pair();
   Pair beside = make_pair();
-  int input[2];
-  int output[2];
-  REQUIRE(::pipe(input) == 0);
-  REQUIRE(::pipe(output) == 0);
-  const FileDescriptor input_read(input[0]);
-  const FileDescriptor output_read(output[0]);
-  FileDescriptor output_write(output[1]);
-  {
-    const FileDescriptor input_write(input[1]);
-    write_text(input_write, "request");
-  }
+  Pipe input, output;
+  write_text(input.write, "request");
+  input.write = FileDescriptor();
   write_text(beside.daemons, "x");
   observer.watched = std::move(beside.ours);
   observer.daemons = std::move(pair.daemons);
-  CHECK(relay(input_read.get(), output_write.get(), std::move(pair.ours), std::nullopt,
+  CHECK(relay(input.read.get(), output.write.get(), std::move(pair.ours), std::nullopt,
               &observer) == RelayEnd::finished);
-  output_write = FileDescriptor();
+  output.write = FileDescriptor();
   CHECK(observer.sent == "request");
   CHECK(observer.has_ended);
   CHECK(observer.wakes == 2);
   CHECK(observer.received == "answer");
-  CHECK(read_all(output_read) == "answer");
+  CHECK(read_all(output.read) == "answer");
 }
 
 TEST_CASE("the relay's other ends are told apart") {
-  int input[2];
-  int output[2];
-  REQUIRE(::pipe(input) == 0);
-  REQUIRE(::pipe(output) == 0);
-  const FileDescriptor input_read(input[0]);
-  FileDescriptor input_write(input[1]);
-  FileDescriptor output_read(output[0]);
-  const FileDescriptor output_write(output[1]);
-
-  Pair first = make_pair();
-  first.daemons = FileDescriptor();
-  CHECK(relay(input_read.get(), output_write.get(), std::move(first.ours), std::nullopt) ==
-        RelayEnd::hung_up);
-
-  input_write = FileDescriptor();
-  Pair second = make_pair();
-  CHECK(relay(input_read.get(), output_write.get(), std::move(second.ours), Milliseconds(20)) ==
-        RelayEnd::timed_out);
-
-  output_read = FileDescriptor();
-  Pair third = make_pair();
-  CHECK(relay(input_read.get(), output_write.get(), std::move(third.ours), std::nullopt) ==
-        RelayEnd::output_closed);
+  Pipe input, output;
+  const auto end_of = [&](Pair pair, std::optional<Milliseconds> timeout = {}) {
+    return relay(input.read.get(), output.write.get(), std::move(pair.ours), timeout);
+  };
+  Pair closed = make_pair();
+  closed.daemons = FileDescriptor();
+  CHECK(end_of(std::move(closed)) == RelayEnd::hung_up);
+  input.write = FileDescriptor();
+  CHECK(end_of(make_pair(), Milliseconds(20)) == RelayEnd::timed_out);
+  output.read = FileDescriptor();
+  CHECK(end_of(make_pair()) == RelayEnd::output_closed);
 }

@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <string>
+
 #include "elicitation/form.hpp"
 #include "elicitation/web_address.hpp"
 
@@ -23,6 +25,20 @@ std::string answered(const Field& field, std::string_view typed) {
   return std::get<FieldAnswer>(outcome).value_or("skipped");
 }
 
+constexpr std::string_view question = R"({"message":"Who?","requestedSchema":{"type":"object",
+  "required":["name"],"properties":{
+    "name":{"type":"string","maxLength":5},
+    "age":{"type":"integer","minimum":1},
+    "likes":{"type":"array","items":{"type":"string","enum":["x","y"]}},
+    "colour":{"type":"string","oneOf":[{"const":"r","title":"Red"}],"default":"r"}}}})";
+
+/// The result, or "refused: " and why.
+std::string filled(std::string_view values, std::string_view params = question) {
+  const auto result = fill_form(params, values);
+  if (const auto* refusal = std::get_if<FieldRefusal>(&result)) return "refused: " + refusal->why;
+  return std::get<std::string>(result);
+}
+
 }  // namespace
 
 TEST_CASE("text is taken as it was typed") {
@@ -30,24 +46,20 @@ TEST_CASE("text is taken as it was typed") {
   CHECK(answered(field, "a\"b") == R"("a\"b")");
   CHECK(answered(field, "\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9") ==
         "\"\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\"");
-  CHECK(answered(field, "a") == "refused");
-  CHECK(answered(field, "abcde") == "refused");
-  CHECK(answered(field, "\xFF\xFF") == "refused");
+  for (const char* typed : {"a", "abcde", "\xFF\xFF"})
+    CHECK_MESSAGE(answered(field, typed) == "refused", typed);
 }
 
 TEST_CASE("numbers are checked and keep their digits") {
   const Field number = one_field(R"({"type":"number","minimum":0,"maximum":10})");
   CHECK(answered(number, " 0.10 ") == "0.10");
   CHECK(answered(number, "1e1") == "1e1");
-  CHECK(answered(number, "11") == "refused");
-  CHECK(answered(number, "-1") == "refused");
-  CHECK(answered(number, "ten") == "refused");
-  CHECK(answered(number, "\"1\"") == "refused");
+  for (const char* typed : {"11", "-1", "ten", "\"1\""})
+    CHECK_MESSAGE(answered(number, typed) == "refused", typed);
   const Field integer = one_field(R"({"type":"integer"})");
   CHECK(answered(integer, "-7") == "-7");
-  CHECK(answered(integer, "1.5") == "refused");
-  CHECK(answered(integer, "1e3") == "refused");
-  CHECK(answered(integer, "007") == "refused");
+  for (const char* typed : {"1.5", "1e3", "007"})
+    CHECK_MESSAGE(answered(integer, typed) == "refused", typed);
 }
 
 TEST_CASE("yes and no have many forms") {
@@ -63,9 +75,8 @@ TEST_CASE("a choice is taken by value, title or number") {
   CHECK(answered(plain, "blue") == R"("blue")");
   CHECK(answered(plain, "red!") == R"("red")");
   CHECK(answered(plain, "2") == R"("blue")");
-  CHECK(answered(plain, "3") == "refused");
-  CHECK(answered(plain, "0") == "refused");
-  CHECK(answered(plain, "green") == "refused");
+  for (const char* typed : {"3", "0", "green"})
+    CHECK_MESSAGE(answered(plain, typed) == "refused", typed);
   const Field titled =
       one_field(R"({"type":"string","oneOf":[{"const":"a","title":"First"},{"const":"b"}]})");
   CHECK(answered(titled, "first") == R"("a")");
@@ -76,9 +87,8 @@ TEST_CASE("several choices are separated by commas") {
   const Field field = one_field(
       R"({"type":"array","minItems":1,"maxItems":2,"items":{"type":"string","enum":["a","b","c"]}})");
   CHECK(answered(field, "a, 3") == R"(["a","c"])");
-  CHECK(answered(field, ",") == "refused");
-  CHECK(answered(field, "a,b,c") == "refused");
-  CHECK(answered(field, "a,x") == "refused");
+  for (const char* typed : {",", "a,b,c", "a,x"})
+    CHECK_MESSAGE(answered(field, typed) == "refused", typed);
 }
 
 TEST_CASE("an empty line is the default, a skip, or refused") {
@@ -104,18 +114,13 @@ TEST_CASE("a form asks field by field and again after a wrong answer") {
   CHECK(form->result() == R"({"action":"accept","content":{"name":"Ann","age":30}})");
 }
 
-TEST_CASE("a form can be declined, cancelled and left") {
-  const char* params =
-      R"({"message":"?","requestedSchema":{"properties":{"a":{"type":"string"}}}})";
-  auto declined = ElicitationForm::from_params(params);
-  declined->take("!decline");
-  CHECK(declined->result() == R"({"action":"decline"})");
-  auto cancelled = ElicitationForm::from_params(params);
-  cancelled->take("!cancel");
-  CHECK(cancelled->result() == R"({"action":"cancel"})");
-  auto left = ElicitationForm::from_params(params);
-  left->end_of_input();
-  CHECK(left->result() == R"({"action":"cancel"})");
+TEST_CASE("a form can be declined and cancelled") {
+  for (const std::string action : {"decline", "cancel"}) {
+    auto form = ElicitationForm::from_params(
+        R"({"message":"?","requestedSchema":{"properties":{"a":{"type":"string"}}}})");
+    form->take("!" + action);
+    CHECK(form->result() == R"({"action":")" + action + "\"}");
+  }
 }
 
 TEST_CASE("a form without fields asks for consent") {
@@ -206,4 +211,30 @@ TEST_CASE("the end of input leaves a question that somebody else may answer") {
   other->end_of_input();
   CHECK_FALSE(other->was_left());
   CHECK(other->result() == R"({"action":"cancel"})");
+}
+
+TEST_CASE("a text becomes what its field wants, in the order of the fields") {
+  CHECK(filled(R"({"colour":"red","age":"36","name":"Ada","likes":"y, x"})") ==
+        R"({"action":"accept","content":{"name":"Ada","age":36,"likes":["y","x"],"colour":"r"}})");
+}
+
+TEST_CASE("other JSON stays as it is, and a field without value has its default") {
+  CHECK(filled(R"({"name":"5","age":1e0})") ==
+        R"({"action":"accept","content":{"name":"5","age":1e0,"colour":"r"}})");
+}
+
+TEST_CASE("what the question does not allow is refused by the field's name") {
+  CHECK(filled("{}") == "refused: field 'name': an answer is required");
+  CHECK(filled(R"({"name":"too long"})").starts_with("refused: field 'name': "));
+  CHECK(filled(R"({"name":"x","age":"0"})").starts_with("refused: field 'age': "));
+  CHECK(filled(R"({"name":"x","size":1})") ==
+        "refused: unknown field 'size'; one of name, age, likes, colour");
+  CHECK(filled("[]").starts_with("refused: "));
+}
+
+TEST_CASE("a question without fields is accepted by an empty object") {
+  CHECK(filled("{}", R"({"message":"Sure?"})") == R"({"action":"accept","content":{}})");
+  CHECK(filled("{}", R"({"mode":"url","url":"https://x","message":"m"})") ==
+        R"({"action":"accept"})");
+  CHECK(filled(R"({"a":"b"})", R"({"message":"Sure?"})").starts_with("refused: "));
 }

@@ -72,10 +72,8 @@ TEST_CASE("a word is taken apart at its first sign") {
   CHECK(apart("{}") == "o |{}");
   CHECK(apart(" {\"a\":1}") == "o | {\"a\":1}");
   CHECK(apart("-") == "- |");
-  for (const char* word : {"a", "=b", ":=1", ":@f", "", "[1]"}) {
-    CAPTURE(word);
-    CHECK(apart(word) == "refused");
-  }
+  for (const char* word : {"a", "=b", ":=1", ":@f", "", "[1]"})
+    CHECK_MESSAGE(apart(word) == "refused", word);
   CHECK(std::holds_alternative<UsageError>(parse_argument_words({"a:@-", "b:=@-"})));
   CHECK(std::holds_alternative<UsageError>(parse_argument_words({"-", "b:@-"})));
 }

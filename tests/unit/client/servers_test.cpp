@@ -1,12 +1,15 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <string>
 
+#include "../temporary_folder.hpp"
 #include "servers/approve.hpp"
 #include "servers/definition.hpp"
 #include "servers/find.hpp"
@@ -21,16 +24,13 @@ namespace {
 
 Definition only(std::string_view text) {
   auto read = read_definitions(text);
-  REQUIRE(std::holds_alternative<std::vector<Definition>>(read));
   auto& all = std::get<std::vector<Definition>>(read);
   REQUIRE(all.size() == 1);
   return all.front();
 }
 
 std::string fault_of(std::string_view text) {
-  const auto read = read_definitions(text);
-  REQUIRE(std::holds_alternative<std::string>(read));
-  return std::get<std::string>(read);
+  return std::get<std::string>(read_definitions(text));
 }
 
 std::string names_of(const NamedVariables& variables) {
@@ -51,14 +51,11 @@ std::optional<std::string> read_variable(const char* name) {
   return found == variables.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// A folder of the test's own.
-struct Folder {
-  std::string path = "/tmp/mcp-nc-servers-XXXXXX";
-  Folder() { REQUIRE(::mkdtemp(path.data()) != nullptr); }
-  ~Folder() { static_cast<void>(std::system(("rm -rf " + path).c_str())); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-};
+std::vector<std::string> names_of(const std::variant<std::vector<Definition>, std::string>& read) {
+  std::vector<std::string> names;
+  for (const Definition& one : std::get<std::vector<Definition>>(read)) names.push_back(one.name);
+  return names;
+}
 
 }  // namespace
 
@@ -116,15 +113,11 @@ TEST_CASE("what cannot be read says why") {
         "there are two servers 'a'");
 }
 
-TEST_CASE("a command line is split as a shell does") {
-  const auto entry = [](std::string_view line) {
-    const auto one = definition_of_command(line);
-    return one ? one->entry : std::string();
-  };
-  CHECK(entry("npx -y  'a b' \"c \\\"d\\\" \\x\" e\\ f ''") ==
-        R"({"command":"npx","args":["-y","a b","c \"d\" \\x","e f",""]})");
-  CHECK(entry("'open").empty());
-  CHECK(entry("  ").empty());
+TEST_CASE("a command line is split into a definition, and an address named by its host") {
+  CHECK(definition_of_command("/usr/bin/x -y  'a b'")->entry ==
+        R"({"command":"/usr/bin/x","args":["-y","a b"]})");
+  CHECK_FALSE(definition_of_command("'open"));
+  CHECK_FALSE(definition_of_command("  "));
   CHECK(definition_of_command("/usr/bin/x y")->name == "x");
   CHECK(definition_of_url("https://u:p@h.example:8/mcp?k=v").name == "h.example:8");
 }
@@ -169,8 +162,8 @@ TEST_CASE("names in paths are harmless and short") {
 }
 
 TEST_CASE("an approval is of one file, name and definition") {
-  const Folder folder;
-  const Places places{folder.path, folder.path};
+  const TemporaryFolder folder;
+  const Places places{folder.path(), folder.path()};
   const NamedServer one = server_of("{\"mcpServers\":{\"a\":{\"command\":\"x\"}}}");
   CHECK(!is_approved(one, places));
   CHECK(approve(one, places).empty());
@@ -179,16 +172,16 @@ TEST_CASE("an approval is of one file, name and definition") {
   CHECK(!is_approved(server_of("{\"mcpServers\":{\"b\":{\"command\":\"x\"}}}"), places));
   CHECK(!is_approved(server_of("{\"mcpServers\":{\"a\":{\"command\":\"x\"}}}", "/g"), places));
   struct stat facts {};
-  REQUIRE(::stat((folder.path + "/approved").c_str(), &facts) == 0);
+  REQUIRE(::stat((folder.path("approved")).c_str(), &facts) == 0);
   CHECK((facts.st_mode & 0777) == 0600);
 }
 
 TEST_CASE("what a file says cannot forge a line of the approvals") {
-  const Folder folder;
-  const Places places{folder.path, folder.path};
+  const TemporaryFolder folder;
+  const Places places{folder.path(), folder.path()};
   const NamedServer wanted = server_of("{\"mcpServers\":{\"a\":{\"command\":\"x\"}}}");
-  const Folder other;
-  REQUIRE(approve(wanted, {other.path, other.path}).empty());
+  const TemporaryFolder other;
+  REQUIRE(approve(wanted, {other.path(), other.path()}).empty());
   const std::string hash = sha256_hex("2:/f1:a{\"mcpServers\":{\"a\":{\"command\":\"x\"}}}");
   NamedServer forger = wanted;
   forger.file = "/x\n" + hash + " a /f";
@@ -197,8 +190,8 @@ TEST_CASE("what a file says cannot forge a line of the approvals") {
 }
 
 TEST_CASE("folders are made for the user alone, and others' are not taken") {
-  const Folder folder;
-  variables = {{"XDG_RUNTIME_DIR", folder.path}, {"HOME", folder.path + "/home"}};
+  const TemporaryFolder folder;
+  variables = {{"XDG_RUNTIME_DIR", folder.path()}, {"HOME", folder.path("home")}};
   const auto made = make_places(read_variable);
   REQUIRE(std::holds_alternative<Places>(made));
   struct stat facts {};
@@ -235,8 +228,8 @@ TEST_CASE("a daemon of an edited definition is known") {
 }
 
 TEST_CASE("the record of a daemon that has ended is removed, but not while one is started") {
-  const Folder folder;
-  const Places places{folder.path, folder.path};
+  const TemporaryFolder folder;
+  const Places places{folder.path(), folder.path()};
   const Instance one{"a-1", "a", "/f", "x"};
   const std::string record = paths_of(places, one.id).record;
   REQUIRE(replace_file(record, record_of(one)) == 0);
@@ -250,8 +243,8 @@ TEST_CASE("the record of a daemon that has ended is removed, but not while one i
 }
 
 TEST_CASE("the newest log of a name is found without a record") {
-  const Folder folder;
-  const Places places{folder.path, folder.path};
+  const TemporaryFolder folder;
+  const Places places{folder.path(), folder.path()};
   CHECK(newest_log("a", places).empty());
   for (const char* id : {"a-0f1", "a-0f2", "a-b-0f3", "b-0f4"})
     REQUIRE(replace_file(paths_of(places, id).log, "said\n") == 0);
@@ -283,4 +276,90 @@ TEST_CASE("a daemon's environment is small") {
   const std::vector<std::string> passed = {"HOME=/h", "U=u", "MCP_INPUT_I_D=3", "XDG_X=x",
                                            "https_proxy=p"};
   CHECK(environment_for(one, environment.data()) == passed);
+}
+
+TEST_CASE(
+    "other programs' files come behind all others, a folder's own last and only once approved") {
+  variables = {{"HOME", "/h"}};
+  const auto files = all_files("", read_variable);
+  REQUIRE(files.size() == 10);
+  CHECK(files[1].path == ".mcp.json");
+  const char* const paths[] = {"/h/.claude.json",
+                               "/h/.claude.json",
+                               "/h/.config/Claude/claude_desktop_config.json",
+                               "/h/.cursor/mcp.json",
+                               "/h/.codeium/windsurf/mcp_config.json",
+                               "/h/.config/Code/User/mcp.json",
+                               ".cursor/mcp.json",
+                               ".vscode/mcp.json"};
+  for (std::size_t at = 0; at < std::size(paths); ++at) {
+    const ConfigFile& file = files[at + 2];
+    CAPTURE(file.path);
+    CHECK(file.path == paths[at]);
+    CHECK(file.is_foreign);
+    CHECK(file.needs_approval == (at >= 6));
+    CHECK(file.project.empty() == (at != 0));
+  }
+  CHECK(files[8].folder == ".");
+  CHECK(files[5].folder == "/h");
+  variables = {{"HOME", "/h"}, {"XDG_CONFIG_HOME", "/c"}};
+  CHECK(foreign_files(read_variable, "").front().path == "/h/.claude.json");
+  CHECK(foreign_files(read_variable, "")[1].path == "/c/Claude/claude_desktop_config.json");
+  variables = {};
+  CHECK(foreign_files(read_variable, "/p").size() == 2);
+}
+
+TEST_CASE("of another program's file only the servers are read, or those of one project") {
+  const char* const text = R"({"numStartups": 3, "tools": {"x": 1}, "mcp": 7,
+      "mcpServers": {"a": {"command": "x", "type": "stdio"}},
+      "projects": {"/p": {"mcpServers": {"b": {"url": "http://u"}}, "history": []}, "/q": {}}})";
+  CHECK(names_of(read_foreign_definitions(text, "")) == std::vector<std::string>{"a"});
+  CHECK(names_of(read_foreign_definitions(text, "/p")) == std::vector<std::string>{"b"});
+  CHECK(names_of(read_foreign_definitions(text, "/q")).empty());
+  CHECK(names_of(read_foreign_definitions(text, "/r")).empty());
+  CHECK(names_of(read_foreign_definitions("{}", "")).empty());
+  CHECK(std::get<std::string>(read_foreign_definitions("{", "")) == "it is not JSON");
+  CHECK(std::get<std::string>(read_foreign_definitions(R"({"mcpServers":[]})", "")) ==
+        "its servers are not an object");
+  const auto with_inputs = read_foreign_definitions(
+      R"({"inputs":[{"id":"k"}],"servers":{"c":{"url":"${input:k}"}}})", "");
+  CHECK(std::get<std::vector<Definition>>(with_inputs).front().document.find(R"("id":"k")") !=
+        std::string::npos);
+}
+
+TEST_CASE(
+    "a file that somebody else could have written needs approval, one that is broken is left out") {
+  const TemporaryFolder folder;
+  const auto write = [&](const char* name, const char* text, mode_t mode) {
+    ConfigFile made{folder.write(name, text, mode)};
+    made.is_foreign = true;
+    made.folder = "/";
+    return made;
+  };
+  const std::vector<ConfigFile> files = {
+      write("first", R"({"mcpServers":{"a":{"command":"mine"}}})", 0600),
+      write("broken", "{", 0600),
+      write("open", R"({"mcpServers":{"a":{"command":"other"},"b":{"command":"x"}}})", 0660)};
+  const FoundServers found = find_servers(files);
+  REQUIRE(found.servers.size() == 2);
+  CHECK(found.servers[0].definition.entry == R"({"command":"mine"})");
+  CHECK_FALSE(found.servers[0].needs_approval);
+  CHECK(found.servers[0].folder == "/");
+  CHECK(found.servers[1].needs_approval);
+  CHECK(found.faults.empty());
+  CHECK(found.foreign_faults.size() == 1);
+  CHECK(std::holds_alternative<NamedServer>(find_server("b", files)));
+  int asked = 0;
+  const auto more = [&] {
+    ++asked;
+    return std::vector<ConfigFile>{files[2]};
+  };
+  CHECK(std::holds_alternative<NamedServer>(find_server("a", {files[0]}, more)));
+  CHECK(asked == 0);
+  CHECK(std::holds_alternative<NamedServer>(find_server("b", {files[0]}, more)));
+  CHECK(asked == 1);
+  CHECK(std::holds_alternative<std::string>(find_server("c", {}, more)));
+  const auto missing = std::get<std::string>(find_server("bb", files));
+  CHECK(missing.find("did you mean '@b'?") != std::string::npos);
+  CHECK(missing.find("broken: it is not JSON") != std::string::npos);
 }

@@ -1,50 +1,44 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <cstring>
+#include <map>
+#include <string>
+#include <utility>
 
 #include "render/table.hpp"
 #include "terminal/styled.hpp"
+#include "text/columns.hpp"
 
 using namespace client;
+using bridge::display_width;
 
 namespace {
 
-const char* utf8_terminal(const char* name) {
-  if (std::strcmp(name, "TERM") == 0) return "xterm";
-  return std::strcmp(name, "LC_CTYPE") == 0 ? "en_GB.UTF-8" : nullptr;
-}
+std::map<std::string, const char*> variables;
 
-const char* dumb(const char* name) {
-  return std::strcmp(name, "TERM") == 0 ? "dumb" : "en_GB.UTF-8";
-}
-
-const char* overridden(const char* name) {
-  if (std::strcmp(name, "LC_ALL") == 0) return "C";
-  return std::strcmp(name, "NO_COLOR") == 0 ? "1" : "xterm.utf8";
+Look look_at(bool is_terminal, std::map<std::string, const char*> environment) {
+  variables = std::move(environment);
+  return choose_look(is_terminal, 80, 24, [](const char* name) { return variables[name]; });
 }
 
 }  // namespace
 
-TEST_CASE("what is no terminal gets plain text of any length") {
-  const Look look = choose_look(false, 80, 24, &utf8_terminal);
-  CHECK_FALSE(look.colours);
-  CHECK_FALSE(look.unicode);
-  CHECK(look.width == 0);
-  CHECK(look.height == 0);
-}
-
-TEST_CASE("a terminal gets what it can show and what its user wants") {
-  const Look rich = choose_look(true, 80, 24, &utf8_terminal);
-  CHECK(rich.colours);
-  CHECK(rich.unicode);
+TEST_CASE("a terminal gets what it can show and what its user wants, all else plain text") {
+  const std::map<std::string, const char*> utf8 = {{"TERM", "xterm"}, {"LC_CTYPE", "en_GB.UTF-8"}};
+  const Look rich = look_at(true, utf8);
+  CHECK((rich.colours && rich.unicode));
   CHECK(rich.width == 80);
-  const Look poor = choose_look(true, 80, 24, &dumb);
-  CHECK_FALSE(poor.colours);
-  CHECK_FALSE(poor.unicode);
-  const Look plain = choose_look(true, 80, 24, &overridden);
-  CHECK_FALSE(plain.colours);
-  CHECK_FALSE(plain.unicode);
+  for (const Look& poor :
+       {look_at(false, utf8), look_at(true, {{"TERM", "dumb"}, {"LC_ALL", "en_GB.UTF-8"}}),
+        look_at(true, {{"TERM", "xterm"},
+                       {"LC_ALL", "C"},
+                       {"LC_CTYPE", "en_GB.UTF-8"},
+                       {"NO_COLOR", "1"}})}) {
+    CHECK_FALSE(poor.colours);
+    CHECK_FALSE(poor.unicode);
+  }
+  CHECK(look_at(false, utf8).width == 0);
+  CHECK(look_at(false, utf8).height == 0);
 }
 
 TEST_CASE(
@@ -57,14 +51,11 @@ TEST_CASE(
 }
 
 TEST_CASE("a gauge shows a little of a little, and is full only when it is") {
-  CHECK(draw_gauge(0, 4, false) == "[----]");
+  for (const double none : {0.0, -1.0, std::nan("")}) CHECK(draw_gauge(none, 4, false) == "[----]");
   CHECK(draw_gauge(0.001, 4, false) == "[#---]");
   CHECK(draw_gauge(0.5, 4, false) == "[##--]");
   CHECK(draw_gauge(0.999, 4, false) == "[###-]");
-  CHECK(draw_gauge(1, 4, false) == "[####]");
-  CHECK(draw_gauge(7, 4, false) == "[####]");
-  CHECK(draw_gauge(-1, 4, false) == "[----]");
-  CHECK(draw_gauge(std::nan(""), 4, false) == "[----]");
+  for (const double all : {1.0, 7.0}) CHECK(draw_gauge(all, 4, false) == "[####]");
   CHECK(draw_gauge(0, 2, true) == "░░");
   CHECK(draw_gauge(0.001, 2, true) == "▏░");
   CHECK(draw_gauge(0.5, 2, true) == "█░");
@@ -89,4 +80,37 @@ TEST_CASE("figures are short") {
   CHECK(percent_text(1, 100'000) == "< 0.1 %");
   CHECK(percent_text(2, 510) == "0.4 %");
   CHECK(percent_text(41, 100) == "41 %");
+}
+
+TEST_CASE("progress is read only for the right token") {
+  const std::string params = R"({"progressToken":1,"progress":2,"total":4,"message":"half"})";
+  const auto progress = read_progress(params, "1");
+  REQUIRE(progress);
+  CHECK(progress->done == 2);
+  CHECK(progress->total == 4.0);
+  CHECK(progress->message == "half");
+  CHECK_FALSE(read_progress(params, "2"));
+  CHECK_FALSE(read_progress(R"({"progressToken":"1","progress":2})", "1"));
+  CHECK_FALSE(read_progress(R"({"progressToken":1})", "1"));
+  CHECK_FALSE(read_progress("", "1"));
+}
+
+TEST_CASE("a bar keeps its bounds") {
+  for (const double none : {0.0, -1.0, std::nan("")}) CHECK(draw_bar(none, 4) == "[----]");
+  CHECK(draw_bar(0.5, 4) == "[##--]");
+  for (const double all : {1.0, 7.0}) CHECK(draw_bar(all, 4) == "[####]");
+}
+
+TEST_CASE("a progress line fits every width") {
+  const Progress known{2, 4.0, "half \x1b[31m of it"};
+  const Progress unknown{17, std::nullopt, "still going"};
+  for (std::size_t width = 0; width < 120; ++width) {
+    CAPTURE(width);
+    CHECK(display_width(draw_progress(known, width)) <= width);
+    CHECK(display_width(draw_progress(unknown, width)) <= width);
+  }
+  CHECK(draw_progress(known, 79).find('\x1b') == std::string::npos);
+  CHECK(draw_progress({1, 2.0, ""}, 40) == "[##############---------------]  50% 1/2");
+  CHECK(draw_progress(unknown, 40) == "17 still going");
+  CHECK(draw_progress({5, 0.0, ""}, 40) == "5");
 }

@@ -6,16 +6,14 @@ using namespace client;
 
 namespace {
 
+std::string line(const std::string& text) { return text + "\n"; }
+
 std::string request(const std::string& id) {
-  return R"({"jsonrpc":"2.0","id":)" + id +
-         R"(,"method":"x"})"
-         "\n";
+  return line(R"({"jsonrpc":"2.0","id":)" + id + R"(,"method":"x"})");
 }
 
 std::string result(const std::string& id) {
-  return R"({"jsonrpc":"2.0","id":)" + id +
-         R"(,"result":{}})"
-         "\n";
+  return line(R"({"jsonrpc":"2.0","id":)" + id + R"(,"result":{}})");
 }
 
 }  // namespace
@@ -26,8 +24,8 @@ TEST_CASE("a request is unanswered until its answer comes, an error or a result"
   CHECK(requests.take_sent(request("1") + request("\"a\"")));
   requests.take_received(result("1"));
   CHECK_FALSE(requests.empty());
-  requests.take_received(R"({"jsonrpc":"2.0","id":"a","error":{"code":1,"message":""}})"
-                         "\r\n");
+  requests.take_received(line(R"({"jsonrpc":"2.0","id":"a","error":{"code":1,"message":""}})"
+                              "\r"));
   CHECK(requests.empty());
 }
 
@@ -39,8 +37,7 @@ TEST_CASE("only requests wait, and only their own answers count") {
   CHECK(requests.empty());
   CHECK(requests.take_sent(request("1")));
   requests.take_received(result("2") + result("\"1\"") + request("1") +
-                         R"({"jsonrpc":"2.0","method":"notifications/message","params":{}})"
-                         "\n");
+                         line(R"({"jsonrpc":"2.0","method":"notifications/message","params":{}})"));
   CHECK_FALSE(requests.empty());
   requests.take_received(result("1"));
   CHECK(requests.empty());
@@ -67,13 +64,11 @@ TEST_CASE("however the lines are cut, and whether or not the last one ends") {
 
 TEST_CASE("the messages of a batch count one by one") {
   UnansweredRequests requests;
-  CHECK(requests.take_sent(R"( [{"id":1,"method":"x"},{"method":"y"},{"id":2,"method":"x"}])"
-                           "\n"));
-  requests.take_received(R"([{"id":2,"result":1}])"
-                         "\n");
+  CHECK(
+      requests.take_sent(line(R"( [{"id":1,"method":"x"},{"method":"y"},{"id":2,"method":"x"}])")));
+  requests.take_received(line(R"([{"id":2,"result":1}])"));
   CHECK_FALSE(requests.empty());
-  requests.take_received(R"([{"id":1,"result":1}])"
-                         "\n");
+  requests.take_received(line(R"([{"id":1,"result":1}])"));
   CHECK(requests.empty());
 }
 
@@ -81,12 +76,11 @@ TEST_CASE("what no answer need come to does not wait for ever") {
   UnansweredRequests requests;
   CHECK(requests.take_sent(request("1")));
   CHECK_FALSE(requests.take_sent(
-      R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})"
-      "\n"));
+      line(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})")));
   CHECK(requests.empty());
   CHECK(requests.take_sent(request("2")));
-  requests.take_received(R"({"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":""}})"
-                         "\n");
+  requests.take_received(
+      line(R"({"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":""}})"));
   CHECK(requests.empty());
 }
 

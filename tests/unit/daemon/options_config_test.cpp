@@ -80,10 +80,9 @@ TEST_CASE("an entry's kind is told by its type, else by what it has") {
   CHECK(kind(R"({"type":"sse","url":"http://x/"})") == UpstreamKind::sse);
   for (const char* wrong : {R"({})", R"({"type":"stdio","url":"http://x/"})",
                             R"({"type":"sse","command":"x"})", R"({"type":"ws","url":"ws://x/"})",
-                            R"({"command":"x","url":"http://x/"})", R"({"url":"ftp://x/"})"}) {
-    CAPTURE(wrong);
-    CHECK(refused_config(std::string(R"({"servers":{"a":)") + wrong + "}}").code == 78);
-  }
+                            R"({"command":"x","url":"http://x/"})", R"({"url":"ftp://x/"})"})
+    CHECK_MESSAGE(refused_config(std::string(R"({"servers":{"a":)") + wrong + "}}").code == 78,
+                  wrong);
 }
 
 TEST_CASE("inputs come from --input, then --input-file, then the environment, then their default") {
@@ -108,10 +107,8 @@ TEST_CASE("one line names everything that has no value, and no value") {
       R"({"servers":{"a":{"command":"${NO_SUCH}","args":["${input:x}","${env:NEITHER}","${input:x}","${command:y}"],"env":{"K":"${input:s}"}}}})";
   const Refused refusal = refused_config(file, {"--input", "s=s3cret"});
   CHECK(refusal.code == 78);
-  for (const char* name : {"NO_SUCH", "NEITHER", "'x'", "MCP_INPUT_X", "${command:y}"}) {
-    CAPTURE(name);
-    CHECK(mentions(refusal, name));
-  }
+  for (const char* name : {"NO_SUCH", "NEITHER", "'x'", "MCP_INPUT_X", "${command:y}"})
+    CHECK_MESSAGE(mentions(refusal, name), name);
   CHECK_FALSE(mentions(refusal, "s3cret"));
   CHECK(refusal.line.find("'x'") == refusal.line.rfind("'x'"));
 }
@@ -120,10 +117,8 @@ TEST_CASE("a variable that is not closed is refused, with its place") {
   const Refused refusal = refused_config(
       R"({"servers":{"a":{"command":"x","args":["${input:pat s3cret"],"env":{"K":"${env:HOME"}}}})");
   CHECK(refusal.code == 78);
-  for (const char* text : {"'a'", "${input:pat in args", "${env:HOME in env.K"}) {
-    CAPTURE(text);
-    CHECK(mentions(refusal, text));
-  }
+  for (const char* text : {"'a'", "${input:pat in args", "${env:HOME in env.K"})
+    CHECK_MESSAGE(mentions(refusal, text), text);
   CHECK_FALSE(mentions(refusal, "s3cret"));
   CHECK(child_of(R"({"servers":{"a":{"command":"sh","args":["-c","echo ${"]}}})", {})
             .upstream.child.command == Command{"sh", "-c", "echo ${"});

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "../words.hpp"
 #include "lines.hpp"
 #include "options_helpers.hpp"
 
@@ -9,33 +10,21 @@ using namespace bridge;
 using namespace std::chrono_literals;
 
 TEST_CASE("with an upstream and nothing else the defaults of the contract hold") {
+  // Of durations and sizes the help shows the value itself, and test_documents compares it.
   const Options options = options_of({});
   CHECK(options.upstream.http.url == "http://127.0.0.1:1/mcp");
   CHECK(options.upstream.http.server_stream);
-  CHECK(options.upstream.http.connect_timeout == 10s);
-  CHECK(options.upstream.http.request_timeout == 300s);
-  CHECK(options.upstream.http.request_max == 1h);
   CHECK(options.upstream.http.max_frame == 8u << 20);
-  CHECK(options.clients.max_frame == 8u << 20);
   CHECK(options.router.max_frame == 8u << 20);
-  CHECK(options.clients.buffer == 16u << 20);
-  CHECK(options.clients.stall == 30s);
   CHECK(options.max_clients == 256);
-  CHECK(options.max_buffered == 256u << 20);
   CHECK(options.router.client_inflight == 64);
   CHECK(options.router.max_inflight == 256);
   CHECK(options.router.handshake == Handshake::lazy);
   CHECK(options.router.orphans == Orphans::finish);
-  CHECK(options.router.park_requests == 30s);
-  CHECK(options.router.input_wait == 5min);
   CHECK(options.router.control);
   CHECK_FALSE(options.router.sequential);
   CHECK_FALSE(options.router.own_initialize);
-  CHECK(options.session.connect_wait == 10s);
-  CHECK(options.session.keepalive == 60s);
-  CHECK(options.grace == 5s);
   CHECK(options.ring.entries == 1000);
-  CHECK(options.ring.bytes == 16u << 20);
   CHECK_FALSE(options.ring.ttl);
   CHECK_FALSE(options.ring.coalesce);
   CHECK(options.ring.excluded_methods.empty());
@@ -51,80 +40,16 @@ TEST_CASE("without an upstream the start fails and names the variable") {
 }
 
 TEST_CASE("every option reaches its place") {
-  const Options options = options_of({"--url",
-                                      "http://b/",
-                                      "--header",
-                                      "X-A: 1",
-                                      "--connect-timeout",
-                                      "1",
-                                      "--request-timeout",
-                                      "2s",
-                                      "--request-max",
-                                      "3m",
-                                      "--no-server-stream",
-                                      "--stream-retries",
-                                      "4",
-                                      "--max-frame",
-                                      "5K",
-                                      "--handshake",
-                                      "eager",
-                                      "--client-capabilities",
-                                      R"({"roots":{}})",
-                                      "--connect-wait",
-                                      "6ms",
-                                      "--keepalive",
-                                      "0",
-                                      "--grace",
-                                      "7s",
-                                      "--socket",
-                                      "@name",
-                                      "--socket-mode",
-                                      "660",
-                                      "--socket-owner",
-                                      "root",
-                                      "--socket-group",
-                                      "7",
-                                      "--allow-uid",
-                                      "8",
-                                      "--allow-gid",
-                                      "9",
-                                      "--max-clients",
-                                      "1",
-                                      "--client-buffer",
-                                      "10M",
-                                      "--client-stall",
-                                      "11s",
-                                      "--client-inflight",
-                                      "12",
-                                      "--max-inflight",
-                                      "13",
-                                      "--max-buffered",
-                                      "14G",
-                                      "--orphans",
-                                      "cancel",
-                                      "--park-requests",
-                                      "15s",
-                                      "--input-wait",
-                                      "16s",
-                                      "--no-control",
-                                      "--jobs",
-                                      "19",
-                                      "--jobs-bytes",
-                                      "20K",
-                                      "--job-ttl",
-                                      "21h",
-                                      "--jobs-shared",
-                                      "--ring",
-                                      "16",
-                                      "--ring-bytes",
-                                      "17K",
-                                      "--ring-ttl",
-                                      "18h",
-                                      "--ring-exclude",
-                                      "m",
-                                      "--ring-coalesce",
-                                      "--log-level",
-                                      "debug"});
+  const Options options = options_of(words(R"(
+    --url http://b/ --header X-A:1 --connect-timeout 1 --request-timeout 2s --request-max 3m
+    --no-server-stream --stream-retries 4 --max-frame 5K --handshake eager
+    --client-capabilities {"roots":{}} --connect-wait 6ms --keepalive 0 --grace 7s
+    --socket @name --socket-mode 660 --socket-owner root --socket-group 7 --allow-uid 8
+    --allow-gid 9 --max-clients 1 --client-buffer 10M --client-stall 11s
+    --client-inflight 12 --max-inflight 13 --max-buffered 14G --orphans cancel
+    --park-requests 15s --input-wait 16s --no-control --jobs 19 --jobs-bytes 20K
+    --job-ttl 21h --jobs-shared --ring 16 --ring-bytes 17K --ring-ttl 18h --ring-exclude m
+    --ring-coalesce --log-level debug)"));
   CHECK(options.upstream.http.url == "http://b/");
   CHECK(options.upstream.http.headers == Lines{"X-A: 1"});
   CHECK(options.upstream.http.connect_timeout == 1s);
@@ -309,13 +234,7 @@ TEST_CASE("help and version need no upstream") {
   for (const char* flag : {"--help", "-h"}) {
     const ParsedOptions result = parsed({flag});
     REQUIRE(result.informed);
-    for (const char* text :
-         {"--url", "--socket", "--ring-ttl", "MCP_SERVER_URL", "MCP_SERVER_TOKEN",
-          "MCP_SOCKET_PATH", "--options-file", "--no-server-stream", "Upstream", "Session",
-          "Clients", "Notifications"}) {
-      CAPTURE(text);
-      CHECK(result.informed->text.find(text) != std::string::npos);
-    }
+    CHECK(result.informed->text.find("--url") != std::string::npos);
   }
   const ParsedOptions version = parsed({"--version"});
   REQUIRE(version.informed);

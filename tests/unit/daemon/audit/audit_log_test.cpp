@@ -39,6 +39,11 @@ struct FakeOutput final : AuditOutput {
 };
 
 struct Fixture {
+  void write(const std::string& lines) {
+    audit.append(lines);
+    audit.write();
+  }
+
   SimulatedClock clock;
   EventLoop loop{clock};
   Log log{LogLevel::off};
@@ -48,89 +53,81 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE("the lines of a turn are one write") {
-  Fixture t;
-  t.audit.append("a\n");
-  t.audit.append("b\n");
-  CHECK(t.output->writes == 0);
-  t.audit.write();
-  CHECK(t.output->text == "a\nb\n");
-  CHECK(t.output->writes == 1);
-  CHECK(t.audit.counts().written == 2);
-  t.audit.write();
-  CHECK(t.output->writes == 1);
+TEST_CASE_FIXTURE(Fixture, "the lines of a turn are one write") {
+  audit.append("a\n");
+  audit.append("b\n");
+  CHECK(output->writes == 0);
+  audit.write();
+  CHECK(output->text == "a\nb\n");
+  CHECK(output->writes == 1);
+  CHECK(audit.counts().written == 2);
+  audit.write();
+  CHECK(output->writes == 1);
 }
 
-TEST_CASE("what cannot be written waits, is tried again, and goes on within a line") {
-  Fixture t;
-  t.output->room = 3;
-  t.audit.append("aaaa\n");
-  t.audit.write();
-  CHECK(t.audit.is_failing());
-  CHECK(t.output->text == "aaa");
-  t.audit.append("b\n");
-  t.audit.write();
-  CHECK(t.output->writes == 1);
-  t.output->room = 100;
-  let_pass(t.clock, t.loop, 10s);
-  CHECK_FALSE(t.audit.is_failing());
-  CHECK(t.output->text == "aaaa\nb\n");
-  CHECK(t.audit.counts().lost == 0);
+TEST_CASE_FIXTURE(Fixture,
+                  "what cannot be written waits, is tried again, and goes on within a line") {
+  output->room = 3;
+  write("aaaa\n");
+  CHECK(audit.is_failing());
+  CHECK(output->text == "aaa");
+  write("b\n");
+  CHECK(output->writes == 1);
+  output->room = 100;
+  let_pass(clock, loop, 10s);
+  CHECK_FALSE(audit.is_failing());
+  CHECK(output->text == "aaaa\nb\n");
+  CHECK(audit.counts().lost == 0);
 }
 
-TEST_CASE("a reader that is behind is no failure until it has been so for long") {
-  Fixture t;
-  t.output->room = 2;
-  t.output->is_behind = true;
-  t.audit.append("a\nb\n");
-  t.audit.write();
-  CHECK_FALSE(t.audit.is_failing());
-  t.output->room = 2;
-  let_pass(t.clock, t.loop, 20ms);
-  CHECK(t.output->text == "a\nb\n");
-  t.output->room = 0;
-  t.audit.append("c\n");
-  t.audit.write();
-  let_pass(t.clock, t.loop, 4s);
-  CHECK_FALSE(t.audit.is_failing());
-  let_pass(t.clock, t.loop, 2s);
-  CHECK(t.audit.is_failing());
-  t.output->room = 100;
-  let_pass(t.clock, t.loop, 10s);
-  CHECK_FALSE(t.audit.is_failing());
-  CHECK(t.output->text == "a\nb\nc\n");
+TEST_CASE_FIXTURE(Fixture, "a reader that is behind is no failure until it has been so for long") {
+  output->room = 2;
+  output->is_behind = true;
+  write("a\nb\n");
+  CHECK_FALSE(audit.is_failing());
+  output->room = 2;
+  let_pass(clock, loop, 20ms);
+  CHECK(output->text == "a\nb\n");
+  output->room = 0;
+  write("c\n");
+  let_pass(clock, loop, 4s);
+  CHECK_FALSE(audit.is_failing());
+  let_pass(clock, loop, 2s);
+  CHECK(audit.is_failing());
+  output->room = 100;
+  let_pass(clock, loop, 10s);
+  CHECK_FALSE(audit.is_failing());
+  CHECK(output->text == "a\nb\nc\n");
 }
 
-TEST_CASE("a file that cannot be opened again is tried until it can, and the old one is used") {
-  Fixture t;
+TEST_CASE_FIXTURE(
+    Fixture, "a file that cannot be opened again is tried until it can, and the old one is used") {
   int opened = 0;
-  t.audit.on_another_file([&opened] { ++opened; });
-  t.output->can_open = false;
-  CHECK_FALSE(t.audit.reopen());
-  CHECK(t.audit.is_failing());
-  t.audit.append("a\n");
-  t.audit.write();
-  CHECK(t.output->text == "a\n");
-  CHECK(t.audit.is_failing());
-  t.output->can_open = true;
-  let_pass(t.clock, t.loop, 10s);
-  CHECK_FALSE(t.audit.is_failing());
+  audit.on_another_file([&opened] { ++opened; });
+  output->can_open = false;
+  CHECK_FALSE(audit.reopen());
+  CHECK(audit.is_failing());
+  write("a\n");
+  CHECK(output->text == "a\n");
+  CHECK(audit.is_failing());
+  output->can_open = true;
+  let_pass(clock, loop, 10s);
+  CHECK_FALSE(audit.is_failing());
   CHECK(opened == 1);
 }
 
-TEST_CASE("at the end, and in an upgrade, what could not be written is tried once more") {
-  Fixture t;
-  t.output->room = 0;
-  t.audit.append("a\n");
-  t.audit.write();
-  t.output->room = 100;
-  t.audit.write_last();
-  CHECK(t.output->text == "a\n");
-  t.output->room = 0;
-  t.audit.append("b\n");
-  t.audit.write_last();
+TEST_CASE_FIXTURE(Fixture,
+                  "at the end, and in an upgrade, what could not be written is tried once more") {
+  output->room = 0;
+  write("a\n");
+  output->room = 100;
+  audit.write_last();
+  CHECK(output->text == "a\n");
+  output->room = 0;
+  audit.append("b\n");
+  audit.write_last();
   Fixture next;
-  next.audit.restore(t.audit.save());
+  next.audit.restore(audit.save());
   next.audit.write();
   CHECK(next.output->text == "b\n");
   CHECK(next.audit.counts().written == 2);
@@ -156,51 +153,48 @@ TEST_CASE("an output that is shut at the beginning is opened when it can be") {
   CHECK(output->text == "a\n");
 }
 
-TEST_CASE("beyond what may wait lines are lost and counted") {
-  Fixture t;
-  t.output->room = 0;
+TEST_CASE_FIXTURE(Fixture, "beyond what may wait lines are lost and counted") {
+  output->room = 0;
   const std::string line(100'000, 'x');
-  for (int i = 0; i < 20; ++i) t.audit.append(line + "\n");
-  CHECK(t.audit.counts().lost == 10);
-  CHECK(t.audit.is_failing());
+  for (int i = 0; i < 20; ++i) audit.append(line + "\n");
+  CHECK(audit.counts().lost == 10);
+  CHECK(audit.is_failing());
 }
 
-TEST_CASE("a line that has to be there is there at once, or not at all") {
-  Fixture t;
-  t.audit.append("before\n");
-  CHECK(t.audit.append_now("now\n"));
-  CHECK(t.output->text == "before\nnow\n");
-  t.output->room = 0;
-  CHECK_FALSE(t.audit.append_now("never\n"));
-  CHECK(t.audit.is_failing());
-  t.output->room = 100;
+TEST_CASE_FIXTURE(Fixture, "a line that has to be there is there at once, or not at all") {
+  audit.append("before\n");
+  CHECK(audit.append_now("now\n"));
+  CHECK(output->text == "before\nnow\n");
+  output->room = 0;
+  CHECK_FALSE(audit.append_now("never\n"));
+  CHECK(audit.is_failing());
+  output->room = 100;
   // It is not retried before its time.
-  CHECK_FALSE(t.audit.append_now("nor this\n"));
-  let_pass(t.clock, t.loop, 10s);
-  CHECK(t.audit.append_now("again\n"));
-  CHECK(t.output->text == "before\nnow\nagain\n");
+  CHECK_FALSE(audit.append_now("nor this\n"));
+  let_pass(clock, loop, 10s);
+  CHECK(audit.append_now("again\n"));
+  CHECK(output->text == "before\nnow\nagain\n");
 }
 
-TEST_CASE(
+TEST_CASE_FIXTURE(
+    Fixture,
     "of several lines that have to be there those are that fit, and of none a part for good") {
-  Fixture t;
-  t.output->room = 5;
-  CHECK(t.audit.append_now("a\nbbbb\nc\n") == 1);
-  CHECK(t.output->text == "a\nbbb");
-  t.output->room = 100;
-  let_pass(t.clock, t.loop, 10s);
-  CHECK(t.output->text == "a\nbbbb\n");
-  CHECK(t.audit.append_now("c\nd\n") == 2);
-  CHECK(t.output->writes == 3);
+  output->room = 5;
+  CHECK(audit.append_now("a\nbbbb\nc\n") == 1);
+  CHECK(output->text == "a\nbbb");
+  output->room = 100;
+  let_pass(clock, loop, 10s);
+  CHECK(output->text == "a\nbbbb\n");
+  CHECK(audit.append_now("c\nd\n") == 2);
+  CHECK(output->writes == 3);
 }
 
-TEST_CASE("what was begun of a line stands whole in the file that is opened next") {
-  Fixture t;
-  t.output->room = 2;
-  t.audit.append("aaaa\n");
-  t.audit.write();
-  t.output->room = 100;
-  t.audit.reopen();
-  CHECK(t.output->text == "aaaa\n");
-  CHECK_FALSE(t.audit.is_failing());
+TEST_CASE_FIXTURE(Fixture,
+                  "what was begun of a line stands whole in the file that is opened next") {
+  output->room = 2;
+  write("aaaa\n");
+  output->room = 100;
+  audit.reopen();
+  CHECK(output->text == "aaaa\n");
+  CHECK_FALSE(audit.is_failing());
 }

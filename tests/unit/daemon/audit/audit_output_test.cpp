@@ -10,14 +10,13 @@
 
 #include <array>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <vector>
 
+#include "../../temporary_folder.hpp"
 #include "base/start_error.hpp"
 
 using namespace bridge;
@@ -25,28 +24,6 @@ using namespace bridge;
 namespace {
 
 using Lines = std::vector<std::string>;
-
-struct AuditFolder {
-  AuditFolder() {
-    char name[] = "/tmp/audit-XXXXXX";
-    path = mkdtemp(name);
-  }
-  ~AuditFolder() { std::filesystem::remove_all(path); }
-  AuditFolder(const AuditFolder&) = delete;
-  AuditFolder& operator=(const AuditFolder&) = delete;
-
-  std::string of(const std::string& name) const { return path / name; }
-  std::string read(const std::string& name = "a.log") const {
-    std::stringstream text;
-    text << std::ifstream(of(name)).rdbuf();
-    return text.str();
-  }
-  void put(const std::string& name, const std::string& text, mode_t mode = 0600) const {
-    std::ofstream(of(name)) << text;
-    chmod(of(name).c_str(), mode);
-  }
-  std::filesystem::path path;
-};
 
 int code_of_start(const std::string& path) {
   try {
@@ -81,8 +58,8 @@ struct FakeJournal {
 }  // namespace
 
 TEST_CASE("an audit's file is made for this user alone, with its folder, and appended to") {
-  const AuditFolder folder;
-  const std::string path = folder.of("made/a.log");
+  const TemporaryFolder folder;
+  const std::string path = folder.path("made/a.log");
   const mode_t before = umask(0);
   {
     AuditFile file(path);
@@ -95,55 +72,54 @@ TEST_CASE("an audit's file is made for this user alone, with its folder, and app
   struct stat status {};
   REQUIRE(stat(path.c_str(), &status) == 0);
   CHECK((status.st_mode & 07777) == 0600);
-  REQUIRE(stat(folder.of("made").c_str(), &status) == 0);
+  REQUIRE(stat(folder.path("made").c_str(), &status) == 0);
   CHECK((status.st_mode & 07777) == 0700);
 }
 
 TEST_CASE("a folder or file that cannot be used ends the start with 73") {
-  const AuditFolder folder;
-  CHECK(code_of_start(folder.of("no/such/a.log")) == exit_code::cannot_bind);
-  std::filesystem::create_directory(folder.of("open"));
-  chmod(folder.of("open").c_str(), 0770);
-  CHECK(code_of_start(folder.of("open/a.log")) == exit_code::cannot_bind);
-  folder.put("others", "", 0620);
-  CHECK(code_of_start(folder.of("others")) == exit_code::cannot_bind);
-  REQUIRE(symlink("a.log", folder.of("link").c_str()) == 0);
-  CHECK(code_of_start(folder.of("link")) == exit_code::cannot_bind);
-  REQUIRE(mkfifo(folder.of("fifo").c_str(), 0600) == 0);
-  CHECK(code_of_start(folder.of("fifo")) == exit_code::cannot_bind);
-  CHECK(code_of_start(folder.of("a.log")) == 0);
+  const TemporaryFolder folder;
+  CHECK(code_of_start(folder.path("no/such/a.log")) == exit_code::cannot_bind);
+  std::filesystem::create_directory(folder.path("open"));
+  chmod(folder.path("open").c_str(), 0770);
+  CHECK(code_of_start(folder.path("open/a.log")) == exit_code::cannot_bind);
+  CHECK(code_of_start(folder.write("others", "", 0620)) == exit_code::cannot_bind);
+  REQUIRE(symlink("a.log", folder.path("link").c_str()) == 0);
+  CHECK(code_of_start(folder.path("link")) == exit_code::cannot_bind);
+  REQUIRE(mkfifo(folder.path("fifo").c_str(), 0600) == 0);
+  CHECK(code_of_start(folder.path("fifo")) == exit_code::cannot_bind);
+  CHECK(code_of_start(folder.path("a.log")) == 0);
 }
 
 TEST_CASE("what was cut off in the middle of a line stays, and the next line is one") {
-  const AuditFolder folder;
-  folder.put("a.log", "whole\ncut");
-  AuditFile file(folder.of("a.log"));
+  const TemporaryFolder folder;
+  folder.write("a.log", "whole\ncut");
+  AuditFile file(folder.path("a.log"));
   CHECK(file.write("next\n") == 5);
-  CHECK(folder.read() == "whole\ncut\nnext\n");
+  CHECK(folder.read("a.log") == "whole\ncut\nnext\n");
 }
 
 TEST_CASE("opened again it is the same file, or the one that stands in its place") {
-  const AuditFolder folder;
-  AuditFile file(folder.of("a.log"));
+  const TemporaryFolder folder;
+  AuditFile file(folder.path("a.log"));
   file.write("one\n");
   CHECK(file.reopen() == AuditOutput::Reopened::same);
-  REQUIRE(rename(folder.of("a.log").c_str(), folder.of("a.log.1").c_str()) == 0);
+  REQUIRE(rename(folder.path("a.log").c_str(), folder.path("a.log.1").c_str()) == 0);
   file.write("two\n");
   CHECK(file.reopen() == AuditOutput::Reopened::another);
   file.write("three\n");
   CHECK(folder.read("a.log.1") == "one\ntwo\n");
-  CHECK(folder.read() == "three\n");
+  CHECK(folder.read("a.log") == "three\n");
   // If the new file cannot be opened the old one stays in use.
-  REQUIRE(unlink(folder.of("a.log").c_str()) == 0);
-  std::filesystem::create_directory(folder.of("a.log"));
+  REQUIRE(unlink(folder.path("a.log").c_str()) == 0);
+  std::filesystem::create_directory(folder.path("a.log"));
   CHECK(file.reopen() == AuditOutput::Reopened::failed);
   CHECK_FALSE(file.fault().empty());
   CHECK(file.write("four\n") == 5);
 }
 
 TEST_CASE("a file that may not grow takes a part, and says why") {
-  const AuditFolder folder;
-  AuditFile file(folder.of("a.log"));
+  const TemporaryFolder folder;
+  AuditFile file(folder.path("a.log"));
   rlimit before{};
   REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
@@ -157,43 +133,43 @@ TEST_CASE("a file that may not grow takes a part, and says why") {
   std::signal(SIGXFSZ, handler);
   CHECK(file.write("o\n") == 2);
   CHECK(file.fault().empty());
-  CHECK(folder.read() == "one\ntwo\n");
+  CHECK(folder.read("a.log") == "one\ntwo\n");
 }
 
 TEST_CASE("lines with an id and no outcome are those that have not ended") {
-  const AuditFolder folder;
-  folder.put("a.log",
-             "{\"id\":\"a-1\",\"method\":\"x\"}\n"
-             "{\"id\":\"a-2\"}\n"
-             "{\"id\":\"a-1\",\"outcome\":\"ok\"}\n"
-             "no JSON\n"
-             "{\"outcome\":\"ok\"}\n"
-             "{\"id\":\"a-3\",\"method\":\"y\"}\n"
-             "{\"id\":\"a-3\",\"method\":\"y\"}\n"
-             "{\"id\":\"a-4\",\"meth");
-  const AuditFile file(folder.of("a.log"));
+  const TemporaryFolder folder;
+  folder.write("a.log",
+               "{\"id\":\"a-1\",\"method\":\"x\"}\n"
+               "{\"id\":\"a-2\"}\n"
+               "{\"id\":\"a-1\",\"outcome\":\"ok\"}\n"
+               "no JSON\n"
+               "{\"outcome\":\"ok\"}\n"
+               "{\"id\":\"a-3\",\"method\":\"y\"}\n"
+               "{\"id\":\"a-3\",\"method\":\"y\"}\n"
+               "{\"id\":\"a-4\",\"meth");
+  const AuditFile file(folder.path("a.log"));
   CHECK(file.unended() == Lines{"{\"id\":\"a-2\"}", "{\"id\":\"a-3\",\"method\":\"y\"}"});
 }
 
 TEST_CASE("no more is looked at than the last 64 MiB, from a line's beginning on") {
-  const AuditFolder folder;
+  const TemporaryFolder folder;
   {
-    std::ofstream out(folder.of("a.log"));
+    std::ofstream out(folder.path("a.log"));
     out << "{\"id\":\"too far back\"}\n";
     const std::string line =
         "{\"outcome\":\"ok\",\"x\":\"" + std::string((1u << 20) - 23, 'x') + "\"}\n";
     for (int i = 0; i < 64; ++i) out << line;
     out << "{\"id\":\"near\"}\n";
   }
-  chmod(folder.of("a.log").c_str(), 0600);
-  const AuditFile file(folder.of("a.log"));
+  chmod(folder.path("a.log").c_str(), 0600);
+  const AuditFile file(folder.path("a.log"));
   CHECK(file.unended() == Lines{"{\"id\":\"near\"}"});
 }
 
 TEST_CASE("each line is an entry of the journal") {
-  const AuditFolder folder;
-  const FakeJournal journal(folder.of("socket"));
-  AuditJournal output(AuditStart::must_open, folder.of("socket"));
+  const TemporaryFolder folder;
+  const FakeJournal journal(folder.path("socket"));
+  AuditJournal output(AuditStart::must_open, folder.path("socket"));
   CHECK(output.write("{\"a\":1}\n{\"b\":2}\n") == 16);
   CHECK(journal.entry() == "PRIORITY=6\nSYSLOG_IDENTIFIER=mcp-bridged-audit\nMESSAGE={\"a\":1}\n");
   CHECK(journal.entry() == "PRIORITY=6\nSYSLOG_IDENTIFIER=mcp-bridged-audit\nMESSAGE={\"b\":2}\n");
@@ -202,12 +178,12 @@ TEST_CASE("each line is an entry of the journal") {
 }
 
 TEST_CASE("a journal that is full takes the lines up to there, and one that has come back all") {
-  const AuditFolder folder;
+  const TemporaryFolder folder;
   std::string lines;
   for (int i = 0; i < 20'000; ++i) lines += "{\"a\":1}\n";
   {
-    const FakeJournal journal(folder.of("socket"));
-    AuditJournal output(AuditStart::must_open, folder.of("socket"));
+    const FakeJournal journal(folder.path("socket"));
+    AuditJournal output(AuditStart::must_open, folder.path("socket"));
     const std::size_t taken = output.write(lines);
     CHECK(taken > 0);
     CHECK(taken < lines.size());
@@ -215,14 +191,14 @@ TEST_CASE("a journal that is full takes the lines up to there, and one that has 
     CHECK_FALSE(output.fault().empty());
     CHECK_FALSE(journal.entry().empty());
   }
-  unlink(folder.of("socket").c_str());
-  CHECK_THROWS_AS(AuditJournal(AuditStart::must_open, folder.of("socket")), StartError);
-  auto first = std::make_unique<FakeJournal>(folder.of("socket"));
-  AuditJournal output(AuditStart::must_open, folder.of("socket"));
+  unlink(folder.path("socket").c_str());
+  CHECK_THROWS_AS(AuditJournal(AuditStart::must_open, folder.path("socket")), StartError);
+  auto first = std::make_unique<FakeJournal>(folder.path("socket"));
+  AuditJournal output(AuditStart::must_open, folder.path("socket"));
   first.reset();
-  unlink(folder.of("socket").c_str());
+  unlink(folder.path("socket").c_str());
   CHECK(output.write("{\"a\":1}\n") == 0);
-  const FakeJournal next(folder.of("socket"));
+  const FakeJournal next(folder.path("socket"));
   CHECK(output.write("{\"a\":1}\n") == 8);
   CHECK(next.entry().ends_with("MESSAGE={\"a\":1}\n"));
 }

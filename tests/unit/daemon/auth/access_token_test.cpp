@@ -2,9 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include "../event/simulated_clock.hpp"
 #include "../support/fake_token_source.hpp"
 
 using namespace bridge;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -110,4 +112,87 @@ TEST_CASE_FIXTURE(Fixture, "a refusal of a token that is out of use is not the s
   CHECK(token.refused(1, {401, ""}));
   CHECK(source->refusals.empty());
   CHECK(source->asked.empty());
+}
+
+TEST_CASE("what fails is tried again after 1, 2, 4 … 30 seconds") {
+  FetchPace pace;
+  FetchPace::Time now = FetchPace::Time{} + 1h;
+  CHECK(pace.may_try(now));
+  for (const auto delay : {1s, 2s, 4s, 8s, 16s, 30s, 30s}) {
+    pace.failed(now);
+    CHECK(!pace.may_try(now + delay - 1ms));
+    now += delay;
+    CHECK(pace.may_try(now));
+  }
+  pace.succeeded();
+  pace.failed(now);
+  CHECK(pace.may_try(now + 1s));
+}
+
+TEST_CASE("all who wait share one fetch, repeated in its time after a refusal or a failure") {
+  SimulatedClock clock;
+  EventLoop loop{clock};
+  int begun = 0;
+  Texts told;
+  SharedFetch fetch(loop, [&begun] { ++begun; });
+  const auto join = [&](int count) {
+    const EventLoop::Turn turn(loop);
+    for (int i = 0; i < count; ++i)
+      fetch.join([&told](const TokenAnswer& answer) {
+        told.push_back(answer.failure ? answer.failure->message : answer.token);
+      });
+  };
+  const auto finish = [&](const TokenAnswer& answer) {
+    const EventLoop::Turn turn(loop);
+    fetch.finish(answer);
+  };
+  join(3);
+  CHECK(begun == 1);
+  CHECK(told.empty());
+  finish({"one", std::nullopt});
+  CHECK(told == Texts{"one", "one", "one"});
+  fetch.token_refused();
+  join(1);
+  CHECK(begun == 2);
+  finish({"refused as soon as it came", std::nullopt});
+  fetch.token_refused();
+  join(1);
+  let_pass(clock, loop, 999ms);
+  CHECK(begun == 2);
+  let_pass(clock, loop, 1ms);
+  CHECK(begun == 3);
+  finish(no_token_because("no"));
+  told.clear();
+  join(1);
+  CHECK(begun == 3);
+  CHECK(told == Texts{"no"});
+  fetch.forgive();
+  join(1);
+  CHECK(begun == 4);
+}
+
+TEST_CASE("a token is replaced at four fifths of its life or half a minute before its end") {
+  const auto asked = TokenLife::Time{} + 100s;
+  const auto life = [&](std::chrono::seconds expires_in) {
+    return TokenLife::of(asked, asked + 100ms, expires_in);
+  };
+  CHECK(life(3600s).refresh == asked + 3570s);
+  CHECK(life(3600s).expires == asked + 3600s);
+  CHECK(life(150s).refresh == asked + 120s);
+  CHECK(life(100s).refresh == asked + 80s);
+  CHECK(life(10s).refresh == asked + 8s);
+  CHECK(life(10s).is_refresh_due(asked + 8s));
+  CHECK(!life(10s).is_over(asked + 9999ms));
+  CHECK(life(10s).is_over(asked + 10s));
+}
+
+TEST_CASE("a token that has expired on its way counts for a second, one without an end for ever") {
+  const auto asked = TokenLife::Time{} + 100s;
+  const TokenLife life = TokenLife::of(asked, asked + 5s, 0s);
+  CHECK(!life.is_over(asked + 5999ms));
+  CHECK(life.is_over(asked + 6s));
+  CHECK(life.refresh < life.expires);
+  const TokenLife endless = TokenLife::of(asked, asked, std::nullopt);
+  CHECK(!endless.is_over(asked + std::chrono::hours(100'000)));
+  CHECK(!endless.is_refresh_due(asked + std::chrono::hours(100'000)));
 }

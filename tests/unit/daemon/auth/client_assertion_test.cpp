@@ -35,21 +35,6 @@ std::string fault_of_pem(const std::string& pem) {
   return fault == nullptr ? "" : *fault;
 }
 
-std::string decoded(const std::string& text) {
-  std::string bytes;
-  unsigned bits = 0;
-  int count = 0;
-  for (const char c : text) {
-    for (unsigned value = 0; value < 64; ++value) {
-      const unsigned char probe[] = {static_cast<unsigned char>(value << 2)};
-      if (base64url({reinterpret_cast<const char*>(probe), 1})[0] == c) bits = bits << 6 | value;
-    }
-    count += 6;
-    if (count >= 8) bytes += static_cast<char>(bits >> (count -= 8) & 0xff);
-  }
-  return bytes;
-}
-
 /// R and S back into ASN.1, by OpenSSL.
 std::string to_der(const std::string& raw) {
   REQUIRE(raw.size() == 64);
@@ -78,10 +63,10 @@ struct Jwt {
     const auto first = text.find('.');
     const auto second = text.find('.', first + 1);
     REQUIRE(second != text.npos);
-    header = decoded(text.substr(0, first));
-    payload = decoded(text.substr(first + 1, second - first - 1));
+    header = decode_base64(text.substr(0, first)).value();
+    payload = decode_base64(text.substr(first + 1, second - first - 1)).value();
     signed_part = text.substr(0, second);
-    signature = decoded(text.substr(second + 1));
+    signature = decode_base64(text.substr(second + 1)).value();
   }
   std::string header, payload, signed_part, signature;
 };

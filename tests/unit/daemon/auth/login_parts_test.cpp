@@ -4,9 +4,6 @@
 #include "auth/device_login.hpp"
 #include "auth/oauth_identity.hpp"
 #include "auth/refresher.hpp"
-#include "auth/token_endpoint.hpp"
-#include "auth/token_store.hpp"
-#include "http/client/web_url.hpp"
 
 using namespace bridge;
 
@@ -24,217 +21,161 @@ RedirectVerdict verdict(const std::string& query, const ExpectedRedirect& wanted
 
 }  // namespace
 
-TEST_SUITE("login parts") {
-  TEST_CASE("the challenge of a verifier is that of RFC 7636, appendix B") {
-    CHECK(code_challenge("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk") ==
-          "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM");
-  }
+TEST_CASE("the challenge of a verifier is that of RFC 7636, appendix B") {
+  CHECK(code_challenge("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk") ==
+        "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM");
+}
 
-  TEST_CASE("what cannot be guessed has 43 characters and is another one each time") {
-    CHECK(unguessable_text()->size() == 43);
-    CHECK(*unguessable_text() != *unguessable_text());
-  }
+TEST_CASE("what cannot be guessed has 43 characters and is another one each time") {
+  CHECK(unguessable_text()->size() == 43);
+  CHECK(*unguessable_text() != *unguessable_text());
+}
 
-  TEST_CASE("the authorization request names everything, encoded") {
-    AuthorizationRequest request;
-    request.endpoint = "https://as.example/authorize?tenant=1";
-    request.client_id = "me&you";
-    request.redirect_uri = "http://127.0.0.1:1/callback";
-    request.scope = "a offline_access";
-    request.state = "s";
-    request.code_challenge = "c";
-    request.resource = "https://r.example/mcp";
-    CHECK(request.url() ==
-          "https://as.example/authorize?tenant=1&response_type=code&client_id=me%26you"
-          "&redirect_uri=http%3A%2F%2F127.0.0.1%3A1%2Fcallback&scope=a%20offline_access&state=s"
-          "&code_challenge=c&code_challenge_method=S256&resource=https%3A%2F%2Fr.example%2Fmcp"
-          "&prompt=consent");
-    request.endpoint = "https://as.example/authorize";
-    request.scope.clear();
-    CHECK(has(request.url(), "/authorize?response_type"));
-    CHECK(!has(request.url(), "scope"));
-    CHECK(!has(request.url(), "prompt"));
-  }
+TEST_CASE("the authorization request names everything, encoded") {
+  AuthorizationRequest request;
+  request.endpoint = "https://as.example/authorize?tenant=1";
+  request.client_id = "me&you";
+  request.redirect_uri = "http://127.0.0.1:1/callback";
+  request.scope = "a offline_access";
+  request.state = "s";
+  request.code_challenge = "c";
+  request.resource = "https://r.example/mcp";
+  CHECK(request.url() ==
+        "https://as.example/authorize?tenant=1&response_type=code&client_id=me%26you"
+        "&redirect_uri=http%3A%2F%2F127.0.0.1%3A1%2Fcallback&scope=a%20offline_access&state=s"
+        "&code_challenge=c&code_challenge_method=S256&resource=https%3A%2F%2Fr.example%2Fmcp"
+        "&prompt=consent");
+  request.endpoint = "https://as.example/authorize";
+  request.scope.clear();
+  CHECK(has(request.url(), "/authorize?response_type"));
+  CHECK(!has(request.url(), "scope"));
+  CHECK(!has(request.url(), "prompt"));
+}
 
-  TEST_CASE("an answer is judged by its state first, then by its issuer, then by what it says") {
-    const std::string good = "code=c&state=the-state&iss=https%3A%2F%2Fas.example";
-    CHECK(verdict(good) == RedirectVerdict::granted);
-    CHECK(read_redirect(good).code == "c");
-    CHECK(verdict("code=c&state=another&iss=https%3A%2F%2Fas.example") == RedirectVerdict::foreign);
-    CHECK(verdict("code=c&iss=https%3A%2F%2Fas.example") == RedirectVerdict::foreign);
-    CHECK(verdict("") == RedirectVerdict::foreign);
-    CHECK(verdict(good + "&code=d") == RedirectVerdict::foreign);
-    CHECK(verdict("code=c&state=the-state&iss=https%3A%2F%2Fas.example%2F") ==
-          RedirectVerdict::wrong_issuer);
-    CHECK(verdict("error=e&state=the-state&iss=HTTPS%3A%2F%2Fas.example") ==
-          RedirectVerdict::wrong_issuer);
-    CHECK(verdict("code=c&state=the-state") == RedirectVerdict::wrong_issuer);
-    CHECK(verdict("error=e&state=the-state&iss=https%3A%2F%2Fas.example") ==
-          RedirectVerdict::refused);
-    CHECK(verdict("state=the-state&iss=https%3A%2F%2Fas.example") == RedirectVerdict::refused);
-    ExpectedRedirect silent = expected();
-    silent.issuer_is_announced = false;
-    CHECK(verdict("code=c&state=the-state", silent) == RedirectVerdict::granted);
-    CHECK(verdict("code=c&state=the-state&iss=x", silent) == RedirectVerdict::wrong_issuer);
-    silent.state.clear();
-    CHECK(verdict("code=c&state=", silent) == RedirectVerdict::foreign);
-  }
+TEST_CASE("an answer is judged by its state first, then by its issuer, then by what it says") {
+  const std::string good = "code=c&state=the-state&iss=https%3A%2F%2Fas.example";
+  CHECK(verdict(good) == RedirectVerdict::granted);
+  CHECK(read_redirect(good).code == "c");
+  CHECK(verdict("code=c&state=another&iss=https%3A%2F%2Fas.example") == RedirectVerdict::foreign);
+  CHECK(verdict("code=c&iss=https%3A%2F%2Fas.example") == RedirectVerdict::foreign);
+  CHECK(verdict("") == RedirectVerdict::foreign);
+  CHECK(verdict(good + "&code=d") == RedirectVerdict::foreign);
+  CHECK(verdict("code=c&state=the-state&iss=https%3A%2F%2Fas.example%2F") ==
+        RedirectVerdict::wrong_issuer);
+  CHECK(verdict("error=e&state=the-state&iss=HTTPS%3A%2F%2Fas.example") ==
+        RedirectVerdict::wrong_issuer);
+  CHECK(verdict("code=c&state=the-state") == RedirectVerdict::wrong_issuer);
+  CHECK(verdict("error=e&state=the-state&iss=https%3A%2F%2Fas.example") ==
+        RedirectVerdict::refused);
+  CHECK(verdict("state=the-state&iss=https%3A%2F%2Fas.example") == RedirectVerdict::refused);
+  ExpectedRedirect silent = expected();
+  silent.issuer_is_announced = false;
+  CHECK(verdict("code=c&state=the-state", silent) == RedirectVerdict::granted);
+  CHECK(verdict("code=c&state=the-state&iss=x", silent) == RedirectVerdict::wrong_issuer);
+  silent.state.clear();
+  CHECK(verdict("code=c&state=", silent) == RedirectVerdict::foreign);
+}
 
-  TEST_CASE("of a pasted address the query counts, with blanks around and a fragment behind") {
-    CHECK(query_of_pasted("  http://127.0.0.1:1/callback?code=c&state=s#x\r\n") ==
-          "code=c&state=s");
-    CHECK(query_of_pasted("http://127.0.0.1:1/callback").empty());
-    CHECK(query_of_pasted("").empty());
-  }
+TEST_CASE("of a pasted address the query counts, with blanks around and a fragment behind") {
+  CHECK(query_of_pasted("  http://127.0.0.1:1/callback?code=c&state=s#x\r\n") == "code=c&state=s");
+  CHECK(query_of_pasted("http://127.0.0.1:1/callback").empty());
+  CHECK(query_of_pasted("").empty());
+}
 
-  TEST_CASE("a registration asks for what the server offers") {
-    ServerMetadata server;
-    const std::string plain = registration_request(server, "http://127.0.0.1:1/callback", "");
-    CHECK(has(plain, R"("application_type":"native")"));
-    CHECK(has(plain, R"("redirect_uris":["http://127.0.0.1:1/callback"])"));
-    CHECK(has(plain, R"("token_endpoint_auth_method":"none")"));
-    CHECK(has(plain, "refresh_token"));
-    CHECK(!has(plain, "device_code"));
-    CHECK(!has(plain, "scope"));
-    server.device_authorization_endpoint = "https://as.example/device";
-    server.token_endpoint_auth_methods = {"client_secret_post"};
-    const std::string more = registration_request(server, "http://127.0.0.1:1/callback", "a b");
-    CHECK(has(more, "device_code"));
-    CHECK(has(more, "client_secret_post"));
-    CHECK(has(more, R"("scope":"a b")"));
-  }
+TEST_CASE("a registration asks for what the server offers") {
+  ServerMetadata server;
+  const std::string plain = registration_request(server, "http://127.0.0.1:1/callback", "");
+  CHECK(has(plain, R"("application_type":"native")"));
+  CHECK(has(plain, R"("redirect_uris":["http://127.0.0.1:1/callback"])"));
+  CHECK(has(plain, R"("token_endpoint_auth_method":"none")"));
+  CHECK(has(plain, "refresh_token"));
+  CHECK(!has(plain, "device_code"));
+  CHECK(!has(plain, "scope"));
+  server.device_authorization_endpoint = "https://as.example/device";
+  server.token_endpoint_auth_methods = {"client_secret_post"};
+  const std::string more = registration_request(server, "http://127.0.0.1:1/callback", "a b");
+  CHECK(has(more, "device_code"));
+  CHECK(has(more, "client_secret_post"));
+  CHECK(has(more, R"("scope":"a b")"));
+}
 
-  TEST_CASE("a registration is read, or why it is none") {
-    const auto read = [](int status, const std::string& body) {
-      return read_registration(status, body, "http://127.0.0.1:1/callback");
-    };
-    const auto one = std::get<OAuthClient>(read(201, R"({"client_id":"me"})"));
-    CHECK(one.id == "me");
-    CHECK(one.place == SecretPlace::none);
-    CHECK(one.is_registered);
-    CHECK(std::get<OAuthClient>(read(201, R"({"client_id":"me","client_secret":"s"})")).place ==
-          SecretPlace::basic);
-    CHECK(std::get<OAuthClient>(read(200, R"({"client_id":"me","client_secret":"s",)"
-                                          R"("token_endpoint_auth_method":"client_secret_post"})"))
-              .place == SecretPlace::body);
-    CHECK(has(std::get<std::string>(read(400, R"({"error":"invalid_redirect_uri"})")),
-              "invalid_redirect_uri"));
-    CHECK(std::holds_alternative<std::string>(read(201, "{}")));
-    CHECK(std::holds_alternative<std::string>(read(201, "[]")));
-    CHECK(std::holds_alternative<std::string>(read(201, R"({"client_id":"a\u0000b"})")));
-  }
+TEST_CASE("a registration is read, or why it is none") {
+  const auto read = [](int status, const std::string& body) {
+    return read_registration(status, body, "http://127.0.0.1:1/callback");
+  };
+  const auto one = std::get<OAuthClient>(read(201, R"({"client_id":"me"})"));
+  CHECK(one.id == "me");
+  CHECK(one.place == SecretPlace::none);
+  CHECK(one.is_registered);
+  CHECK(std::get<OAuthClient>(read(201, R"({"client_id":"me","client_secret":"s"})")).place ==
+        SecretPlace::basic);
+  CHECK(std::get<OAuthClient>(read(200, R"({"client_id":"me","client_secret":"s",)"
+                                        R"("token_endpoint_auth_method":"client_secret_post"})"))
+            .place == SecretPlace::body);
+  CHECK(has(std::get<std::string>(read(400, R"({"error":"invalid_redirect_uri"})")),
+            "invalid_redirect_uri"));
+  CHECK(std::holds_alternative<std::string>(read(201, "{}")));
+  CHECK(std::holds_alternative<std::string>(read(201, "[]")));
+  CHECK(std::holds_alternative<std::string>(read(201, R"({"client_id":"a\u0000b"})")));
+}
 
-  TEST_CASE("a form says who asks as the server wants it, and its secrets are known") {
-    OAuthClient client;
-    client.id = "me";
-    CHECK(has(refresh_form(client, "rt", "https://r").body, "client_id=me"));
-    client.secret = "s s";
-    client.place = SecretPlace::basic;
-    const TokenForm basic = refresh_form(client, "rt", "https://r");
-    CHECK(basic.body == "grant_type=refresh_token&refresh_token=rt&resource=https%3A%2F%2Fr");
-    CHECK(basic.authorization == basic_credentials("me", "s s"));
-    client.place = SecretPlace::body;
-    const TokenForm body = code_form(client, "the code", "verifier", "http://x", "https://r");
-    CHECK(has(body.body, "client_secret=s%20s"));
-    const auto secrets = secrets_of(body);
-    CHECK(std::find(secrets.begin(), secrets.end(), "the code") != secrets.end());
-    CHECK(std::find(secrets.begin(), secrets.end(), "verifier") != secrets.end());
-    CHECK(std::find(secrets.begin(), secrets.end(), "s s") != secrets.end());
-  }
+TEST_CASE("a refresh token is sent a second time after a lost answer only, and never a third") {
+  CHECK(next_step(RefreshEnd::granted, 1) == RefreshStep::use);
+  CHECK(next_step(RefreshEnd::lost, 1) == RefreshStep::again);
+  CHECK(next_step(RefreshEnd::lost, 2) == RefreshStep::log_in);
+  CHECK(next_step(RefreshEnd::not_sent, 1) == RefreshStep::later);
+  CHECK(next_step(RefreshEnd::unavailable, 1) == RefreshStep::later);
+  CHECK(next_step(RefreshEnd::refused, 1) == RefreshStep::log_in);
+  CHECK(refresh_end(400, "invalid_grant") == RefreshEnd::refused);
+  CHECK(refresh_end(401, "invalid_client") == RefreshEnd::refused);
+  CHECK(refresh_end(503, "") == RefreshEnd::unavailable);
+  CHECK(refresh_end(200, "") == RefreshEnd::lost);
+}
 
-  TEST_CASE("a refresh token is sent a second time after a lost answer only, and never a third") {
-    CHECK(next_step(RefreshEnd::granted, 1) == RefreshStep::use);
-    CHECK(next_step(RefreshEnd::lost, 1) == RefreshStep::again);
-    CHECK(next_step(RefreshEnd::lost, 2) == RefreshStep::log_in);
-    CHECK(next_step(RefreshEnd::not_sent, 1) == RefreshStep::later);
-    CHECK(next_step(RefreshEnd::unavailable, 1) == RefreshStep::later);
-    CHECK(next_step(RefreshEnd::refused, 1) == RefreshStep::log_in);
-    CHECK(refresh_end(400, "invalid_grant") == RefreshEnd::refused);
-    CHECK(refresh_end(401, "invalid_client") == RefreshEnd::refused);
-    CHECK(refresh_end(503, "") == RefreshEnd::unavailable);
-    CHECK(refresh_end(200, "") == RefreshEnd::lost);
-  }
+TEST_CASE("a device code is read, with bounds for its times") {
+  const auto read = [](const std::string& more) {
+    return read_device_code(
+        200, R"({"device_code":"d","user_code":"AB-CD","verification_uri":"https://as.example/d")" +
+                 more + "}");
+  };
+  const auto plain = std::get<DeviceCode>(read(""));
+  CHECK(plain.interval == std::chrono::seconds(5));
+  const auto bounded = std::get<DeviceCode>(read(R"(,"interval":0,"expires_in":999999)"));
+  CHECK(bounded.interval == std::chrono::seconds(1));
+  CHECK(bounded.expires_in == std::chrono::minutes(30));
+  CHECK(std::holds_alternative<std::string>(read_device_code(
+      200, R"({"device_code":"d","user_code":"A","verification_uri":"http://as.example/d"})")));
+  CHECK(std::holds_alternative<std::string>(read_device_code(
+      200, R"({"device_code":"d","user_code":"A\n","verification_uri":"https://as.example/"})")));
+  CHECK(has(std::get<std::string>(read_device_code(400, R"({"error":"invalid_client"})")),
+            "invalid_client"));
+}
 
-  TEST_CASE("a store is read as it was written, and nothing else is one") {
-    StoredLogin login;
-    login.upstream = "https://r.example/mcp";
-    login.resource = "https://r.example";
-    login.issuer = "https://as.example";
-    login.token_endpoint = "https://as.example/token";
-    login.client = {"me", "s\"1", SecretPlace::body, "http://127.0.0.1:1/callback", true};
-    login.scope = "a b";
-    login.access_token = "at";
-    login.refresh_token = "rt";
-    login.expires = WallTime(std::chrono::seconds(1'800'000'000));
-    login.redemptions = 1;
-    StoredLogin least;
-    least.token_endpoint = "https://as.example/token";
-    const auto read = read_logins(logins_text({login, least}));
-    REQUIRE(read);
-    REQUIRE(read->size() == 2);
-    const StoredLogin& first = read->front();
-    CHECK(first.is_of(login));
-    CHECK(first.client.secret == "s\"1");
-    CHECK(first.client.place == SecretPlace::body);
-    CHECK(first.client.is_registered);
-    CHECK(first.refresh_token == "rt");
-    CHECK(first.expires == login.expires);
-    CHECK(first.redemptions == 1);
-    CHECK(!read->back().expires);
-    CHECK(read_logins(logins_text({}))->empty());
-    for (const char* text : {"", "{}", "[]", R"({"version":2,"logins":[]})", R"({"version":1})",
-                             R"({"version":1,"logins":{}})", "root:x:0:0"})
-      CHECK_MESSAGE(!read_logins(text), text);
-  }
+TEST_CASE("what a poll means") {
+  CHECK(judge_poll(400, "authorization_pending") == DevicePoll::pending);
+  CHECK(judge_poll(400, "slow_down") == DevicePoll::slow_down);
+  CHECK(judge_poll(400, "access_denied") == DevicePoll::denied);
+  CHECK(judge_poll(400, "expired_token") == DevicePoll::expired);
+  CHECK(judge_poll(503, "") == DevicePoll::slow_down);
+  CHECK(judge_poll(0, "") == DevicePoll::slow_down);
+  CHECK(judge_poll(400, "invalid_grant") == DevicePoll::refused);
+}
 
-  TEST_CASE("a device code is read, with bounds for its times") {
-    const auto read = [](const std::string& more) {
-      return read_device_code(
-          200,
-          R"({"device_code":"d","user_code":"AB-CD","verification_uri":"https://as.example/d")" +
-              more + "}");
-    };
-    const auto plain = std::get<DeviceCode>(read(""));
-    CHECK(plain.interval == std::chrono::seconds(5));
-    const auto bounded = std::get<DeviceCode>(read(R"(,"interval":0,"expires_in":999999)"));
-    CHECK(bounded.interval == std::chrono::seconds(1));
-    CHECK(bounded.expires_in == std::chrono::minutes(30));
-    CHECK(std::holds_alternative<std::string>(read_device_code(
-        200, R"({"device_code":"d","user_code":"A","verification_uri":"http://as.example/d"})")));
-    CHECK(std::holds_alternative<std::string>(read_device_code(
-        200, R"({"device_code":"d","user_code":"A\n","verification_uri":"https://as.example/"})")));
-    CHECK(has(std::get<std::string>(read_device_code(400, R"({"error":"invalid_client"})")),
-              "invalid_client"));
-  }
+TEST_CASE("the redirect comes back to this machine only") {
+  CHECK(RedirectPlace::parse("127.0.0.1:0")->uri(80) == "http://127.0.0.1:80/callback");
+  CHECK(RedirectPlace::parse("localhost:1")->uri(1) == "http://localhost:1/callback");
+  CHECK(RedirectPlace::parse("[::1]:1")->uri(1) == "http://[::1]:1/callback");
+  for (const char* elsewhere : {"0.0.0.0:1", "192.0.2.1:1", "example.com:1", ""})
+    CHECK_MESSAGE(!RedirectPlace::parse(elsewhere), elsewhere);
+}
 
-  TEST_CASE("what a poll means") {
-    CHECK(judge_poll(400, "authorization_pending") == DevicePoll::pending);
-    CHECK(judge_poll(400, "slow_down") == DevicePoll::slow_down);
-    CHECK(judge_poll(400, "access_denied") == DevicePoll::denied);
-    CHECK(judge_poll(400, "expired_token") == DevicePoll::expired);
-    CHECK(judge_poll(503, "") == DevicePoll::slow_down);
-    CHECK(judge_poll(0, "") == DevicePoll::slow_down);
-    CHECK(judge_poll(400, "invalid_grant") == DevicePoll::refused);
-  }
-
-  TEST_CASE("the redirect comes back to this machine only") {
-    CHECK(RedirectPlace::parse("127.0.0.1:0")->uri(80) == "http://127.0.0.1:80/callback");
-    CHECK(RedirectPlace::parse("localhost:1")->uri(1) == "http://localhost:1/callback");
-    CHECK(RedirectPlace::parse("[::1]:1")->uri(1) == "http://[::1]:1/callback");
-    CHECK(!RedirectPlace::parse("0.0.0.0:1"));
-    CHECK(!RedirectPlace::parse("192.0.2.1:1"));
-    CHECK(!RedirectPlace::parse("example.com:1"));
-    CHECK(!RedirectPlace::parse(""));
-  }
-
-  TEST_CASE("a page says what happened, runs nothing and is not kept") {
-    for (const RedirectPage page :
-         {RedirectPage::logged_in, RedirectPage::not_logged_in, RedirectPage::unknown_address}) {
-      const HttpResponse response = redirect_page(page);
-      CHECK(response.status == (page == RedirectPage::unknown_address ? 400 : 200));
-      CHECK(!has(response.body, "<script"));
-      CHECK(!has(response.body, "href"));
-      CHECK(response.headers.size() == 4);
-    }
+TEST_CASE("a page says what happened, runs nothing and is not kept") {
+  for (const RedirectPage page :
+       {RedirectPage::logged_in, RedirectPage::not_logged_in, RedirectPage::unknown_address}) {
+    const HttpResponse response = redirect_page(page);
+    CHECK(response.status == (page == RedirectPage::unknown_address ? 400 : 200));
+    CHECK(!has(response.body, "<script"));
+    CHECK(!has(response.body, "href"));
+    CHECK(response.headers.size() == 4);
   }
 }

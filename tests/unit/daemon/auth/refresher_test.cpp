@@ -115,12 +115,13 @@ struct RefresherFixture {
     const EventLoop::Turn turn(loop);
     return refresher.token().has_value();
   }
+  void fetch(TokenSource::Done done = [](const TokenAnswer&) {}) {
+    const EventLoop::Turn turn(loop);
+    refresher.fetch(std::move(done));
+  }
   std::optional<Failure> fetched() {
     std::optional<TokenAnswer> answer;
-    {
-      const EventLoop::Turn turn(loop);
-      refresher.fetch([&](const TokenAnswer& given) { answer = given; });
-    }
+    fetch([&](const TokenAnswer& given) { answer = given; });
     answer_all();
     REQUIRE(answer);
     return answer->failure;
@@ -137,192 +138,178 @@ struct RefresherFixture {
 
 }  // namespace
 
-TEST_SUITE("refresher") {
-  TEST_CASE("a week with a flapping server: no refresh token is used twice, no request is lost") {
-    using Mood = FlappingServer::Mood;
-    RefresherFixture f;
-    f.refresher.take(f.login());
-    int asked = 0;
-    int without = 0;
-    int lost_answers = 0;
-    unsigned random = 7;
-    for (int minute = 0; minute < 7 * 24 * 60; ++minute) {
-      // Failures last less than the remaining life of a token when its refresh is due.
-      random = random * 1103515245u + 12345u;
-      if (minute % 7 == 0) {
-        f.server.mood = static_cast<Mood>((random >> 16) % 3);
-        if ((random >> 20) % 5 == 0) f.server.mood = Mood::losing, ++lost_answers;
-      }
-      // Every twelfth hour the session is unused.
-      const bool is_used = minute / 60 % 12 != 0;
-      f.advance(std::chrono::minutes(1));
-      if (!is_used) continue;
-      ++asked;
-      if (!f.is_served()) {
-        // The token has expired while the session was unused, or on a bad day: the request waits.
-        for (int tries = 0; tries < 600 && !f.refresher.has_good_token(); ++tries) {
-          if (f.fetched()) f.advance(std::chrono::seconds(1));
-          if (tries == 500) f.server.mood = Mood::well;
-        }
-        if (!f.refresher.has_good_token()) ++without;
-      }
-      f.answer_all();
+TEST_CASE("a week with a flapping server: no refresh token is used twice, no request is lost") {
+  using Mood = FlappingServer::Mood;
+  RefresherFixture f;
+  f.refresher.take(f.login());
+  int asked = 0;
+  int without = 0;
+  int lost_answers = 0;
+  unsigned random = 7;
+  for (int minute = 0; minute < 7 * 24 * 60; ++minute) {
+    // Failures last less than the remaining life of a token when its refresh is due.
+    random = random * 1103515245u + 12345u;
+    if (minute % 7 == 0) {
+      f.server.mood = static_cast<Mood>((random >> 16) % 3);
+      if ((random >> 20) % 5 == 0) f.server.mood = Mood::losing, ++lost_answers;
     }
-    CHECK(asked > 9000);
-    CHECK(without == 0);
-    CHECK(lost_answers > 20);
-    CHECK(f.server.thefts == 0);
-    CHECK(f.server.most_for_one == 2);
-    CHECK(f.refresher.can_refresh());
-    CHECK(f.refresher.refreshes() > 150);
-  }
-
-  TEST_CASE("who asks while one is under way joins it") {
-    RefresherFixture f;
-    f.refresher.take(f.login());
-    f.refresher.refused("at-0");
-    int answered = 0;
-    {
-      const EventLoop::Turn turn(f.loop);
-      for (int i = 0; i < 64; ++i)
-        f.refresher.fetch([&](const TokenAnswer& answer) { answered += answer.token == "at-1"; });
-    }
-    f.answer_all();
-    CHECK(answered == 64);
-    CHECK(f.server.redeemed.size() == 1);
-    CHECK(f.server.most_for_one == 1);
-  }
-
-  TEST_CASE("a refused refresh is not tried again, and a person is needed at once") {
-    RefresherFixture f;
-    f.refresher.take(f.login());
-    f.server.redeemed[0] = 1;
-    f.advance(std::chrono::minutes(59) + std::chrono::seconds(40));
-    CHECK(f.is_served());
-    f.answer_all();
-    CHECK(!f.refresher.can_refresh());
-    CHECK(!f.is_served());
-    const auto failure = f.fetched();
-    REQUIRE(failure);
-    CHECK(failure->kind == ErrorKind::auth);
-    CHECK(failure->login == "mcp-nc login");
-    CHECK(f.server.redeemed[0] == 2);
-  }
-
-  TEST_CASE("after two lost answers the token serves while it lasts") {
-    RefresherFixture f;
-    f.refresher.take(f.login());
-    f.advance(std::chrono::minutes(59) + std::chrono::seconds(40));
-    CHECK(f.is_served());
-    for (int i = 0; i < 2; ++i) {
-      REQUIRE(f.server.is_asked());
-      f.server.mood = FlappingServer::Mood::losing;
-      const EventLoop::Turn turn(f.loop);
-      f.server.answer();
-    }
-    CHECK(!f.server.is_asked());
-    CHECK(!f.refresher.can_refresh());
-    CHECK(f.server.most_for_one == 2);
-    CHECK(f.is_served());
+    // Every twelfth hour the session is unused.
+    const bool is_used = minute / 60 % 12 != 0;
     f.advance(std::chrono::minutes(1));
-    CHECK(!f.is_served());
+    if (!is_used) continue;
+    ++asked;
+    if (!f.is_served()) {
+      // The token has expired while the session was unused, or on a bad day: the request waits.
+      for (int tries = 0; tries < 600 && !f.refresher.has_good_token(); ++tries) {
+        if (f.fetched()) f.advance(std::chrono::seconds(1));
+        if (tries == 500) f.server.mood = Mood::well;
+      }
+      if (!f.refresher.has_good_token()) ++without;
+    }
+    f.answer_all();
   }
-
-  TEST_CASE("while nobody uses it it is refreshed once in the time that was said") {
-    RefresherFixture f(std::chrono::hours(24));
-    f.refresher.take(f.login());
-    for (int hour = 0; hour < 24 * 7; ++hour) f.advance(std::chrono::hours(1));
-    CHECK(f.server.issued >= 6);
-    CHECK(f.server.issued <= 8);
-    CHECK(f.server.thefts == 0);
-  }
+  CHECK(asked > 9000);
+  CHECK(without == 0);
+  CHECK(lost_answers > 20);
+  CHECK(f.server.thefts == 0);
+  CHECK(f.server.most_for_one == 2);
+  CHECK(f.refresher.can_refresh());
+  CHECK(f.refresher.refreshes() > 150);
 }
 
-TEST_SUITE("refresher with a store") {
-  TEST_CASE_FIXTURE(LoopFixture, "two daemons that share a store refresh once") {
-    RefresherFixture one(std::chrono::milliseconds(0), path("tokens.json"));
-    RefresherFixture two(std::chrono::milliseconds(0), path("tokens.json"));
-    one.refresher.take(one.login());
-    two.refresher.look_into_store();
-    REQUIRE(two.refresher.can_refresh());
-    one.refresher.refused("at-0");
-    two.refresher.refused("at-0");
-    {
-      const EventLoop::Turn turn(one.loop);
-      one.refresher.fetch([](const TokenAnswer&) {});
-    }
-    std::optional<TokenAnswer> second;
-    {
-      const EventLoop::Turn turn(two.loop);
-      two.refresher.fetch([&](const TokenAnswer& answer) { second = answer; });
-    }
-    CHECK(one.server.is_asked());
-    CHECK(!two.server.is_asked());  // it waits for the lock
-    one.answer_all();
-    two.advance(std::chrono::milliseconds(150));
-    REQUIRE(second);
-    CHECK(second->token == "at-1");
-    CHECK(two.server.redeemed.empty());
-  }
+TEST_CASE("who asks while one is under way joins it") {
+  RefresherFixture f;
+  f.refresher.take(f.login());
+  f.refresher.refused("at-0");
+  int answered = 0;
+  for (int i = 0; i < 64; ++i)
+    f.fetch([&](const TokenAnswer& answer) { answered += answer.token == "at-1"; });
+  f.answer_all();
+  CHECK(answered == 64);
+  CHECK(f.server.redeemed.size() == 1);
+  CHECK(f.server.most_for_one == 1);
+}
 
-  TEST_CASE_FIXTURE(LoopFixture, "a daemon that dies between two uses counts as one lost answer") {
-    const std::string file = path("tokens.json");
-    {
-      RefresherFixture dying(std::chrono::milliseconds(0), file);
-      dying.refresher.take(dying.login());
-      dying.refresher.refused("at-0");
-      const EventLoop::Turn turn(dying.loop);
-      dying.refresher.fetch([](const TokenAnswer&) {});
-      REQUIRE(dying.server.is_asked());
-    }
-    RefresherFixture next(std::chrono::milliseconds(0), file);
-    next.refresher.look_into_store();
-    REQUIRE(next.refresher.login() != nullptr);
-    CHECK(next.refresher.login()->redemptions == 1);
-    next.refresher.refused("at-0");
-    next.server.mood = FlappingServer::Mood::losing;
-    const auto failure = next.fetched();
-    REQUIRE(failure);
-    CHECK(failure->login == "mcp-nc login");
-    CHECK(next.server.most_for_one == 1);
-  }
+TEST_CASE("a refused refresh is not tried again, and a person is needed at once") {
+  RefresherFixture f;
+  f.refresher.take(f.login());
+  f.server.redeemed[0] = 1;
+  f.advance(std::chrono::minutes(59) + std::chrono::seconds(40));
+  CHECK(f.is_served());
+  f.answer_all();
+  CHECK(!f.refresher.can_refresh());
+  CHECK(!f.is_served());
+  const auto failure = f.fetched();
+  REQUIRE(failure);
+  CHECK(failure->kind == ErrorKind::auth);
+  CHECK(failure->login == "mcp-nc login");
+  CHECK(f.server.redeemed[0] == 2);
+}
 
-  TEST_CASE_FIXTURE(LoopFixture, "a store that others may read is not used, and is named") {
-    const std::string file = write("tokens.json", logins_text({}));
-    CHECK(contains(fault_of_token_store(file), "chmod 600"));
-    std::filesystem::permissions(file, std::filesystem::perms(0600));
-    CHECK(fault_of_token_store(file).empty());
-    write("tokens.json", "something else");
-    CHECK(contains(fault_of_token_store(file), "not a token store"));
-    CHECK(fault_of_token_store(path("new.json")).empty());
-    CHECK(contains(fault_of_token_store(path("no/new.json")), "folder"));
+TEST_CASE("after two lost answers the token serves while it lasts") {
+  RefresherFixture f;
+  f.refresher.take(f.login());
+  f.advance(std::chrono::minutes(59) + std::chrono::seconds(40));
+  CHECK(f.is_served());
+  for (int i = 0; i < 2; ++i) {
+    REQUIRE(f.server.is_asked());
+    f.server.mood = FlappingServer::Mood::losing;
+    const EventLoop::Turn turn(f.loop);
+    f.server.answer();
   }
+  CHECK(!f.server.is_asked());
+  CHECK(!f.refresher.can_refresh());
+  CHECK(f.server.most_for_one == 2);
+  CHECK(f.is_served());
+  f.advance(std::chrono::minutes(1));
+  CHECK(!f.is_served());
+}
 
-  TEST_CASE_FIXTURE(LoopFixture, "the store is for its owner only, and others' entries stay") {
-    RefresherFixture f(std::chrono::milliseconds(0), path("tokens.json"));
-    const LoginOwner others{"https://other.example/mcp", "them", {}};
-    StoredLogin other = f.login();
-    other.upstream = others.upstream;
-    other.client.id = "them";
-    other.access_token = "theirs";
-    CHECK(f.store.save(others, other));
-    f.refresher.take(f.login());
-    const auto mode = std::filesystem::status(path("tokens.json")).permissions();
-    CHECK(mode == std::filesystem::perms(0600));
-    CHECK(f.store.find(others)->access_token == "theirs");
-    CHECK(f.refresher.forget().has_value());
-    CHECK(!f.store.find(f.owner));
-    CHECK(f.store.find(others));
-  }
+TEST_CASE("while nobody uses it it is refreshed once in the time that was said") {
+  RefresherFixture f(std::chrono::hours(24));
+  f.refresher.take(f.login());
+  for (int hour = 0; hour < 24 * 7; ++hour) f.advance(std::chrono::hours(1));
+  CHECK(f.server.issued >= 6);
+  CHECK(f.server.issued <= 8);
+  CHECK(f.server.thefts == 0);
+}
 
-  TEST_CASE_FIXTURE(LoopFixture, "a logout is one of all daemons that share the store") {
-    RefresherFixture one(std::chrono::milliseconds(0), path("tokens.json"));
-    RefresherFixture two(std::chrono::milliseconds(0), path("tokens.json"));
-    one.refresher.take(one.login());
-    two.refresher.look_into_store();
-    REQUIRE(two.refresher.has_good_token());
-    one.refresher.forget();
-    two.refresher.look_into_store();
-    CHECK(two.refresher.login() == nullptr);
+TEST_CASE_FIXTURE(LoopFixture, "two daemons that share a store refresh once") {
+  RefresherFixture one(std::chrono::milliseconds(0), path("tokens.json"));
+  RefresherFixture two(std::chrono::milliseconds(0), path("tokens.json"));
+  one.refresher.take(one.login());
+  two.refresher.look_into_store();
+  REQUIRE(two.refresher.can_refresh());
+  one.refresher.refused("at-0");
+  two.refresher.refused("at-0");
+  one.fetch();
+  std::optional<TokenAnswer> second;
+  two.fetch([&](const TokenAnswer& answer) { second = answer; });
+  CHECK(one.server.is_asked());
+  CHECK(!two.server.is_asked());  // it waits for the lock
+  one.answer_all();
+  two.advance(std::chrono::milliseconds(150));
+  REQUIRE(second);
+  CHECK(second->token == "at-1");
+  CHECK(two.server.redeemed.empty());
+}
+
+TEST_CASE_FIXTURE(LoopFixture, "a daemon that dies between two uses counts as one lost answer") {
+  const std::string file = path("tokens.json");
+  {
+    RefresherFixture dying(std::chrono::milliseconds(0), file);
+    dying.refresher.take(dying.login());
+    dying.refresher.refused("at-0");
+    dying.fetch();
+    REQUIRE(dying.server.is_asked());
   }
+  RefresherFixture next(std::chrono::milliseconds(0), file);
+  next.refresher.look_into_store();
+  REQUIRE(next.refresher.login() != nullptr);
+  CHECK(next.refresher.login()->redemptions == 1);
+  next.refresher.refused("at-0");
+  next.server.mood = FlappingServer::Mood::losing;
+  const auto failure = next.fetched();
+  REQUIRE(failure);
+  CHECK(failure->login == "mcp-nc login");
+  CHECK(next.server.most_for_one == 1);
+}
+
+TEST_CASE_FIXTURE(LoopFixture, "a store that others may read is not used, and is named") {
+  const std::string file = write("tokens.json", logins_text({}));
+  CHECK(contains(fault_of_token_store(file), "chmod 600"));
+  std::filesystem::permissions(file, std::filesystem::perms(0600));
+  CHECK(fault_of_token_store(file).empty());
+  write("tokens.json", "something else");
+  CHECK(contains(fault_of_token_store(file), "not a token store"));
+  CHECK(fault_of_token_store(path("new.json")).empty());
+  CHECK(contains(fault_of_token_store(path("no/new.json")), "folder"));
+}
+
+TEST_CASE_FIXTURE(LoopFixture, "the store is for its owner only, and others' entries stay") {
+  RefresherFixture f(std::chrono::milliseconds(0), path("tokens.json"));
+  const LoginOwner others{"https://other.example/mcp", "them", {}};
+  StoredLogin other = f.login();
+  other.upstream = others.upstream;
+  other.client.id = "them";
+  other.access_token = "theirs";
+  CHECK(f.store.save(others, other));
+  f.refresher.take(f.login());
+  const auto mode = std::filesystem::status(path("tokens.json")).permissions();
+  CHECK(mode == std::filesystem::perms(0600));
+  CHECK(f.store.find(others)->access_token == "theirs");
+  CHECK(f.refresher.forget().has_value());
+  CHECK(!f.store.find(f.owner));
+  CHECK(f.store.find(others));
+}
+
+TEST_CASE_FIXTURE(LoopFixture, "a logout is one of all daemons that share the store") {
+  RefresherFixture one(std::chrono::milliseconds(0), path("tokens.json"));
+  RefresherFixture two(std::chrono::milliseconds(0), path("tokens.json"));
+  one.refresher.take(one.login());
+  two.refresher.look_into_store();
+  REQUIRE(two.refresher.has_good_token());
+  one.refresher.forget();
+  two.refresher.look_into_store();
+  CHECK(two.refresher.login() == nullptr);
 }

@@ -1,129 +1,76 @@
 #pragma once
 
-#include <arpa/inet.h>
-#include <doctest/doctest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include <array>
-#include <cstdint>
+#include <algorithm>
 #include <functional>
 #include <map>
-#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "event/descriptor_watch.hpp"
+#include "http/server/http_server.hpp"
 
 namespace bridge {
 
 /// An HTTP server on the test's own loop: responds by path and records the requests.
-class ScriptedHttpServer {
+class ScriptedHttpServer final : public HttpRequests {
  public:
   struct Request {
     std::string line;  ///< `POST /token`
-    std::string head;
-    std::string body;
-  };
-  struct Answer {
-    int status = 404;
+    RequestHead head;
     std::string body;
   };
 
-  explicit ScriptedHttpServer(EventLoop& loop)
-      : loop_(loop),
-        listener_(loop, listen_anywhere(), [this](DescriptorWatch::Event) { accept(); }) {
-    listener_.want(DescriptorWatch::Event::readable);
-  }
+  explicit ScriptedHttpServer(EventLoop& loop) : loop_(loop) { server_.start(); }
 
-  std::string origin() const {
-    sockaddr_in address{};
-    socklen_t length = sizeof address;
-    getsockname(listener_.descriptor(), reinterpret_cast<sockaddr*>(&address), &length);
-    return "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
-  }
+  std::string origin() const { return "http://" + authority_; }
+
   void answer(const std::string& path, int status, const std::string& body) {
-    answers_[path] = [status, body](const Request&) { return Answer{status, body}; };
+    answer(path, [=](const Request&) {
+      return HttpResponse{status, "application/json", body, {}};
+    });
   }
-  void answer(const std::string& path, std::function<Answer(const Request&)> make) {
+  void answer(const std::string& path, std::function<HttpResponse(const Request&)> make) {
     answers_[path] = std::move(make);
   }
+  /// Responds 404 to everything again.
+  void forget_answers() { answers_.clear(); }
+
   const std::vector<Request>& seen() const { return seen_; }
-  std::size_t count(const std::string& line) const {
-    std::size_t found = 0;
-    for (const Request& request : seen_) found += request.line == line ? 1 : 0;
-    return found;
+  std::vector<std::string> lines() const {
+    std::vector<std::string> all;
+    for (const Request& request : seen_) all.push_back(request.line);
+    return all;
+  }
+  std::ptrdiff_t count(const std::string& line) const {
+    return std::count_if(seen_.begin(), seen_.end(),
+                         [&](const Request& request) { return request.line == line; });
+  }
+
+  Admission request_begins(const RequestHead&, bool) override { return {{}, true}; }
+  HttpResponse refusal(int status, std::string_view) const override {
+    return text_response(status, {});
+  }
+  HttpResponse refusal_while_overloaded() const override { return text_response(503, {}); }
+  void request(HttpConnection& connection, RequestHead head, ReceivedText body) override {
+    const std::string path = head.path;
+    seen_.push_back({head.method + ' ' + path, std::move(head), std::move(body.bytes)});
+    const auto found = answers_.find(path);
+    connection.respond(found == answers_.end() ? text_response(404, {})
+                                               : found->second(seen_.back()));
   }
 
  private:
-  struct Connection {
-    std::unique_ptr<DescriptorWatch> watch;
-    std::string text;
-  };
-
-  static int listen_anywhere() {
-    const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    REQUIRE(bind(descriptor, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
-    REQUIRE(listen(descriptor, 16) == 0);
-    return descriptor;
-  }
-
-  void accept() {
-    listener_.want(DescriptorWatch::Event::readable);
-    const int descriptor = accept4(listener_.descriptor(), nullptr, nullptr, SOCK_CLOEXEC);
-    if (descriptor < 0) return;
-    connections_.push_back(std::make_unique<Connection>());
-    Connection& connection = *connections_.back();
-    connection.watch = std::make_unique<DescriptorWatch>(
-        loop_, descriptor, [this, &connection](DescriptorWatch::Event) { read(connection); });
-    connection.watch->want(DescriptorWatch::Event::readable);
-  }
-
-  void read(Connection& connection) {
-    std::array<char, 4096> buffer{};
-    const ssize_t size =
-        recv(connection.watch->descriptor(), buffer.data(), buffer.size(), MSG_DONTWAIT);
-    if (size <= 0) return;
-    connection.text.append(buffer.data(), static_cast<std::size_t>(size));
-    const auto end = connection.text.find("\r\n\r\n");
-    if (end == std::string::npos ||
-        connection.text.size() < end + 4 + body_length(connection.text)) {
-      connection.watch->want(DescriptorWatch::Event::readable);
-    } else {
-      reply(connection, end);
-    }
-  }
-
-  static std::size_t body_length(const std::string& text) {
-    const auto at = text.find("Content-Length: ");
-    return at == std::string::npos ? 0 : std::stoul(text.substr(at + 16));
-  }
-
-  /// Replies and closes: one request per connection.
-  void reply(Connection& connection, std::size_t head_end) {
-    const std::string& text = connection.text;
-    Request request{text.substr(0, text.find(" HTTP/")), text.substr(0, head_end),
-                    text.substr(head_end + 4)};
-    seen_.push_back(request);
-    const auto found = answers_.find(request.line.substr(request.line.find(' ') + 1));
-    const Answer answer = found == answers_.end() ? Answer{} : found->second(request);
-    const std::string reply =
-        "HTTP/1.1 " + std::to_string(answer.status) + " X\r\nContent-Type: application/json\r\n" +
-        "Content-Length: " + std::to_string(answer.body.size()) + "\r\n\r\n" + answer.body;
-    const int descriptor = connection.watch->descriptor();
-    CHECK(send(descriptor, reply.data(), reply.size(), MSG_NOSIGNAL) ==
-          static_cast<ssize_t>(reply.size()));
-    connection.watch.reset();
-  }
-
   EventLoop& loop_;
-  DescriptorWatch listener_;
-  std::vector<std::unique_ptr<Connection>> connections_;
-  std::map<std::string, std::function<Answer(const Request&)>> answers_;
+  Log log_{LogLevel::off};
+  ByteBudget budget_{1 << 20};
+  ByteCounts counts_;
+  ListeningPort port_ = ListeningPort::open(*parse_listen_address("127.0.0.1:0"));
+  const std::string authority_ = port_.authority;
+  Deferred flush_{loop_, [this] { server_.flush(); }};
+  HttpServer server_{HttpConnectionContext{loop_, budget_, counts_, *this, flush_, 1 << 20,
+                                           std::chrono::seconds(30)},
+                     port_, nullptr, 16, log_};
+  std::map<std::string, std::function<HttpResponse(const Request&)>> answers_;
   std::vector<Request> seen_;
 };
 

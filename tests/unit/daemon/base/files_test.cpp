@@ -4,33 +4,31 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <string>
+
+#include "../../temporary_folder.hpp"
 
 using namespace bridge;
 namespace fs = std::filesystem;
 
 namespace {
 
-struct Folders {
+struct Folders : TemporaryFolder {
   Folders() {
-    std::string name = "/tmp/replaceable-path-test-XXXXXX";
-    top = mkdtemp(name.data());
-    for (const char* folder : {"safe", "open", "sticky"}) fs::create_directory(top / folder);
-    for (const char* file : {"safe/file", "open/file", "sticky/file"})
-      std::ofstream(top / file) << "x";
+    for (const char* name : {"safe", "open", "sticky"}) {
+      fs::create_directory(top / name);
+      write(std::string(name) + "/file", "x");
+    }
     ::chmod((top / "open").c_str(), 0777);
     ::chmod((top / "sticky").c_str(), 01777);
   }
-  ~Folders() { fs::remove_all(top); }
 
-  std::string judge(const fs::path& path) const {
-    const std::string part = replaceable_part_of((top / path).string(), geteuid());
+  std::string judge(const fs::path& place) const {
+    const std::string part = replaceable_part_of((top / place).string(), geteuid());
     return part.empty() ? part : part.substr(top.string().size() + 1);
   }
-  fs::path top;
+  const fs::path& top = folder;
 };
 
 }  // namespace

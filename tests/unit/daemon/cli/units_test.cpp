@@ -27,12 +27,10 @@ TEST_CASE("fractions are allowed and rounded to milliseconds") {
 }
 
 TEST_CASE("a duration that is none is refused") {
-  for (const char* text : {"",     " ",   "s",   "ms",   "-1s",   "-0",   "+1s",  "1 s",
-                           " 1s",  "1s ", "1d",  "1S",   "1M",    "1sec", "1e3",  "1e3s",
-                           "0x10", "inf", "nan", "infs", "1..5s", "1,5s", "1s1s", "ten"}) {
-    CAPTURE(text);
-    CHECK_FALSE(parse_duration(text));
-  }
+  for (const char* text : {"",    " ",   "s",    "ms",    "-1s",  "-0",   "+1s",  "1 s",  " 1s",
+                           "1s ", "1d",  "1S",   "1M",    "1sec", "1e3",  "1e3s", "0x10", ".5",
+                           "inf", "nan", "infs", "1..5s", "1,5s", "1s1s", "ten"})
+    CHECK_FALSE_MESSAGE(parse_duration(text), text);
 }
 
 TEST_CASE("a duration of more than ten years is refused, whatever the unit") {
@@ -55,10 +53,8 @@ TEST_CASE("a size is a whole number and a power of 1024, a bare number is bytes"
 
 TEST_CASE("a size that is none is refused") {
   for (const char* text : {"", "M", "-1", "-1K", "+1", "1.5M", "1 M", " 1", "1k", "1m", "1MB",
-                           "1KB", "1B", "1T", "1e3", "0x10", "1Mi", "1MiBs", "many"}) {
-    CAPTURE(text);
-    CHECK_FALSE(parse_size(text));
-  }
+                           "1KB", "1B", "1T", "1e3", "0x10", "1Mi", "1MiBs", "many"})
+    CHECK_FALSE_MESSAGE(parse_size(text), text);
 }
 
 TEST_CASE("a size that does not fit is refused, the largest that does is not") {

@@ -101,14 +101,13 @@ TEST_CASE("a notification of a subscription names it in its _meta") {
         std::string(id) + "}}}");
     CHECK(frame.text(frame.subscription_id) == id);
   }
-  for (const char* id : {"null", "true", "{}", "[1]"}) {
-    CAPTURE(id);
-    CHECK_FALSE(
+  for (const char* id : {"null", "true", "{}", "[1]"})
+    CHECK_FALSE_MESSAGE(
         frame_of(
             R"({"method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":)" +
             std::string(id) + "}}}")
-            .subscription_id.present());
-  }
+            .subscription_id.present(),
+        id);
   CHECK_FALSE(
       frame_of(
           R"({"id":1,"method":"a","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":1}}})")

@@ -11,9 +11,11 @@
 #include <vector>
 
 #include "json/json_block.hpp"
+#include "json_texts.hpp"
 #include "text/utf8.hpp"
 
 using bridge::CheckedJson;
+using bridge::JsonContainers;
 using bridge::JsonProgress;
 using bridge::JsonScanner;
 using bridge::Slice;
@@ -75,109 +77,8 @@ bool agrees(std::string_view text) {
   return true;
 }
 
-const std::vector<std::string> good = {
-    "{}",
-    "[]",
-    " [ ] ",
-    R"({"a":[1,-2.5e+3,true,false,null,"x"],"b":{"c":{}}})",
-    "{\n\t\"a\" : [ 1 , 2 ] ,\r \"b\" : \"\\\\\\\"\\/\\b\\f\\n\\r\\t\\u00e9\\uD83D\\uDE00\" }",
-    "[\"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80\"]",
-    R"(["\\","\\\\","\\\"",""])",
-    "[0,-0,0.0,1E5,10e-2,123456789012345678901234567890]",
-    "[0,-1,10,1.5,-20.75,0.001,true,false,null]",
-    "[{},[],{\"a\":{}},{\"a\":[]},[[{}]],\"\",{\"a\":\"\",\"b\":[1]}]",
-};
-
-const std::vector<std::string> bad = {
-    "",
-    "1",
-    "\"x\"",
-    "nul",
-    "{",
-    "]",
-    "[}",
-    "{]",
-    "[1 2]",
-    "[1,]",
-    "[,1]",
-    "{\"a\"}",
-    "{\"a\":}",
-    "{\"a\":1,}",
-    "{1:2}",
-    "{\"a\" 1}",
-    "[]]",
-    "[] []",
-    "[] x",
-    "[01]",
-    "[1.]",
-    "[.5]",
-    "[-]",
-    "[1e]",
-    "[1.5.5]",
-    "[1-5]",
-    "[--1]",
-    "[-.5]",
-    "[00]",
-    "[-01]",
-    "[1..5]",
-    "[1.e5]",
-    "[true1]",
-    "[tru,e]",
-    "[fals]",
-    "[falsf]",
-    "[t]",
-    "[-true]",
-    "[1true]",
-    "[1;2]",
-    "[{]}",
-    "[[}]",
-    "{\"a\":1]",
-    "{\"a\":{}]",
-    "{\"a\":[}}",
-    "{\"a\",\"b\":1}",
-    "{\"a\":1,\"b\"}",
-    "{\"a\":\"b\":1}",
-    "{\"a\":1 \"b\":2}",
-    "{\"a\"::1}",
-    "{:1}",
-    "{,}",
-    "{\"a\":1,[]}",
-    "{[]:1}",
-    "[\"a\":1]",
-    "[{\"a\":1},\"b\":2]",
-    "[:]",
-    "[,]",
-    "[1,,2]",
-    "[][]",
-    "{}{}",
-    "{}1",
-    "{},",
-    "1[]",
-    "\"a\"[]",
-    ",[]",
-    "[1e+]",
-    "[tru]",
-    "[truefalse]",
-    "[nulll]",
-    "[\"a\"1]",
-    "[1\"a\"]",
-    "[\"\\x\"]",
-    "[\"\\u12g4\"]",
-    "[\"\\u123\"]",
-    "[\"\\u123\\u1234\"]",
-    "[\"\\u00e9\\uD83x\"]",
-    "[\"a\nb\"]",
-    "[\"a\x01\"]",
-    "[\\\"a\"]",
-    "[\"a\\\"]",
-    "[\xc3\xa9]",
-    "[\"\xc3\"]",
-    "[\"\xed\xa0\x80\"]",
-    "[\"\xf4\x90\x80\x80\"]",
-    "[\"\xff\"]",
-    std::string("[1,\0]", 5),
-    "\xef\xbb\xbf[]",
-};
+const std::vector<std::string>* const all_texts[] = {&bridge::good_json, &bridge::bad_json,
+                                                     &bridge::json_of_no_utf8};
 
 std::string nested(std::size_t levels) {
   return std::string(levels, '[') + std::string(levels, ']');
@@ -186,17 +87,18 @@ std::string nested(std::size_t levels) {
 }  // namespace
 
 TEST_CASE("it says of texts what the plain scanner says, however they are cut") {
-  for (const auto* texts : {&good, &bad}) {
+  for (const auto* texts : all_texts) {
     for (const std::string& text : *texts) {
       CAPTURE(text);
-      CHECK(is_good(text) == (texts == &good));
-      for (std::size_t cut = 1; cut <= text.size() + 1; ++cut) CHECK(agrees(text, cut));
+      for (const std::string& one : {text, "[" + text + "]"}) {
+        for (std::size_t cut = 1; cut <= one.size() + 1; ++cut) CHECK(agrees(one, cut));
+      }
     }
   }
 }
 
 TEST_CASE("it says so wherever a text meets the edge of a block") {
-  for (const auto* texts : {&good, &bad}) {
+  for (const auto* texts : all_texts) {
     for (const std::string& text : *texts) {
       for (std::size_t spaces = 0; spaces < 70; ++spaces) {
         CAPTURE(text);
@@ -314,4 +216,41 @@ TEST_CASE("large texts agree, at every cut") {
   CHECK(agrees(R"({"result":{"text":")" + text + "\"}}"));
   text.resize(70'000);
   CHECK(agrees(R"({"result":{"text":")" + text));
+}
+
+TEST_CASE("kinds of containers come back in the reverse order, however deep it was meanwhile") {
+  JsonContainers containers;
+  JsonContainers::Outer outer{};
+  std::vector<std::uint64_t> kinds;
+  std::uint32_t random = 1;
+  const auto open = [&] {
+    random = random * 1664525 + 1013904223;
+    const std::uint64_t kind = random >> 31;
+    if (!containers.open(kind, outer)) return false;
+    kinds.push_back(kind);
+    return true;
+  };
+  const auto close = [&] {
+    CHECK(containers.in_object() == kinds.back());
+    kinds.pop_back();
+    containers.close(outer);
+    CHECK(containers.depth() == kinds.size());
+    CHECK(containers.in_object() == (kinds.empty() ? 0 : kinds.back()));
+  };
+  for (const std::size_t deepest : {1u, 63u, 64u, 65u, 127u, 128u, 129u, 700u, 1024u}) {
+    for (const std::size_t lowest :
+         {deepest / 2, std::size_t{63}, std::size_t{64}, std::size_t{0}}) {
+      while (containers.depth() < deepest) REQUIRE(open());
+      while (containers.depth() > lowest) close();
+    }
+  }
+  CHECK(containers.in_object() == 0);
+}
+
+TEST_CASE("no more are open than a message may have") {
+  JsonContainers containers;
+  JsonContainers::Outer outer{};
+  while (containers.depth() < JsonScanner::max_depth) REQUIRE(containers.open(1, outer));
+  CHECK_FALSE(containers.open(1, outer));
+  CHECK(containers.depth() == JsonScanner::max_depth);
 }

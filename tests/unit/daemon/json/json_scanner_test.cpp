@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "json_texts.hpp"
+
 using bridge::JsonFault;
 using bridge::JsonScanner;
 using bridge::key_is;
@@ -29,42 +31,10 @@ std::string nested(std::size_t levels) {
 
 }  // namespace
 
-TEST_CASE("numbers follow the grammar and may have any size") {
-  for (const char* good : {"0", "-0", "-1", "1.5", "0.10", "1e400", "1E+5", "1e-5", "-0.0e0", "10",
-                           "123456789012345678901234567890"}) {
-    CAPTURE(good);
-    CHECK(accepts(good));
-  }
-  for (const char* bad :
-       {"01",  "-01", "1.",  ".5",    "+1",    "-",   "1e",       "1e+",       "1.e5", "0x10",
-        "1_0", "--1", "-.5", "1.5.2", "1e5.5", "NaN", "Infinity", "-Infinity", "1 2",  ""}) {
-    CAPTURE(bad);
-    CHECK(read(bad) == JsonFault::syntax);
-  }
-}
-
-TEST_CASE("literals are whole words") {
-  for (const char* good : {"true", "false", "null", " null\t\r\n"}) CHECK(accepts(good));
-  for (const char* bad : {"tru", "True", "nul", "nulll", "falsey", "TRUE", "undefined"}) {
-    CAPTURE(bad);
-    CHECK_FALSE(accepts(bad));
-  }
-}
-
-TEST_CASE("strings take the escapes of the grammar and no others") {
-  for (const char* good : {R"("")", R"("\"\\\/\b\f\n\r\t")", R"("\u00e9\uD83D\uDE00")",
-                           R"("\ud800")", "\"\x7f\"", "\"\xC3\xA9\""}) {
-    CAPTURE(good);
-    CHECK(accepts(good));
-  }
-  for (const char* bad :
-       {R"(")", R"("a)", R"("\x41")", R"("\u12g4")", R"("\u123")", R"("\u12)", R"("\)", R"("\")",
-        R"("\'")", "'a'", "\"a\nb\"", "\"a\tb\"", "\"\x1f\"", "\"\x01\""}) {
-    CAPTURE(bad);
-    CHECK_FALSE(accepts(bad));
-  }
-  CHECK_FALSE(accepts(std::string_view("\"a\0b\"", 5)));
-  CHECK_FALSE(accepts(std::string_view("\"\\\0\"", 4)));
+TEST_CASE("what follows the grammar is read, and nothing else") {
+  for (const std::string& good : bridge::good_json) CHECK_MESSAGE(accepts(good), good);
+  for (const std::string& bad : bridge::bad_json)
+    CHECK_MESSAGE(read(bad) == JsonFault::syntax, bad);
 }
 
 TEST_CASE("a fault in a string is found at every place in it") {
@@ -84,39 +54,6 @@ TEST_CASE("a fault in a string is found at every place in it") {
     text[1 + at] = '\\';
     CHECK_FALSE(accepts(text));
   }
-}
-
-TEST_CASE("containers are closed by what opened them, with commas between and nowhere else") {
-  for (const char* good :
-       {"[]", "{}", "[ ]", "{ }", "[1,2]", "[[],{}]", R"({"a":1})", R"({"a":{"b":[{}]},"c":[]})",
-        " [ 1 , { \"a\" : [ null ] } ] ", R"({"a":1,"a":2})", R"({"":0})"}) {
-    CAPTURE(good);
-    CHECK(accepts(good));
-  }
-  for (const char* bad : {"[1,2}",      "{\"a\":1]",
-                          "[1,]",       "[,1]",
-                          "[1 2]",      "[1,,2]",
-                          "{,}",        R"({"a":1,})",
-                          R"({"a"})",   R"({"a":})",
-                          R"({"a" 1})", R"({a:1})",
-                          R"({1:1})",   R"({"a":1 "b":2})",
-                          "[",          "{",
-                          "[1",         "]",
-                          "}",          R"({"a")",
-                          R"({"a":)",   "{} {}",
-                          "[] []",      "[]]",
-                          "{}x",        "[[]",
-                          R"({"a":[1})"}) {
-    CAPTURE(bad);
-    CHECK(read(bad) == JsonFault::syntax);
-  }
-}
-
-TEST_CASE("only the four white spaces are white space") {
-  CHECK(accepts(" \t\r\n[ \t\r\n1 \t\r\n, \t\r\n2 \t\r\n] \t\r\n"));
-  for (const char* bad : {"[1,\f2]", "[1,\v2]", "\xC2\xA0[1]", "\xEF\xBB\xBF[1]"})
-    CHECK_FALSE(accepts(bad));
-  CHECK_FALSE(accepts(std::string_view("[1]\0", 4)));
 }
 
 TEST_CASE("1024 levels are the most, deeper is a fault of its own and no crash") {
@@ -147,13 +84,6 @@ TEST_CASE("levels are not used up by what is beside one another") {
   CHECK(accepts(text + "0]"));
 }
 
-TEST_CASE("objects and arrays know which they are at every level") {
-  CHECK(accepts(R"([{"a":[{"b":[[{"c":1}]]},2]},3])"));
-  CHECK_FALSE(accepts(R"([{"a":[{"b":[[{"c":1]}]]},2]},3])"));
-  CHECK_FALSE(accepts(R"([{"a":[1],2}])"));
-  CHECK_FALSE(accepts(R"([[1],"a":2])"));
-}
-
 TEST_CASE("a value's slice is all of its bytes and nothing around it") {
   const std::string_view text = "  [1, 2]  ";
   JsonScanner scanner(text);
@@ -164,14 +94,9 @@ TEST_CASE("a value's slice is all of its bytes and nothing around it") {
 }
 
 TEST_CASE("a key is compared after unescaping") {
-  CHECK(key_is("id", "id"));
-  CHECK(key_is(R"(\u0069d)", "id"));
-  CHECK(key_is(R"(\u0069\u0064)", "id"));
+  for (const char* key : {"id", R"(\u0069d)", R"(\u0069\u0064)", R"(i\u0064)"})
+    CHECK_MESSAGE(key_is(key, "id"), key);
   CHECK(key_is(R"(\u006D\u0065\u0074\u0068\u006F\u0064)", "method"));
-  CHECK_FALSE(key_is(R"(\u0069)", "id"));
-  CHECK_FALSE(key_is("ID", "id"));
-  CHECK_FALSE(key_is("idx", "id"));
-  CHECK_FALSE(key_is("", "id"));
-  CHECK_FALSE(key_is(R"(\\u0069d)", "id"));
-  CHECK_FALSE(key_is(R"(id\u0000)", "id"));
+  for (const char* key : {R"(\u0069)", "ID", "idx", "", R"(\\u0069d)", R"(id\u0000)"})
+    CHECK_FALSE_MESSAGE(key_is(key, "id"), key);
 }

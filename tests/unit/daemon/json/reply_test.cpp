@@ -69,10 +69,8 @@ TEST_CASE("a failure says that it is the bridge's, of what kind, and whether it 
   CHECK(reply.text("/error/data/kind") == "timeout");
   CHECK(reply.text("/error/data/delivered") == "unknown");
   for (const char* absent : {"/error/data/status", "/error/data/retryAfterMs",
-                             "/error/data/wwwAuthenticate", "/error/data/mcpAuthServer"}) {
-    CAPTURE(absent);
-    CHECK_FALSE(reply.has(absent));
-  }
+                             "/error/data/wwwAuthenticate", "/error/data/mcpAuthServer"})
+    CHECK_FALSE_MESSAGE(reply.has(absent), absent);
   failure.delivered = Delivered::no;
   CHECK(Read(error_reply("1", failure)).text("/error/data/delivered") == "no");
 }
@@ -104,25 +102,6 @@ TEST_CASE("a result is passed on byte for byte") {
   CHECK(result_reply("1", R"({"a": 0.10})") == R"({"jsonrpc":"2.0","id":1,"result":{"a": 0.10}})");
 }
 
-TEST_CASE("every kind has the name that stands in the contract") {
-  const std::pair<ErrorKind, std::string_view> names[] = {
-      {ErrorKind::connect, "connect"},
-      {ErrorKind::dns, "dns"},
-      {ErrorKind::tls, "tls"},
-      {ErrorKind::timeout, "timeout"},
-      {ErrorKind::closed, "closed"},
-      {ErrorKind::malformed, "malformed"},
-      {ErrorKind::too_large, "too_large"},
-      {ErrorKind::session, "session"},
-      {ErrorKind::http, "http"},
-      {ErrorKind::auth, "auth"},
-      {ErrorKind::overloaded, "overloaded"},
-      {ErrorKind::no_client, "no_client"},
-      {ErrorKind::not_initialized, "not_initialized"},
-      {ErrorKind::shutdown, "shutdown"}};
-  for (const auto& [kind, name] : names) CHECK(name_of(kind) == name);
-}
-
 TEST_CASE("the log is told nothing of what the upstream said") {
   Failure failure = failure_of(ErrorKind::http, Delivered::unknown, "HTTP 500: the body");
   CHECK(log_text(failure) == "HTTP 500: the body");
@@ -132,4 +111,34 @@ TEST_CASE("the log is told nothing of what the upstream said") {
   CHECK(log_text(failure) == "an error of the upstream's own, code -32603");
   failure.error_object = R"({"message":"the body"})";
   CHECK(log_text(failure) == "an error of the upstream's own, code missing");
+}
+
+TEST_CASE("an id before the result is seen at the beginning") {
+  CHECK(id_of_oversized_answer(R"({"jsonrpc":"2.0","id":17,"result":{"content":[{"te)",
+                               "xxxx\"}]}}") == 17);
+  CHECK(id_of_oversized_answer(R"( { "id" : 17 , "error" : {"mess)", "}}") == 17);
+}
+
+TEST_CASE("an id behind the result is seen at the end") {
+  const char* const beginning = R"({"result":{"content":[{"type":"text","text":"xxx)";
+  CHECK(id_of_oversized_answer(beginning, R"(xx"}]},"jsonrpc":"2.0","id":17})") == 17);
+  CHECK(id_of_oversized_answer(beginning, R"(xx"}]},"id":17,"jsonrpc":"2.0"})") == 17);
+  CHECK(id_of_oversized_answer(beginning, "xx\"}]} , \"id\" : 17 } \r") == 17);
+  CHECK(id_of_oversized_answer(R"({"jsonrpc":"2.0","result":{"x)", R"(xx"},"id":17})") == 17);
+}
+
+TEST_CASE("what is not certainly an answer to a number of ours is none") {
+  const char* const beginning = R"({"result":{"text":"xxx)";
+  CHECK_FALSE(id_of_oversized_answer(
+      R"({"jsonrpc":"2.0","id":17,"method":"sampling/createMessage","params":{"x)", "}}"));
+  CHECK_FALSE(id_of_oversized_answer(R"({"method":"x","params":{"result":{"x)", R"(},"id":17})"));
+  CHECK_FALSE(id_of_oversized_answer(beginning, R"(xx","id":17}})"));    // a member of the result
+  CHECK_FALSE(id_of_oversized_answer(beginning, R"(xx"},"id":"17"})"));  // a text
+  CHECK_FALSE(id_of_oversized_answer(beginning, R"(xx"},"id":-17})"));
+  CHECK_FALSE(id_of_oversized_answer(beginning, R"(xx"},"aid":17})"));
+  CHECK_FALSE(id_of_oversized_answer(beginning, R"(xx"},"id":17,"more":1})"));
+  CHECK_FALSE(id_of_oversized_answer(beginning, ""));
+  CHECK_FALSE(id_of_oversized_answer("", R"("id":17})"));
+  CHECK_FALSE(id_of_oversized_answer("[{\"id\":17,\"result\":\"x", "}]"));
+  CHECK_FALSE(id_of_oversized_answer("nonsense", "17}"));
 }

@@ -13,32 +13,24 @@ TEST_CASE("these requests only read and may be sent twice, others may not") {
   for (const char* method :
        {"initialize", "ping", "tools/list", "resources/list", "resources/templates/list",
         "prompts/list", "tasks/list", "resources/read", "prompts/get", "completion/complete",
-        "server/discover"}) {
-    CAPTURE(method);
-    CHECK(only_reads(method));
-  }
+        "server/discover"})
+    CHECK_MESSAGE(only_reads(method), method);
   for (const char* method :
        {"tools/call", "resources/subscribe", "resources/unsubscribe", "logging/setLevel",
-        "tasks/cancel", "list", "tools/lists", "tools/list/x", "pings", "", "Ping"}) {
-    CAPTURE(method);
-    CHECK_FALSE(only_reads(method));
-  }
+        "tasks/cancel", "list", "tools/lists", "tools/list/x", "pings", "", "Ping"})
+    CHECK_FALSE_MESSAGE(only_reads(method), method);
 }
 
 TEST_CASE("these notifications are the session's wherever they come from") {
   for (const char* method :
        {"notifications/tools/list_changed", "notifications/resources/list_changed",
         "notifications/prompts/list_changed", "notifications/resources/updated",
-        "notifications/elicitation/complete", "notifications/tasks/status"}) {
-    CAPTURE(method);
-    CHECK(is_session_notification(method));
-  }
+        "notifications/elicitation/complete", "notifications/tasks/status"})
+    CHECK_MESSAGE(is_session_notification(method), method);
   for (const char* method :
        {"notifications/message", "notifications/progress", "notifications/cancelled",
-        "notifications/resources/updated/x", "list_changed", ""}) {
-    CAPTURE(method);
-    CHECK_FALSE(is_session_notification(method));
-  }
+        "notifications/resources/updated/x", "list_changed", ""})
+    CHECK_FALSE_MESSAGE(is_session_notification(method), method);
 }
 
 TEST_CASE("a list_changed makes an older one of its kind superfluous, an update one of its uri") {
@@ -59,10 +51,8 @@ TEST_CASE("a list_changed makes an older one of its kind superfluous, an update 
   CHECK(updated != key_of(R"({"method":"notifications/resources/updated","params":{"uri":""}})"));
   for (const char* text : {R"({"method":"notifications/resources/updated"})",
                            R"({"method":"notifications/resources/updated","params":{"uri":7}})",
-                           R"({"method":"notifications/message","params":{"uri":"a://b"}})"}) {
-    CAPTURE(text);
-    CHECK(key_of(text).empty());
-  }
+                           R"({"method":"notifications/message","params":{"uri":"a://b"}})"})
+    CHECK_MESSAGE(key_of(text).empty(), text);
 }
 
 TEST_CASE("methods fall into few classes, whatever clients send") {
@@ -101,16 +91,12 @@ TEST_CASE(
         R"({"id":"a","method":"notific\u0061tions/initialized"})", R"({"method":"tools/call"})",
         R"({"method":"initialize"})", R"({"method":"server/discover"})", R"({"method":"ping"})",
         R"({"method":"anything/list"})", R"({"method":"elicitation/create"})",
-        R"({"method":"resources/subscribe"})", R"({"method":"tasks/cancel"})"}) {
-    CAPTURE(text);
-    CHECK(refused(text));
-  }
+        R"({"method":"resources/subscribe"})", R"({"method":"tasks/cancel"})"})
+    CHECK_MESSAGE(refused(text), text);
   for (const char* text :
        {R"({"id":1,"method":"tools/call"})", R"({"id":1,"method":"foo/bar"})",
         R"({"id":1,"method":"notifications"})", R"({"method":"notifications/cancelled"})",
         R"({"method":"notifications/resources/list"})", R"({"method":"foo/bar"})",
-        R"({"method":"bridge/peek"})", R"({"id":1,"result":{}})"}) {
-    CAPTURE(text);
-    CHECK_FALSE(refused(text));
-  }
+        R"({"method":"bridge/peek"})", R"({"id":1,"result":{}})"})
+    CHECK_FALSE_MESSAGE(refused(text), text);
 }

@@ -50,6 +50,53 @@ std::string refusal(const std::vector<HeaderField>& headers, std::string_view me
 
 }  // namespace
 
+TEST_CASE("values that a header cannot carry as they are stand in it as Base64") {
+  struct Row {
+    std::string text, value;
+  };
+  const Row rows[] = {
+      {"us-west1", "us-west1"},
+      {"a b,c;d\"", "a b,c;d\""},
+      {"Hello, 世界", "=?base64?SGVsbG8sIOS4lueVjA==?="},
+      {" padded ", "=?base64?IHBhZGRlZCA=?="},
+      {"line1\nline2", "=?base64?bGluZTEKbGluZTI=?="},
+      {"=?base64?literal?=", "=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?="},
+      {"=?BASE64?x?=", "=?BASE64?x?="},
+      {"=?base64?", "=?base64?"},
+      {"",
+       "=?base64?"
+       "?="},
+      {"\t", "=?base64?CQ==?="},
+      {std::string("a\0b", 3), "=?base64?YQBi?="},
+      {"\x7f", "=?base64?fw==?="},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.text);
+    CHECK(encode_header_value(row.text) == row.value);
+    CHECK(decode_header_value(row.value) == row.text);
+  }
+}
+
+TEST_CASE("a header that holds no value is refused") {
+  for (const char* value : {"=?base64?a?=", "=?base64?ab?=", "=?base64?ab=c?=", "=?base64?a===?=",
+                            "=?base64?YQ==YQ==?=", "=?base64?Y Q=?=", "=?base64?-_-_?=", "a\nb",
+                            "a\rb", "\x7f", "caf\xc3\xa9"})
+    CHECK_FALSE_MESSAGE(decode_header_value(value), value);
+  CHECK(decode_header_value("a\tb") == "a\tb");
+  CHECK(decode_header_value("=?base64?=") == "=?base64?=");
+}
+
+TEST_CASE("integers are one text however they are written") {
+  for (const char* number : {"42", "42.0", "4.2e1", "420E-1"}) CHECK(integer_text(number) == "42");
+  CHECK(integer_text("-7") == "-7");
+  CHECK(integer_text("-0") == "0");
+  CHECK(integer_text("9007199254740991") == "9007199254740991");
+  CHECK(integer_text("-9007199254740991") == "-9007199254740991");
+  for (const char* other : {"", "4.5", "9007199254740992", "1e400", "1e999999", "inf", "nan",
+                            "0x2a", "42 ", " 42", "+42", "true", "-"})
+    CHECK_FALSE_MESSAGE(integer_text(other), other);
+}
+
 TEST_CASE("a request's headers repeat its method and what it names") {
   CHECK(lines("tools/list", "{}") == Lines{"Mcp-Method: tools/list"});
   CHECK(lines("tools/call", R"({"name":"x","arguments":{}})") ==
@@ -62,10 +109,8 @@ TEST_CASE("a request's headers repeat its method and what it names") {
     CHECK(lines(method, R"({"taskId":"t-1"})").back() == "Mcp-Name: t-1");
   }
   for (const char* params : {"{}", "[]", "null", R"({"name":null})", R"({"name":{}})",
-                             R"({"name":7})", R"({"Name":"x"})"}) {
-    CAPTURE(params);
-    CHECK(lines("tools/call", params) == Lines{"Mcp-Method: tools/call"});
-  }
+                             R"({"name":7})", R"({"Name":"x"})"})
+    CHECK_MESSAGE(lines("tools/call", params) == Lines{"Mcp-Method: tools/call"}, params);
 }
 
 TEST_CASE("a call's headers repeat the parameters that its tool says") {
@@ -79,13 +124,13 @@ TEST_CASE("a call's headers repeat the parameters that its tool says") {
   CHECK(lines("tools/call", R"({"name":"sql","arguments":{"region":""}})").back() ==
         "Mcp-Param-Region: =?base64?"
         "?=");
+  const Lines without_parameters = {"Mcp-Method: tools/call", "Mcp-Name: sql"};
   for (const char* arguments :
        {"{}", "[]", "null", "7", R"({"region":null,"o":null})", R"({"region":{},"o":[{"n":1}]})",
-        R"({"o":{}})", R"({"n":1,"b":true})", R"({"o":{"o":{"n":1}}})"}) {
-    CAPTURE(arguments);
-    CHECK(lines("tools/call", fmt::format(R"({{"name":"sql","arguments":{}}})", arguments)) ==
-          Lines{"Mcp-Method: tools/call", "Mcp-Name: sql"});
-  }
+        R"({"o":{}})", R"({"n":1,"b":true})", R"({"o":{"o":{"n":1}}})"})
+    CHECK_MESSAGE(lines("tools/call", fmt::format(R"({{"name":"sql","arguments":{}}})",
+                                                  arguments)) == without_parameters,
+                  arguments);
   CHECK(lines("tools/call", R"({"name":"sql"})").size() == 2);
   CHECK(lines("prompts/get", R"({"name":"sql","arguments":{"region":"us"}})").size() == 2);
 }
@@ -192,10 +237,8 @@ TEST_CASE("headers that say something else than the body are refused") {
 
 TEST_CASE("what is named twice cannot be mirrored") {
   for (const char* params : {R"({"name":"a","name":"b"})", R"({"name":"a","n\u0061me":"a"})",
-                             R"({"name":"sql","arguments":{},"arguments":{"region":"x"}})"}) {
-    CAPTURE(params);
-    CHECK_FALSE(mirrored("tools/call", params).unsendable.empty());
-  }
+                             R"({"name":"sql","arguments":{},"arguments":{"region":"x"}})"})
+    CHECK_FALSE_MESSAGE(mirrored("tools/call", params).unsendable.empty(), params);
   CHECK_FALSE(mirrored("resources/read", R"({"uri":"a","uri":"b"})").unsendable.empty());
   CHECK(mirrored("completion/complete", R"({"name":"a","name":"b"})").unsendable.empty());
 }

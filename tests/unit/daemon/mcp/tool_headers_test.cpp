@@ -56,15 +56,11 @@ TEST_CASE("an annotation that the specification forbids makes the tool invalid")
   CHECK(reason_for(parameter("\"!#$%&'*+-.^_`|~09az\"")).empty());
   for (const char* name :
        {"\"\"", "\"a b\"", "\"a:b\"", R"("a\r\nX: y")", R"("a\n")", "\"caf\xc3\xa9\"",
-        R"("\u0000")", "1", "null", "[]", "{}", "true", "\"a(b\"", "\"a/b\""}) {
-    CAPTURE(name);
-    CHECK_FALSE(reason_for(parameter(name)).empty());
-  }
+        R"("\u0000")", "1", "null", "[]", "{}", "true", "\"a(b\"", "\"a/b\""})
+    CHECK_FALSE_MESSAGE(reason_for(parameter(name)).empty(), name);
   for (const char* type : {"\"number\"", "\"object\"", "\"array\"", "\"null\"", "null", "1",
-                           R"(["string","null"])", "\"String\""}) {
-    CAPTURE(type);
-    CHECK_FALSE(reason_for(parameter("\"A\"", type)).empty());
-  }
+                           R"(["string","null"])", "\"String\""})
+    CHECK_FALSE_MESSAGE(reason_for(parameter("\"A\"", type)).empty(), type);
   const std::string annotated = R"({"type":"string","x-mcp-header":"A"})";
   for (const std::string& schema : {
            annotated,
@@ -86,10 +82,8 @@ TEST_CASE("an annotation that the specification forbids makes the tool invalid")
            R"({"properties":{"a":)" + annotated + R"(,"b":{"type":"integer","x-mcp-header":"a"}}})",
            R"({"properties":{"a":{"type":"string","x-mcp-header":"A","x-mcp-header":"B"}}})" +
                std::string(),
-       }) {
-    CAPTURE(schema);
-    CHECK_FALSE(reason_for(schema).empty());
-  }
+       })
+    CHECK_FALSE_MESSAGE(reason_for(schema).empty(), schema);
 }
 
 TEST_CASE("data and names of properties are no annotations") {
@@ -176,4 +170,57 @@ TEST_CASE("invalid tools are taken out of the list, and nothing else changes") {
   CHECK(left(bad + R"( , {"name":"a"} )") == R"({"name":"a"} )");
   CHECK(left(R"({"name":"a"} , )" + bad + R"(,7)") == R"({"name":"a"},7)");
   CHECK(left(R"({"name":"a"},)" + bad + "," + bad) == R"({"name":"a"})");
+}
+
+TEST_CASE("a list of one page is whole, and its tools stay as they were written") {
+  ToolList list;
+  CHECK_FALSE(list.is_whole());
+  list.take_page("", R"({"tools":[{"name":"a", "x":1e400},{"name":"b\u00e9"},7,{"x":1}]})");
+  CHECK(list.is_whole());
+  CHECK(list.find("a") == R"({"name":"a", "x":1e400})");
+  CHECK(list.find("b\u00e9") == R"({"name":"b\u00e9"})");
+  CHECK(list.find("c").empty());
+  list.forget();
+  CHECK_FALSE(list.is_whole());
+  CHECK(list.find("a").empty());
+}
+
+TEST_CASE(
+    "pages become a list when the last one has come, and only those that follow one another") {
+  ToolList list;
+  list.take_page("", R"({"tools":[{"name":"old"}]})");
+  list.take_page("", R"({"tools":[{"name":"a"}],"nextCursor":"2"})");
+  CHECK(list.next_cursor() == "\"2\"");
+  CHECK(list.find("a").empty());
+  CHECK(list.find("old").size() > 0);
+  list.take_page("\"7\"", R"({"tools":[{"name":"stray"}]})");
+  CHECK(list.find("old").size() > 0);
+  list.take_page("\"2\"", R"({"tools":[{"name":"b"},{"name":"a","second":true}]})");
+  CHECK(list.find("old").empty());
+  CHECK(list.find("a") == R"({"name":"a"})");
+  CHECK(list.find("b").size() > 0);
+  CHECK(list.names() == std::vector<std::string_view>{"a", "b"});
+  list.take_page("", R"({"tools":[{"name":"z"},{"name":"a"}]})");
+  CHECK(list.names() == std::vector<std::string_view>{"z", "a"});
+  CHECK(list.next_cursor().empty());
+}
+
+TEST_CASE("what is no list, is too long or has too many pages leaves none behind") {
+  ToolList list;
+  list.take_page("", R"({"tools":[{"name":"old"}]})");
+  SUBCASE("no list") { list.take_page("", R"({"tools":{}})"); }
+  SUBCASE("no tools") { list.take_page("", "{}"); }
+  SUBCASE("too long") {
+    list.take_page("", fmt::format(R"({{"tools":[{{"name":"a","d":"{}"}}]}})",
+                                   std::string(ToolList::longest, 'x')));
+  }
+  SUBCASE("too many pages") {
+    std::string cursor;
+    for (int page = 1; page <= ToolList::most_pages; ++page) {
+      list.take_page(cursor, fmt::format(R"({{"tools":[],"nextCursor":"{}"}})", page));
+      cursor = fmt::format("\"{}\"", page);
+    }
+  }
+  CHECK_FALSE(list.is_whole());
+  CHECK(list.next_cursor().empty());
 }

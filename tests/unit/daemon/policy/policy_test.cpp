@@ -1,13 +1,14 @@
 #include "policy/policy.hpp"
 
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <string>
 
-using bridge::AccountNames;
-using bridge::Peer;
-using bridge::Policy;
-using bridge::PolicyRule;
+#include "../../temporary_folder.hpp"
+#include "../../words.hpp"
+
+using namespace bridge;
 
 namespace {
 
@@ -51,6 +52,12 @@ const std::string example = R"({"rules": [
   {"http": true, "tools": ["search_*"]},
 ]})";
 
+std::string fault_of_file(const std::string& path) {
+  const auto read = read_policy_file(path, accounts);
+  const auto* const fault = std::get_if<std::string>(&read);
+  return fault != nullptr ? *fault : "";
+}
+
 }  // namespace
 
 TEST_CASE("the first rule that matches a peer holds") {
@@ -72,29 +79,26 @@ TEST_CASE("a peer that no rule matches has the rule that allows nothing") {
   CHECK(policy_of(R"({"rules":[{"uid":"root"}]})").rule_for(http()).is_none());
 }
 
-TEST_CASE("every condition of a rule has to match") {
-  const Policy policy = policy_of(R"({"rules":[{"uid":"agent","gid":"ci"}]})");
-  CHECK(policy.rule_for(process(1000, 50)).number == 1);
-  CHECK(policy.rule_for(process(1000, 1, {50})).number == 1);
-  CHECK(policy.rule_for(process(1000, 51)).is_none());
-  CHECK(policy.rule_for(process(1001, 50)).is_none());
-}
-
-TEST_CASE("a rule without conditions matches everyone") {
-  const Policy policy = policy_of(R"({"rules":[{}]})");
-  CHECK(policy.rule_for(process(7)).number == 1);
-  CHECK(policy.rule_for(http()).number == 1);
-}
-
-TEST_CASE("a caller of the HTTP frontend has no uid and no group") {
-  const Policy policy = policy_of(R"({"rules":[{"uid":0},{"gid":0},{"http":false}]})");
-  CHECK(policy.rule_for(http()).is_none());
-  CHECK(policy.rule_for(process(7)).number == 3);
-}
-
-TEST_CASE("an empty list of users matches nobody") {
-  CHECK(policy_of(R"({"rules":[{"uid":[]}]})").rule_for(process(0)).is_none());
-  CHECK(policy_of(R"({"rules":[{"gid":[]}]})").rule_for(process(0)).is_none());
+TEST_CASE("every condition of a rule has to match; a caller of HTTP has no uid and no group") {
+  struct Row {
+    const char* rules;
+    Peer peer;
+    int number;  // 0: none
+  };
+  const char* const both = R"([{"uid":"agent","gid":"ci"}])";
+  const char* const not_http = R"([{"uid":0},{"gid":0},{"http":false}])";
+  for (const Row& row :
+       {Row{both, process(1000, 50), 1}, Row{both, process(1000, 1, {50}), 1},
+        Row{both, process(1000, 51), 0}, Row{both, process(1001, 50), 0},
+        Row{"[{}]", process(7), 1}, Row{"[{}]", http(), 1}, Row{not_http, process(7), 3},
+        Row{not_http, http(), 0}, Row{R"([{"uid":[]}])", process(0), 0},
+        Row{R"([{"gid":[]}])", process(0), 0}}) {
+    CAPTURE(row.rules);
+    const Policy policy = policy_of(R"({"rules":)" + std::string(row.rules) + "}");
+    const PolicyRule& rule = policy.rule_for(row.peer);
+    CHECK(rule.is_none() == (row.number == 0));
+    if (row.number != 0) CHECK(rule.number == row.number);
+  }
 }
 
 TEST_CASE("what a rule restricts") {
@@ -139,36 +143,54 @@ TEST_CASE("what is wrong in a file is told with its line") {
 }
 
 TEST_CASE("values of another form are refused") {
-  for (const char* rule : {R"({"uid":null})",
-                           R"({"uid":true})",
-                           R"({"uid":-1})",
-                           R"({"uid":1.5})",
-                           R"({"uid":[["x"]]})",
-                           R"({"http":"yes"})",
-                           R"({"tools":"search_*"})",
-                           R"({"tools":[1]})",
-                           R"({"tools":[""]})",
-                           R"({"tools":["!"]})",
-                           R"({"tools":null})",
-                           R"({"prompts":"read-only"})",
-                           R"({"resources":{}})",
-                           R"({"methods":"*"})",
-                           R"({"rate":"60"})",
-                           R"({"rate":60})",
-                           R"({"rate":"0/1m"})",
-                           R"({"rate":"1/0s"})",
-                           R"({"rate":"-1/1s"})",
-                           R"({"rate":"1/x"})",
-                           R"({"rate":"9000000000/1s"})",
-                           R"({"inflight":0})",
-                           R"({"inflight":"4"})",
-                           R"({"inflight":1.5})",
-                           R"({"uid":0,"uid":0})",
-                           R"("x")",
-                           R"([])"}) {
-    INFO(rule);
-    CHECK(fault_of("{\"rules\":[" + std::string(rule) + "]}") != "");
-  }
+  for (const std::string& rule : words(R"--(
+           {"uid":null} {"uid":true} {"uid":-1} {"uid":1.5} {"uid":[["x"]]} {"http":"yes"}
+           {"tools":"search_*"} {"tools":[1]} {"tools":[""]} {"tools":["!"]} {"tools":null}
+           {"prompts":"read-only"} {"resources":{}} {"methods":"*"} {"rate":"60"}
+           {"rate":60} {"rate":"0/1m"} {"rate":"1/0s"} {"rate":"-1/1s"} {"rate":"1/x"}
+           {"rate":"9000000000/1s"} {"inflight":0} {"inflight":"4"} {"inflight":1.5}
+           {"uid":0,"uid":0} "x" [])--"))
+    CHECK_MESSAGE(fault_of("{\"rules\":[" + rule + "]}") != "", rule);
   CHECK(fault_of(R"({"rules":{}})") == "line 1: rules is a list");
   CHECK(fault_of(R"({"rules":[],"rules":[]})") == "line 1: duplicate member 'rules'");
+}
+
+TEST_CASE("a policy's file is kept with its text, and what its rules say") {
+  const TemporaryFolder folder;
+  const std::string text = "// who\n{\"rules\":[{\"uid\":1001},]}\n";
+  const std::string path = folder.write("p.json", text);
+  const auto read = read_policy_file(path, accounts);
+  const PolicyFile& file = std::get<PolicyFile>(read);
+  CHECK(file.path == path);
+  CHECK(file.text == text);
+  CHECK(file.policy.rule_for(process(1001)).line == 2);
+}
+
+TEST_CASE("a file that group or others can write is refused, and one that they can read is not") {
+  const TemporaryFolder folder;
+  for (const mode_t mode : {0620, 0602, 0666})
+    CHECK(fault_of_file(folder.write("p.json", "{\"rules\":[]}", mode))
+              .find("other users can write to it") != std::string::npos);
+  for (const mode_t mode : {0600, 0644, 0755})
+    CHECK(fault_of_file(folder.write("p.json", "{\"rules\":[]}", mode)).empty());
+}
+
+TEST_CASE("a file of another user is refused, but for root's") {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("p.json", "{\"rules\":[]}");
+  if (geteuid() != 0) return;  // only root can change a file's owner
+  REQUIRE(chown(path.c_str(), 12345, 0) == 0);
+  CHECK(fault_of_file(path).find("belongs to uid 12345") != std::string::npos);
+  REQUIRE(chown(path.c_str(), 0, 12345) == 0);
+  CHECK(fault_of_file(path).empty());
+}
+
+TEST_CASE("what cannot be read is told with the file's name and the line") {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("p.json", "{\"rules\":[\n{\"uid\":\"x\"}]}");
+  CHECK(fault_of_file(path) == "--policy: " + path + ": line 2: unknown user 'x'");
+  CHECK(fault_of_file(folder.path("none")).starts_with("--policy: "));
+  CHECK(fault_of_file(folder.path()).find("not a regular file") != std::string::npos);
+  CHECK_FALSE(
+      fault_of_file(folder.write("p.json", std::string(PolicyFile::longest + 1, ' '))).empty());
 }

@@ -69,20 +69,16 @@ TEST_CASE("every other method that is forwarded is judged by itself") {
 TEST_CASE("what names its item twice, or not, is not allowed where items are restricted") {
   for (const char* params :
        {R"({"name":"read_a","name":"rm"})", R"({"name":"rm","n\u0061me":"read_a"})", "{}", "",
-        R"({"name":1})", R"({"name":null})", "[]"}) {
-    INFO(params);
-    CHECK_FALSE(may(rule(), "tools/call", params));
-  }
+        R"({"name":1})", R"({"name":null})", "[]"})
+    CHECK_FALSE_MESSAGE(may(rule(), "tools/call", params), params);
   CHECK_FALSE(may(rule(), "completion/complete",
                   R"({"ref":{"type":"ref/prompt","name":"hello"},"ref":{"type":"ref/prompt"}})"));
   CHECK_FALSE(may(rule(), "completion/complete",
                   R"({"ref":{"type":"ref/prompt","name":"hello","name":"bye"}})"));
   // Some parsers take a member in another case for it, and the last one counts.
   for (const char* params : {R"({"name":"read_a","Name":"rm"})", R"({"NAME":"rm","name":"read_a"})",
-                             R"({"name":"read_a","\u004eame":"rm"})"}) {
-    INFO(params);
-    CHECK_FALSE(may(rule(), "tools/call", params));
-  }
+                             R"({"name":"read_a","\u004eame":"rm"})"})
+    CHECK_FALSE_MESSAGE(may(rule(), "tools/call", params), params);
   CHECK_FALSE(may(rule(), "completion/complete",
                   R"({"ref":{"type":"ref/prompt","name":"hello"},"Ref":{}})"));
   CHECK(may(rule(), "tools/call", R"({"name":"read_a","names":"rm","nam":1})"));
@@ -95,10 +91,8 @@ TEST_CASE("what names its item twice, or not, is not allowed where items are res
 TEST_CASE("lists and the session's methods pass: what is in a list is filtered") {
   for (const char* method :
        {"tools/list", "prompts/list", "resources/list", "resources/templates/list",
-        "subscriptions/listen", "initialize", "ping", "server/discover"}) {
-    INFO(method);
-    CHECK(may(rule(), method));
-  }
+        "subscriptions/listen", "initialize", "ping", "server/discover"})
+    CHECK_MESSAGE(may(rule(), method), method);
 }
 
 TEST_CASE("a peer without a rule may only ping and open its session") {
@@ -120,10 +114,9 @@ TEST_CASE("read-only is what the kept list says; a tool that is not known is not
                       R"({"name":"put","annotations":{"readOnlyHint":false}},{"name":"old"},)"
                       R"({"name":"odd","annotations":{"readOnlyHint":"true"}}]})");
   CHECK(may(reader, "tools/call", call, tools));
-  for (const char* name : {"put", "old", "odd", "new"}) {
-    INFO(name);
-    CHECK_FALSE(may(reader, "tools/call", R"({"name":")" + std::string(name) + "\"}", tools));
-  }
+  for (const char* name : {"put", "old", "odd", "new"})
+    CHECK_FALSE_MESSAGE(
+        may(reader, "tools/call", R"({"name":")" + std::string(name) + "\"}", tools), name);
 }
 
 TEST_CASE("the daemon's own user is told the file and the line, others what to do") {

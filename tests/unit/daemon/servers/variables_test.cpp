@@ -49,10 +49,8 @@ TEST_CASE("the three forms of a variable are told apart") {
 }
 
 TEST_CASE("what only an editor knows is unknown") {
-  for (const char* text : {"command:pick", "", "env:", "input:", "config:a.b", "a b"}) {
-    CAPTURE(text);
-    CHECK(parse_variable(text).kind == Variable::Kind::unknown);
-  }
+  for (const char* text : {"command:pick", "", "env:", "input:", "config:a.b", "a b"})
+    CHECK_MESSAGE(parse_variable(text).kind == Variable::Kind::unknown, text);
 }
 
 TEST_CASE("variables are replaced wherever they stand") {

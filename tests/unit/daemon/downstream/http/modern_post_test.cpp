@@ -64,100 +64,80 @@ struct ModernFixture : FrontendFixture {
   }
 };
 
-TEST_CASE("a request of the modern era is a client of its own, answered by one body") {
-  ModernFixture http;
-  FakePeer peer = http.connect();
-  http.ask(peer, http.modern(1, "tools/list"));
-  REQUIRE(http.events.channels.size() == 1);
-  CHECK(http.events.half_closed.size() == 1);
-  http.answer_last(1, FrontendFixture::result(1));
-  const std::string head = http.answer_to(peer, "", "}}");
+TEST_CASE_FIXTURE(ModernFixture,
+                  "a request of the modern era is a client of its own, answered by one body") {
+  FakePeer peer = connect();
+  ask(peer, modern(1, "tools/list"));
+  REQUIRE(events.channels.size() == 1);
+  CHECK(events.half_closed.size() == 1);
+  answer_last(1, result(1));
+  const std::string head = answer_to(peer, "", "}}");
   CHECK(is_status(head, 200));
   CHECK(head.find("Content-Type: application/json\r\n") != head.npos);
   CHECK(head.find("Mcp-Session-Id") == head.npos);
   // The connection stays open, and the next request is another client.
-  http.ask(peer, http.modern(1, "tools/list"));
-  http.answer_last(1, R"({"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}})");
-  CHECK(is_status(http.answer_to(peer, "", "}}"), 404));
-  CHECK(http.events.channels.size() == 2);
-  CHECK(http.events.left.empty());
+  ask(peer, modern(1, "tools/list"));
+  answer_last(1, R"({"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}})");
+  CHECK(is_status(answer_to(peer, "", "}}"), 404));
+  CHECK(events.channels.size() == 2);
+  CHECK(events.left.empty());
 }
 
-TEST_CASE("what comes before the answer makes its response a stream") {
-  ModernFixture http;
-  FakePeer peer = http.connect();
-  http.ask(peer, http.modern(1, "tools/list"));
-  http.tell([](ClientChannel& channel) { channel.send({Delivery::Kind::about, progress, "1"}); });
-  const std::string head = http.answer_to(peer, "", "progress");
+TEST_CASE_FIXTURE(ModernFixture, "what comes before the answer makes its response a stream") {
+  FakePeer peer = connect();
+  ask(peer, modern(1, "tools/list"));
+  tell([](ClientChannel& channel) { channel.send({Delivery::Kind::about, progress, "1"}); });
+  const std::string head = answer_to(peer, "", "progress");
   CHECK(is_status(head, 200));
   CHECK(head.find("Content-Type: text/event-stream\r\n") != head.npos);
   CHECK(head.find("X-Accel-Buffering: no\r\n") != head.npos);
-  http.answer_last(1, R"({"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}})");
-  CHECK(http.answer_to(peer, "", "0\r\n\r\n").find("-32601") != std::string::npos);
-  http.ask(peer, http.modern(2, "tools/list", "application/json"));
-  http.tell([](ClientChannel& channel) { channel.send({Delivery::Kind::about, progress, "2"}); });
-  http.answer_last(2, FrontendFixture::result(2));
-  CHECK(http.answer_to(peer, "", "}}").find("progress") == std::string::npos);
+  answer_last(1, R"({"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}})");
+  CHECK(answer_to(peer, "", "0\r\n\r\n").find("-32601") != std::string::npos);
+  ask(peer, modern(2, "tools/list", "application/json"));
+  tell([](ClientChannel& channel) { channel.send({Delivery::Kind::about, progress, "2"}); });
+  answer_last(2, result(2));
+  CHECK(answer_to(peer, "", "}}").find("progress") == std::string::npos);
 }
 
-TEST_CASE("a caller that closes has cancelled, and is told nothing more") {
-  ModernFixture http;
+TEST_CASE_FIXTURE(ModernFixture, "a caller that closes has cancelled, and is told nothing more") {
   for (const bool by_half : {false, true}) {
-    http.events.left.clear();
-    FakePeer peer = http.connect();
-    http.ask(peer, http.modern(1, "tools/list"));
-    const ClientId client = http.last().identity().id;
+    events.left.clear();
+    FakePeer peer = connect();
+    ask(peer, modern(1, "tools/list"));
+    const ClientId client = last().identity().id;
     by_half ? peer.half_close() : peer.close();
-    CHECK(http.comes_true([&] { return !http.events.left.empty(); }));
-    REQUIRE(http.events.left.size() == 1);
-    CHECK(http.events.left[0] == client);
+    CHECK(comes_true([&] { return !events.left.empty(); }));
+    REQUIRE(events.left.size() == 1);
+    CHECK(events.left[0] == client);
   }
 }
 
-TEST_CASE("a quiet request becomes a stream, or is 504 for who takes none") {
-  ModernFixture http;
-  FakePeer patient = http.connect();
-  http.ask(patient, http.modern(1, "tools/list"));
-  http.advance(seconds(15));
-  CHECK(http.answer_to(patient, "", ": open").find("text/event-stream") != std::string::npos);
-  FakePeer strict = http.connect();
-  http.ask(strict, http.modern(2, "tools/list", "application/json"));
-  http.advance(milliseconds(59'999));
-  CHECK(http.events.lines.empty());
-  http.advance(milliseconds(1));
-  const std::string answer = http.answer_to(strict, "", "}}");
-  CHECK(is_status(answer, 504));
-  CHECK(answer.find(R"("id":2,"error")") != answer.npos);
-  REQUIRE(http.events.lines.size() == 1);
-  CHECK(http.events.lines[0].find(R"("requestId":2)") != std::string::npos);
-}
-
-TEST_CASE("a listen has all the time, gets comments, and what it has read is taken") {
-  ModernFixture http;
-  FakePeer peer = http.listen();
-  http.advance(minutes(10));
-  CHECK(http.answer_to(peer, "", ": keep-alive").find("keep-alive") != std::string::npos);
-  CHECK(http.events.left.empty());
-  http.tell_of(3, 100);
-  CHECK(http.comes_true([&] {
+TEST_CASE_FIXTURE(ModernFixture,
+                  "a listen has all the time, gets comments, and what it has read is taken") {
+  FakePeer peer = listen();
+  advance(minutes(10));
+  CHECK(answer_to(peer, "", ": keep-alive").find("keep-alive") != std::string::npos);
+  CHECK(events.left.empty());
+  tell_of(3, 100);
+  CHECK(comes_true([&] {
     peer.read();
-    http.face.acknowledge_read();
-    return http.feed.ring().taken() == 3;
+    face.acknowledge_read();
+    return feed.ring().taken() == 3;
   }));
-  http.answer_last(1, R"({"jsonrpc":"2.0","id":1,"result":{}})");
-  CHECK(http.answer_to(peer, "", "0\r\n\r\n").find("\"result\"") != std::string::npos);
+  answer_last(1, R"({"jsonrpc":"2.0","id":1,"result":{}})");
+  CHECK(answer_to(peer, "", "0\r\n\r\n").find("\"result\"") != std::string::npos);
 }
 
-TEST_CASE("a listen that is not read is told nothing more, and goes in the end") {
-  ModernFixture http;
-  FakePeer peer = http.listen(4096);
-  http.tell_of(500, 16u << 10);
-  CHECK(http.last().congested());
-  CHECK(http.last().state().queued_bytes < (256u << 10));
-  CHECK(http.feed.ring().untaken() > 0);
-  http.advance(seconds(30));
-  CHECK(http.comes_true([&] { return http.events.left.size() == 1; }));
-  CHECK(http.feed.ring().untaken() > 0);
+TEST_CASE_FIXTURE(ModernFixture,
+                  "a listen that is not read is told nothing more, and goes in the end") {
+  FakePeer peer = listen(4096);
+  tell_of(500, 16u << 10);
+  CHECK(last().congested());
+  CHECK(last().state().queued_bytes < (256u << 10));
+  CHECK(feed.ring().untaken() > 0);
+  advance(seconds(30));
+  CHECK(comes_true([&] { return events.left.size() == 1; }));
+  CHECK(feed.ring().untaken() > 0);
 }
 
 TEST_CASE(
@@ -197,16 +177,15 @@ TEST_CASE(
   CHECK(http.events.left.front() == larger);
 }
 
-TEST_CASE("a listen that is read again goes on") {
-  ModernFixture http;
-  FakePeer peer = http.listen(4096);
-  http.tell_of(500, 16u << 10);
-  CHECK(http.events.is_congested);
-  CHECK(http.comes_true([&] {
+TEST_CASE_FIXTURE(ModernFixture, "a listen that is read again goes on") {
+  FakePeer peer = listen(4096);
+  tell_of(500, 16u << 10);
+  CHECK(events.is_congested);
+  CHECK(comes_true([&] {
     peer.read();
-    return !http.events.is_congested;
+    return !events.is_congested;
   }));
-  CHECK_FALSE(http.last().congested());
+  CHECK_FALSE(last().congested());
 }
 
 TEST_CASE("listens count as streams, and need a caller that takes one") {
@@ -222,22 +201,19 @@ TEST_CASE("listens count as streams, and need a caller that takes one") {
   http.ask(other, http.modern(2, "subscriptions/listen"));
 }
 
-TEST_CASE("the modern era has neither a stream of its own nor sessions") {
-  ModernFixture http;
-  const std::string session = http.open_session();
+TEST_CASE_FIXTURE(ModernFixture, "the modern era has neither a stream of its own nor sessions") {
+  const std::string session = open_session();
   const std::string modern = session + "MCP-Protocol-Version: 2026-07-28\r\n";
-  FakePeer peer = http.connect();
+  FakePeer peer = connect();
   for (const char* method : {"GET", "DELETE"}) {
-    const std::string answer =
-        http.answer_to(peer, http.request(std::string(method) + " /mcp", modern));
+    const std::string answer = answer_to(peer, request(std::string(method) + " /mcp", modern));
     CHECK(is_status(answer, 405));
     CHECK(answer.find("Allow: POST, OPTIONS\r\n") != answer.npos);
   }
   // A notification is accepted, whatever session it names.
-  CHECK(is_status(http.answer_to(peer, http.post(R"({"jsonrpc":"2.0","method":"notifications/x"})",
-                                                 both, modern)),
-                  202));
-  CHECK(http.events.channels.size() == 2);
+  CHECK(is_status(
+      answer_to(peer, post(R"({"jsonrpc":"2.0","method":"notifications/x"})", both, modern)), 202));
+  CHECK(events.channels.size() == 2);
 }
 
 }  // namespace

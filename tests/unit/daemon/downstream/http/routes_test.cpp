@@ -8,7 +8,6 @@
 #include "downstream/http/access_check.hpp"
 #include "downstream/http/http_frontend.hpp"
 #include "downstream/http/routes.hpp"
-#include "json/json_scanner.hpp"
 #include "json/json_text.hpp"
 
 namespace bridge {
@@ -17,9 +16,8 @@ namespace {
 constexpr SteadyTime start = SteadyTime{} + std::chrono::hours(1);
 
 RequestHead head_of(const std::string& request_line, const std::string& headers = {}) {
-  auto parsed = parse_request_head(request_line + " HTTP/1.1\r\nHost: localhost" + headers);
-  REQUIRE(std::holds_alternative<RequestHead>(parsed));
-  return std::get<RequestHead>(std::move(parsed));
+  return std::get<RequestHead>(
+      parse_request_head(request_line + " HTTP/1.1\r\nHost: localhost" + headers));
 }
 
 /// A check as used by the face, on a loopback address.
@@ -153,37 +151,26 @@ std::string_view inside(std::string_view object, std::string_view name) {
   return *member;
 }
 
-TEST_CASE("the API's description is what the table says") {
+TEST_CASE("the API's description says of each operation what it takes and how it refuses") {
+  // That the document is valid and has all that it refers to, test_face_sdk has a validator check.
   const std::string document = open_api_document(HttpFrontend::routes());
-  JsonScanner scanner(document);
-  Slice all;
-  scanner.skip_space();
-  CHECK(scanner.value(all));
   CHECK(inside(inside(document, "info"), "version") == "\"" MCP_BRIDGE_VERSION "\"");
-  const std::string_view paths = inside(document, "paths");
-  const std::string_view components = inside(document, "components");
-  std::set<std::string> ids;
   for (const Route& route : HttpFrontend::routes()) {
-    const std::string_view methods = inside(paths, route.path);
+    const std::string_view methods = inside(inside(document, "paths"), route.path);
     for (const Operation& operation : route.operations) {
       std::string method(operation.method);
       for (char& c : method) c = static_cast<char>(std::tolower(c));
       const std::string_view described = inside(methods, method);
-      CHECK_MESSAGE(ids.insert(std::string(inside(described, "operationId"))).second, operation.id);
       const std::string_view responses = inside(described, "responses");
       const bool is_trusted = route.access == Access::trusted;
-      CHECK(find_member(responses, "401").has_value() == is_trusted);
-      CHECK(find_member(responses, "403").has_value() == is_trusted);
+      for (const char* status : {"401", "403"})
+        CHECK(find_member(responses, status).has_value() == is_trusted);
       CHECK(find_member(described, "security").has_value() != is_trusted);
       const bool takes_body = operation.body == RequestBody::messages;
       CHECK(find_member(described, "requestBody").has_value() == takes_body);
       CHECK(find_member(responses, "415").has_value() == takes_body);
-      for (const auto& [status, name] : operation.responses) {
+      for (const auto& [status, name] : operation.responses)
         CHECK(find_member(responses, std::to_string(status)).has_value());
-        inside(inside(components, "responses"), name);
-      }
-      for (const std::string_view name : operation.parameters)
-        inside(inside(components, "parameters"), name);
     }
   }
 }

@@ -2,17 +2,62 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
 #include <string>
 
 #include "../../notifications/ring_helpers.hpp"
-#include "outbox_helpers.hpp"
 
 using namespace bridge;
 
-TEST_CASE("answers and notifications go out in the order of their arrival") {
+namespace {
+
+/// One write to a socket that takes at most `limit` bytes; returns what it took.
+inline std::string write(Outbox& outbox, std::size_t limit) {
+  std::array<iovec, 64> pieces;
+  const std::size_t count = outbox.gather(pieces.data(), pieces.size());
+  std::string taken;
+  for (std::size_t i = 0; i < count; ++i) {
+    taken.append(static_cast<const char*>(pieces[i].iov_base), pieces[i].iov_len);
+  }
+  taken.resize(std::min(taken.size(), limit));
+  outbox.consume(taken.size());
+  return taken;
+}
+
+/// Writes until there is nothing more to write.
+inline std::string write_all(Outbox& outbox) {
+  std::string all;
+  for (std::string part = write(outbox, SIZE_MAX); !part.empty(); part = write(outbox, SIZE_MAX))
+    all += part;
+  return all;
+}
+
+/// An outbox that is the only reader of its ring.
+struct Reading {
+  explicit Reading(std::size_t entries = RingLimits{}.entries)
+      : ring(limits(entries)), outbox(ring) {
+    outbox.join(now);
+  }
+  static RingLimits limits(std::size_t entries) {
+    RingLimits limits;
+    limits.entries = entries;
+    return limits;
+  }
+
+  Ring ring;
+  Outbox outbox;
+};
+
+struct NotReading {
   Ring ring{RingLimits{}};
+  Outbox outbox{ring};
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(NotReading, "answers and notifications go out in the order of their arrival") {
   push(ring, "n1");
-  Outbox outbox(ring);
   outbox.join(now);
   outbox.push("a1");
   outbox.push("a2");
@@ -24,9 +69,7 @@ TEST_CASE("answers and notifications go out in the order of their arrival") {
   CHECK(write_all(outbox).empty());
 }
 
-TEST_CASE("who does not read the ring gets its answers only") {
-  Ring ring{RingLimits{}};
-  Outbox outbox(ring);
+TEST_CASE_FIXTURE(NotReading, "who does not read the ring gets its answers only") {
   CHECK_FALSE(outbox.reads_ring());
   push(ring, "n1");
   outbox.push("a1");
@@ -40,10 +83,10 @@ TEST_CASE("who does not read the ring gets its answers only") {
   CHECK_FALSE(outbox.reads_ring());
 }
 
-TEST_CASE("what comes once it has its place is for it, even if others take that before it reads") {
-  Ring ring{RingLimits{}};
+TEST_CASE_FIXTURE(
+    NotReading,
+    "what comes once it has its place is for it, even if others take that before it reads") {
   push(ring, "before");
-  Outbox outbox(ring);
   outbox.take_position(now);
   push(ring, "after");
   CHECK(write_all(outbox).empty());
@@ -67,9 +110,7 @@ TEST_CASE("what was pushed out between its place and its reading is told as lost
   CHECK(outbox.take_lost() == 2);
 }
 
-TEST_CASE("who stops reading has no place any more") {
-  Ring ring{RingLimits{}};
-  Outbox outbox(ring);
+TEST_CASE_FIXTURE(NotReading, "who stops reading has no place any more") {
   outbox.take_position(now);
   outbox.stop_reading();
   push(ring, "a");
@@ -80,10 +121,8 @@ TEST_CASE("who stops reading has no place any more") {
   CHECK(write_all(outbox).empty());
 }
 
-TEST_CASE("a frame sent ahead overtakes all that has not begun") {
-  Ring ring{RingLimits{}};
+TEST_CASE_FIXTURE(NotReading, "a frame sent ahead overtakes all that has not begun") {
   push(ring, "n1");
-  Outbox outbox(ring);
   outbox.join(now);
   outbox.push("a1");
   outbox.push_ahead("first");
@@ -91,10 +130,7 @@ TEST_CASE("a frame sent ahead overtakes all that has not begun") {
   CHECK(write_all(outbox) == "first\nsecond\nn1\na1\n");
 }
 
-TEST_CASE("a frame that has begun is finished before anything else") {
-  Ring ring{RingLimits{}};
-  Outbox outbox(ring);
-  outbox.join(now);
+TEST_CASE_FIXTURE(Reading, "a frame that has begun is finished before anything else") {
   outbox.push("answer");
   CHECK(write(outbox, 3) == "ans");
   outbox.push_ahead("ahead");
@@ -140,10 +176,8 @@ TEST_CASE("a sequence is the same whatever the socket takes at a time") {
   }
 }
 
-TEST_CASE("no more pieces are gathered than there is room for, the rest comes next") {
-  Ring ring{RingLimits{}};
-  Outbox outbox(ring);
-  outbox.join(now);
+TEST_CASE_FIXTURE(Reading,
+                  "no more pieces are gathered than there is room for, the rest comes next") {
   for (int i = 0; i < 5; ++i) {
     outbox.push_ahead("x");
     outbox.push("a");
@@ -159,10 +193,8 @@ TEST_CASE("no more pieces are gathered than there is room for, the rest comes ne
   CHECK(outbox.gather(pieces, 4) == 0);
 }
 
-TEST_CASE("bytes count the queued frames with their line ends, and come back to nothing") {
-  Ring ring{RingLimits{}};
-  Outbox outbox(ring);
-  outbox.join(now);
+TEST_CASE_FIXTURE(Reading,
+                  "bytes count the queued frames with their line ends, and come back to nothing") {
   CHECK(outbox.bytes() == 0);
   outbox.push("1234");
   outbox.push_ahead("12");
@@ -183,35 +215,24 @@ TEST_CASE("bytes count the queued frames with their line ends, and come back to 
 }
 
 TEST_CASE("the rest of a notification is kept when the ring pushes it out meanwhile") {
-  RingLimits limits;
-  limits.entries = 1;
-  Ring ring(limits);
-  Outbox outbox(ring);
-  outbox.join(now);
-  push(ring, "notification");
-  CHECK(write(outbox, 5) == "notif");
-  push(ring, "another");
-  CHECK(write_all(outbox) == "ication\nanother\n");
-  CHECK(outbox.take_lost() == 0);
-  CHECK(outbox.bytes() == 0);
+  Reading t(1);
+  push(t.ring, "notification");
+  CHECK(write(t.outbox, 5) == "notif");
+  push(t.ring, "another");
+  CHECK(write_all(t.outbox) == "ication\nanother\n");
+  CHECK(t.outbox.take_lost() == 0);
+  CHECK(t.outbox.bytes() == 0);
 }
 
 TEST_CASE("what was pushed out before its turn is lost, said once") {
-  RingLimits limits;
-  limits.entries = 2;
-  Ring ring(limits);
-  Outbox outbox(ring);
-  outbox.join(now);
-  for (int i = 0; i < 5; ++i) push(ring, std::to_string(i));
-  CHECK(write_all(outbox) == "3\n4\n");
-  CHECK(outbox.take_lost() == 3);
-  CHECK(outbox.take_lost() == 0);
+  Reading t(2);
+  for (int i = 0; i < 5; ++i) push(t.ring, std::to_string(i));
+  CHECK(write_all(t.outbox) == "3\n4\n");
+  CHECK(t.outbox.take_lost() == 3);
+  CHECK(t.outbox.take_lost() == 0);
 }
 
-TEST_CASE("reading can be ended with what is in the ring now") {
-  Ring ring{RingLimits{}};
-  Outbox outbox(ring);
-  outbox.join(now);
+TEST_CASE_FIXTURE(Reading, "reading can be ended with what is in the ring now") {
   push(ring, "n1");
   outbox.stop_at_newest();
   push(ring, "n2");
@@ -219,11 +240,9 @@ TEST_CASE("reading can be ended with what is in the ring now") {
   CHECK(write_all(outbox) == "n1\na1\n");
 }
 
-TEST_CASE("only what was written whole is acknowledged") {
-  Ring ring{RingLimits{}};
+TEST_CASE_FIXTURE(NotReading, "only what was written whole is acknowledged") {
   push(ring, "n1");
   push(ring, "n2");
-  Outbox outbox(ring);
   outbox.join(now);
   CHECK_FALSE(outbox.has_unacknowledged());
   write(outbox, 4);
@@ -240,10 +259,10 @@ TEST_CASE("only what was written whole is acknowledged") {
   CHECK_FALSE(outbox.has_unacknowledged());
 }
 
-TEST_CASE("the rest of an answer does not hold back the acknowledgement of what came before it") {
-  Ring ring{RingLimits{}};
+TEST_CASE_FIXTURE(
+    NotReading,
+    "the rest of an answer does not hold back the acknowledgement of what came before it") {
   push(ring, "n1");
-  Outbox outbox(ring);
   outbox.join(now);
   outbox.push("answer");
   write(outbox, 5);
@@ -252,10 +271,8 @@ TEST_CASE("the rest of an answer does not hold back the acknowledgement of what 
   CHECK(ring.untaken() == 0);
 }
 
-TEST_CASE("joining twice does not begin again") {
-  Ring ring{RingLimits{}};
+TEST_CASE_FIXTURE(NotReading, "joining twice does not begin again") {
   push(ring, "n1");
-  Outbox outbox(ring);
   outbox.join(now);
   CHECK(write_all(outbox) == "n1\n");
   outbox.join(now);

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "../../../temporary_folder.hpp"
+
 using namespace bridge;
 
 TEST_CASE("a URL is shown without userinfo and query") {
@@ -52,10 +54,8 @@ TEST_CASE("a redirect stays within scheme, host and port") {
   CHECK(same_origin_url(base, "http://a.example:80/x").find("/x") != std::string::npos);
   for (const char* location :
        {"https://a.example/mcp", "http://b.example/mcp", "http://a.example:8080/mcp",
-        "//b.example/mcp", "http://a.example.evil/"}) {
-    CAPTURE(location);
-    CHECK(same_origin_url(base, location).empty());
-  }
+        "//b.example/mcp", "http://a.example.evil/"})
+    CHECK_MESSAGE(same_origin_url(base, location).empty(), location);
 }
 
 TEST_CASE("this machine is known by its names") {
@@ -72,4 +72,28 @@ TEST_CASE("this machine is known by its names") {
     REQUIRE(set_url(options, url).empty());
     CHECK(is_local(options) == local);
   }
+}
+
+TEST_CASE("where the TLS library's own file is there, nothing else is chosen") {
+  const TemporaryFolder folder;
+  CHECK(choose_ca_file(folder.write("usual", "x"), {folder.write("other", "x")},
+                       folder.write("own", "x")) == "");
+}
+
+TEST_CASE("in the image of another distribution that one's file is chosen, the first there is") {
+  const TemporaryFolder folder;
+  const std::string missing = folder.path("missing");
+  const std::string second = folder.write("second", "x");
+  CHECK(choose_ca_file(missing, {missing, second, folder.write("third", "x")},
+                       folder.write("own", "x")) == second);
+  CHECK(choose_ca_file("", {second}, "") == second);
+}
+
+TEST_CASE("where there is none at all the program's own copy is chosen, if it has one") {
+  const TemporaryFolder folder;
+  const std::string missing = folder.path("missing");
+  const std::string own = folder.write("own", "x");
+  CHECK(choose_ca_file(missing, {missing}, own) == own);
+  CHECK(choose_ca_file(missing, {missing}, missing) == "");
+  CHECK(choose_ca_file(missing, {}, "") == "");
 }

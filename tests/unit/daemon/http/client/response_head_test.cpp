@@ -21,14 +21,6 @@ ResponseHead head_of(std::initializer_list<std::string_view> lines) {
   return head;
 }
 
-std::string http_date(std::time_t time) {
-  char text[64];
-  std::tm parts{};
-  gmtime_r(&time, &parts);
-  std::strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", &parts);
-  return text;
-}
-
 }  // namespace
 
 TEST_CASE("the status line is read in every version of HTTP") {
@@ -42,16 +34,10 @@ TEST_CASE("the status line is read in every version of HTTP") {
 }
 
 TEST_CASE("success is any status from 200 to 299") {
-  for (const auto& [line, success] : {std::pair{"HTTP/1.1 200 OK", true},
-                                      {"HTTP/1.1 202 Accepted", true},
-                                      {"HTTP/1.1 299 x", true},
-                                      {"HTTP/1.1 199 x", false},
-                                      {"HTTP/1.1 300 x", false},
-                                      {"HTTP/1.1 404 x", false}}) {
-    const auto& tried = line;  // clang 14 captures no structured binding
-    CAPTURE(tried);
-    CHECK(head_of({line}).is_success() == success);
-  }
+  for (const char* line : {"HTTP/1.1 200 OK", "HTTP/1.1 202 Accepted", "HTTP/1.1 299 x"})
+    CHECK(head_of({line}).is_success());
+  for (const char* line : {"HTTP/1.1 199 x", "HTTP/1.1 300 x", "HTTP/1.1 404 x"})
+    CHECK_FALSE(head_of({line}).is_success());
 }
 
 TEST_CASE("only the last head of several remains") {
@@ -138,75 +124,42 @@ TEST_CASE("a content type is compared in lower case and without its parameters")
   CHECK(type_of("Text/Event-Stream") == "text/event-stream");
   CHECK(type_of("Text/HTML ;x") == "text/html");
   CHECK(type_of("").empty());
-}
-
-TEST_CASE("the last content type counts") {
-  const ResponseHead head =
-      head_of({"HTTP/1.1 200", "Content-Type: text/html", "Content-Type: application/json"});
-  CHECK(head.is_json());
-  CHECK(head.content_type() == "application/json");
   CHECK(head_of({"HTTP/1.1 200", "Content-Type: application/json", "Content-Type: text/html"})
             .content_type() == "text/html");
 }
 
 TEST_CASE("a length that is none is not believed") {
   for (const char* line : {"Content-Length: -1", "Content-Length: 1, 1", "Content-Length: 0x10",
-                           "Content-Length:", "Content-Length: 99999999999999999999999"}) {
-    CAPTURE(line);
-    CHECK_FALSE(head_of({"HTTP/1.1 200", line}).content_length);
-  }
+                           "Content-Length:", "Content-Length: 99999999999999999999999"})
+    CHECK_FALSE_MESSAGE(head_of({"HTTP/1.1 200", line}).content_length, line);
 }
 
 TEST_CASE("Retry-After is seconds") {
   CHECK(head_of({"HTTP/1.1 429", "Retry-After: 0"}).retry_after == 0s);
   CHECK(head_of({"HTTP/1.1 429", "Retry-After: 120"}).retry_after == 120s);
-  for (const char* line : {"Retry-After: soon", "Retry-After:", "Retry-After: x1"}) {
-    CAPTURE(line);
-    CHECK_FALSE(head_of({"HTTP/1.1 429", line}).retry_after);
-  }
+  for (const char* line : {"Retry-After: soon", "Retry-After:", "Retry-After: x1"})
+    CHECK_FALSE_MESSAGE(head_of({"HTTP/1.1 429", line}).retry_after, line);
   CHECK_FALSE(head_of({"HTTP/1.1 429"}).retry_after);
 }
 
-TEST_CASE("Retry-After is a date, and one that is over is now") {
-  const auto ahead =
-      head_of({"HTTP/1.1 503", "Retry-After: " + http_date(std::time(nullptr) + 100)}).retry_after;
-  REQUIRE(ahead);
-  CHECK(*ahead >= 95s);
-  CHECK(*ahead <= 100s);
-  CHECK(head_of({"HTTP/1.1 503", "Retry-After: Wed, 21 Oct 2015 07:28:00 GMT"}).retry_after == 0s);
-}
-
-TEST_CASE("a date is counted from the time that is given") {
+TEST_CASE("Retry-After is a date, counted from now, and one that is over is now") {
   const bridge::SimulatedClock clock;  // an hour after 1970 began
-  ResponseHead head;
-  head.line("HTTP/1.1 503\r\n", clock);
-  head.line("Retry-After: " + http_date(3600 + 42) + "\r\n", clock);
-  CHECK(head.retry_after == 42s);
-}
-
-TEST_CASE("Retry-After is a year at most, however far the date") {
-  for (const char* line : {"Retry-After: Fri, 31 Dec 9999 23:59:59 GMT", "Retry-After: 4294967295"})
-    CHECK(head_of({"HTTP/1.1 429", line}).retry_after == std::chrono::hours(365 * 24));
+  const auto after = [&clock](const std::string& date) {
+    ResponseHead head;
+    head.line("HTTP/1.1 503\r\n", clock);
+    head.line("Retry-After: " + date + "\r\n", clock);
+    return head.retry_after;
+  };
+  CHECK(after("Thu, 01 Jan 1970 01:00:42 GMT") == 42s);
+  CHECK(after("Thu, 01 Jan 1970 00:59:59 GMT") == 0s);
+  for (const char* far : {"Fri, 31 Dec 9999 23:59:59 GMT", "4294967295"})
+    CHECK(after(far) == std::chrono::hours(365 * 24));
 }
 
 TEST_CASE("the server says how long it keeps an idle connection") {
   CHECK(head_of({"HTTP/1.1 200", "Keep-Alive: timeout=5"}).keep_alive_timeout == 5s);
   CHECK(head_of({"HTTP/1.1 200", "Keep-Alive: timeout=72, max=100"}).keep_alive_timeout == 72s);
   CHECK(head_of({"HTTP/1.1 200", "Keep-Alive: max=100, timeout=3"}).keep_alive_timeout == 3s);
-  for (const char* line :
-       {"Keep-Alive: max=100", "Keep-Alive: timeout=", "Keep-Alive: timeout=x"}) {
-    CAPTURE(line);
-    CHECK_FALSE(head_of({"HTTP/1.1 200", line}).keep_alive_timeout);
-  }
-}
-
-TEST_CASE("a head is complete with its empty line, and not before") {
-  ResponseHead head;
-  for (const char* line : {"HTTP/1.1 100 Continue\r\n", "\r\n", "HTTP/1.1 200 OK\r\n",
-                           "Content-Type: application/json\r\n"}) {
-    head.line(line, system_clock);
-  }
-  CHECK_FALSE(head.complete);
-  head.line("\r\n", system_clock);
-  CHECK(head.complete);
+  for (const char* line : {"Keep-Alive: max=100", "Keep-Alive: timeout=", "Keep-Alive: timeout=x"})
+    CHECK_FALSE_MESSAGE(head_of({"HTTP/1.1 200", line}).keep_alive_timeout, line);
 }

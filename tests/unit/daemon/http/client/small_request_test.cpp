@@ -60,23 +60,20 @@ struct SmallRequestFixture : LoopFixture {
 
 }  // namespace
 
-TEST_SUITE("small request") {
-  TEST_CASE_FIXTURE(SmallRequestFixture,
-                    "what a public server names is not even connected to if it is private") {
-    options.public_only = true;
-    // A name is judged by what it resolves to, and an address in any notation.
-    for (const char* host :
-         {"127.0.0.1", "localhost", "127.1", "2130706433", "[::ffff:127.0.0.1]"}) {
-      CAPTURE(host);
-      const SmallAnswer answer = ask(host);
-      CHECK(contains(answer.fault, "--oauth-allow-private"));
-      CHECK(!answer.was_sent);
-      CHECK(!is_connected());
-    }
+TEST_CASE_FIXTURE(SmallRequestFixture,
+                  "what a public server names is not even connected to if it is private") {
+  options.public_only = true;
+  // A name is judged by what it resolves to, and an address in any notation.
+  for (const char* host : {"127.0.0.1", "localhost", "127.1", "2130706433", "[::ffff:127.0.0.1]"}) {
+    CAPTURE(host);
+    const SmallAnswer answer = ask(host);
+    CHECK(contains(answer.fault, "--oauth-allow-private"));
+    CHECK(!answer.was_sent);
+    CHECK(!is_connected());
   }
+}
 
-  TEST_CASE_FIXTURE(SmallRequestFixture, "what anybody else names is") {
-    ask("localhost");
-    CHECK(is_connected());
-  }
+TEST_CASE_FIXTURE(SmallRequestFixture, "what anybody else names is") {
+  ask("localhost");
+  CHECK(is_connected());
 }

@@ -54,21 +54,13 @@ class FakeRequests final : public HttpRequests {
 /// A responder for later responses, which records the connection's calls.
 class FakeResponder final : public HttpResponder {
  public:
-  void connection_drained() override {
-    ++drained;
-    if (on_drained) on_drained();
-  }
-  void connection_lost(bool has_read_all) override {
-    lost = true;
-    had_read_all = has_read_all;
-  }
+  void connection_drained() override { ++drained; }
+  void connection_lost(bool) override { lost = true; }
   bool ends_with_input() const override { return ends_with_input_; }
 
-  std::function<void()> on_drained;
   bool ends_with_input_ = false;
   int drained = 0;
   bool lost = false;
-  bool had_read_all = false;
 };
 
 /// One connection over a pair of sockets, and a simulated clock.

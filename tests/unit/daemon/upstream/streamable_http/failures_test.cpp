@@ -3,14 +3,46 @@
 #include <curl/curl.h>
 #include <doctest/doctest.h>
 
+#include <memory>
 #include <string>
 
-#include "failures_helpers.hpp"
+#include "../../support/fake_token_source.hpp"
+#include "base/byte_budget.hpp"
+#include "base/log.hpp"
+#include "event/event_loop.hpp"
+#include "http/client/curl_loop.hpp"
+#include "upstream/streamable_http/http_context.hpp"
 
 using namespace bridge;
 using namespace std::chrono_literals;
 
 namespace {
+
+/// A context that no transfer ever uses.
+struct TestContext {
+  explicit TestContext(HttpOptions options = {})
+      : context(curl, std::move(options), token, budget, log) {}
+
+  void use_token(const std::string& text) {
+    source->token = text;
+    token.is_there();
+  }
+
+  EventLoop loop;
+  CurlLoop curl{loop};
+  FakeTokenSource* source = new FakeTokenSource;  // token's
+  AccessToken token{std::unique_ptr<TokenSource>(source), nullptr};
+  ByteBudget budget{1 << 20};
+  Log log{LogLevel::off};
+  HttpContext context;
+};
+
+inline ResponseHead head_with(int status, const std::string& content_type = "application/json") {
+  ResponseHead head;
+  head.status = status;
+  head.set_content_type(content_type);
+  return head;
+}
 
 const std::string rpc_error = R"({"code": -32000, "message":"\u0062ad"})";
 const std::string rpc_body = R"({"jsonrpc":"2.0","id":null,"error":)" + rpc_error + "}";
@@ -45,36 +77,20 @@ TEST_CASE("an error page is shown as its title, else as its first text") {
         "HTTP 502: 502 Bad Gateway");
   CHECK(shown("<!doctype html><p class=\"a\">\n not here </p>") == "HTTP 502: not here");
   CHECK(shown("limit <10") == "HTTP 502: limit <10");
-  for (const char* page : {"<", "<html", "<title></title>", "<p><p>", "<!--", " <a> <b> "}) {
-    CAPTURE(page);
-    CHECK(shown(page) == "HTTP 502");
-  }
+  for (const char* page : {"<", "<html", "<title></title>", "<p><p>", "<!--", " <a> <b> "})
+    CHECK_MESSAGE(shown(page) == "HTTP 502", page);
   CHECK(shown("<h1>\x1b[31mx</h1>") == "HTTP 502: \\u001b[31mx");
-}
-
-TEST_CASE("401 and 403 are of kind auth, with the server's hints") {
-  TestContext test;
-  for (const int status : {401, 403}) {
-    ResponseHead head = head_with(status);
-    head.www_authenticate = "Bearer resource_metadata=\"https://a.example/x\"";
-    head.authorization_server = "https://b.example";
-    const Failure failure = failure_of_status(test.context, head, "");
-    CHECK(failure.kind == ErrorKind::auth);
-    CHECK(failure.www_authenticate == head.www_authenticate);
-    CHECK(failure.authorization_server == head.authorization_server);
-  }
 }
 
 TEST_CASE("only what was provably rejected was not delivered") {
   TestContext test;
-  for (const int status : {400, 403, 404, 408, 409, 500, 502, 503, 504}) {
-    CAPTURE(status);
-    CHECK(failure_of_status(test.context, head_with(status), "").delivered == Delivered::unknown);
-  }
-  for (const int status : {401, 429}) {
-    CAPTURE(status);
-    CHECK(failure_of_status(test.context, head_with(status), "").delivered == Delivered::no);
-  }
+  for (const int status : {400, 403, 404, 408, 409, 500, 502, 503, 504})
+    CHECK_MESSAGE(
+        failure_of_status(test.context, head_with(status), "").delivered == Delivered::unknown,
+        status);
+  for (const int status : {401, 429})
+    CHECK_MESSAGE(failure_of_status(test.context, head_with(status), "").delivered == Delivered::no,
+                  status);
   ResponseHead later = head_with(503);
   later.retry_after = 3s;
   const Failure failure = failure_of_status(test.context, later, "");
@@ -91,12 +107,11 @@ TEST_CASE("a JSON-RPC error in the body is kept byte for byte, as JSON and as SS
         rpc_error);
   for (const std::string& stream :
        {"data: " + rpc_body + "\n\n", "id: 1\ndata:\n\nevent: message\ndata: " + rpc_body + "\n\n",
-        "data: " + rpc_body, ": hi\r\n\r\ndata: " + rpc_body + "\r\n\r\n"}) {
-    CAPTURE(stream);
-    CHECK(
+        "data: " + rpc_body, ": hi\r\n\r\ndata: " + rpc_body + "\r\n\r\n"})
+    CHECK_MESSAGE(
         failure_of_status(test.context, head_with(400, "text/event-stream"), stream).error_object ==
-        rpc_error);
-  }
+            rpc_error,
+        stream);
 }
 
 TEST_CASE("a pretty-printed error becomes one line") {
@@ -239,15 +254,20 @@ TEST_CASE("what another try would not change is definitive") {
     CHECK_FALSE(failure_of_status(test.context, head_with(status), "").definitive);
 }
 
-TEST_CASE("401 and 403 are the bridge's own error, with the upstream's beside it") {
+TEST_CASE("401 and 403 are the bridge's own error, with the server's hints and error beside it") {
   TestContext test(with_secrets());
   test.use_token("secret-token");
   for (const int status : {401, 403}) {
     for (const char* type : {"application/json", "text/event-stream"}) {
       const std::string body =
           type == std::string("application/json") ? rpc_body : "data: " + rpc_body + "\n\n";
-      const Failure failure = failure_of_status(test.context, head_with(status, type), body);
+      ResponseHead head = head_with(status, type);
+      head.www_authenticate = "Bearer resource_metadata=\"https://a.example/x\"";
+      head.authorization_server = "https://b.example";
+      const Failure failure = failure_of_status(test.context, head, body);
       CHECK(failure.kind == ErrorKind::auth);
+      CHECK(failure.www_authenticate == head.www_authenticate);
+      CHECK(failure.authorization_server == head.authorization_server);
       CHECK(failure.status == status);
       CHECK(failure.error_object.empty());
       CHECK(failure.upstream_error == rpc_error);
@@ -322,4 +342,93 @@ TEST_CASE(
                            "OpenSSL SSL_read: ssl/tls alert certificate required, errno 0"});
   CHECK(failure.kind == ErrorKind::tls);
   CHECK(failure.delivered == Delivered::no);
+}
+
+TEST_CASE("an error that is about no request may have no id at all") {
+  TestContext test;
+  const auto error_in = [&test](const char* body) {
+    return failure_of_status(test.context, head_with(400), body).error_object;
+  };
+  CHECK(error_in(R"({"jsonrpc":"2.0","error":{"code":-32000,"message":"m"}})") ==
+        R"({"code":-32000,"message":"m"})");
+  // What is not JSON-RPC stays so.
+  for (const char* other :
+       {R"({"error":{"message":"no session"}})", R"({"jsonrpc":"2.0","error":"session"})",
+        R"({"jsonrpc":"2.0","error":{"message":"session"})"})
+    CHECK_MESSAGE(error_in(other).empty(), other);
+}
+
+TEST_CASE("what real servers say to a session they do not know is told from all else") {
+  struct Row {
+    int status;
+    std::string error;
+    SessionNamedBy named_by;
+    SessionVerdict verdict;
+    const char* who;
+  };
+  const auto error = [](int code, const std::string& message) {
+    return R"({"code":)" + std::to_string(code) + R"(,"message":")" + message + "\"}";
+  };
+  using enum SessionNamedBy;
+  using enum SessionVerdict;
+  const Row rows[] = {
+      {404, "", header, lost, "a server that says nothing more"},
+      {404, "", nothing, kept, "no such path: the message was in no session"},
+      {404, "", endpoint, lost, "HTTP+SSE: the endpoint of a session that is over"},
+      {404, error(-32601, "Method not found"), endpoint, lost, "and whatever it says of it"},
+      {404, error(-32001, "Session not found"), header, lost, "the TypeScript SDK"},
+      {404, error(-32001, "Session not found"), nothing, kept, "to a message in no session"},
+      {404, error(-32600, "Session terminated"), header, lost, "the Python SDK"},
+      {404, error(-32601, "Method not found"), header, kept, "a server of MCP 2026-07-28"},
+      {404, error(-32601, "no such session method"), header, kept, "whatever it calls it"},
+      {400, error(-32000, "Bad Request: No valid session ID provided"), header, doubtful,
+       "server-everything"},
+      {400, error(-32000, "Bad Request: Server not initialized"), header, doubtful,
+       "the TypeScript SDK, started anew"},
+      {400, error(-32000, "Bad Request: Server not initialized"), nothing, doubtful, "without ids"},
+      {400, error(-32000, "SESSION expired"), endpoint, doubtful, "HTTP+SSE"},
+      {400, error(-32000, "Not Initialized"), header, doubtful, "in any case"},
+      {400, error(-32602, "Received request before initialization was complete"), header, doubtful,
+       "the Python SDK"},
+      {400, error(-32600, "Received request before initialization was complete"), header, doubtful,
+       "the same by another code"},
+      {400, error(-32000, "Received request before initialization was complete"), header, kept,
+       "not with any code"},
+      {400, error(-32600, "Invalid Request: Server already initialized"), header, kept,
+       "a second initialize"},
+      {400, error(-32602, "Invalid params"), header, kept, "any error of a request"},
+      {400, error(-32700, "Parse error"), header, kept, "any error of JSON-RPC"},
+      {400, "", header, kept, "a gateway"},
+      {401, error(-32000, "session expired"), header, kept, "that is for a token"},
+      {409, error(-32000, "Conflict: Only one SSE stream is allowed per session"), header, kept,
+       "a second stream"},
+      {500, error(-32603, "session store is down"), header, kept, "a fault of the server"},
+  };
+  for (const Row& row : rows)
+    CHECK_MESSAGE(session_verdict(row.status, row.error, row.named_by) == row.verdict, row.who);
+  for (const int status : {403, 405, 410, 429, 503})
+    CHECK(session_verdict(status, error(-32000, "session not found"), header) == kept);
+}
+
+TEST_CASE("a server stream that was open before is not given up for one odd answer") {
+  const std::string unknown = R"({"code":-32000,"message":"No valid session ID provided"})";
+  using enum StreamRefusal;
+  const auto refusal = [](int status, const std::string& error, bool was_open) {
+    return stream_refusal(status, error, SessionNamedBy::header, was_open);
+  };
+  for (const int status : {400, 404, 405}) {
+    CAPTURE(status);
+    CHECK(refusal(status, "", false) == not_offered);
+    CHECK(refusal(status, unknown, false) == not_offered);
+  }
+  CHECK(refusal(405, unknown, true) == not_offered);
+  CHECK(refusal(404, "", true) == lost_session);
+  CHECK(refusal(400, unknown, true) == lost_session);
+  CHECK(refusal(400, "", true) == passing);
+  CHECK(stream_refusal(404, "", SessionNamedBy::nothing, true) == passing);
+  for (const int status : {401, 403, 409, 410, 429}) {
+    CAPTURE(status);
+    CHECK(refusal(status, unknown, true) == passing);
+    CHECK(refusal(status, unknown, false) == passing);
+  }
 }
