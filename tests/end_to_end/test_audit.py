@@ -5,16 +5,12 @@ import json
 import os
 import resource
 import signal
-import stat
-import unittest
 
 from harness import eventually, main, request
 from harness.eras import Eras
 from harness.jobs import Jobs
-from harness.other_user import NOBODY, acting_as, is_root
 
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-AGENT = NOBODY
 
 
 class Audits(Eras):
@@ -57,26 +53,11 @@ class Lines(Audits):
                     self.assertEqual(line["argumentsSha256"], hashlib.sha256(b'{"message":"x"}').hexdigest())
                     self.assertNotIn("arguments", line)
 
-    def test_the_file_is_for_this_user_alone(self):
-        self.audited()
-        self.assertEqual(stat.S_IMODE(os.stat(self.file).st_mode), 0o600)
-
-    def test_ping_and_the_status_are_not_recorded(self):
-        _, daemon = self.audited()
-        client = self.client()
-        client.request("ping")
-        client.request("bridge/status")
-        client.request("prompts/get", {"name": "greet", "arguments": {"whom": "x"}}, 2)
-        client.request("resources/read", {"uri": "demo://one"}, 3)
-        self.line_of(prompt="greet")
-        self.line_of(uri="demo://one")
-        self.assertFalse([line for line in self.lines() if line["method"] in ("ping", "bridge/status")])
-
     def test_the_outcomes(self):
         server, _ = self.audited("--policy", self.write("p", '{"rules":[{"tools":["!hold","echo","fail","hold","nothing"],"rate":"6/1h"}]}'))
         client = self.client()
         client.call("echo", {"message": "x"}, 1)
-        client.call("fail", {}, 2)
+        client.request("tools/call", {"name": "fail", "arguments": {}, "_meta": {"traceparent": TRACE}}, 2)
         client.call("denied", {}, 3)
         client.request("unheard/of", {}, 4)
         client.send(request("tools/call", {"name": "hold", "arguments": {"key": "k"}}, 5))
@@ -87,6 +68,7 @@ class Lines(Audits):
             client.call("echo", {"message": "x"}, id)
         found = {line.get("tool", line["method"]): line["outcome"] for line in self.lines()}
         self.assertEqual(found["fail"], "tool_error")
+        self.line_of(tool="fail", traceparent=TRACE)
         self.assertEqual(found["denied"], "denied")
         self.assertEqual(found["unheard/of"], "error")
         limited = self.line_of(tool="echo", outcome="rate_limited")[0]
@@ -114,11 +96,6 @@ class Lines(Audits):
         self.assertIsInstance(second["arguments"], str)
         self.assertLessEqual(len(second["arguments"]), 4096)
 
-    def test_a_trace_is_noted(self):
-        self.audited()
-        self.client().request("tools/call", {"name": "fail", "arguments": {}, "_meta": {"traceparent": TRACE}})
-        self.line_of(traceparent=TRACE)
-
     def test_a_request_of_a_client_that_left_has_its_end(self):
         server, _ = self.audited()
         client = self.client()
@@ -127,15 +104,6 @@ class Lines(Audits):
         client.close()
         server.release("k")
         self.line_of(tool="hold", outcome="ok")
-
-    @unittest.skipUnless(is_root(), "another user is needed")
-    def test_users_are_told_apart(self):
-        self.audited("--socket-mode", "0666")
-        with acting_as(AGENT):
-            client = self.client()
-        client.call("echo", {"message": "x"})
-        self.client().call("echo", {"message": "x"})
-        self.assertEqual({line["client"]["uid"] for line in self.line_of(2, tool="echo")}, {0, AGENT})
 
     def test_a_caller_of_the_http_face(self):
         self.audited(face=True)
@@ -159,22 +127,14 @@ class Files(Audits):
         self.assertEqual([line["tool"] for line in self.line_of(tool="fail")], ["fail"])
         self.assertEqual(len([line for line in self.lines(self.path("audit.log.1")) if line.get("tool") == "echo"]), 2)
 
+    def test_options_without_an_audit_are_64(self):
+        for option in ("--audit-required", "--audit-arguments"):
+            self.start_daemon("http://127.0.0.1:9/mcp", option, ready=False).fails(64)
+
     def test_a_file_that_others_can_read_is_closed_to_them(self):
         self.write("audit.log", "", 0o644)
         self.audited()
         eventually(lambda: os.stat(self.file).st_mode & 0o777 == 0o600, "the mode is 0600")
-
-    def test_a_folder_or_file_that_others_can_write_is_73(self):
-        os.mkdir(self.path("open"))
-        os.chmod(self.path("open"), 0o777)
-        spoiled = self.write("spoiled", "", 0o666)
-        for path in (self.path("open/audit.log"), spoiled, self.path("nowhere/deep/audit.log")):
-            with self.subTest(path):
-                self.start_daemon("http://127.0.0.1:9/mcp", "--audit", path, ready=False).fails(73)
-
-    def test_options_without_an_audit_are_64(self):
-        for option in ("--audit-required", "--audit-arguments"):
-            self.start_daemon("http://127.0.0.1:9/mcp", option, ready=False).fails(64)
 
 
 class FullDisk(Audits):
@@ -184,36 +144,6 @@ class FullDisk(Audits):
         def limit():
             resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
         return self.audited(*options, before_exec=limit)
-
-    def test_an_upgrade_writes_what_had_no_room(self):
-        _, daemon = self.limited()
-        client = self.client()
-        self.fill(client)
-        client.call("fail", {}, 1000)
-        self.make_room(daemon)
-        daemon.signal(signal.SIGUSR2)
-        daemon.logged("continues serving")
-        self.line_of(tool="fail")
-        self.assertEqual(daemon.metrics().of("mcp_bridge_audit_lines_lost_total"), [0])
-
-    def test_an_upgrade_goes_on_where_the_file_cannot_be_opened(self):
-        _, daemon = self.audited()
-        client = self.client()
-        client.call("echo", {"message": "x"}, 1)
-        os.chmod(self.folder, 0o777)
-        daemon.signal(signal.SIGUSR2)
-        daemon.logged("continues serving")
-        self.assertEqual(daemon.status()["audit"], "failing")
-        client.call("fail", {}, 2)
-        os.chmod(self.folder, 0o755)
-        daemon.signal(signal.SIGHUP)
-        self.line_of(tool="fail")
-
-    def test_a_start_goes_on_where_a_cut_line_cannot_be_ended(self):
-        self.write("audit.log", "x" * 1999, 0o600)
-        _, daemon = self.limited(size=1999)
-        self.client().call("echo", {"message": "x"})
-        eventually(lambda: daemon.status()["audit"] == "failing", "it is full")
 
     def make_room(self, daemon):
         resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
@@ -258,29 +188,6 @@ class FullDisk(Audits):
         self.assertIn("result", client.call("echo", {"message": "x"}, 2002))
 
 
-class Required(Audits):
-    def test_the_next_daemon_writes_the_end_of_what_was_in_flight_at_a_crash(self):
-        server, daemon = self.audited("--audit-required")
-        client = self.client()
-        client.send(request("tools/call", {"name": "hold", "arguments": {"key": "k"}}))
-        server.wait_held("k")
-        begun = self.lines()[-1]
-        daemon.crash()
-        self.before(server, "--audit", self.file, "--audit-required")
-        ended = self.line_of(tool="hold", outcome="unknown")
-        self.assertEqual([line["id"] for line in ended], [begun["id"]])
-
-    def test_an_upgrade_keeps_what_has_not_ended(self):
-        server, daemon = self.audited("--audit-required", stdio=False)
-        client = self.client()
-        client.call("echo", {"message": "x"}, 1)
-        daemon.signal(signal.SIGUSR2)
-        daemon.logged("continues serving")
-        client.call("fail", {}, 2)
-        self.line_of(2, tool="fail")
-        self.assertEqual([line for line in self.lines() if line.get("outcome") == "unknown"], [])
-
-
 class Crashes(Audits):
     def held(self, server, key="k"):
         client = self.client()
@@ -310,23 +217,6 @@ class Crashes(Audits):
                 self.line_of(tool="fail", outcome="tool_error")
                 self.assertEqual(len(self.line_of(tool="hold", outcome="unknown")), 1)
                 self.default_daemon.stop()
-
-    def test_a_job_that_another_daemon_goes_on_with_has_its_line_when_it_ends(self):
-        state = ("--state-dir", self.path("state"), "--max-inflight", "1")
-        server, daemon = self.audited(*state)
-        asker = self.client()
-        jobs = [asker.request("bridge/submit", {"method": "tools/call", "params": {"name": name, "arguments": arguments}}, id)["result"]["job"]
-                for id, (name, arguments) in enumerate((("hold", {"key": "j"}), ("echo", {"message": "later"})), 1)]
-        server.wait_held("j")
-        asker.request("bridge/status", id="turn")  # the state has what the server speaks
-        daemon.crash()
-        self.before(server, "--audit", self.file, *state)
-        collector = self.client()
-        for id, job in enumerate(jobs):
-            collector.request("bridge/collect", {"job": job, "waitMs": 20000}, id)
-        # What may have been done and cannot be had any more is unknown; what had not been sent goes on.
-        self.assertEqual([line["job"] for line in self.line_of(method="tools/call", outcome="unknown")], [jobs[0]])
-        self.assertEqual([line["job"] for line in self.line_of(method="tools/call", outcome="ok")], [jobs[1]])
 
 
 class Tasks(Jobs, Audits):

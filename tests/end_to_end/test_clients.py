@@ -2,10 +2,9 @@
 
 import os
 import resource
-import socket
 import time
 
-from harness import Case, Client, call, main, notification, request, text_of
+from harness import Case, Client, call, main, request, text_of
 from harness.binaries import release_binary
 
 
@@ -29,21 +28,6 @@ class HalfClose(Case):
         self.assertEqual([message["id"] for message in client.lines(4)], [0, 1, 2, 3])
         client.expect_closed()
 
-    def test_with_nothing_outstanding_it_is_closed_at_once(self):
-        self.bridge()
-        self.client().half_close().expect_closed()
-        client = self.client()
-        client.fence()
-        client.half_close().expect_closed()
-
-    def test_it_is_closed_when_its_last_notification_was_handed_over(self):
-        server, _ = self.bridge()
-        self.client().fence()
-        client = self.client()
-        client.send(notification("notifications/roots/list_changed")).half_close()
-        client.expect_closed()
-        self.assertEqual(len(server.log("notifications/roots/list_changed")), 1)
-
     def test_a_full_close_after_it_is_leaving(self):
         server, _ = self.bridge("--orphans", "cancel")
         client = self.client()
@@ -51,13 +35,6 @@ class HalfClose(Case):
         server.log("tools/call", wait=1)
         client.close()
         server.log("notifications/cancelled", wait=1)
-
-    def test_a_large_answer_is_complete(self):
-        self.bridge()
-        client = self.client()
-        client.send(call("big", {"bytes": 6_000_000}, 1)).half_close()
-        self.assertEqual(len(text_of(client.line())), 6_000_000)
-        client.expect_closed()
 
 
 class Many(Case):
@@ -75,30 +52,8 @@ class Many(Case):
             (clients + waiting)[n].close()
             self.assertEqual(text_of(client.line()), f"waited {n}")
 
-    def test_no_client_waits_for_another(self):
-        server, _ = self.bridge()
-        server.fault({"hang": True}, method="tools/call")
-        hanging, other = self.client(), self.client()
-        hanging.send(call("echo", {}, 1))
-        server.log("tools/call", wait=1)
-        self.assertEqual(other.fence(), [])
-
 
 class Sequential(Case):
-    def test_further_clients_wait_their_turn(self):
-        server, _ = self.bridge("--max-clients", "1")
-        first, second, third = self.client(), self.client(), self.client()
-        first.fence()
-        for n, client in enumerate((second, third)):
-            client.send(call("echo", {"message": f"waited {n}"}, 1))
-        first.fence()
-        self.assertEqual(len(server.log("tools/call")), 2)
-        first.close()
-        self.assertEqual(text_of(second.line()), "waited 0")
-        self.assertFalse(third.readable())
-        second.half_close().expect_closed()
-        self.assertEqual(text_of(third.line()), "waited 1")
-
     def test_their_bridge_requests_are_answered_at_once(self):
         self.bridge("--max-clients", "1")
         first, second = self.client(), self.client()
@@ -151,13 +106,6 @@ class Environment(Case):
         for client in status["clients"]:
             self.assertEqual((client["pid"], client["uid"], client["kind"]), (os.getpid(), os.getuid(), "unix"))
             self.assertIn("python", client["command"])
-
-    def test_clients_that_only_connect_and_go(self):
-        _, daemon = self.bridge()
-        for _ in range(50):
-            with socket.socket(socket.AF_UNIX) as client:
-                client.connect(daemon.socket_path)
-        self.others(0)
 
 
 if __name__ == "__main__":

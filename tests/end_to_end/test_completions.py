@@ -1,16 +1,14 @@
-"""The shells' completions and the man pages, as they are installed. A shell that is not here is skipped."""
+"""The shells' completions, as they are installed. A shell that is not here is skipped."""
 
 import os
 import pathlib
 import re
 import shutil
-import signal
-import socket
 import subprocess
 import unittest
 
 from harness import Case, main
-from harness.binaries import binary, is_sanitized, release_binary
+from harness.binaries import binary
 from harness.processes import marked
 from harness.terminal import Terminal
 
@@ -32,7 +30,6 @@ class Completion(Case):
     def setUp(self):
         super().setUp()
         self.server, self.daemon = self.bridge()
-        self.daemon_path = self.daemon.socket_path
         self.run_nc("request", "ping")
         # The completion runs `mcp-nc`; it has to be this one, and a busy machine gets the time that it needs.
         self.asked = self.path("asked")
@@ -41,7 +38,7 @@ class Completion(Case):
 
     def environment(self):
         variables = {key: value for key, value in os.environ.items() if not key.startswith("MCP_")}
-        return {**variables, **marked(self.marker), "MCP_SOCKET_PATH": self.daemon_path, "TERM": "dumb",
+        return {**variables, **marked(self.marker), "MCP_SOCKET_PATH": self.daemon.socket_path, "TERM": "dumb",
                 "PATH": self.folder + ":" + variables["PATH"], "HOME": self.folder}
 
     def run_script(self, *command):
@@ -73,16 +70,6 @@ class Completion(Case):
                 offered = self.bash("mcp-nc", *refused.split())
                 self.assertEqual(offered, ["--json"] if "jso" in refused else [""])
                 self.assertEqual(self.bash("mcp-nc", *taken.split()), [option])
-
-    @needs("fish")
-    def test_fish_offers_none_either(self):
-        for refused, taken, option in self.REFUSED:
-            with self.subTest(refused):
-                # From version 4 on fish also offers what has the letters somewhere, in this order.
-                word = refused.split()[-1]
-                offered = [one for one in self.fish("mcp-nc " + refused) if one.startswith(word)]
-                self.assertEqual(offered, ["--json"] if "jso" in refused else [])
-                self.assertIn(option, self.fish("mcp-nc " + taken))
 
     def test_bash_completes_names_from_the_session(self):
         self.assertEqual(self.bash("mcp-nc", "call", "ec"), ["echo"])
@@ -150,60 +137,6 @@ class Completion(Case):
         self.assertEqual(self.fish("mcp-nc @github call th"), ["thing"])
         self.assertEqual(self.asked_in_all()[-1], "@github --no-start -w 150ms tools --names")
 
-    @needs("fish")
-    def test_fish_does_it_too(self):
-        self.write("mcp-nc", '#!/bin/bash\nprintf "%s\\n" first second\n', 0o700)
-        self.assertEqual(self.fish("mcp-nc wait first s"), ["second"])
-        self.assertEqual(self.fish("mcp-nc answer s"), ["second"])
-
-    def time_to_complete(self):
-        """The shortest of a few tries, in seconds: a busy machine only makes some of them longer."""
-        os.unlink(self.path("mcp-nc"))
-        os.symlink(release_binary("MCP_NC"), self.path("mcp-nc"))
-        script = 'source "$1"; COMP_WORDS=(mcp-nc call ""); COMP_CWORD=2; for try in 1 2 3 4 5; do ' \
-                 'begin=$EPOCHREALTIME; _mcp_nc; end=$EPOCHREALTIME; ' \
-                 'echo "$((${end/[.,]/} - ${begin/[.,]/})) ${COMPREPLY[*]}"; done'
-        tries = [line.split(" ", 1) for line in self.run_script("bash", "-c", script, "bash", document("mcp-nc.bash"))]
-        self.assertEqual({names for _, names in tries}, {""})
-        return min(int(microseconds) for microseconds, _ in tries) / 1e6
-
-    def assert_soon(self):
-        limit = 0.4 if is_sanitized(release_binary("MCP_NC")) else 0.2
-        self.assertLess(self.time_to_complete(), limit)
-
-    def test_a_server_that_is_away_is_not_waited_for(self):
-        self.daemon.stop()
-        self.daemon = self.start_daemon("http://127.0.0.1:9/mcp")
-        self.assert_soon()
-
-    def test_nor_is_one_that_hangs_in_an_open_session(self):
-        self.server.fault({"hang": True}, method="tools/list", times=100)
-        self.assert_soon()
-
-    def test_nor_a_daemon_that_hangs(self):
-        self.daemon.popen.send_signal(signal.SIGSTOP)
-        try:
-            self.assert_soon()
-        finally:
-            self.daemon.popen.send_signal(signal.SIGCONT)
-
-    def test_nor_a_daemon_that_takes_no_connection(self):
-        full = socket.socket(socket.AF_UNIX)
-        full.bind(self.path("full.sock"))
-        full.listen(0)
-        first = socket.socket(socket.AF_UNIX)
-        first.connect(self.path("full.sock"))
-        self.daemon_path = self.path("full.sock")
-        try:
-            self.assert_soon()
-        finally:
-            first.close()
-            full.close()
-
-    def test_nor_one_that_is_not_there(self):
-        self.daemon_path = self.path("nowhere")
-        self.assert_soon()
-
     def test_completing_takes_no_notification(self):
         self.bash("mcp-nc", "call", "")
         self.server.emit({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
@@ -265,24 +198,6 @@ class Completion(Case):
                            ("mcp-nc @github sta", "mcp-nc @github status"),
                            ("mcp-nc @github call th", "mcp-nc @github call thing"))
         self.assertEqual(self.asked_in_all()[-1], "@github --no-start -w 150ms tools --names")
-
-
-class Manual(Case):
-    def setUp(self):
-        super().setUp()
-        self.pages = {"MCP_NC": document("mcp-nc.1"), "MCP_BRIDGED": document("mcp-bridged.8")}
-
-    @needs("man")
-    def test_the_pages_name_every_option_of_the_help_and_nothing_groff_complains_of(self):
-        for program, page in self.pages.items():
-            shown = subprocess.run(["man", "--warnings=w", "-l", page], capture_output=True, timeout=60, check=True,
-                                   env={**os.environ, "MANWIDTH": "200", "MANPAGER": "cat", "LC_ALL": "C.UTF-8"})
-            self.assertEqual(shown.stderr.decode(), "")
-            text = re.sub(".\x08", "", shown.stdout.decode()).replace("\u2010", "-")
-            help = self.run_tool([binary(program), "--help"])[0]
-            options = set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]+", help))
-            self.assertGreater(len(options), 10)
-            self.assertEqual({option for option in options if option not in text}, set())
 
 
 if __name__ == "__main__":

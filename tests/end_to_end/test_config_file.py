@@ -1,7 +1,6 @@
 """The upstream named by a config file: where the values of its variables come from, and what is asked."""
 
 import json
-import os
 import signal
 import termios
 
@@ -66,18 +65,6 @@ class ConfigFile(Config):
         daemon.signal(signal.SIGHUP)
         daemon.logged("nothing was changed")
         self.assertEqual(self.child_pid(), child)
-
-    def test_files_that_have_become_pipes_are_refused_and_hold_up_nothing(self):
-        values = self.write("values.json", '{"pat": "p", "ado_org": "o"}')
-        daemon = self.start_config("--input-file", values)
-        for times, name in enumerate((values, self.path("mcp.json")), 1):
-            os.unlink(name)
-            os.mkfifo(name)
-            daemon.signal(signal.SIGHUP)
-            daemon.logged("is not a regular file but a pipe", times)
-            self.assert_child("o", "safe", "p")
-        other = self.start_daemon(None, "--config", self.path("mcp.json"), socket="other", ready=False)
-        self.assertIn("is not a regular file but a pipe", other.fails(78))
 
 
 class OnATerminal(Config):

@@ -1,7 +1,6 @@
 """`subscriptions/listen`: many clients and one stream upstream, the ring behind both, and every way such a stream ends."""
 
 import json
-import time
 
 from harness import eventually, main
 from harness.eras import Eras, with_each
@@ -43,19 +42,6 @@ class Listens(Eras):
         self.emitted(server, TOOLS)
         self.assertEqual(listen.next()["method"], TOOLS)
 
-    @with_each("each")
-    def test_each_is_told_what_it_asked_for_and_nothing_else(self, server):
-        client = self.another()
-        tools, one, both = (client.listen(toolsListChanged=True), client.listen(resourceSubscriptions=[ONE]),
-                            client.listen(toolsListChanged=True, resourceSubscriptions=[ONE, TWO]))
-        for method, params in ((TOOLS, None), (UPDATED, {"uri": ONE}), (UPDATED, {"uri": TWO})):
-            self.emitted(server, method, params)
-        self.assertEqual([both.next()["method"] for _ in range(3)], [TOOLS, UPDATED, UPDATED])
-        self.assertEqual(tools.next()["method"], TOOLS)
-        self.assertEqual(one.next()["params"]["uri"], ONE)
-        client.ask("server/discover")
-        self.assertEqual((tools.rest(), one.rest()), ([], []))
-
     # What the server sees.
 
     @with_each("each", "modern")
@@ -69,52 +55,7 @@ class Listens(Eras):
         # Over HTTP that is a connection that has ended, whose resources are held for a while.
         server.wait_union(**ALL, resourceSubscriptions=[ONE] if self.carrier == "socket" else [ONE, TWO])
 
-    @with_each("each", "legacy")
-    def test_one_subscription_upstream_for_each_resource(self, server):
-        client = self.another()
-        one, again = client.listen(resourceSubscriptions=[ONE]), client.listen(resourceSubscriptions=[ONE, TWO])
-        server.wait_for("resources/subscribe", 2)
-        one.close()
-        client.ask("server/discover")
-        self.assertEqual(len(server.received("resources/unsubscribe")), 0)
-        again.close()
-        if self.carrier == "socket":
-            server.wait_for("resources/unsubscribe", 2)
-        else:  # a connection that has ended, whose resources are held for a while
-            client.ask("server/discover")
-            self.assertEqual(server.received("resources/unsubscribe"), [])
-        self.assertEqual(sorted(one.params["uri"] for one in server.received("resources/subscribe")), [ONE, TWO])
-
-    def test_the_new_stream_is_open_before_the_old_one_is_closed(self):
-        server, _ = self.bridged("modern", face=self.carrier == "face")
-        client = self.another()
-        client.listen(resourceSubscriptions=[ONE])
-        server.wait_union(resourceSubscriptions=[ONE])
-        listened, ended = len(server.received("subscriptions/listen")), server.ended_listens
-        server.fault("subscriptions/listen", silent=True)
-        if self.carrier == "socket":  # over HTTP its head would be waited for
-            client.begin("subscriptions/listen", {"notifications": {"resourceSubscriptions": [TWO]}})
-            server.wait_for("subscriptions/listen", listened + 1)
-            self.assertEqual(server.ended_listens, ended)
-
     # The ring.
-
-    @with_each("each")
-    def test_what_came_while_nobody_listened_comes_after_the_acknowledgement(self, server):
-        client = self.another()
-        client.listen(toolsListChanged=True, resourceSubscriptions=[ONE])
-        server.wait_reaches(UPDATED, {"uri": ONE})
-        client.close()
-        self.others(0)
-        for method, params in ((UPDATED, {"uri": ONE}), (TOOLS, None), (PROMPTS, None)):
-            self.emitted(server, method, params)
-        later = self.another()
-        listen = later.listen(toolsListChanged=True, resourceSubscriptions=[ONE])
-        self.assertEqual([listen.next()["method"] for _ in range(2)], [UPDATED, TOOLS])
-        self.untaken(1)
-        other = later.listen(promptsListChanged=True)
-        self.assertEqual(other.next()["method"], PROMPTS)
-        self.untaken(0)
 
     @with_each("each", "modern")
     def test_a_new_union_neither_loses_nor_repeats(self, server):
@@ -145,12 +86,6 @@ class Listens(Eras):
                 eventually(lambda: listen.next()["method"] == TOOLS, "what came after it")
                 self.assertIsNone(listen.ended)
                 self.assertEqual(daemon.status()["upstream"]["state"], "open")
-
-    def test_at_the_daemons_end_each_is_told_in_good_order(self):
-        self.bridged("modern", face=self.carrier == "face")
-        listen = self.another().listen(toolsListChanged=True)
-        self.assertEqual(self.default_daemon.terminate(), 0)
-        self.assertEqual(listen.wait_end(), "graceful")
 
     @with_each("each")
     def test_one_that_is_cut_off_holds_its_resources_for_a_while_and_one_that_is_cancelled_does_not(self, server):
@@ -200,49 +135,6 @@ class Listens(Eras):
         self.assertEqual(stream.next()["params"]["cursor"], "c3")
         stream.close()
         eventually(lambda: not server.events.streams, "its end upstream")
-
-
-    def test_a_stream_of_events_has_to_begin_in_time_and_then_has_all_the_time(self):
-        for stdio in (False, True):
-            with self.subTest(stdio=stdio):
-                server, _ = self.bridged("modern", "--request-timeout", "700ms", stdio=stdio, face=self.carrier == "face")
-                client = self.another()
-                server.fault("events/stream", silent=True)
-                late = client.ask("events/stream", {"name": "deploy"})
-                self.assert_error(late, -32000, late["id"], "timeout", "unknown")
-                eventually(lambda: "events/stream" in server.cancelled or not server.events.streams, "its end upstream")
-                stream = client.stream_events("deploy", cursor="c0")
-                self.assertEqual(stream.next()["method"], "notifications/events/active")
-                time.sleep(1.5)  # over the timeout
-                server.happen({"n": 1})
-                self.assertEqual(stream.next()["params"]["data"], {"n": 1})
-                stream.close()
-                eventually(lambda: not server.events.streams, "its end upstream")
-                self.default_daemon.stop()
-
-    def test_all_listens_together_are_bounded_and_what_is_only_held_gives_way(self):
-        self.bridged("modern", face=self.carrier == "face")
-        client = self.another()
-        for number in range(2):
-            client.listen(resourceSubscriptions=[f"demo://{number}/{one}" for one in range(9_999)])
-        many = client.made("subscriptions/listen", {"notifications": {"resourceSubscriptions": [f"demo://{one}" for one in range(9)]}})
-        refused = client.exchange(many)
-        self.assert_error(refused, -32000, many["id"], "overloaded", "no")
-        self.assertEqual(client.listen(toolsListChanged=True).acknowledged, {"toolsListChanged": True})
-        client.close()
-        self.others(0)
-        self.another().listen(resourceSubscriptions=[f"demo://2/{one}" for one in range(9_999)])
-
-    def test_a_listen_that_the_server_does_not_acknowledge_is_opened_again(self):
-        for stdio in (False, True):
-            with self.subTest(stdio=stdio):
-                server = self.server("modern")
-                server.fault("subscriptions/listen", silent=True)
-                self.before(server, "--request-timeout", "700ms", "--handshake", "eager", stdio=stdio, face=self.carrier == "face")
-                server.wait_for("subscriptions/listen", 2)
-                self.emitted(server, TOOLS)
-                self.assertEqual(self.another().listen(toolsListChanged=True).next()["method"], TOOLS)
-                self.default_daemon.stop()
 
 
 class OverTheFace(Listens):

@@ -2,11 +2,10 @@
 
 import json
 
-from harness import eventually, main, text_of
+from harness import eventually, main
 from harness.binaries import binary
 from harness.eras import Eras
-from harness.face import Face
-from harness.modern_client import ModernFace
+from harness.facing import Facing
 from harness.node import HERE, NODE, Node
 
 REAL = HERE / "real"
@@ -37,51 +36,6 @@ class WithNode(Node, Eras):
 
 def named(clients):
     return ",".join(":".join(CLIENTS[client]) for client in clients)
-
-
-def possible(mode):
-    """The clients that understand the server without a bridge (the specification's matrix)."""
-    return {"legacy": ["v1", "v2 legacy", "v2 auto"], "modern": ["v2 auto", "v2 pinned"], "dual": list(CLIENTS)}[mode]
-
-
-class WithoutABridge(WithNode):
-    """What the scripts and the scripted peers are worth: the same peers, directly."""
-
-    def test_the_sdk_with_itself(self):
-        for mode in SERVERS:
-            with self.subTest(mode):
-                expected = {client: "modern" if mode != "legacy" and client in MODERN else "legacy" for client in possible(mode)}
-                self.assertEqual(self.eras(possible(mode), self.sdk_server(mode)), expected)
-                self.assertEqual(self.eras(possible(mode), *self.child(mode)), expected)
-
-    def test_its_clients_with_the_scripted_server(self):
-        for mode in SERVERS:
-            with self.subTest(mode):
-                where = [(client, self.server(mode), stdio) for client in possible(mode) for stdio in (False, True)]
-                self.run_tool([NODE, REAL / "era_scripted.mjs", json.dumps(
-                    [[*CLIENTS[client], *(server.command if stdio else [server.url])] for client, server, stdio in where])])
-
-    def test_its_servers_with_the_scripted_client(self):
-        for mode in ("modern", "dual"):
-            with self.subTest(mode):
-                client = ModernFace(Face(self.sdk_server(mode).removesuffix("/mcp")))
-                self.speakers.append(client)
-                self.assertIn("result", client.ask("server/discover"))
-                self.assertEqual(len(client.ask("tools/list")["result"]["tools"]), 4)
-                self.assertEqual(text_of(client.call_tool("echo", {"message": "é"})), "é")
-                client.call_tool("slow", {"steps": 2, "delayMs": 1}, token=7, log_level="debug")
-                self.assertEqual(len(client.others), 4)
-                for kind in ("elicitation", "sampling", "roots"):
-                    request = client.made("tools/call", {"name": "ask", "arguments": {"kind": kind, "rounds": 2}},
-                                          capabilities={"elicitation": {"form": {}}, "sampling": {}, "roots": {}})
-                    response = client.exchange(request)
-                    for _ in range(2):
-                        request, response = client.retry(request, response, capabilities={"elicitation": {"form": {}}, "sampling": {}, "roots": {}})
-                    self.assertEqual(len(json.loads(text_of(response))["answers"]), 2)
-                listen = client.listen(toolsListChanged=True)
-                client.call_tool("change", {"kind": "tools"})
-                listen.next()
-                listen.close()
 
 
 class ThroughTheBridge(WithNode):
@@ -116,27 +70,6 @@ for each in SERVERS:
 
 
 class OneSession(WithNode):
-    def test_clients_of_both_eras_at_the_same_time_share_it(self):
-        for mode in SERVERS:
-            with self.subTest(mode):
-                daemon = self.start_daemon(self.sdk_server(mode), socket=mode)
-                running = [self.run_process("client", [NODE, REAL / "era_client.mjs", named([client]), binary("MCP_NC"), "-s", daemon.socket_path])
-                           for client in CLIENTS]
-                for process in running:
-                    self.assertEqual(process.wait(), 0, process.stderr())
-                self.assertEqual(daemon.status()["upstream"]["reopened"], 0)
-
-    def test_a_shell_and_the_verbs_work_with_each_server(self):
-        for mode in SERVERS:
-            with self.subTest(mode):
-                self.start_daemon(self.sdk_server(mode), socket=mode)
-                bare = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"message":"hi"}}}\n'
-                out, _ = self.run_nc(stdin=bare)
-                self.assertEqual(text_of(json.loads(out.splitlines()[-1])), "hi")
-                self.assertEqual(self.run_nc("call", "echo", "message=hi")[0], "hi\n")
-                self.assertIn("echo", self.run_nc("tools")[0])
-                self.assertIn("text of one", self.run_nc("read", "demo://one")[0])
-
     def test_a_server_that_is_started_anew_as_another_one(self):
         """The address stays, the revision does not: the same client process goes on."""
         url = self.sdk_server("legacy")
@@ -149,6 +82,23 @@ class OneSession(WithNode):
         eventually(lambda: process.stdout(), "the other server")
         self.assertEqual(self.run_nc("call", "echo", "message=new")[0], "new\n")
         self.assertEqual(self.era_of_upstream(), "modern")
+
+
+class OverTheHttpFrontend(Node, Facing):
+    def test_each_version_over_each_transport(self):
+        for version in ("v1", "v2"):
+            for transport, path in (("http", "/mcp"), ("sse", "/sse")):
+                with self.subTest(version, transport=transport):
+                    server, face = self.face()
+                    self.run_script("over_http", version, transport, face.url + path)
+                    self.assertEqual(server.state()["initializes"], 1)
+                    self.clients_of_kind("http", 0)
+                    self.default_daemon.stop()
+
+    def test_the_description_of_the_api_is_valid(self):
+        _, face = self.face()
+        document = self.write("openapi.json", face.get("/openapi.json").body.decode())
+        self.assertEqual(self.run_script("validate_openapi", document), "3.1")
 
 
 if __name__ == "__main__":

@@ -73,6 +73,13 @@ class Abandoned(Facing):
 
 
 class NotFetched(Facing):
+    def reopened(self, face, session, last):
+        """The session's stream, once the end of the one before was noticed."""
+        def opened():
+            stream = face.stream(session, last=last)
+            return stream if stream.status == 200 else None
+        return eventually(opened, "the stream")
+
     def test_an_answer_whose_first_stream_was_reset_unread_comes_again_with_and_without_an_event_id(self):
         for resumes in (False, True):
             with self.subTest(resumes=resumes):
@@ -88,43 +95,14 @@ class NotFetched(Facing):
                 first.sendall(f"GET /mcp HTTP/1.1\r\nHost: {face.authority}\r\nMcp-Session-Id: {session}\r\nAccept: {STREAM}\r\n\r\n".encode())
                 self.assertTrue(first.recv(16))
                 reset(first)
-                again = None
-
-                def reopened():
-                    nonlocal again
-                    again = face.stream(session, last=before.last_id if resumes else None)
-                    return again.status == 200
-
-                eventually(reopened, "the stream")
+                again = self.reopened(face, session, before.last_id if resumes else None)
                 self.assertEqual(again.message()["id"], 7)
                 # And once: what was read is not sent a third time.
                 again.close()
-                last = None
-
-                def opened():
-                    nonlocal last
-                    last = face.stream(session, last=again.last_id)
-                    return last.status == 200
-
-                eventually(opened, "the stream")
+                last = self.reopened(face, session, again.last_id)
                 face.call("echo", {"message": "fence"}, 9, session, headers=LATER)
                 self.assertEqual(last.message()["id"], 9)
                 self.default_daemon.stop()
-
-    def test_a_session_that_is_ended_with_an_unread_answer_and_a_call_under_way_ends_alone(self):
-        server, face = self.face()
-        session = face.session()
-        face.call("big", {"bytes": 5_000_000}, 7, session, headers=LATER)
-        self.in_flight(0)
-        reader = face.connect(receive_buffer=4096)
-        reader.sendall(f"GET /mcp HTTP/1.1\r\nHost: {face.authority}\r\nMcp-Session-Id: {session}\r\nAccept: {STREAM}\r\n\r\n".encode())
-        self.assertTrue(reader.recv(16))
-        waiting = face.send_post(call("slow", {"steps": 1, "delayMs": 60_000}, 8), session)
-        self.in_flight(1)
-        self.assertLess(face.request("DELETE", "/mcp", session=session).status, 300)
-        self.assertIn(b" 404 ", waiting.recv(200))
-        self.assertEqual(text_of(self.client().call("echo", {"message": "served"}, 1)), "served")
-        reset(reader)
 
 
 class Full(Facing):
@@ -138,6 +116,12 @@ class Full(Facing):
         self.assertEqual(face.ask("ping", session=later).status, 404)
         for session in (with_stream, oldest, newest):
             self.assertEqual(face.ask("ping", session=session).status, 200)
+        # Those that are used make no room.
+        for session in (oldest, newest):
+            face.stream(session).comment()
+        full = face.post(initialize())
+        self.assertEqual((full.status, full.headers["Retry-After"]), (503, "5"))
+        self.assertEqual(face.ask("ping").status, 200)
 
 
 class Refused(Facing):
@@ -153,14 +137,6 @@ class Refused(Facing):
                 opened = face.post(initialize(4), accept=accept)
                 self.assertTrue(opened.headers["Mcp-Session-Id"])
                 self.default_daemon.stop()
-
-    def test_one_that_took_too_long_gives_out_none_either(self):
-        server, face = self.face("--http-timeout", "300ms")
-        server.fault({"delayMs": 1500}, method="initialize")
-        late = face.post(initialize(3), accept=STREAM)
-        self.assertEqual(late.status, 504)
-        self.assertNotIn("Mcp-Session-Id", late.headers)
-        self.clients_of_kind("http", 0)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 import json
 
 from harness import answer, call, initialize, main, notification, request, text_of
-from harness.face import STREAM
 from harness.facing import Facing
 from harness.gathering import Gathering, data_of
 
@@ -113,13 +112,6 @@ class Quiet(Gathering, Facing):
         self.assertEqual(old.rest(), [])
         self.clients_of_kind("http", 0)
 
-    def test_streams_say_that_the_connection_stays(self):
-        _, face = self.face()
-        session = face.session()
-        for stream in (face.stream(session), face.stream(path="/mcp/stream"), face.post_stream(call("echo", {"message": "x"}), session)):
-            self.assertEqual(stream.headers["Connection"], "keep-alive")
-            self.assertEqual(stream.headers["Content-Type"], STREAM)
-
 
 class Reached(Facing):
     def asking(self):
@@ -158,18 +150,6 @@ class Reached(Facing):
         self.in_flight(0)
         done, = face.stream(session, last=broken.last_id).rest()
         self.assertEqual((done["id"], json.loads(text_of(done))), (6, {"roots": []}))
-
-    def test_a_question_that_is_parked_goes_to_the_next_post_that_can_carry_it(self):
-        server, face = self.asking()
-        session = face.session({"roots": {}})
-        server.ask(QUESTION)
-        self.parked(face, 1)
-        posted = face.post_stream(call("slow", {"steps": 1, "delayMs": 1000}, 8), session)
-        question = posted.message()
-        self.assertEqual(question["method"], "roots/list")
-        face.post(answer(question["id"], {"roots": []}), session)
-        server.answers(wait=1)
-        self.assertEqual(posted.message()["id"], 8)
 
 
 if __name__ == "__main__":

@@ -1,24 +1,11 @@
 """Many callers of the HTTP frontend at once, slow ones among them, and its bounds."""
 
-import json
 import resource
 import threading
 
-from harness import call, eventually, initialize, main, notification, text_of
+from harness import eventually, initialize, main, notification, text_of
 from harness.face import BOTH, JSON, STREAM
 from harness.facing import Facing
-
-
-# Connections that there may be with one session and one stream.
-
-
-def _told(connection):
-    """Whether a 503 has come."""
-    connection.setblocking(False)
-    try:
-        return connection.recv(100).startswith(b"HTTP/1.1 503 ")
-    except (BlockingIOError, ConnectionResetError):
-        return False
 
 
 class Many(Facing):
@@ -93,19 +80,6 @@ class Many(Facing):
         streams[0].close()
         eventually(lambda: face.stream(session).status == 200, "room for a stream")
 
-    def test_sessions_are_bounded(self):
-        _, face = self.face("--http-max-sessions", "3")
-        names = [face.session() for _ in range(3)]
-        # Those that are used make no room for another.
-        streams = [face.stream(name) for name in names]
-        self.assertEqual({stream.comment() for stream in streams}, {"open"})
-        full = face.post(initialize())
-        self.assertEqual((full.status, full.headers["Retry-After"]), (503, "5"))
-        # What needs no session is served.
-        self.assertEqual(face.ask("ping").status, 200)
-        face.request("DELETE", "/mcp", session=names[0])
-        self.assertTrue(face.session())
-
     def test_1000_idle_connections_with_1024_file_descriptors_shut_out_nobody(self):
         server = self.upstream()
         few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (1024, 1024))
@@ -119,36 +93,6 @@ class Many(Facing):
         self.assertEqual(text_of(face.call("echo", {"message": "x"}).json()), "x")
         self.assertNotIn("cannot accept", self.default_daemon.stderr())
         self.assertLess(self.default_daemon.fds(), 1024)
-
-    def test_callers_without_a_token_fill_no_buffers(self):
-        token = self.write("token", "s3cret")
-        _, face = self.face("--http-token-file", token, "--http-allow-origin", "https://a.example",
-                            "--max-buffered", "4M", token="s3cret")
-        heads = (b"GET /healthz HTTP/1.1\r\n", b"OPTIONS /mcp HTTP/1.1\r\n", b"OPTIONS /healthz HTTP/1.1\r\n",
-                 b"POST /mcp HTTP/1.1\r\nContent-Type: application/json\r\n", b"GET /readyz HTTP/1.1\r\n")
-        part = b"x" * 1_000_000
-        for n in range(40):
-            connection = face.connect()
-            size = b"Content-Length: 2000000\r\n\r\n" if n % 2 else b"Transfer-Encoding: chunked\r\n\r\n1e8480\r\n"
-            try:
-                connection.sendall(heads[n % len(heads)] + b"Host: localhost\r\n" + size + part)
-            except (ConnectionResetError, BrokenPipeError):
-                continue
-            told = connection.recv(100)
-            self.assertTrue(told.startswith((b"HTTP/1.1 413 ", b"HTTP/1.1 401 ")), told)
-            self.assertEqual(text_of(face.call("echo", {"message": str(n)}).json()), str(n))
-        # Answers that they do not read, and heads that they do not end.
-        for n in range(100):
-            connection = face.connect(receive_buffer=4096)
-            connection.setblocking(False)
-            try:
-                for _ in range(4 * (n % 2)):  # with much more the kernel runs out of memory for TCP, and all wait for it
-                    connection.send(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n" * 1000)
-                connection.send(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 30_000)
-            except (BlockingIOError, ConnectionResetError, BrokenPipeError):
-                pass
-        for n in range(20):
-            self.assertEqual(text_of(face.call("echo", {"message": "x" * 10_000}).json()), "x" * 10_000)
 
     def test_with_all_buffers_full_bodies_are_refused_before_they_are_read(self):
         _, face = self.face("--max-buffered", "256K", "--client-stall", "60s")
@@ -166,25 +110,6 @@ class Many(Facing):
         stream.close()
         eventually(lambda: face.ask("ping", session=session).status == 200, "room in the buffers")
 
-    def test_streams_that_are_read_slowly_are_not_dropped(self):
-        _, face = self.face("--http-stream-buffer", "64K")
-        session = face.session()
-        stream = face.stream(session, receive_buffer=4096)
-        stream.comment()
-        post = face.post_stream(json.dumps([json.loads(call("big", {"bytes": 1 << 20}, n)) for n in range(8)]), session,
-                                accept=STREAM)
-        for n in range(8, 12):
-            face.call("big", {"bytes": 1 << 20}, n, session, headers={"Prefer": "respond-async"})
-        self.assertEqual(sorted(stream.message()["id"] for _ in range(4)), [8, 9, 10, 11])
-        self.assertEqual(sorted(answer["id"] for answer in post.rest()), list(range(8)))
-
-    def test_an_answer_goes_on_when_its_caller_asks_no_more(self):
-        _, face = self.face()
-        body = call("big", {"bytes": 7_000_000}, 1).encode()
-        answer = face.raw(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-                          b"Content-Length: %d\r\n\r\n" % len(body) + body, half_close=True)
-        self.assertEqual(len(text_of(json.loads(answer.partition(b"\r\n\r\n")[2]))), 7_000_000)
-
     def test_a_session_whose_initialize_nobody_got_to_see_ends(self):
         server, face = self.face("--http-max-sessions", "1")
         server.fault({"delayMs": 300}, method="initialize")
@@ -192,39 +117,6 @@ class Many(Facing):
         server.log("initialize", wait=1)
         caller.close()
         eventually(lambda: face.post(initialize()).status == 200, "room for a session")
-
-    def test_many_bodies_that_never_end_do_not_fill_the_memory(self):
-        _, face = self.face("--max-buffered", "1M")
-        head = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 4000000\r\n\r\n"
-        callers = [face.connect() for _ in range(12)]
-        for caller in callers:
-            caller.sendall(head + b'"' + b"x" * 60_000)
-        for caller in callers:
-            try:
-                caller.sendall(b"x" * 200_000)
-            except (BrokenPipeError, ConnectionResetError):
-                pass
-            self.assertEqual(face.get("/healthz").status, 200)
-        eventually(lambda: any(_told(caller) for caller in callers), "a refusal")
-        for caller in callers:
-            caller.close()
-        eventually(lambda: face.ask("ping").status == 200, "room in the buffers")
-
-    def test_neither_descriptors_nor_clients_are_left_behind(self):
-        server, face = self.face()
-        face.session()
-        before = self.default_daemon.fds()
-        for n in range(30):
-            session = face.session()
-            stream = face.stream(session)
-            broken = face.post_stream(call("slow", {"steps": 2, "delayMs": 1}, n, "t"), session)
-            broken.close()
-            stream.close()
-            face.request("DELETE", "/mcp", session=session)
-            face.ask("ping")
-        self.clients_of_kind("http", 1)
-        eventually(lambda: self.default_daemon.fds() <= before + 16, lambda: f"{before} descriptors, not {self.default_daemon.fds()}")
-        server.state(activeCalls=0)
 
 
 class Mixed(Facing):

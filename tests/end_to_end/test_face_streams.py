@@ -41,14 +41,6 @@ class OwnStream(Streams):
         self.gather(server, "c")
         self.assertEqual(data_of(late.messages(1)), ["c"])
 
-    def test_a_session_without_a_stream_is_not_connected_for_notifications(self):
-        server, face = self.opened()
-        session = face.session()
-        self.gather(server, "kept")
-        self.assertEqual(self.ring()["untaken"], 1)
-        self.assertEqual(data_of(face.stream(session).messages(1)), ["kept"])
-        self.untaken(0)
-
     def test_what_a_broken_stream_was_not_read_goes_to_the_next(self):
         server, face = self.opened("--ring", "100000", "--ring-bytes", "64M")
         stream = face.stream(face.session(), receive_buffer=4096)
@@ -96,45 +88,6 @@ class OwnStream(Streams):
         self.gather(server, "e")
         self.assertEqual(data_of(back.messages(1)), ["e"])
 
-    def test_an_id_that_is_too_old_or_foreign_is_a_new_beginning(self):
-        server, face = self.opened("--http-stream-buffer", "1K")
-        session = face.session()
-        stream = face.stream(session)
-        self.gather(server, "a")
-        stream.messages(1)
-        first = stream.last_id
-        for n in range(20):
-            self.gather(server, "x" * 100)
-        stream.messages(20)
-        stream.close()
-        self.untaken(0)
-        for id in (first, "0-99999", "other-1", "nonsense", ""):
-            with self.subTest(id=id):
-                again = face.stream(session, last=id)
-                self.assertEqual(again.status, 200)
-                self.gather(server, "new")
-                self.assertEqual(data_of(again.messages(1)), ["new"])
-                again.close()
-                self.untaken(0)
-
-    def test_the_daemons_end_is_a_last_comment(self):
-        _, face = self.opened()
-        stream = face.stream(face.session())
-        fan_out = face.stream(path="/mcp/stream")
-        stream.comment(), fan_out.comment()
-        self.default_daemon.signal(signal.SIGTERM)
-        for one in (stream, fan_out):
-            self.assertEqual(one.rest(), [])
-            self.assertEqual(one.comments[-1], "the bridge is shutting down")
-        self.assertEqual(self.default_daemon.wait(), 0)
-
-    def test_refusals(self):
-        _, face = self.opened()
-        session = face.session()
-        self.assertEqual(face.get("/mcp", accept=STREAM).status, 400)
-        self.assertEqual(face.get("/mcp", session="0" * 32, accept=STREAM).status, 404)
-        self.assertEqual(face.get("/mcp", session=session, accept=JSON).status, 406)
-
 
 class LaterAnswers(Streams):
     def test_an_answer_asked_for_later_comes_on_the_sessions_stream_and_to_subscribers(self):
@@ -150,30 +103,6 @@ class LaterAnswers(Streams):
         for one in (stream, subscriber):
             self.assertEqual({json.dumps(message["id"]) for message in one.messages(2)}, {"7", '"b"'})
 
-    def test_with_the_option_the_bridge_answers_for_itself_at_once(self):
-        _, face = self.opened("--http-async")
-        session = face.session()
-        accepted = face.call("echo", {"message": "x"}, 1, session)
-        job = accepted.headers["Bridge-Jobs"]
-        collected = face.ask("bridge/collect", {"job": job, "waitMs": 60000}).json()["result"]
-        self.assertEqual(text_of(collected["response"]), "x")
-        self.assertEqual(face.ask("bridge/jobs", id=7, headers={"Prefer": "respond-async"}).json(), {"accepted": [7]})
-
-    def test_without_a_session_it_comes_to_subscribers(self):
-        _, face = self.opened()
-        subscriber = face.stream(path="/mcp/stream")
-        self.assertEqual(face.ask("ping", id="lone", headers={"Prefer": "respond-async"}).json(), {"accepted": ["lone"]})
-        self.assertEqual(subscriber.message()["id"], "lone")
-        self.clients_of_kind("http", 0)
-
-    def test_an_ordinary_answer_is_on_no_other_stream(self):
-        server, face = self.opened()
-        session = face.session()
-        stream, subscriber = face.stream(session), face.stream(path="/mcp/stream")
-        face.call("slow", {"steps": 1, "delayMs": 1}, 1, session, token="t", accept=STREAM)
-        self.gather(server, "fence")
-        self.assertEqual(data_of([stream.message(), subscriber.message()]), ["fence", "fence"])
-
     def test_progress_of_a_json_call_comes_on_the_sessions_stream(self):
         _, face = self.opened()
         session = face.session()
@@ -185,10 +114,7 @@ class LaterAnswers(Streams):
     def test_the_answer_of_a_broken_post_is_kept(self):
         server, face = self.opened()
         session = face.session()
-        connection = face.connect()
-        body = call("slow", {"steps": 2, "delayMs": 150}, 9).encode()
-        connection.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nMcp-Session-Id: %s\r\n"
-                           b"Content-Length: %d\r\n\r\n%s" % (session.encode(), len(body), body))
+        connection = face.send_post(call("slow", {"steps": 2, "delayMs": 150}, 9), session)
         self.in_flight(1)
         connection.close()
         self.assertEqual(text_of(face.stream(session).message()), "done after 2 steps")
@@ -237,21 +163,6 @@ class PostStreams(Streams):
         waiting.close()
         server.control("POST", "reset", "{}")
         self.assertEqual(face.ask("ping", session=session).status, 200)
-
-    def broken_before_its_answer(self, face, session, id):
-        post = face.post_stream(call("big", {"bytes": 100_000}, id), session)
-        post.begun()
-        post.close()
-        self.in_flight(0)
-        return post
-
-    def test_an_answer_that_had_to_go_is_told_as_lost(self):
-        _, face = self.opened("--http-stream-buffer", "1K")
-        session = face.session()
-        broken = [self.broken_before_its_answer(face, session, id) for id in (7, 8)]
-        lost, = face.stream(session, last=broken[0].last_id).rest()
-        self.assert_error(lost, -32000, 7, "overloaded", "unknown")
-        self.assertEqual(text_of(face.stream(session, last=broken[1].last_id).rest()[0]), "x" * 100_000)
 
     def test_every_message_is_on_one_stream(self):
         server, face = self.opened()
@@ -331,17 +242,6 @@ class OldTransport(Streams):
 
 
 class Ends(Streams):
-    def test_a_session_that_is_not_used_ends(self):
-        _, face = self.opened("--http-session-idle", "100ms")
-        used = face.session()
-        stream = face.stream(used)
-        forgotten = face.session()
-        self.clients_of_kind("http", 1)
-        self.assertEqual(face.ask("ping", session=forgotten).status, 404)
-        self.assertEqual(face.ask("ping", session=used).status, 200)
-        stream.close()
-        self.clients_of_kind("http", 0)
-
     def test_a_session_that_is_deleted_ends_its_streams_and_with_cancel_its_requests(self):
         server, face = self.opened("--orphans", "cancel")
         session = face.session()

@@ -42,26 +42,6 @@ class VerifyHttp(Facing):
         _, face = self.face("--http-token-file", self.write("token", "secret\n"))
         self.assertIn("NOT OK  a session is opened: 401", self.verify(face.url, "other", code=1))
 
-    def test_a_face_that_admits_every_page_is_found(self):
-        _, face = self.face("--http-allow-origin", "*")
-        self.assertIn("NOT OK  a foreign web page (Origin): refused: 200", self.verify(face.url, code=1))
-
-    def test_an_upstream_that_is_away_is_found(self):
-        server = self.upstream()
-        server.stop()
-        face = self.face_before(server, "--connect-wait", "50ms", "--handshake", "eager")
-        self.default_daemon.status_when(lambda status: status["upstream"]["state"] == "waiting", "a failed try")
-        self.assertIn("NOT OK  the upstream can be reached (/readyz): 503", self.verify(face.url, code=1))
-
-    def test_white_space_in_the_servers_json_is_none_of_its_business(self):
-        server, face = self.face("--handshake", "eager")
-        server.fault({"status": 200, "body": '{\n  "jsonrpc": "2.0",\n  "id" : $ID ,\n  "result": { }\n}\n'}, method="ping", times=-1)
-        self.assertIn("all is well", self.verify(face.url))
-
-    def test_nobody_there_and_wrong_usage(self):
-        self.assertIn("nothing answers", self.verify("http://127.0.0.1:1", code=1))
-        self.assertIn("URL [TOKEN]", self.verify(code=2))
-
 
 if __name__ == "__main__":
     main()

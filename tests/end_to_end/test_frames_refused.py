@@ -28,14 +28,6 @@ class Lines(Case):
                 self.refused(line, code)
         self.assertEqual([body for body in self.server.bodies() if body.get("method") == "x"], [])
 
-    def test_several_frames_in_one_write_and_one_frame_in_many(self):
-        client = self.client()
-        client.send(*[call("echo", {"message": str(n)}, n) for n in range(20)])
-        self.assertEqual(sorted(message["id"] for message in client.lines(20)), list(range(20)))
-        for byte in call("echo", {"message": "bytes"}, 99).encode() + b"\n":
-            client.send_raw(bytes([byte]))
-        self.assertEqual(client.line()["id"], 99)
-
 
 class Batches(Case):
     def setUp(self):
@@ -73,13 +65,6 @@ class TooLong(Case):
         self.send_in_parts(client, self.line_of(50_000) + b"\n" + b'{"id":5,"method":"ping"}\n', 1000)
         self.assert_error(client.line(), INVALID)
         self.assertEqual(client.line()["id"], 5)
-
-    def test_an_unterminated_long_line_at_a_half_close(self):
-        client = self.client()
-        client.send_raw(b"x" * 10_000)
-        client.half_close()
-        self.assert_error(client.line(), INVALID)
-        client.expect_closed()
 
 
 class DefaultLimit(Case):

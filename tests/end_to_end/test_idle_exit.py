@@ -34,22 +34,16 @@ class IdleExit(Case):
         self.ended(daemon)
         self.assertNotIn("were not collected", daemon.stderr())
 
-    def test_one_that_nobody_has_collected_is_counted_when_it_is_dropped(self):
-        _, daemon = self.bridge("--idle-exit", "300ms", "--idle-keep", "300ms")
+    def test_what_is_dropped_is_counted(self):
+        server, daemon = self.bridge("--idle-exit", "300ms", "--idle-keep", "300ms")
         client = self.client()
         client.request("bridge/submit", {"method": "tools/call", "params": {"name": "echo", "arguments": {"message": "x"}}}, 1)
         daemon.status_when(lambda status: status["jobs"]["ended"] == 1, "the end of the job", client)
-        client.close()
-        self.ended(daemon)
-        daemon.logged("1 ended jobs were not collected and are lost")
-
-    def test_what_nobody_has_taken_is_counted_when_it_is_dropped(self):
-        server, daemon = self.bridge("--idle-exit", "300ms", "--idle-keep", "300ms")
-        client = self.client()
-        client.call("echo", {"message": "x"}, 1)
+        server.streams(1)
         client.close()
         server.emit('{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}')
         self.ended(daemon)
+        daemon.logged("1 ended jobs were not collected and are lost")
         daemon.logged("1 notifications were not taken by any client and are lost")
 
 

@@ -14,7 +14,7 @@ import urllib.parse
 from authorization import LoginCase
 from authorization.login_server import LoginServer
 from harness import main
-from harness.certificates import Authority, key_of
+from harness.certificates import Authority
 
 PUBLIC = "9.9.9.9"
 CLONE_NEWNET = 0x40000000
@@ -52,7 +52,6 @@ class Public(LoginCase):
         self.server.stop()
         self.authority = Authority(self.folder)
         certificate = self.authority.sign("server", f"IP:{PUBLIC}")
-        shutil.copy(key_of(certificate), certificate + ".key")
         self.server = LoginServer(certificate, PUBLIC)
         self.addCleanup(self.server.stop)
         self.trap = Trap()

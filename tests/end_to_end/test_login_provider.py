@@ -4,14 +4,44 @@ On demand: `npm ci` in tests/end_to_end/oidc, then this file; skipped without. T
 cookies, follows redirects and fills in the forms.
 """
 
+import base64
 import html.parser
 import json
+import shutil
 import unittest
 import urllib.parse
 import urllib.request
 
-from authorization import provider
+from authorization import ProtectedServer
 from harness import Case, eventually, main
+from harness.binaries import ROOT
+
+FOLDER = ROOT / "tests" / "end_to_end" / "oidc"
+
+
+class Resource(ProtectedServer):
+    """Asks the provider about tokens."""
+
+    def use(self, issuer):
+        self.issuer = issuer
+        self.documents["/.well-known/oauth-protected-resource/mcp"] = {
+            "resource": self.url, "authorization_servers": [issuer], "scopes_supported": ["mcp"]}
+        self.challenge = f'Bearer resource_metadata="{self.origin}/.well-known/oauth-protected-resource/mcp", scope="mcp"'
+        body = json.dumps({"redirect_uris": ["https://resource.example/none"]}).encode()
+        request = urllib.request.Request(issuer + "/reg", body, {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            client = json.load(answer)
+        pair = f"{client['client_id']}:{client['client_secret']}".encode()
+        self.basic = "Basic " + base64.b64encode(pair).decode()
+
+    def scopes_of(self, token):
+        if not token:
+            return None
+        form = urllib.parse.urlencode({"token": token}).encode()
+        request = urllib.request.Request(self.issuer + "/token/introspection", form, {"Authorization": self.basic})
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            known = json.load(answer)
+        return set(known.get("scope", "").split()) if known.get("active") else None
 
 
 class Form(html.parser.HTMLParser):
@@ -55,11 +85,15 @@ class Browser:
         return None
 
 
-@unittest.skipUnless(provider.is_installed(), "oidc-provider is not installed")
-class RealProvider(provider.ProviderCase, Case):
+@unittest.skipUnless((FOLDER / "node_modules").exists() and shutil.which("node"), "oidc-provider is not installed")
+class RealProvider(Case):
     def setUp(self):
         super().setUp()
-        self.start_provider()
+        self.server = Resource()
+        self.addCleanup(self.server.stop)
+        provider = self.run_process("provider", ["node", FOLDER / "server.mjs", self.server.url])
+        self.server.use(eventually(lambda: [line for line in provider.stdout().decode().splitlines()
+                                            if line.startswith("http")], "the provider listens")[0])
         self.start_daemon(self.server, "--token-store", self.path("tokens.json"), "--connect-wait", "5s")
 
     def log_in(self):

@@ -92,13 +92,6 @@ class Echoing(LoginCase):
         self.assertIn("access_denied", answer["error"]["message"])
         self.said.append(asked["state"])
 
-    def test_while_a_device_is_polled(self):
-        self.server.device_answers = ["invalid_grant"]
-        self.serve_loudly()
-        self.begin(mode="device")
-        answer = self.failing({"waitMs": 60000})
-        self.assertIn("invalid_grant", answer["error"]["message"])
-
     def test_in_a_refused_registration(self):
         self.server.refusal_of_registration = (400, {"error": "invalid_client_metadata", "error_description": "\x1b[2J\u202enope"})
         self.serve_loudly()

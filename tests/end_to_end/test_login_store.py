@@ -7,7 +7,6 @@ import stat
 
 from authorization import LoginCase, get, signed_in
 from harness import eventually, main
-from harness.binaries import binary
 
 
 class TheStore(LoginCase):
@@ -17,11 +16,6 @@ class TheStore(LoginCase):
 
     def with_store(self, *options, **how):
         return self.serve("--token-store", self.path("tokens.json"), *options, **how)
-
-    def start_of(self, path):
-        """What a start says that is refused."""
-        return self.run_tool([binary("MCP_BRIDGED"), "--url", self.server.url, "--socket", self.path("s"),
-                              "--token-store", path], code=78)[1]
 
     def test_a_restart_keeps_the_login(self):
         daemon = self.with_store()
@@ -75,15 +69,13 @@ class TheStore(LoginCase):
         self.echoed()
         self.assertEqual((len(self.server.authorizations), len(self.server.refreshes)), (1, 1))
 
-    def test_a_file_that_others_may_read_is_refused_at_the_start(self):
-        path = self.write("tokens.json", '{"version":1,"logins":[]}', mode=0o644)
-        self.assertIn("chmod 600", self.start_of(path))
-
-    def test_a_file_that_is_none_is_refused_and_left_as_it_is(self):
-        path = self.write("tokens.json", "my diary")
-        self.assertIn("not a token store", self.start_of(path))
-        with open(path, encoding="utf-8") as file:
-            self.assertEqual(file.read(), "my diary")
+    def test_a_file_that_cannot_be_used_is_refused_at_the_start_and_left_as_it_is(self):
+        for text, mode, says in (('{"version":1,"logins":[]}', 0o644, "chmod 600"), ("my diary", 0o600, "not a token store")):
+            with self.subTest(text):
+                path = self.write("tokens.json", text, mode=mode)
+                self.assertIn(says, self.with_store(ready=False).fails(78))
+                with open(path, encoding="utf-8") as file:
+                    self.assertEqual(file.read(), text)
 
 
 class TwoDaemons(LoginCase):

@@ -1,15 +1,7 @@
 """The fault matrix, part 2: the upstream takes the request and then is slow, or declines."""
 
 from faults import main_parallel
-from matrix import Error, Result, Row, tests_of
-
-
-def answering(action):
-    return lambda cell: cell.server.fault(action, method="tools/call", times=-1)
-
-
-def well(cell):
-    cell.server.clear_faults()
+from matrix import Error, Result, Row, answering, tests_of, well
 
 
 def declined_once(cell):
@@ -39,6 +31,7 @@ ROWS = [
         Error("http", "no", status=503, retryAfterMs=3_600_000), heal=well),
 ]
 Matrix = tests_of(ROWS)
+
 
 if __name__ == "__main__":
     main_parallel(6)

@@ -1,11 +1,7 @@
 """The fault matrix, part 3: the connection, or the answer on it, breaks."""
 
 from faults import main_parallel
-from matrix import Error, Result, Row, tests_of
-
-
-def answering(action):
-    return lambda cell: cell.server.fault(action, method="tools/call", times=-1)
+from matrix import Error, Result, Row, answering, tests_of, well
 
 
 def resuming(first, then=None):
@@ -15,10 +11,6 @@ def resuming(first, then=None):
         if then:
             cell.server.fault(then, http_method="GET", times=-1)
     return strike
-
-
-def well(cell):
-    cell.server.clear_faults()
 
 
 def resumed(times):
@@ -55,6 +47,7 @@ ROWS = [
         upstream=IDS),
 ]
 Matrix = tests_of(ROWS)
+
 
 if __name__ == "__main__":
     main_parallel(8)

@@ -1,7 +1,7 @@
 """The fault matrix, part 4: the upstream loses the session, or does not give the server stream."""
 
 from faults import main_parallel
-from matrix import Result, Row, tests_of
+from matrix import Result, Row, tests_of, well
 
 IDS_ONLY = '{"keepStreams":true}'
 
@@ -20,10 +20,6 @@ def without_stream(action, times=-1):
         cell.server.fault(action, http_method="GET", times=times)
         cell.server.control("POST", "streams/close", "{}")
     return strike
-
-
-def well(cell):
-    cell.server.clear_faults()
 
 
 # A request is refused in the lost session and carried out in the next one.
@@ -52,6 +48,7 @@ ROWS = [
         **STREAMLESS),
 ]
 Matrix = tests_of(ROWS)
+
 
 if __name__ == "__main__":
     main_parallel(6)

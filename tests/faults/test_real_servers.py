@@ -1,7 +1,7 @@
-"""Servers from npm that restart, that close their streams by design, and that know no sessions."""
+"""Servers from npm that restart, and that close their streams by design."""
 
 from faults import FaultCase, call, eventually, main_parallel, text_of
-from harness.node import EVERYTHING, HERE, MODULES, Node
+from harness.node import EVERYTHING, MODULES, Node
 
 EXAMPLES = MODULES / "sdk" / "dist" / "esm" / "examples" / "server"
 
@@ -58,44 +58,6 @@ class Examples(Node, FaultCase):
         self.assertEqual(self.printed(server).count("Starting long-task"), 1)
         self.assertEqual(self.printed(server).count("Closing SSE stream"), 1)
         self.assertEqual(daemon.status()["upstream"]["reopened"], 0)
-
-    def test_the_full_example(self):
-        server = self.serve(EXAMPLES / "simpleStreamableHttp.js")
-        daemon = self.start_daemon(server)
-        client = self.client()
-        self.assertEqual(text_of(client.call("greet", {"name": "you"}, 1)), "Hello, you!")
-        # Its notifications come by the server stream.
-        client.send(call("start-notification-stream", {"interval": 50, "count": 5}, 2))
-        client.answer(2)
-        said = [one["params"]["data"] for one in client.others]
-        self.assertEqual(len(said), 5, said)
-        self.assertEqual(self.printed(server).count("Session initialized with ID"), 1)
-        server.kill()
-        client.send(call("greet", {"name": "again"}, 3))
-        daemon.status_when(lambda status: status["upstream"]["state"] == "waiting", "away")
-        self.serve(EXAMPLES / "simpleStreamableHttp.js", port=server.port)
-        answer = client.answer(3)
-        self.assertIn("result", answer, answer)
-        self.assertEqual(text_of(answer), "Hello, again!")
-        self.reopened(1)
-
-
-class Stateless(Node, FaultCase):
-    def test_a_server_of_the_second_sdk_has_neither_session_nor_stream(self):
-        server = self.serve(HERE / "real" / "stateless_v2.mjs")
-        daemon = self.start_daemon(server, "--era", "legacy")
-        first, second = self.client(), self.client()
-        for id in range(3):
-            for client in (first, second):
-                self.assertEqual(text_of(client.call("greet", {"name": f"n{id}"}, id)), f"Hello, n{id}!")
-        self.assertEqual(first.request("tools/list", None, 9)["result"]["tools"][0]["name"], "greet")
-        status = daemon.status_when(lambda status: status["upstream"]["stream"] == "none", "no stream")
-        self.assertEqual((status["upstream"]["state"], status["upstream"]["reopened"]), ("open", 0))
-        self.assertEqual(self.printed(server).count("call "), 6)
-        # An unknown method may be a 404 here, and is no lost session.
-        self.assert_error(first.request("no/such/method", None, 10), -32601, 10)
-        self.assertEqual(daemon.status()["upstream"]["reopened"], 0)
-        self.assertEqual(daemon.terminate(), 0)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 """Answers whose stream breaks are continued by their event ids, and never asked for twice (BEHAVIOUR, "Streamable
-HTTP: streams that break")."""
+HTTP: streams that break"); a session that the upstream has forgotten is restored (BEHAVIOUR, "Session: a lost session")."""
 
 import time
 
@@ -7,65 +7,20 @@ from faults import FaultCase, call, main, text_of
 
 
 class Resumed(FaultCase):
-    def setUp(self):
-        super().setUp()
-        self.server, self.daemon = self.bridge(upstream=("--event-ids", "--answers", "sse"))
-        self.asker = self.client()
-        self.asker.fence()
-
-    def resumptions(self, wait=None):
-        return [entry for entry in self.server.log(http_method="GET", wait=wait)
-                if "last-event-id" in entry["headers"]]
-
-    def test_a_broken_stream_is_continued_after_retry(self):
-        self.server.fault({"closeAfterEvents": 1}, method="tools/call")
-        before = self.server.log()[-1]["n"]
-        self.asker.send(call("slow", {"steps": 2, "delayMs": 300}, 1, token="t"))
-        messages = [self.asker.line() for _ in range(3)]
-        self.assertEqual([m.get("method", "answer") for m in messages],
-                         ["notifications/progress", "notifications/progress", "answer"])
-        self.assertEqual(text_of(messages[2]), "done after 2 steps")
-        self.assertEqual(len(self.server.log("tools/call", since=before)), 1)
-        self.assertEqual(len(self.resumptions()), 1)
-
-    def test_two_calls_at_once_are_each_continued_on_their_own(self):
-        self.server.fault({"closeAfterEvents": 1}, method="tools/call", times=2)
-        self.asker.send(call("slow", {"steps": 2, "delayMs": 50}, 1, token="a"),
-                        call("slow", {"steps": 3, "delayMs": 50}, 2, token="b"))
-        answers = self.collect(self.asker, 2)
-        self.assertEqual({id: text_of(answer) for id, answer in answers.items()},
-                         {1: "done after 2 steps", 2: "done after 3 steps"})
-        self.assertEqual(len(self.resumptions()), 2)
-        self.assertEqual(self.asker.fence(), [])
-
     def test_the_server_stream_is_continued_where_it_broke(self):
-        self.server.streams(1)
-        self.server.emit({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
-        self.assertEqual(self.asker.line()["method"], "notifications/tools/list_changed")
-        self.server.control("POST", "streams/close", "{}")
-        self.server.control("POST", "emit", '{"message":{"jsonrpc":"2.0","method":"notifications/prompts/list_changed"}}')
-        self.assertEqual(self.asker.line()["method"], "notifications/prompts/list_changed")
-        self.assertEqual(self.asker.fence(), [])
+        server, _ = self.bridge(upstream=("--event-ids", "--answers", "sse"))
+        client = self.client()
+        client.fence()
+        server.streams(1)
+        server.emit({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+        self.assertEqual(client.line()["method"], "notifications/tools/list_changed")
+        server.control("POST", "streams/close", "{}")
+        server.control("POST", "emit", '{"message":{"jsonrpc":"2.0","method":"notifications/prompts/list_changed"}}')
+        self.assertEqual(client.line()["method"], "notifications/prompts/list_changed")
+        self.assertEqual(client.fence(), [])
 
 
 class NotResumed(FaultCase):
-    def test_one_whose_session_is_gone_meanwhile_is_unknown_and_the_session_is_opened_again(self):
-        for option in ("404", "400", "400-sse"):
-            with self.subTest(option):
-                server, daemon = self.bridge("--no-server-stream", "--keepalive", "0", upstream=(
-                    "--event-ids", "--answers", "sse", "--retry", "100", "--unknown-session", option))
-                client = self.client()
-                client.fence()
-                server.fault({"closeAfterEvents": 0}, method="tools/call")
-                client.send(call("slow", {"steps": 1000, "delayMs": 10}, 1))
-                server.log("tools/call", wait=2)
-                server.control("POST", "sessions/drop", "{}")
-                self.assert_error(client.line(), -32000, 1, "closed", "unknown")
-                # By the refusal alone: nobody asks for anything.
-                self.reopened(1)
-                self.assertEqual(len(server.log("tools/call")), 2)
-                daemon.stop()
-
     def test_one_that_waits_to_be_continued_ends_when_the_session_is_replaced(self):
         # A new session knows nothing of the old one's events, and may stay silent for ever.
         server, daemon = self.bridge("--keepalive", "0", upstream=("--event-ids", "--answers", "sse", "--retry", "8000"))
@@ -82,15 +37,36 @@ class NotResumed(FaultCase):
         self.assertLess(time.monotonic() - began, 6)
         self.reopened(1)
 
-    def test_without_event_ids_it_is_unknown_whether_it_was_carried_out(self):
-        server, _ = self.bridge(upstream=("--answers", "sse"))
+
+class Lost(FaultCase):
+    def test_level_and_subscriptions_are_restored_and_changes_announced(self):
+        server, _ = self.bridge()
         client = self.client()
-        client.fence()
-        server.fault({"closeAfterEvents": 1}, method="tools/call")
-        client.send(call("slow", {"steps": 3, "delayMs": 50}, 1, token="t"))
-        self.assertEqual(client.line()["method"], "notifications/progress")
-        self.assert_error(client.line(), -32000, 1, None, "unknown")
-        self.assertEqual(len([body for body in server.bodies("tools/call") if body["params"]["name"] == "slow"]), 1)
+        client.request("logging/setLevel", {"level": "warning"}, 1)
+        client.request("resources/subscribe", {"uri": "demo://ticker"}, 2)
+        client.request("resources/subscribe", {"uri": "demo://readme"}, 3)
+        client.request("resources/unsubscribe", {"uri": "demo://readme"}, 4)
+        client.close()
+        server.streams(1)
+        server.forget_log()
+        server.control("POST", "sessions/drop", '{"keepStreams":true}')
+        other = self.client()
+        other.send(call("echo", {"message": "after"}, 9))
+        self.assertEqual(text_of(other.answer(9)), "after")
+        self.reopened(1)
+        methods = [entry["method"] for entry in server.log() if entry["method"]]
+        self.assertEqual(methods, ["tools/call", "initialize", "notifications/initialized", "logging/setLevel",
+                                   "resources/subscribe", "tools/call"])
+        self.assertNotIn("mcp-session-id", server.log("initialize")[0]["headers"])
+        listed = other.request("bridge/notifications", {}, 10)["result"]["notifications"]
+        reopened, *changed = [entry["message"] for entry in listed]
+        self.assertEqual((reopened["method"], reopened["params"]["reason"]),
+                         ("notifications/bridge/session_reopened", "lost"))
+        self.assertEqual(changed, [
+            {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"},
+            {"jsonrpc": "2.0", "method": "notifications/resources/list_changed"},
+            {"jsonrpc": "2.0", "method": "notifications/prompts/list_changed"},
+            {"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": "demo://ticker"}}])
 
 
 if __name__ == "__main__":

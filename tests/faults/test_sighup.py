@@ -3,7 +3,7 @@
 import os
 import signal
 
-from faults import FaultCase, call, eventually, main_parallel, notification, text_of
+from faults import FaultCase, call, eventually, main_parallel, notification
 
 
 class Reloaded(FaultCase):
@@ -48,15 +48,6 @@ class Reloaded(FaultCase):
         self.server.fault({"hang": True}, method="tools/call")
         self.assert_error(self.asker.call("echo", {}, 1), -32000, 1, "timeout", "unknown")
 
-    def test_a_request_under_way_is_not_disturbed(self):
-        self.start("header = X-Version: 1\n")
-        self.asker.send(call("slow", {"steps": 5, "delayMs": 100}, 1, token="t"))
-        self.assertEqual(self.asker.line()["method"], "notifications/progress")
-        self.reload("header = X-Version: 2\n")
-        self.assertEqual(text_of(self.asker.answer(1)), "done after 5 steps")
-        self.assertEqual(len(self.server.log("tools/call")), 1)
-        self.nothing_was_disturbed()
-
     def test_an_invalid_file_changes_nothing(self):
         self.start("header = X-Version: 1\n")
         for text in ("no such option = 1\n", "header = X-Version\n", "request-timeout = soon\nheader = X-Version: 2\n",
@@ -99,17 +90,6 @@ class Reloaded(FaultCase):
         self.assertEqual(self.daemon.status()["ring"]["capacity"], 10)
         self.assertEqual(self.sent_header(), "2")
         self.nothing_was_disturbed()
-
-    def test_it_is_read_while_the_upstream_is_away_and_used_when_it_is_back(self):
-        self.start("header = X-Version: 1\n")
-        port = self.server.port
-        self.server.stop()
-        self.asker.send(call("echo", {"message": "waited"}, 1))
-        self.daemon.status_when(lambda status: status["upstream"]["state"] == "waiting", "away")
-        self.reload("header = X-Version: 2\n")
-        again = self.upstream("--port", str(port))
-        self.assertEqual(text_of(self.asker.answer(1)), "waited")
-        self.assertEqual(again.log("initialize")[0]["headers"]["x-version"], "2")
 
 
 if __name__ == "__main__":

@@ -1,14 +1,8 @@
 """How long what waits for the upstream, and no longer (BEHAVIOUR, "Deadlines")."""
 
-import os
-import signal
-import sys
 import time
 
 from faults import FaultCase, call, eventually, main_parallel, request, text_of
-from harness.old_sse_server import OldSseServer
-
-WAYWARD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support", "wayward_server", "wayward_server.py")
 
 
 class Away(FaultCase):
@@ -27,17 +21,6 @@ class Away(FaultCase):
     def go_away(self):
         self.proxy_.command("refuse on")
         self.proxy_.command("reset-all")
-
-    def test_a_request_held_for_another_try_is_answered_at_once_when_the_daemon_ends(self):
-        daemon, client = self.open_session("--grace", "20s")
-        self.go_away()
-        client.send(call("echo", {"message": "held"}, 1))
-        daemon.status_when(lambda status: status["upstream"]["state"] == "waiting", "away")
-        began = time.monotonic()
-        daemon.signal(signal.SIGTERM)
-        self.assert_error(client.line(), -32000, 1, "shutdown", "no")
-        self.assertEqual(daemon.wait(), 0)
-        self.assertLess(time.monotonic() - began, 10)
 
     def test_an_initialize_on_a_connection_that_is_dead_does_not_hold_up_everybody_for_ever(self):
         self.proxy_.command("accept-hang on")
@@ -86,26 +69,6 @@ class BackAgain(FaultCase):
         proxy = self.proxy(self.upstream().port)
         self.start_daemon(proxy, "--keepalive", "0", "--connect-wait", "3s")
         self.back_while_waiting(proxy, 2)
-
-    def test_over_http_and_sse(self):
-        server = OldSseServer()
-        self.addCleanup(server.stop)
-        proxy = self.proxy(int(server.origin.rpartition(":")[2]))
-        self.start_daemon(proxy.url.replace("/mcp", "/sse"), "--keepalive", "0", "--connect-wait", "3s")
-        self.back_while_waiting(proxy, 2)
-
-    def test_a_child_that_needs_several_starts(self):
-        # Ends four times before it stays.
-        script = ("import os,sys\nn=len(os.listdir('.'))\nopen(f'start-{n}','w').close()\n"
-                  "if len([x for x in os.listdir('.') if x.startswith('start-')]) < 5: sys.exit(7)\n"
-                  f"os.execv(sys.executable, [sys.executable, {WAYWARD!r}])\n")
-        path = self.write("late.py", script)
-        self.start_daemon(None, "--connect-wait", "20s", "--", sys.executable, path)
-        client = self.client()
-        began = time.monotonic()
-        self.assertIn("result", client.request("tools/list", None, 1))
-        # Half a second from each end to the next start, and the time it takes to start.
-        self.assertLess(time.monotonic() - began, 5)
 
 
 class Slowly(FaultCase):

@@ -42,11 +42,6 @@ class Openings(Told):
         self.start_daemon(server.url.replace("http:", "https:"), "--connect-wait", "30s")
         self.assert_told(self.error_of_a_call(), "tls", "plain HTTP")
 
-    def test_501_and_505(self):
-        for status in (501, 505):
-            self.serve(lambda asked, status=status: response(status), socket=f"s{status}")
-            self.assert_told(self.error_of_a_call(), "http", f"HTTP {status}", code=-32001)
-
     def test_later_calls_try_anew(self):
         well = []
         self.serve(lambda asked: good(asked) if well else response(501))
@@ -54,28 +49,6 @@ class Openings(Told):
         well.append(True)
         self.assertEqual(text_of(self.client().call("echo", {"message": "x"})), "done")
         self.assertTrue(self.default_daemon.status()["upstream"]["ready"])
-
-    def test_a_server_of_the_newer_revision_alone(self):
-        newer = {"code": -32022, "message": "Unsupported protocol version", "data": {"supported": ["2026-07-28"]}}
-        for number, (error, status) in enumerate([(newer, 400), (newer, 200),
-                                                  ({"code": -32601, "message": "Method not found"}, 404),
-                                                  ({"code": -32601, "message": "Method not found"}, 200)]):
-            self.serve(lambda asked, error=error, status=status: rpc_error(asked, error, status), "--era", "legacy",
-                       socket=f"n{number}")
-            told = self.error_of_a_call()
-            self.assertEqual(told["data"]["kind"], "session", told)
-            self.assertIn("this server speaks only MCP 2026-07-28, or an unknown protocol (see --era)",
-                          told["message"])
-            self.assertEqual(told["data"]["upstream"], error)
-            client = self.client()
-            client.send(initialize("mine"))
-            self.assertIn("2026-07-28", client.line(10)["error"]["message"])
-            self.assertIn("2026-07-28", self.default_daemon.stderr())
-            self.assertIn("2026-07-28", self.default_daemon.status()["lastError"]["message"])
-
-    def test_an_echo_behind_http(self):
-        self.serve(lambda asked: json_response(asked.body))
-        self.assert_told(self.error_of_a_call(), "malformed", "sends back what it is sent", "not an MCP server")
 
     def test_an_echo_as_the_command(self):
         daemon = self.start_daemon(None, "--connect-wait", "30s", "--", "cat")
@@ -87,18 +60,12 @@ class Openings(Told):
         self.assertNotIn("no client of the bridge", daemon.stderr())
         self.assertFalse(daemon.status()["upstream"]["ready"])
 
-    def test_an_answer_to_initialize_that_is_no_json_says_so(self):
-        server = ScriptedServer(lambda asked: json_response("<html>hello</html>"))
-        self.addCleanup(server.close)
-        self.start_daemon(server, "--connect-wait", "1s")
-        self.assert_told(self.error_of_a_call(), "malformed", "malformed", "JSON")
-
     def test_the_url_of_a_name_that_is_not_found_is_the_one_that_was_given(self):
         url = "http://no-such-host.invalid/mcp"
         file = self.write("servers.json", json.dumps({"mcpServers": {"a": {"url": url}}}))
         for source, options, environment in [("--url", ["--url", url], {}), ("MCP_SERVER_URL", [], {"MCP_SERVER_URL": url}),
                                              (file, ["--config", file], {})]:
-            self.start_daemon(None, "--connect-wait", "100ms", *options, environment=environment,
+            self.start_daemon(None, "--connect-wait", "1s", *options, environment=environment,
                               socket=f"u{len(source)}")
             error = self.error_of_a_call()
             self.assert_told(error, "dns")
@@ -121,27 +88,6 @@ class ServerStream(Told):
 
 
 class TurnedAway(Told):
-    def test_401_and_403_are_the_bridges_own_error_whatever_the_body(self):
-        headers = [("WWW-Authenticate", 'Bearer resource_metadata="https://a.example/x"'), ("Content-Type", "application/json")]
-        for status in (401, 403):
-            for number, body in enumerate(["rpc", "{\"detail\":1}", "no"]):
-                def answer(asked, status=status, body=body):
-                    if asked.method != "tools/call":
-                        return good(asked)
-                    text = json.dumps({"jsonrpc": "2.0", "id": asked.id, "error": RPC_ERROR}) if body == "rpc" else body
-                    return response(status, headers, text)
-
-                self.serve(answer, socket=f"t{status}{number}")
-                error = self.error_of_a_call()
-                self.assert_told(error, "auth", f"HTTP {status}", code=-32001,
-                                 delivered="no" if status == 401 else "unknown")
-                self.assertEqual(error["data"]["status"], status)
-                self.assertIn("https://a.example/x", error["data"]["wwwAuthenticate"])
-                self.assertEqual(error["data"].get("upstream"), RPC_ERROR if body == "rpc" else None)
-                status_ = self.default_daemon.status()
-                self.assertEqual(status_["lastError"]["kind"], "auth")
-                self.assertIn(f"auth: HTTP {status}", self.default_daemon.stderr())
-
     def test_at_the_opening_too(self):
         for status in (401, 403):
             self.serve(lambda asked, status=status: rpc_error(asked, RPC_ERROR, status), socket=f"o{status}")
@@ -153,21 +99,6 @@ class TurnedAway(Told):
             self.assertEqual(client.line(10)["error"]["data"]["kind"], "auth")
             self.assertFalse(self.default_daemon.status()["upstream"]["ready"])
             self.run_nc("status", "--ready", code=4)
-
-    def test_who_is_turned_away_by_everything_is_not_ready_until_something_is_answered(self):
-        for status in (401, 403):
-            turned_away = []
-            self.serve(lambda asked, status=status, turned_away=turned_away:
-                       response(status) if turned_away and asked.id is not None else good(asked), socket=f"r{status}")
-            client = self.client()
-            client.call("echo", {"message": "x"}, 1)
-            self.assertTrue(self.default_daemon.status()["upstream"]["ready"])
-            turned_away.append(True)
-            self.assertEqual(client.call("echo", {"message": "x"}, 2)["error"]["data"]["kind"], "auth")
-            self.default_daemon.status_when(lambda now: not now["upstream"]["ready"], f"not ready after {status}")
-            turned_away.clear()
-            client.call("echo", {"message": "x"}, 3)
-            self.assertTrue(self.default_daemon.status()["upstream"]["ready"])
 
     def test_one_tool_that_is_forbidden_does_not_make_the_upstream_unready(self):
         server = self.serve(lambda asked: response(403) if asked.method == "tools/call" else good(asked))

@@ -1,6 +1,6 @@
 """A short exchange cut, or reset, at each of its bytes: the call is carried out once at most, and the next one is well."""
 
-from faults import FaultCase, initialize, main_parallel, text_of
+from faults import FaultCase, main_parallel, text_of
 
 ANSWER = 220  # bytes: longer than the answer to a short call, so that the last ones are whole
 REQUEST = 420  # likewise
@@ -88,19 +88,6 @@ class Truncated(FaultCase):
         seen = [body["params"]["arguments"]["message"] for body in server.bodies("tools/call")]
         self.assertEqual(seen, [f"m{at}" for at in range(330)])
         self.assertEqual(client.fence(), [])
-
-
-class TruncatedOpening(FaultCase):
-    def test_an_opening_whose_answer_ends_anywhere_is_tried_again(self):
-        for at in range(0, 400, 40):
-            with self.subTest(at):
-                server = self.upstream()
-                server.fault({"truncateAt": at}, method="initialize")
-                self.start_daemon(server, socket=f"s{at}")
-                client = self.client()
-                client.send(initialize("mine"))
-                self.assertIn("serverInfo", client.answer("mine")["result"])
-                self.assertEqual(text_of(client.call("echo", {"message": "x"}, 2)), "x")
 
 
 if __name__ == "__main__":

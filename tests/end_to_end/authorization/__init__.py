@@ -1,9 +1,7 @@
 """A protected MCP server with its authorization server, and what tests of tokens need besides."""
 
-from .keys import make_certificate, make_key, verified_claims
 from .login_case import LoginCase
 from .login_server import LoginServer, get, signed_in
 from .protected_server import ProtectedServer
 
-__all__ = ["LoginCase", "LoginServer", "ProtectedServer", "get", "make_certificate", "make_key", "signed_in",
-           "verified_claims"]
+__all__ = ["LoginCase", "LoginServer", "ProtectedServer", "get", "signed_in"]

@@ -57,11 +57,11 @@ class LoginServer(ProtectedServer):
         self.publish(**{name: value for name, value in endpoints.items() if value is not None})
         return self
 
-    def be_of_2025_03_26(self, **document):
-        """No metadata of the resource, and the endpoints at the origin. `document`: the server's metadata there, if any."""
+    def be_of_2025_03_26(self):
+        """No metadata, and the endpoints at the origin."""
         self.challenge = "Bearer"
         self.issuer, self.iss, self.token_url = self.origin, None, self.origin + "/token"
-        self.documents = {"/.well-known/oauth-authorization-server": document} if document else {}
+        self.documents = {}
 
     def fault(self, what):
         with self.lock:

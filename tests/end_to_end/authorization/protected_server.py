@@ -12,6 +12,8 @@ import threading
 import time
 import urllib.parse
 
+from harness.certificates import key_of
+
 
 class _Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
@@ -24,7 +26,7 @@ class ProtectedServer:
         self.http = _Server((host, 0), handler)
         if certificate:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(certificate, certificate + ".key")
+            context.load_cert_chain(certificate, key_of(certificate))
             self.http.socket = context.wrap_socket(self.http.socket, server_side=True)
         self.origin = f"{'https' if certificate else 'http'}://{host}:{self.http.server_address[1]}"
         self.url = self.origin + "/mcp"
@@ -36,10 +38,7 @@ class ProtectedServer:
         self.challenge = 'Bearer error="invalid_token"'
         self.client_id, self.client_secret = "the-client", "s3cret +&%:hush"
         self.expires_in = 3600
-        self.refusal = None  # (status, object) instead of a token
         self.delay = 0.0
-        self.accepts = True  # False: no token is good enough
-        self.down = False    # the authorization server answers 503
 
         self.tokens = {}    # token: (scopes, when it expires)
         self.requests = []  # to the token endpoint: (form, headers)
@@ -74,17 +73,13 @@ class ProtectedServer:
         """None if the token is not good."""
         with self.lock:
             scopes, expires = self.tokens.get(token, (None, 0))
-        return scopes if self.accepts and scopes is not None and time.monotonic() < expires else None
+        return scopes if scopes is not None and time.monotonic() < expires else None
 
     def issue(self, form, headers):
         with self.lock:
             self.requests.append((form, headers))
             number = len(self.requests)
         time.sleep(self.delay)
-        if self.down:
-            return 503, {"error": "down"}
-        if self.refusal:
-            return self.refusal
         if form.get("grant_type") != "client_credentials" or not form.get("resource"):
             return 400, {"error": "invalid_request"}
         if not self._is_client(form, headers):

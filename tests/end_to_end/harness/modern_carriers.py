@@ -183,9 +183,6 @@ class Connection(Carrier):
         if "id" not in message:
             await self.respond(202 if self.server.forgiving else 400)
             return
-        if self.server.refusal:
-            await self.refuse(400, self.server.refusal["code"], self.server.refusal["message"], message["id"])
-            return
         await self.refuse(400, -32022, f"Unsupported protocol version; this server speaks {VERSION}", message["id"],
                           {"supported": [VERSION], "requested": (message.get("params") or {}).get("protocolVersion", "")})
 
@@ -323,8 +320,7 @@ class Link(Carrier):
             self._told(message, era)
             return
         if era == "modern" and not modern(message):
-            refusal = server.refusal or {"code": -32022, "message": "Unsupported protocol version"}
-            await LineExchange(server, message, self).fail(refusal["code"], refusal["message"])
+            await LineExchange(server, message, self).fail(-32022, "Unsupported protocol version")
             return
         if era == "legacy" and message["method"] == "initialize":
             self.session = legacy_sessions.Session(message, self)

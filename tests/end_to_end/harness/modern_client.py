@@ -169,10 +169,6 @@ class Subscription:
         part, self.read = self.came[self.read:], len(self.came)
         return part
 
-    def wait_end(self):
-        self.client.until(lambda: self.ended, self)
-        return self.ended
-
     def close(self):
         self.client.close_listen(self)
 

@@ -62,12 +62,11 @@ class ModernUpstream:
         self.rules.has(self.tools)
         self.received_all, self.refused, self.cancelled = [], [], []
         self.faults, self.rounds_of = [], {}
-        self.listens, self.ended_listens = [], 0
+        self.listens = []
         self.held, self.gates, self.task_answers = {}, {}, {}
         self.sessions, self.forgotten = {}, 0
         self.tasks, self.events = Tasks(self), Events()
         self.forgiving = False
-        self.refusal = None        # the error for what is older, where it is not to be -32022
         self.open = set()
         self.starts = 0
         self.folder = tempfile.mkdtemp(prefix="mcp-mu-")
@@ -154,11 +153,6 @@ class ModernUpstream:
     def wait_for(self, method, count=1, era=None):
         return eventually(lambda: len(self.received(method, era)) >= count and self.received(method, era),
                           lambda: f"{count} {method}, came: {self.received_all[-20:]}")
-
-    def wait_listens(self, count):
-        """The filters of the open listens, once there are so many."""
-        eventually(lambda: len(self.listens) == count, lambda: f"{count} listens, open: {self.filters()}")
-        return self.filters()
 
     def filters(self):
         return [exchange.params.get("notifications") for exchange in list(self.listens)]
@@ -390,7 +384,6 @@ class ModernUpstream:
         await exchange.gone.wait()
         if exchange in self.listens:
             self.listens.remove(exchange)
-        self.ended_listens += 1
         return None
 
     # Questions: in a result where the client is modern, as requests where it is not.

@@ -3,7 +3,7 @@
 from .cell import Cell
 from .columns import COLUMNS
 from .outcome import Error, Result
-from .row import Row
+from .row import Row, answering, well
 from .table import tests_of
 
-__all__ = ["COLUMNS", "Cell", "Error", "Result", "Row", "tests_of"]
+__all__ = ["COLUMNS", "Cell", "Error", "Result", "Row", "answering", "tests_of", "well"]

@@ -10,6 +10,15 @@ def nothing(_cell):
     pass
 
 
+def answering(action):
+    """Every call is answered so."""
+    return lambda cell: cell.server.fault(action, method="tools/call", times=-1)
+
+
+def well(cell):
+    cell.server.clear_faults()
+
+
 @dataclasses.dataclass(frozen=True)
 class Row:
     name: str
