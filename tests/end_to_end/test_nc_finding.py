@@ -8,11 +8,6 @@ from harness.binaries import binary
 
 MANY = [{"name": f"tool-{number}", "description": f"Does thing {number}.\nAnd more", "inputSchema": {
     "type": "object", "properties": {"a": {"type": "number"}}, "required": ["a"]}} for number in range(30)]
-RICH = {"name": "rich", "title": "A rich one", "description": "Does much.", "annotations": {"readOnlyHint": True},
-        "inputSchema": {"type": "object", "required": ["mode"], "properties": {
-            "mode": {"enum": ["fast", "slow"], "description": "how"}, "quiet": {"type": "boolean", "default": False},
-            "filter": {"type": "object", "properties": {"year": {"type": "integer", "description": "of birth"}}}}},
-        "outputSchema": {"type": "object", "properties": {"total": {"type": "integer"}}}}
 
 
 class Finding(Case):
@@ -23,16 +18,6 @@ class Finding(Case):
     def serve(self, tools):
         answer = '{"status":200,"body":{"jsonrpc":"2.0","id":$ID,"result":%s}}' % json.dumps({"tools": tools})
         self.server.fault(answer, method="tools/list", times=99)
-
-    def test_one_tool_is_shown_whole_with_a_call_to_copy(self):
-        self.serve([RICH])
-        out, _ = self.run_nc("tools", "rich")
-        for part in ("rich - A rich one", "Does much.", 'mode*: "fast"|"slow" - how', "quiet: boolean = false",
-                     "        filter.year: integer - of birth", "total: integer", "readOnlyHint: true", f"{self.typed_nc} call rich mode=fast"):
-            self.assertIn(part, out)
-        self.assertEqual(json.loads(self.run_nc("tools", "rich", "--json")[0]), RICH)
-        self.run_nc("call", "rich", "mode=fast", code=None)
-        self.assertEqual(len(self.server.log("tools/list")), 1)
 
     def test_the_call_to_copy_works_whatever_the_tools_name_is(self):
         names = ["--weird", "-x", "two words", "it's", 'quo"te', "$HOME", "a;b", "=x", "@at", "{brace"]
@@ -54,16 +39,11 @@ class Finding(Case):
 
     def test_a_tool_that_only_runs_as_a_task_says_how_to_call_it(self):
         self.serve([{"name": "echo", "inputSchema": {"type": "object"}, "execution": {"taskSupport": "required"}}])
-        error = '{"status":200,"body":{"jsonrpc":"2.0","id":$ID,"error":{"code":-32601,"message":"only as a task"}}}'
-        self.server.fault(error, method="tools/call", times=2)
-        self.assertIn("call --detach", self.run_nc("call", "echo", "message=x", code=1)[1])
-        told = json.loads(self.run_nc("call", "echo", "message=x", "--json", code=1)[0])["error"]
-        self.assertIn("call --detach", told["hint"])
-        failed = '{"status":200,"body":{"jsonrpc":"2.0","id":$ID,"result":{"content":[],"isError":true}}}'
-        self.server.fault(failed, method="tools/call", times=2)
-        self.assertIn("call --detach", self.run_nc("call", "echo", "message=x", code=1)[1])
-        told = json.loads(self.run_nc("call", "echo", "message=x", "--json", code=1)[0])["error"]
-        self.assertIn("call --detach", told["hint"])
+        for answer in ('"error":{"code":-32601,"message":"only as a task"}', '"result":{"content":[],"isError":true}'):
+            self.server.fault('{"status":200,"body":{"jsonrpc":"2.0","id":$ID,%s}}' % answer, method="tools/call", times=2)
+            self.assertIn("call --detach", self.run_nc("call", "echo", "message=x", code=1)[1])
+            told = json.loads(self.run_nc("call", "echo", "message=x", "--json", code=1)[0])["error"]
+            self.assertIn("call --detach", told["hint"])
         self.assertEqual(self.run_nc("call", "echo", "message=x"), ("x\n", ""))
 
     def test_many_tools_have_a_line_each(self):
@@ -72,8 +52,6 @@ class Finding(Case):
         self.assertEqual(len(lines), 30)
         self.assertEqual(lines[0], "tool-0 a=<number>  - Does thing 0.")
         self.assertIn("And more", self.run_nc("tools", "--full")[0])
-        self.server.clear_faults()
-        self.assertIn("echo message=<string>  - Answers the message\n", self.run_nc("tools", "--brief")[0])
 
     def test_grep_looks_into_all_lists(self):
         out, _ = self.run_nc("grep", "TICKER")
@@ -92,47 +70,22 @@ class Finding(Case):
             self.server.fault(error, method=method)
         self.assertIn("tool add", self.run_nc("grep", "add")[0])
 
-    def test_the_server_is_shown(self):
-        out, _ = self.run_nc("server")
-        shown = json.loads(self.run_nc("server", "--json")[0])
-        self.assertIn(shown["name"], out)
-        self.assertEqual((shown["era"], shown["protocolVersion"]), ("legacy", "2025-11-25"))
-        self.assertIn("tools", shown["capabilities"])
-        self.assertIn("2025-11-25 (legacy)", out)
-
-    def test_ping(self):
-        self.assertRegex(self.run_nc("ping")[0], r"^\d+\.\d ms\n$")
-        self.assertGreater(json.loads(self.run_nc("ping", "--json")[0])["ms"], 0)
-        self.assertEqual(len(self.server.log("ping")), 2)
-
-    def test_subscribe_and_unsubscribe_return_at_once(self):
-        self.assertEqual(self.run_nc("subscribe", "demo://ticker", "demo://readme"), ("", ""))
-        self.assertEqual([body["params"]["uri"] for body in self.server.bodies("resources/subscribe")],
-                         ["demo://ticker", "demo://readme"])
-        self.assertEqual(json.loads(self.run_nc("unsubscribe", "demo://ticker", "--json")[0]), {"uris": ["demo://ticker"]})
-        self.assertEqual(self.server.bodies("resources/unsubscribe")[0]["params"]["uri"], "demo://ticker")
-
-    def test_log_level(self):
-        self.run_nc("log-level", "warning")
-        self.assertEqual(self.server.bodies("logging/setLevel")[0]["params"], {"level": "warning"})
-        self.assertIn("did you mean 'warning'?", self.run_nc("log-level", "warnin", code=2)[1])
-
-    def test_complete(self):
+    def test_each_verb_asks_what_it_is_about(self):
+        for words, method, params in (
+                (["ping"], "ping", None), (["subscribe", "demo://ticker"], "resources/subscribe", {"uri": "demo://ticker"}),
+                (["unsubscribe", "demo://ticker"], "resources/unsubscribe", {"uri": "demo://ticker"}),
+                (["log-level", "warning"], "logging/setLevel", {"level": "warning"}),
+                (["complete", "prompt", "greet", "name", "A"], "completion/complete",
+                 {"ref": {"type": "ref/prompt", "name": "greet"}, "argument": {"name": "name", "value": "A"}}),
+                (["complete", "resource", "demo://{x}", "x", "", "y=1"], "completion/complete",
+                 {"ref": {"type": "ref/resource", "uri": "demo://{x}"}, "argument": {"name": "x", "value": ""},
+                  "context": {"arguments": {"y": "1"}}}),
+                (["templates"], "resources/templates/list", None)):
+            with self.subTest(words):
+                self.run_nc(*words, code=None)
+                self.assertEqual(self.server.bodies(method)[-1].get("params"), params)
         self.assertEqual(self.run_nc("complete", "prompt", "greet", "name", "A")[0], "Ada\nAlan\n")
-        body = self.server.bodies("completion/complete")[0]
-        self.assertEqual(body["params"], {"ref": {"type": "ref/prompt", "name": "greet"},
-                                          "argument": {"name": "name", "value": "A"}})
-        self.run_nc("complete", "resource", "demo://{x}", "x", "", "y=1", code=None)
-        self.assertEqual(self.server.bodies("completion/complete")[1]["params"]["context"], {"arguments": {"y": "1"}})
-        self.assertIn("values", self.run_nc("complete", "prompt", "greet", "name", "A", "--json")[0])
-        self.run_nc("complete", "tool", "greet", "name", "A", code=2)
-
-    def test_templates(self):
-        answer = '{"status":200,"body":{"jsonrpc":"2.0","id":$ID,"result":{"resourceTemplates":[' \
-                 '{"name":"one","uriTemplate":"demo://{id}"}]}}}'
-        self.server.fault(answer, method="resources/templates/list", times=2)
-        self.assertIn("demo://{id}", self.run_nc("templates")[0])
-        self.assertEqual(self.run_nc("templates", "--names")[0], "demo://{id}\n")
+        self.assertIn("did you mean 'warning'?", self.run_nc("log-level", "warnin", code=2)[1])
 
     def test_they_take_no_notification(self):
         self.run_nc("request", "ping")
