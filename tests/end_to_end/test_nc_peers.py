@@ -109,15 +109,14 @@ class Stranger(Case):
 
     def test_in_a_folder_that_others_may_write_it_is_sent_nothing(self):
         path = self.serve(0o1777)
-        for verb in (("status",), ("call", "echo", "secret=x"), ("listen", "--count", "1"), ("notify", "x"), ()):
+        for verb in (("status",), ("call", "echo", "secret=x"), ("listen", "--count", "1"), ("notify", "x")):
             self.assertIn(os.path.dirname(path), self.refused(path, *verb))
             self.assertEqual(self.stranger.stdout.readline(), b"got 0\n")
         err = self.run_tool([binary("MCP_NC"), "-s", path], code=3, stdin='{"secret":1}\n')[1]  # the relay
         self.assertIn("--peer", err)
         self.assertEqual(self.stranger.stdout.readline(), b"got 0\n")
-
-    def test_a_group_is_others_too(self):
-        self.refused(self.serve(0o0770))
+        os.chmod(os.path.dirname(path), 0o0770)  # a group is others too
+        self.refused(path)
 
     def test_a_link_in_a_folder_of_mine_does_not_hide_it(self):
         path = self.serve(0o1777)
@@ -139,21 +138,17 @@ class Stranger(Case):
         self.refused(self.serve(0o755, path=name))
         self.served(name, "--peer", str(NOBODY))
 
-    def test_who_is_named_is_trusted(self):
+    def test_who_is_named_is_trusted_and_so_is_who_serves_where_others_may_not_write(self):
         path = self.serve(0o1777)
         self.served(path, "--peer", str(NOBODY))
-        self.served(path, "--peer=any")
-        self.served(path, environment={"MCP_NC_PEER": str(NOBODY)})
         self.served(path, environment={"MCP_NC_PEER": "any"})
         err = self.run_nc("--peer", str(NOBODY - 1), "status", socket=path, code=3)[1]
         self.assertIn(f"uid {NOBODY}", err)
-        self.run_nc("--peer", "nobody", "status", socket=path, code=2)
+        os.chmod(os.path.dirname(path), 0o755)
+        self.served(path)
 
     def test_the_folders_owner_is_trusted(self):
         self.served(self.serve(0o1777, owner=NOBODY))
-
-    def test_in_any_other_folder_whoever_serves_is_trusted(self):
-        self.served(self.serve(0o755))
 
 
 class Trusted(Case):
@@ -215,26 +210,23 @@ class FirstWords(Case):
         return [line["method"] for line in listener.lines]
 
     def test_at_a_terminal_it_declares_that_questions_are_answered(self):
-        for verb in (["call", "echo"], ["request", "x/y"], ["read", "demo://x"], ["prompt", "greet"]):
+        for verb in (["call", "echo"], ["read", "demo://x"]):
             methods = self.methods(*verb, terminal=True)
-            self.assertEqual(methods[0], "bridge/answers")
+            self.assertEqual((methods[0], methods.count("bridge/answers")), ("bridge/answers", 1))
             self.assertEqual(self.said[0]["params"], {"methods": ["elicitation/create"]})
             self.assertNotIn("id", self.said[0])
-            self.assertEqual(methods.count("bridge/answers"), 1)
 
     def test_without_one_it_does_not_and_who_only_looks_on_does_not(self):
-        self.assertEqual(self.methods("call", "echo", terminal=False), ["bridge/tool", "tools/call"])
         self.assertEqual(self.methods("call", "--raw", "echo", terminal=False), ["tools/call"])
         self.assertEqual(self.methods("status", terminal=True), ["bridge/peek", "bridge/status"])
         self.assertEqual(self.methods("notify", "x/y", terminal=True), ["x/y"])
 
     def test_a_daemon_that_hangs_up_has_a_log(self):
         listener = Listener(self.path("s"), hang_up=True)
-        for verb in (["status"], ["call", "echo"], ["listen"]):
-            out, err = self.run_nc(*verb, socket=self.path("s"), code=3)
-            self.assertEqual((out, err.count("\n")), ("", 1), err)
-            self.assertIn("its log", err)
-            self.assertIn(self.path("s"), err)
+        out, err = self.run_nc("call", "echo", socket=self.path("s"), code=3)
+        self.assertEqual((out, err.count("\n")), ("", 1), err)
+        self.assertIn("its log", err)
+        self.assertIn(self.path("s"), err)
         listener.close()
 
 
