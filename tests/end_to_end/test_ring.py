@@ -146,6 +146,7 @@ class Paging(Gathering):
             self.assertEqual([n["seq"] for n in page["notifications"]], [1, 2])
             self.assertEqual([n["taken"] for n in page["notifications"]], [False, False])
             self.assertEqual((page["oldest"], page["newest"], page["dropped"], page["gap"], page["more"]), (1, 2, 0, False, False))
+        self.assertEqual(([n["seq"] for n in self.page(limit=1)["notifications"]], self.page(limit=1)["more"]), ([1], True))
         self.client().lines(2)
         self.untaken(0)
         self.assertEqual([n["taken"] for n in self.page()["notifications"]], [True, True])
