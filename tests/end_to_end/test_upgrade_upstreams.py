@@ -117,9 +117,7 @@ class Activated(Upgrading):
             listener.bind(self.path("s"))
             listener.listen(16)
             inode = os.stat(self.path("s")).st_ino
-            script = 'export LISTEN_PID=$$ LISTEN_FDS=1; exec "$@" 3<&%d' % listener.fileno()
-            process = self.run_process("daemon", ["sh", "-c", script, "sh", self.program, "--url", server.url],
-                                       pass_fds=(listener.fileno(),))
+            process = self.start_activated(listener, "--url", server.url, program=self.program)
         client = Client(self.path("s"))
         self.assert_still_serves(client)
         for upgrades in (1, 2):

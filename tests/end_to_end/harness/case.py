@@ -76,6 +76,12 @@ class Case(unittest.TestCase):
         self.default_daemon = daemon
         return daemon.ready(old_inode) if ready else daemon
 
+    def start_activated(self, listener, *options, program=None):
+        """A daemon that is passed the socket as by systemd. The variable names the process itself: a shell execs it."""
+        script = 'export LISTEN_PID=$$ LISTEN_FDS=1; exec "$@" 3<&%d' % listener.fileno()
+        return self.run_process("daemon", ["sh", "-c", script, "sh", program or binary("MCP_BRIDGED"), *options],
+                                pass_fds=(listener.fileno(),))
+
     def bridge(self, *options, upstream=()):
         """A demo upstream and a daemon before it."""
         server = self.upstream(*upstream)
