@@ -181,20 +181,6 @@ class Questions(Upgrading, Eras):
         self.assertEqual(len(json.loads(text_of(client.answer(1)))["answers"]), 1)
         self.assertEqual(len(server.received("tools/call")), 2)
 
-    def test_so_does_a_job(self):
-        self.begin("modern")
-        client = self.client()
-        submit = {"method": "tools/call", "params": {"name": "ask", "arguments": {"kinds": ["elicitation"]}}}
-        job = client.request("bridge/submit", submit, "s")["result"]["job"]
-        asked = client.request("bridge/collect", {"job": job, "waitMs": 60000}, "c")["result"]
-        self.assertEqual(asked["state"], "input_required")
-        self.upgrade(2)
-        again = client.request("bridge/collect", {"job": job}, "d")["result"]
-        self.assertEqual((again["state"], again["question"]), (asked["state"], asked["question"]))
-        client.request("bridge/answer", {"job": job, "result": ANSWERS["elicitation"]}, "a")
-        ended = client.request("bridge/collect", {"job": job, "waitMs": 60000}, "e")["result"]
-        self.assertIn("Ada", text_of(ended["response"]))
-
 
 if __name__ == "__main__":
     main()
