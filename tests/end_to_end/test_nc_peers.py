@@ -4,36 +4,13 @@ import json
 import os
 import socket
 import subprocess
-import sys
 import threading
 import unittest
 
 from harness import Case, main
 from harness.binaries import binary
-from harness.other_user import NOBODY, become_nobody, for_others, is_root
+from harness.other_user import NOBODY, become_nobody, for_others, is_root, listen_as_nobody
 from harness.terminal import Terminal
-
-# Listens as another user, says when it does, and prints all that it is sent.
-STRANGER = r"""
-import os, socket, sys
-path, uid = sys.argv[1], int(sys.argv[2])
-os.setgroups([]); os.setgid(uid); os.setuid(uid)
-s = socket.socket(socket.AF_UNIX)
-s.bind("\0" + path[1:] if path.startswith("@") else path)
-if not path.startswith("@"): os.chmod(path, 0o777)
-s.listen(16)
-print("listening", flush=True)
-while True:
-    c, _ = s.accept()
-    data = b""
-    while b"\n" not in data:
-        part = c.recv(65536)
-        if not part: break
-        data += part
-    print("got", len(data), flush=True)
-    if data: c.sendall(b'{"jsonrpc":"2.0","id":1,"result":{"pid":1}}\n')
-    c.close()
-"""
 
 
 class Listener:
@@ -82,8 +59,7 @@ class Stranger(Case):
         os.chmod(folder, 0o777)  # for the stranger, who is no owner
         os.chmod(self.folder, 0o755)
         path = path or folder + "/s"
-        self.stranger = subprocess.Popen([sys.executable, "-c", STRANGER, path, str(NOBODY)], stdout=subprocess.PIPE)
-        self.assertEqual(self.stranger.stdout.readline(), b"listening\n")
+        self.stranger = listen_as_nobody(path)
         os.chmod(folder, mode)
         return path
 

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import resource
 import signal
 import subprocess
 import unittest
@@ -332,16 +331,6 @@ class StateThatIsNotGoneOnWith(DurableJobs):
         self.failed_unknown(waiting)
         self.assertEqual(len(self.calls(server)), 1)
         self.assertIs(self.submit("echo", {"message": "new"})["durable"], True)
-
-    def test_a_job_that_cannot_be_written_is_not_durable_and_is_carried_out(self):
-        server, daemon = self.begin()
-        before = resource.prlimit(daemon.popen.pid, resource.RLIMIT_FSIZE)
-        resource.prlimit(daemon.popen.pid, resource.RLIMIT_FSIZE, (4 << 10, before[1]))
-        submitted = self.submit("echo", {"message": "x" * 8000})
-        self.assertIs(submitted["durable"], False)
-        self.assertEqual(self.collect(submitted["job"])["state"], "completed")
-        self.again(server, daemon)
-        self.assertEqual(self.listed(), [])
 
 
 if __name__ == "__main__":

