@@ -6,8 +6,6 @@ import os
 import signal
 
 from harness import Case, eventually, main
-from harness.binaries import binary
-from harness.terminal import Terminal
 
 
 EVIL = "\u202egnp\x1b]0;title\x07\x1b[31mred\x9b31m\x00\x7f end"
@@ -18,17 +16,6 @@ class Detaching(Case):
     def setUp(self):
         super().setUp()
         self.server, self.daemon = self.bridge("--client-capabilities", '{"elicitation":{},"sampling":{}}')
-        self.terminals = []
-
-    def tearDown(self):
-        for terminal in self.terminals:
-            terminal.close()
-        super().tearDown()
-
-    def terminal(self, *arguments, **how):
-        terminal = Terminal([binary("MCP_NC"), "-s", self.daemon.socket_path, *arguments], self.marker, **how)
-        self.terminals.append(terminal)
-        return terminal
 
     def detach(self, *call):
         out, err = self.run_nc("call", "--detach", *call)

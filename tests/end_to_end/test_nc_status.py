@@ -10,8 +10,6 @@ import struct
 import termios
 
 from harness import Case, eventually, main
-from harness.binaries import binary
-from harness.terminal import Terminal
 
 ENTER, LEAVE, HOME = "\x1b[?1049h", "\x1b[?1049l", "\x1b[H"
 
@@ -63,18 +61,6 @@ class OnATerminal(Case):
         super().setUp()
         self.server, self.daemon = self.bridge()
         self.run_nc("call", "echo", "message=x")
-        self.terminals = []
-
-    def tearDown(self):
-        for terminal in self.terminals:
-            terminal.close()
-        super().tearDown()
-
-    def terminal(self, *arguments, rows=24, columns=80):
-        terminal = Terminal(["env", "LC_ALL=C.UTF-8", binary("MCP_NC"), "-s", self.daemon.socket_path, *arguments], self.marker)
-        self.terminals.append(terminal)
-        self.resize(terminal, rows, columns)
-        return terminal
 
     @staticmethod
     def resize(terminal, rows, columns):
@@ -92,8 +78,9 @@ class OnATerminal(Case):
     def text(frame):
         return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", frame).replace("\r", "")
 
-    def watching(self, **size):
-        terminal = self.terminal("status", "--watch", **size)
+    def watching(self, rows=24, columns=80):
+        terminal = self.terminal("status", "--watch")
+        self.resize(terminal, rows, columns)
         terminal.expect(r"\x1b\[H.*upstream.*COMMAND")
         return terminal
 

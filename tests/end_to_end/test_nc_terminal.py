@@ -6,8 +6,6 @@ import signal
 import termios
 
 from harness import Case, main
-from harness.binaries import binary
-from harness.terminal import Terminal
 
 EVIL = "\u202egnp\u2066\U000e0041\u2028\u200b\x1b]0;title\x07\x1b[2J\x1b[31mred\x9b31m\x00\x08\x7f end"
 
@@ -16,17 +14,6 @@ class OnATerminal(Case):
     def setUp(self):
         super().setUp()
         self.server, self.daemon = self.bridge("--client-capabilities", '{"elicitation":{}}')
-        self.terminals = []
-
-    def tearDown(self):
-        for terminal in self.terminals:
-            terminal.close()
-        super().tearDown()
-
-    def terminal(self, *arguments, **how):
-        terminal = Terminal([binary("MCP_NC"), "-s", self.daemon.socket_path, *arguments], self.marker, **how)
-        self.terminals.append(terminal)
-        return terminal
 
     def nothing_raw(self, shown):
         """Only what mcp-nc itself may use to draw: no title, no clearing of the screen by the server, no C1, no BEL."""
