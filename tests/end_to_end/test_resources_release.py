@@ -8,7 +8,9 @@ import time
 from harness import Case, Client, call, eventually
 from harness.binaries import binary, is_sanitized, release_binary
 from harness.gathering import Gathering
+from harness.local_server import LocalServer, children
 from harness.parallel import main_parallel
+from harness.processes import status_field
 from harness.scripted_server import ScriptedServer, answer_to, good, response
 
 PROGRAM = release_binary("MCP_BRIDGED")
@@ -28,7 +30,7 @@ class Sizes(Case):
             self.assertIn("Elf file type is DYN", headers, "its addresses can be guessed")
 
 
-class Costs(Gathering):
+class Costs(Gathering, LocalServer):
     def start_daemon(self, *arguments, **how):
         return super().start_daemon(*arguments, program=PROGRAM, **how)
 
@@ -39,24 +41,30 @@ class Costs(Gathering):
         if not SANITIZED:
             self.assertLess(kilobytes, limit, what)
 
+    def assert_not_woken(self, *pids):
+        def stays(seconds):
+            before = [status_field(pid, "voluntary_ctxt_switches") for pid in pids]
+            time.sleep(seconds)
+            return before == [status_field(pid, "voluntary_ctxt_switches") for pid in pids]
+
+        # The end of the drained handshake and of the status' own connection.
+        eventually(lambda: stays(1.5), "rest")
+        # Time has to pass here: it is the absence of work that is measured.
+        self.assertTrue(stays(6))
+
     def test_idle_it_is_not_woken(self):
         # A server that closes idle connections would wake it.
         _, daemon = self.opened("--keepalive", "0", upstream=("--keep-alive-timeout", "600"))
         with_clients = [self.client() for _ in range(3)]
         self.others(3)
-        # The end of the drained handshake and of the status' own connection.
-        eventually(lambda: self.rests(daemon), "rest")
-        before = daemon.status_field("voluntary_ctxt_switches")
-        # Time has to pass here: it is the absence of work that is measured.
-        time.sleep(6)
-        self.assertEqual(daemon.status_field("voluntary_ctxt_switches"), before)
+        self.assert_not_woken(daemon.pid)
         del with_clients
 
-    @staticmethod
-    def rests(daemon):
-        before = daemon.status_field("voluntary_ctxt_switches")
-        time.sleep(1.5)
-        return daemon.status_field("voluntary_ctxt_switches") == before
+    def test_idle_before_a_local_server_neither_it_nor_its_watcher_is_woken(self):
+        daemon = self.start_local(options=["--keepalive", "0"])
+        self.tool("echo", {"message": "x"})
+        self.others(0)
+        self.assert_not_woken(daemon.pid, *children(daemon.pid))
 
     def test_memory_before_load(self):
         _, daemon = self.opened()
@@ -68,7 +76,7 @@ class Costs(Gathering):
         self.client().fence()
         empty = self.run_process("empty", [binary("LINKED_AND_EMPTY")])
         eventually(lambda: os.readlink(f"/proc/{empty.pid}/exe").endswith("linked-and-empty") and
-                   self.rests(empty), "a program that has been loaded")
+                   children(os.getpid()).get(empty.pid) == "S", "a program that has been loaded")
         self.assert_memory(daemon.status_field("RssFile") - empty.status_field("RssFile"), 7 * 1024,
                            "RssFile over that of an empty program with the same libraries")
 

@@ -1,17 +1,14 @@
 """What the daemon tells the service manager that started it (BEHAVIOUR, "Service manager"; sd_notify(3))."""
 
+import os
 import shutil
 import signal
 import uuid
 
 from harness import Case, eventually, main
+from harness.local_server import children
 from harness.service_manager import ServiceManager
 from harness.upgrading import Upgrading
-
-
-def is_stopped(pid):
-    with open(f"/proc/{pid}/stat", encoding="ascii") as file:
-        return file.read().rsplit(")", 1)[1].split()[0] == "T"
 
 
 class ManagedCase(Case):
@@ -90,7 +87,7 @@ class Watchdog(ManagedCase):
         for _ in range(3):
             manager.expect("WATCHDOG=1")
         daemon.signal(signal.SIGSTOP)
-        eventually(lambda: is_stopped(daemon.pid), "the stop")
+        eventually(lambda: children(os.getpid())[daemon.pid] == "T", "the stop")
         manager.waiting()
         # Five beats long another clock ticks.
         with self.assertRaises(AssertionError):

@@ -4,13 +4,9 @@ import contextlib
 import json
 import os
 import signal
-import time
 
 from harness import call, eventually, main, notification, request, text_of
-from harness.binaries import release_binary
-from harness.local_server import LocalServer, children, runs
-
-PROGRAM = release_binary("MCP_BRIDGED")
+from harness.local_server import LocalServer, runs
 
 
 class Messages(LocalServer):
@@ -101,30 +97,6 @@ class Messages(LocalServer):
         self.assertEqual(daemon.status()["upstream"]["state"], "open")
         client.send(notification("notifications/whatever"))
         self.assertTrue(daemon.running())
-
-    def test_idle_nothing_is_woken(self):
-        daemon = self.start_local(options=["--keepalive", "0"], program=PROGRAM)
-        self.tool("echo", {"message": "x"})
-        watcher, = children(daemon.pid)
-
-        def switches():
-            return [voluntary_switches(pid) for pid in (daemon.pid, watcher)]
-
-        self.others(0)
-        eventually(lambda: stays(switches, 1.0), "rest")
-        # Time has to pass here: it is the absence of work that is measured.
-        self.assertTrue(stays(switches, 3.0))
-
-
-def voluntary_switches(pid):
-    with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as status:
-        return next(int(line.split()[1]) for line in status if line.startswith("voluntary_ctxt_switches"))
-
-
-def stays(measure, seconds):
-    before = measure()
-    time.sleep(seconds)
-    return measure() == before
 
 
 class Starting(LocalServer):

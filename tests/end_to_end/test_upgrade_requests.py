@@ -54,25 +54,19 @@ class AtALocalServer(Upgrading, LocalServer):
     def asked(self, id="mine", token=None):
         """A call that the server does not answer; its id there."""
         meta = {} if token is None else {"_meta": {"progressToken": token}}
-        before = json.loads(self.tool("seen", client=self.other))["id"]
+        upstream_id = self.next_id(self.other)
         self.caller.send(request("tools/call", {"name": "silent", "arguments": {}, **meta}, id))
         self.tool("echo", {"message": "the server has read it"}, client=self.caller)
-        return before + 1
-
-    def says(self, message, by=None):
-        self.tool("emit", {"message": {"jsonrpc": "2.0", **message}}, client=by or self.other)
-
-    def answers(self, upstream_id, text="late"):
-        self.says({"id": upstream_id, "result": {"content": [{"type": "text", "text": text}]}})
+        return upstream_id
 
     def test_its_progress_and_answer_come_to_who_asked(self):
         for upgrades in (1, 3):
             upstream_id = self.asked(f"call {upgrades}", token="a token")
             self.upgrade(upgrades)
             self.in_flight(1)
-            self.says({"method": "notifications/progress", "params": {"progressToken": upstream_id, "progress": 1}})
+            self.says({"method": "notifications/progress", "params": {"progressToken": upstream_id, "progress": 1}}, self.other)
             self.assertEqual(self.caller.line()["params"], {"progressToken": "a token", "progress": 1})
-            self.answers(upstream_id)
+            self.answers(upstream_id, self.other)
             self.assertEqual(text_of(self.caller.answer(f"call {upgrades}")), "late")
         self.in_flight(0)
 
@@ -87,7 +81,7 @@ class AtALocalServer(Upgrading, LocalServer):
     def test_what_the_server_asks_is_answered_once(self):
         self.other.send(notification("bridge/answers", {"methods": ["custom/ask"]}))
         self.other.fence()
-        self.says({"id": "q", "method": "custom/ask", "params": {}}, by=self.caller)
+        self.says({"id": "q", "method": "custom/ask", "params": {}}, self.caller)
         notice, question = self.other.line(), self.other.line()
         self.assertEqual(question["method"], "custom/ask")
         self.assertEqual(notice["params"], {"requestId": question["id"], "caller": "another"})
@@ -101,7 +95,7 @@ class AtALocalServer(Upgrading, LocalServer):
         upstream_id = self.asked()
         self.caller.half_close()
         self.upgrade()
-        self.answers(upstream_id)
+        self.answers(upstream_id, self.other)
         self.assertEqual(text_of(self.caller.answer("mine")), "late")
         self.caller.expect_closed()
 
@@ -153,11 +147,8 @@ class JobsAtALocalServer(Upgrading, LocalServer, Jobs):
         self.start_local(options=NO_GRACE)
         self.other = self.client()
 
-    def says(self, message):
-        self.tool("emit", {"message": {"jsonrpc": "2.0", **message}}, client=self.other)
-
     def test_one_under_way_goes_along_and_what_was_asked_about_it_can_be_answered(self):
-        upstream_id = json.loads(self.tool("seen", client=self.other))["id"] + 1
+        upstream_id = self.next_id(self.other)
         job = self.job("silent")
         self.tool("echo", {"message": "the server has read it"}, client=self.other)
         before = self.listed()
@@ -165,7 +156,7 @@ class JobsAtALocalServer(Upgrading, LocalServer, Jobs):
             self.upgrade(upgrades)
         now = self.listed()
         self.assertEqual([(one["job"], one["state"], one["created"]) for one in now], [(job, "working", before[0]["created"])])
-        self.says({"id": "q", "method": "elicitation/create", "params": {"message": "who?"}})
+        self.says({"id": "q", "method": "elicitation/create", "params": {"message": "who?"}}, self.other)
         self.state_is(job, "input_required")
         self.upgrade(2)
         self.state_is(job, "input_required")
@@ -174,7 +165,7 @@ class JobsAtALocalServer(Upgrading, LocalServer, Jobs):
         self.state_is(job, "working")
         self.assertEqual(json.loads(self.tool("heard", client=self.other)),
                          {"jsonrpc": "2.0", "id": "q", "result": {"action": "decline"}})
-        self.says({"id": upstream_id, "result": {"content": [{"type": "text", "text": "late"}]}})
+        self.answers(upstream_id, self.other)
         self.assertEqual(text_of(self.collect(job)["response"]), "late")
         self.in_flight(0)
 
