@@ -1,51 +1,12 @@
 """Whom mcp-nc talks to, what it says first, and what it tells when it cannot (trusted peers, permissions, hang-ups)."""
 
-import json
 import os
-import socket
 import subprocess
-import threading
 import unittest
 
 from harness import Case, main
 from harness.binaries import binary
 from harness.other_user import NOBODY, become_nobody, for_others, is_root, listen_as_nobody
-from harness.terminal import Terminal
-
-
-class Listener:
-    """A socket of this process that answers every request with an empty result, or hangs up."""
-
-    def __init__(self, path, hang_up=False):
-        self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.bind(path)
-        self.socket.listen(16)
-        self.hang_up = hang_up
-        self.lines = []
-        self.thread = threading.Thread(target=self.serve, daemon=True)
-        self.thread.start()
-
-    def serve(self):
-        while True:
-            try:
-                client, _ = self.socket.accept()
-            except OSError:
-                return
-            if self.hang_up:
-                client.close()
-                continue
-            with client, client.makefile("rwb") as file:
-                for line in file:
-                    message = json.loads(line)
-                    self.lines.append(message)
-                    if "id" in message:
-                        file.write(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": {}}).encode() + b"\n")
-                        file.flush()
-
-    def close(self):
-        self.socket.shutdown(socket.SHUT_RDWR)
-        self.socket.close()
-        self.thread.join()
 
 
 @unittest.skipUnless(is_root(), "another user is needed")
@@ -152,7 +113,7 @@ class Trusted(Case):
     @unittest.skipUnless(is_root(), "another user is needed")
     def test_without_permission_it_says_what_would_give_it(self):
         os.chmod(self.folder, 0o755)
-        listener = Listener(self.path("s"))
+        self.bridge()
         for group, mode, hint in ((100, 0o660, "adduser nobody users"), (54321, 0o660, "--group-add 54321"),
                                   (100, 0o600, "--socket-mode 0660")):
             os.chown(self.path("s"), 0, group)
@@ -162,7 +123,6 @@ class Trusted(Case):
             self.assertIn(hint, err)
         os.chmod(self.folder, 0o700)
         self.assertIn("folder", self.as_nobody("status", path=self.path("s"))[2])
-        listener.close()
 
 
 class FirstWords(Case):
@@ -171,39 +131,40 @@ class FirstWords(Case):
     def test_what_is_no_socket_is_called_that(self):
         self.assertIn("not a socket", self.run_nc("tools", socket=self.write("file", "x"), code=3)[1])
 
-    def methods(self, *arguments, terminal):
-        listener = Listener(self.path("s"))
-        command = [binary("MCP_NC"), "-s", self.path("s"), *arguments]
+    def said(self, *arguments, terminal):
+        """The messages that the daemon is sent, as one that watches it sees them."""
+        watcher = self.client()
+        watcher.request("bridge/monitor", {}, "m")
         if terminal:
-            shown = Terminal(command, self.marker)
-            shown.wait()
-            shown.close()
+            self.terminal(*arguments).wait()
         else:
-            self.run_tool(command)
-        listener.close()
-        os.unlink(self.path("s"))
-        self.said = listener.lines
-        return [line["method"] for line in listener.lines]
+            self.run_nc(*arguments)
+        self.client().request("bridge/jobs", {}, "end")
+        said = []
+        while True:
+            passed = watcher.line()["params"]
+            if passed["passage"] == "from_client":
+                if passed["message"].get("id") == "end":
+                    return said
+                said.append(passed["message"])
 
-    def test_at_a_terminal_it_declares_that_questions_are_answered(self):
-        for verb in (["call", "echo"], ["read", "demo://x"]):
-            methods = self.methods(*verb, terminal=True)
-            self.assertEqual((methods[0], methods.count("bridge/answers")), ("bridge/answers", 1))
-            self.assertEqual(self.said[0]["params"], {"methods": ["elicitation/create"]})
-            self.assertNotIn("id", self.said[0])
-
-    def test_without_one_it_does_not_and_who_only_looks_on_does_not(self):
-        self.assertEqual(self.methods("call", "--raw", "echo", terminal=False), ["tools/call"])
-        self.assertEqual(self.methods("status", terminal=True), ["bridge/peek", "bridge/status"])
-        self.assertEqual(self.methods("notify", "x/y", terminal=True), ["x/y"])
+    def test_at_a_terminal_it_declares_that_questions_are_answered_and_else_it_does_not(self):
+        self.bridge()
+        for verb in (["call", "echo", "message=x"], ["read", "demo://readme"]):
+            first, *others = self.said(*verb, terminal=True)
+            self.assertEqual((first["method"], first["params"]), ("bridge/answers", {"methods": ["elicitation/create"]}))
+            self.assertNotIn("id", first)
+            self.assertNotIn("bridge/answers", [one["method"] for one in others])
+        for verb, terminal, methods in ((["call", "--raw", "echo", "message=x"], False, ["tools/call"]),
+                                        (["status"], True, ["bridge/peek", "bridge/status"]), (["notify", "x/y"], True, ["x/y"])):
+            self.assertEqual([one["method"] for one in self.said(*verb, terminal=terminal)], methods)
 
     def test_a_daemon_that_hangs_up_has_a_log(self):
-        listener = Listener(self.path("s"), hang_up=True)
-        out, err = self.run_nc("call", "echo", socket=self.path("s"), code=3)
+        self.bridge("--allow-uid", str(os.getuid() + 1))
+        out, err = self.run_nc("call", "echo", code=3)
         self.assertEqual((out, err.count("\n")), ("", 1), err)
         self.assertIn("its log", err)
         self.assertIn(self.path("s"), err)
-        listener.close()
 
 
 if __name__ == "__main__":

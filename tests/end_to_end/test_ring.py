@@ -80,7 +80,7 @@ class TakesNothing(Gathering):
 
     def test_health_checks_take_nothing_while_notifications_pour_in(self):
         # Their request may still stand in the daemon's queue when they have read what was flushed.
-        server, daemon = self.opened()
+        server, _ = self.opened()
         for round in range(1, 11):
             for _ in range(20):
                 server.emit(log_message("x" * 50_000))

@@ -4,7 +4,7 @@ import json
 import signal
 import time
 
-from harness import Case, call, eventually, initialize, main, notification, request, text_of
+from harness import Case, call, eventually, initialize, main, notification, text_of
 
 
 class Opening(Case):

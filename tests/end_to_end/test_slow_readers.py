@@ -22,7 +22,7 @@ class NotReading(Case):
         self.assertEqual(sorted(message["id"] for message in stuck.lines(8)), list(range(8)))
 
     def test_over_its_buffer_it_is_disconnected_after_the_stall_and_it_is_logged(self):
-        server, daemon = self.bridge("--client-buffer", "100K", "--client-stall", "500ms")
+        _, daemon = self.bridge("--client-buffer", "100K", "--client-stall", "500ms")
         stuck, other = self.small(daemon), self.client()
         stuck.send(*[call("big", {"bytes": 400_000}, n) for n in range(5)])
         other.fence()
@@ -52,7 +52,7 @@ class NotReading(Case):
         self.assertEqual(len(stuck.lines(501)), 501)
 
     def test_with_all_buffers_full_an_answer_that_only_grows_ends_as_overloaded(self):
-        server, daemon = self.bridge("--max-buffered", "4M")
+        server, _ = self.bridge("--max-buffered", "4M")
         server.fault({"sse": [{"raw": "data: " + "x" * 2_000_000}], "end": "keep"}, method="tools/call", times=3)
         client, other = self.client(), self.client()
         client.send(*[call("echo", {"message": "x"}, n) for n in range(3)])

@@ -370,7 +370,7 @@ class Elsewhere(Case):
         self.reached(self.path("a/b/s"))
         switches = "voluntary_ctxt_switches"
         before = daemon.status_field(switches)
-        for n in range(500):
+        for _ in range(500):
             for folder in ("", "a/", "a/b/"):
                 other = self.write(f"{folder}other", "")
                 os.rename(other, other + "-moved")

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import unittest
 
-from harness import Client, call, eventually, main, request
+from harness import Client, call, eventually, main
 from harness.binaries import binary, is_sanitized, release_binary
 from harness.local_server import LocalServer, children, runs
 
