@@ -15,7 +15,7 @@ class NotReading(Case):
         return client
 
     def test_what_was_queued_for_it_comes_when_it_reads(self):
-        _, daemon = self.bridge()
+        _, daemon = self.bridge("--client-buffer", "10K")  # a single frame is admitted whatever its size
         stuck, other = self.small(daemon), self.client()
         stuck.send(*[call("big", {"bytes": 500_000}, n) for n in range(8)])
         other.fence()
