@@ -97,14 +97,6 @@ class Waiting(Gathering):
                 self.assertEqual(self.run_nc(*verb)[1], "")
                 self.assertEqual(self.ring()["untaken"], 2)
 
-    def test_listen_for_0_takes_what_is_there_now_and_ends(self):
-        server, _ = self.opened()
-        self.gather(server, "one", "two")
-        out, _ = self.run_nc("listen", "--for", "0")
-        self.assertEqual([json.loads(line)["params"]["data"] for line in out.splitlines()], ["one", "two"])
-        self.untaken(0)
-        self.assertEqual(self.run_nc("listen", "--for", "0"), ("", ""))
-
     def test_listen_joins_what_comes_without_a_gap(self):
         server, _ = self.opened()
         self.gather_many(server, 150)
