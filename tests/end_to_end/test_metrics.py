@@ -3,11 +3,12 @@
 import json
 import os
 import re
+import stat
 import unittest
 
-from harness import Case, answer, call, initialize, main, notification, request, text_of
+from harness import Case, answer, call, eventually, main, notification, request, text_of
 from harness.binaries import ROOT
-from harness.metrics import promtool
+from harness.metrics import Metrics, promtool
 
 DASHBOARD = ROOT / "docker" / "grafana" / "mcp-session-bridge.json"
 RULES = ROOT / "docker" / "prometheus" / "rules.yaml"
@@ -47,46 +48,9 @@ class Requests(Case):
         self.assertEqual(self.outcomes(metrics), {"ok": 2, "error": 1, "bridge_error": 1, "cancelled": 1, "left": 1})
         self.assertEqual(metrics.sum("mcp_bridge_request_errors_total", kind="timeout"), 1)
         self.assertEqual(metrics.sum("mcp_bridge_request_errors_total"), 1)
-        self.assert_all_accounted_for(daemon)
-
-    def test_those_that_never_reach_the_upstream_too(self):
-        server = self.upstream()
-        url = server.url
-        server.stop()
-        daemon = self.start_daemon(url, "--connect-wait", "300ms")
-        client = self.client()
-        client.send(call("echo", {"message": "x"}, 1), request("ping", None, 2), initialize(3))
-        for message in client.lines(3):
-            self.assert_error(message, -32000, message["id"], "connect", "no")
-        client.send(request("server/discover", None, 4))
-        self.assert_error(client.answer(4), -32000, 4, "connect", "no")
-        # These two wait when they are cancelled, and left.
-        client.send(call("echo", {}, 5), notification("notifications/cancelled", {"requestId": 5}))
-        client.send(request("tools/list", None, 6))
-        daemon.status_when(lambda status: status["requests"]["queued"] == 1, "a waiting request")
-        client.close()
-        metrics = daemon.metrics_when(lambda seen: seen.sum("mcp_bridge_requests_total", outcome="left") == 1,
-                                      "a waiting request left behind")
-        self.assertEqual(self.outcomes(metrics, "call"), {"ok": 0, "error": 0, "bridge_error": 1, "cancelled": 1, "left": 0})
-        self.assertEqual(self.outcomes(metrics, "session"), {"ok": 0, "error": 0, "bridge_error": 3, "cancelled": 0, "left": 0})
-        self.assertEqual(self.outcomes(metrics, "list")["left"], 1)
-        self.assertGreaterEqual(metrics.sum("mcp_bridge_session_failed_tries_total"), 1)
-        self.assertEqual(metrics.sum("mcp_bridge_upstream_ready"), 0)
-        self.assert_all_accounted_for(daemon)
-
-    def test_what_the_bridge_answers_by_itself_is_counted_and_bridge_requests_are_not(self):
-        _, daemon = self.bridge()
-        client = self.client()
-        client.request("tools/list")
-        for id in (2, 3):
-            client.send(initialize(id))
-            client.answer(id)
-        client.request("bridge/status", None, 4)
-        metrics = daemon.metrics()
-        self.assertEqual(self.outcomes(metrics, "session")["ok"], 2)
-        self.assertEqual(self.outcomes(metrics, "list")["ok"], 1)
-        self.assertEqual(metrics.sum("mcp_bridge_requests_total"), 3)
-        self.assertGreaterEqual(metrics.sum("mcp_bridge_control_requests_total"), 2)
+        # What the bridge is asked itself is counted apart.
+        self.assertEqual(metrics.sum("mcp_bridge_requests_total"), 6)
+        self.assertGreaterEqual(metrics.sum("mcp_bridge_control_requests_total"), 1)
         self.assert_all_accounted_for(daemon)
 
     def test_durations_are_in_the_histograms(self):
@@ -173,40 +137,29 @@ class TheRest(Case):
         self.assertEqual(back.sum("mcp_bridge_upstream_reconnects_total"), 1)
         self.assertEqual(daemon.status()["upstream"]["reconnects"], 1)
 
-    def test_tokens(self):
-        server = self.upstream("--token", "first-token")
-        path = self.write("t", "first-token\n")
-        daemon = self.start_daemon(server, "--token-file", path)
-        client = self.client()
-        client.fence()
-        self.assertEqual(daemon.metrics().sum("mcp_bridge_token_refreshes_total"), 0)
-        os.rename(self.write("t.new", "second-token\n"), path)
-        server.control("POST", "token", '{"token":"second-token"}')
-        client.fence()
-        self.assertEqual(daemon.metrics().sum("mcp_bridge_token_refreshes_total"), 1)
-        os.remove(path)
-        server.control("POST", "token", '{"token":"third-token"}')
-        for _ in range(2):  # refused; then there is none to ask with
-            self.assertIn("error", client.call("echo", {"message": "x"}))
-        self.assertGreaterEqual(daemon.metrics().sum("mcp_bridge_token_failures_total"), 1)
-
-    def test_a_server_that_refuses_is_not_shown_as_away(self):
-        # The alert of one that cannot be reached is silent while this state is 1.
-        server = self.upstream("--token", "right")
+    def test_tokens_and_a_server_that_refuses_them(self):
+        server = self.upstream("--token", "first")
         path = self.write("t", "wrong\n")
         daemon = self.start_daemon(server, "--token-file", path)
         client = self.client()
         self.assertIn("error", client.request("tools/list", None, 1))
-        refused = daemon.metrics()
-        self.assertEqual((refused.sum("mcp_bridge_upstream_ready"), refused.sum("mcp_bridge_session_state", state="refused")), (0, 1))
-        os.rename(self.write("t.new", "right\n"), path)
-        self.assertIn("result", client.request("tools/list", None, 2))
-        self.assertEqual(daemon.metrics().sum("mcp_bridge_session_state", state="open"), 1)
-        # In an open session likewise.
+        # The alert of a server that cannot be reached is silent while this state is 1.
+        self.assert_refused(daemon)
+        os.rename(self.write("t.new", "first\n"), path)
+        client.fence()
+        metrics = daemon.metrics()
+        self.assertEqual(metrics.sum("mcp_bridge_session_state", state="open"), 1)
+        self.assertEqual(metrics.sum("mcp_bridge_token_refreshes_total"), 1)
+        os.remove(path)
         server.control("POST", "token", '{"token":"another"}')
-        self.assertIn("error", client.call("echo", {"message": "x"}, 3))
-        refused = daemon.metrics()
-        self.assertEqual((refused.sum("mcp_bridge_upstream_ready"), refused.sum("mcp_bridge_session_state", state="refused")), (0, 1))
+        for _ in range(2):  # refused; then there is none to ask with
+            self.assertIn("error", client.call("echo", {"message": "x"}))
+        self.assert_refused(daemon)
+        self.assertGreaterEqual(daemon.metrics().sum("mcp_bridge_token_failures_total"), 1)
+
+    def assert_refused(self, daemon):
+        metrics = daemon.metrics()
+        self.assertEqual((metrics.sum("mcp_bridge_upstream_ready"), metrics.sum("mcp_bridge_session_state", state="refused")), (0, 1))
 
     def test_the_ring(self):
         server, daemon = self.bridge("--ring", "10")
@@ -243,6 +196,27 @@ class TheRest(Case):
         self.assertGreater(after.sum("mcp_bridge_cpu_seconds_total"), 0)
 
 
+class MetricsFile(Case):
+    """--metrics-file: for a textfile collector."""
+
+    def test_it_is_there_at_once_readable_by_all_whatever_the_umask_and_goes_with_the_daemon(self):
+        os.mkdir(self.path("textfile"))
+        path = self.path("textfile/bridge.prom")
+        daemon = self.start_daemon(self.upstream(), "--metrics-file", path, before_exec=lambda: os.umask(0o077))
+        eventually(lambda: os.path.exists(path), "the file")
+        self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o644)
+        with open(path, encoding="utf-8") as file:
+            self.assertEqual(Metrics(file.read()).sum("mcp_bridge_build_info"), 1)
+        daemon.terminate()
+        self.assertEqual(os.listdir(self.path("textfile")), [])
+
+    def test_a_folder_that_is_not_there_is_said_at_start(self):
+        for more in ([], ["--check"]):
+            said = self.start_daemon("http://127.0.0.1:9/mcp", "--metrics-file", self.path("nowhere/bridge.prom"), *more,
+                                     ready=False).fails(78)
+            self.assertIn("--metrics-file", said)
+
+
 class Exposition(Case):
     def setUp(self):
         super().setUp()
@@ -264,26 +238,10 @@ class Exposition(Case):
             self.assertIn(self.metrics.family(name), self.metrics.types)
             self.assertEqual(dict(labels)["socket"], self.daemon.socket_path)
 
-    def test_promtool_has_nothing_to_say(self):
-        verdict = promtool("check", "metrics", stdin=self.metrics.text)
-        if verdict is None:
-            raise unittest.SkipTest("promtool (Debian's prometheus) is not installed")
-        self.assertEqual(verdict, "")
-
-    def test_nc_shows_it(self):
-        out, err = self.run_nc("status", "--metrics")
-        self.assertEqual(err, "")
-        self.assertEqual(out.splitlines()[0], self.metrics.text.splitlines()[0])
-        self.assertIn("mcp_bridge_requests_total{", out)
-        self.assertTrue(out.endswith("\n") and not out.endswith("\n\n"))
-
-    def used_in(self, expression):
-        return set(re.findall(r"\bmcp_bridge_[a-z_]+", expression))
-
     def assert_known(self, expressions):
         known = {name for name, _ in self.metrics.samples}
         for expression in expressions:
-            used = self.used_in(expression)
+            used = set(re.findall(r"\bmcp_bridge_[a-z_]+", expression))
             self.assertTrue(used, expression)
             self.assertEqual(used - known, set(), expression)
 
@@ -295,28 +253,23 @@ class Exposition(Case):
         ids = [panel["id"] for panel in dashboard["panels"]]
         self.assertEqual(len(ids), len(set(ids)))
 
-    def test_promtool_takes_the_dashboards_questions(self):
+    def test_promtool_takes_the_exposition_and_the_dashboards_questions(self):
         # As recording rules, with what Grafana fills in.
         dashboard = json.loads(DASHBOARD.read_text(encoding="utf-8"))
         rules = [{"record": f"panel_{panel['id']}_{target['refId']}", "expr": target["expr"].replace("$__rate_interval", "5m")}
                  for panel in dashboard["panels"] for target in panel.get("targets", [])]
         path = self.write("rules.yaml", json.dumps({"groups": [{"name": "dashboard", "rules": rules}]}))
-        verdict = promtool("check", "rules", "--lint=none", path)
-        if verdict is None:
-            raise unittest.SkipTest("promtool (Debian's prometheus) is not installed")
-        self.assertEqual(verdict, "")
+        for arguments, stdin in ((("metrics",), self.metrics.text), (("rules", "--lint=none", path), None)):
+            verdict = promtool("check", *arguments, stdin=stdin)
+            if verdict is None:
+                raise unittest.SkipTest("promtool (Debian's prometheus) is not installed")
+            self.assertEqual(verdict, "")
 
     def test_the_rules_ask_for_what_there_is(self):
         rules = RULES.read_text(encoding="utf-8")
         alerts = re.split(r"\n\s+- alert: ", rules)[1:]
         self.assertGreater(len(alerts), 5)
         self.assert_known(re.search(r"expr:(.*?)\n\s+(?:for|labels):", alert, re.S).group(1) for alert in alerts)
-
-    def test_promtool_takes_the_rules(self):
-        verdict = promtool("check", "rules", str(RULES))
-        if verdict is None:
-            raise unittest.SkipTest("promtool (Debian's prometheus) is not installed")
-        self.assertEqual(verdict, "")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,11 @@
-"""--json with every verb there is: each line of stdout is one JSON value, of what went well and of what failed."""
+"""What programs and language models rely on: --json with every verb prints one JSON value a line, of what went well and of
+what failed, an error has one shape, and what is long goes to a file."""
 
 import json
+import os
 import signal
 
-from harness import main
+from harness import Case, main
 from harness.binaries import binary
 from harness.by_name import ByName
 
@@ -92,14 +94,6 @@ class EveryVerb(ByName):
         self.assertEqual(error["kind"], "file")
         self.assertEqual(self.values(*where, "replay", self.path("no/folder"), code=2)[0]["error"]["kind"], "file")
 
-    def test_what_is_no_record_is_not_replayed(self):
-        file = self.path("garbage")
-        with open(file, "w", encoding="utf-8") as garbage:
-            garbage.write("no\nrecord\n")
-        error = self.values("-s", self.daemon.socket_path, "replay", file, code=2)[0]["error"]
-        self.assertEqual((error["kind"], error["delivered"]), ("usage", "no"))
-        self.assertIn("line 1", error["message"])
-
     def test_a_file_that_cannot_take_what_is_cut_is_an_error(self):
         out, _ = self.named("-s", self.daemon.socket_path, "call", "big", "bytes=5000", "--max-bytes", "100", "--json",
                             code=1, TMPDIR=self.path("no/folder"))
@@ -115,6 +109,57 @@ class EveryVerb(ByName):
         values = self.values("-s", self.daemon.socket_path, "shell", code=2,
                              stdin="ping\ncall echo message=x\ntools --types\nhelp call\nfrobnicate\n")
         self.assertEqual([list(value)[0] for value in values], ["ms", "content", "types", "verb", "error"])
+
+
+class ForPrograms(Case):
+    def setUp(self):
+        super().setUp()
+        self.server, self.daemon = self.bridge()
+
+    def error(self, *words, code, **options):
+        """The error of a verb that fails: {kind, code, delivered, message, hint}."""
+        out, err = self.run_nc(*words, "--json", code=code, **options)
+        self.assertEqual(out.count("\n"), 1, out)
+        self.assertTrue(err.startswith("mcp-nc: "))
+        return json.loads(out)["error"]
+
+    def test_an_error_says_whose_it_is_and_whether_it_was_delivered(self):
+        for words, code, kind, delivered in ((["call", "fail", "message=no such user"], 1, "tool", "yes"),
+                                             (["request", "no/such/method"], 1, "server", "yes"),
+                                             (["call", "add", "a=x", "b=1"], 2, "usage", "no"),
+                                             (["-w", "200ms", "call", "slow", "steps=100", "delayMs=100"], 124, "timeout", "unknown")):
+            with self.subTest(words):
+                error = self.error(*words, code=code)
+                self.assertEqual((error["kind"], error["delivered"]), (kind, delivered))
+
+    def test_an_upstream_that_is_away_is_said_with_its_kind(self):
+        self.daemon.stop()
+        self.start_daemon("http://127.0.0.1:9/mcp", "--connect-wait", "100ms")
+        error = self.error("tools", code=4)
+        self.assertEqual((error["kind"], error["delivered"]), ("connect", "no"))
+        self.assertIn("The server cannot be used now: cannot reach ", self.run_nc("agent-help")[0])
+
+    def test_what_is_too_long_goes_to_a_file_whole(self):
+        whole = self.run_nc("call", "big", "bytes=50000")[0]
+        out, _ = self.run_nc("call", "big", "bytes=50000", "--max-bytes", "100", environment={"TMPDIR": self.folder})
+        head, note = out.rstrip("\n").split("\n")[0], out.rstrip("\n").split("\n")[-1]
+        self.assertEqual(head, whole[:100])
+        self.assertIn(f"cut off after 100 of {len(whole)} bytes", note)
+        file = note.split(" in ")[-1].rstrip("]")
+        with open(file, encoding="utf-8") as saved:
+            self.assertEqual(saved.read(), whole)
+        self.assertEqual(os.stat(os.path.dirname(file)).st_mode & 0o077, 0)
+        cut = json.loads(self.run_nc("call", "big", "bytes=50000", "--max-bytes", "100", "--json",
+                                     environment={"TMPDIR": self.folder})[0])["cut"]
+        with open(cut["file"], encoding="utf-8") as saved:
+            self.assertEqual(len(json.load(saved)["content"][0]["text"]), 50000)
+        self.assertEqual(self.run_nc("call", "echo", "message=x", "--max-bytes", "100"), ("x\n", ""))
+
+    def test_one_value_of_a_result(self):
+        self.assertEqual(self.run_nc("call", "mirror", 'items:=[{"n":0.10}]', "--field", "items[0].n")[0], "0.10\n")
+        out, err = self.run_nc("call", "echo", "message=x", "--field", "no.such", code=1)
+        self.assertEqual(out, "")
+        self.assertIn("no.such", err)
 
 
 if __name__ == "__main__":

@@ -1,74 +1,12 @@
 """Whom mcp-nc talks to, what it says first, and what it tells when it cannot (trusted peers, permissions, hang-ups)."""
 
-import json
 import os
-import socket
 import subprocess
-import sys
-import threading
 import unittest
 
 from harness import Case, main
 from harness.binaries import binary
-from harness.other_user import NOBODY, become_nobody, for_others, is_root
-from harness.terminal import Terminal
-
-# Listens as another user, says when it does, and prints all that it is sent.
-STRANGER = r"""
-import os, socket, sys
-path, uid = sys.argv[1], int(sys.argv[2])
-os.setgroups([]); os.setgid(uid); os.setuid(uid)
-s = socket.socket(socket.AF_UNIX)
-s.bind("\0" + path[1:] if path.startswith("@") else path)
-if not path.startswith("@"): os.chmod(path, 0o777)
-s.listen(16)
-print("listening", flush=True)
-while True:
-    c, _ = s.accept()
-    data = b""
-    while b"\n" not in data:
-        part = c.recv(65536)
-        if not part: break
-        data += part
-    print("got", len(data), flush=True)
-    if data: c.sendall(b'{"jsonrpc":"2.0","id":1,"result":{"pid":1}}\n')
-    c.close()
-"""
-
-
-class Listener:
-    """A socket of this process that answers every request with an empty result, or hangs up."""
-
-    def __init__(self, path, hang_up=False):
-        self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.bind(path)
-        self.socket.listen(16)
-        self.hang_up = hang_up
-        self.lines = []
-        self.thread = threading.Thread(target=self.serve, daemon=True)
-        self.thread.start()
-
-    def serve(self):
-        while True:
-            try:
-                client, _ = self.socket.accept()
-            except OSError:
-                return
-            if self.hang_up:
-                client.close()
-                continue
-            with client, client.makefile("rwb") as file:
-                for line in file:
-                    message = json.loads(line)
-                    self.lines.append(message)
-                    if "id" in message:
-                        file.write(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": {}}).encode() + b"\n")
-                        file.flush()
-
-    def close(self):
-        self.socket.shutdown(socket.SHUT_RDWR)
-        self.socket.close()
-        self.thread.join()
+from harness.other_user import NOBODY, become_nobody, for_others, is_root, listen_as_nobody
 
 
 @unittest.skipUnless(is_root(), "another user is needed")
@@ -82,8 +20,7 @@ class Stranger(Case):
         os.chmod(folder, 0o777)  # for the stranger, who is no owner
         os.chmod(self.folder, 0o755)
         path = path or folder + "/s"
-        self.stranger = subprocess.Popen([sys.executable, "-c", STRANGER, path, str(NOBODY)], stdout=subprocess.PIPE)
-        self.assertEqual(self.stranger.stdout.readline(), b"listening\n")
+        self.stranger = listen_as_nobody(path)
         os.chmod(folder, mode)
         return path
 
@@ -109,15 +46,14 @@ class Stranger(Case):
 
     def test_in_a_folder_that_others_may_write_it_is_sent_nothing(self):
         path = self.serve(0o1777)
-        for verb in (("status",), ("call", "echo", "secret=x"), ("listen", "--count", "1"), ("notify", "x"), ()):
+        for verb in (("status",), ("call", "echo", "secret=x"), ("listen", "--count", "1"), ("notify", "x")):
             self.assertIn(os.path.dirname(path), self.refused(path, *verb))
             self.assertEqual(self.stranger.stdout.readline(), b"got 0\n")
         err = self.run_tool([binary("MCP_NC"), "-s", path], code=3, stdin='{"secret":1}\n')[1]  # the relay
         self.assertIn("--peer", err)
         self.assertEqual(self.stranger.stdout.readline(), b"got 0\n")
-
-    def test_a_group_is_others_too(self):
-        self.refused(self.serve(0o0770))
+        os.chmod(os.path.dirname(path), 0o0770)  # a group is others too
+        self.refused(path)
 
     def test_a_link_in_a_folder_of_mine_does_not_hide_it(self):
         path = self.serve(0o1777)
@@ -139,21 +75,17 @@ class Stranger(Case):
         self.refused(self.serve(0o755, path=name))
         self.served(name, "--peer", str(NOBODY))
 
-    def test_who_is_named_is_trusted(self):
+    def test_who_is_named_is_trusted_and_so_is_who_serves_where_others_may_not_write(self):
         path = self.serve(0o1777)
         self.served(path, "--peer", str(NOBODY))
-        self.served(path, "--peer=any")
-        self.served(path, environment={"MCP_NC_PEER": str(NOBODY)})
         self.served(path, environment={"MCP_NC_PEER": "any"})
         err = self.run_nc("--peer", str(NOBODY - 1), "status", socket=path, code=3)[1]
         self.assertIn(f"uid {NOBODY}", err)
-        self.run_nc("--peer", "nobody", "status", socket=path, code=2)
+        os.chmod(os.path.dirname(path), 0o755)
+        self.served(path)
 
     def test_the_folders_owner_is_trusted(self):
         self.served(self.serve(0o1777, owner=NOBODY))
-
-    def test_in_any_other_folder_whoever_serves_is_trusted(self):
-        self.served(self.serve(0o755))
 
 
 class Trusted(Case):
@@ -181,7 +113,7 @@ class Trusted(Case):
     @unittest.skipUnless(is_root(), "another user is needed")
     def test_without_permission_it_says_what_would_give_it(self):
         os.chmod(self.folder, 0o755)
-        listener = Listener(self.path("s"))
+        self.bridge()
         for group, mode, hint in ((100, 0o660, "adduser nobody users"), (54321, 0o660, "--group-add 54321"),
                                   (100, 0o600, "--socket-mode 0660")):
             os.chown(self.path("s"), 0, group)
@@ -191,7 +123,6 @@ class Trusted(Case):
             self.assertIn(hint, err)
         os.chmod(self.folder, 0o700)
         self.assertIn("folder", self.as_nobody("status", path=self.path("s"))[2])
-        listener.close()
 
 
 class FirstWords(Case):
@@ -200,42 +131,40 @@ class FirstWords(Case):
     def test_what_is_no_socket_is_called_that(self):
         self.assertIn("not a socket", self.run_nc("tools", socket=self.write("file", "x"), code=3)[1])
 
-    def methods(self, *arguments, terminal):
-        listener = Listener(self.path("s"))
-        command = [binary("MCP_NC"), "-s", self.path("s"), *arguments]
+    def said(self, *arguments, terminal):
+        """The messages that the daemon is sent, as one that watches it sees them."""
+        watcher = self.client()
+        watcher.request("bridge/monitor", {}, "m")
         if terminal:
-            shown = Terminal(command, self.marker)
-            shown.wait()
-            shown.close()
+            self.terminal(*arguments).wait()
         else:
-            self.run_tool(command)
-        listener.close()
-        os.unlink(self.path("s"))
-        self.said = listener.lines
-        return [line["method"] for line in listener.lines]
+            self.run_nc(*arguments)
+        self.client().request("bridge/jobs", {}, "end")
+        said = []
+        while True:
+            passed = watcher.line()["params"]
+            if passed["passage"] == "from_client":
+                if passed["message"].get("id") == "end":
+                    return said
+                said.append(passed["message"])
 
-    def test_at_a_terminal_it_declares_that_questions_are_answered(self):
-        for verb in (["call", "echo"], ["request", "x/y"], ["read", "demo://x"], ["prompt", "greet"]):
-            methods = self.methods(*verb, terminal=True)
-            self.assertEqual(methods[0], "bridge/answers")
-            self.assertEqual(self.said[0]["params"], {"methods": ["elicitation/create"]})
-            self.assertNotIn("id", self.said[0])
-            self.assertEqual(methods.count("bridge/answers"), 1)
-
-    def test_without_one_it_does_not_and_who_only_looks_on_does_not(self):
-        self.assertEqual(self.methods("call", "echo", terminal=False), ["bridge/tool", "tools/call"])
-        self.assertEqual(self.methods("call", "--raw", "echo", terminal=False), ["tools/call"])
-        self.assertEqual(self.methods("status", terminal=True), ["bridge/peek", "bridge/status"])
-        self.assertEqual(self.methods("notify", "x/y", terminal=True), ["x/y"])
+    def test_at_a_terminal_it_declares_that_questions_are_answered_and_else_it_does_not(self):
+        self.bridge()
+        for verb in (["call", "echo", "message=x"], ["read", "demo://readme"]):
+            first, *others = self.said(*verb, terminal=True)
+            self.assertEqual((first["method"], first["params"]), ("bridge/answers", {"methods": ["elicitation/create"]}))
+            self.assertNotIn("id", first)
+            self.assertNotIn("bridge/answers", [one["method"] for one in others])
+        for verb, terminal, methods in ((["call", "--raw", "echo", "message=x"], False, ["tools/call"]),
+                                        (["status"], True, ["bridge/peek", "bridge/status"]), (["notify", "x/y"], True, ["x/y"])):
+            self.assertEqual([one["method"] for one in self.said(*verb, terminal=terminal)], methods)
 
     def test_a_daemon_that_hangs_up_has_a_log(self):
-        listener = Listener(self.path("s"), hang_up=True)
-        for verb in (["status"], ["call", "echo"], ["listen"]):
-            out, err = self.run_nc(*verb, socket=self.path("s"), code=3)
-            self.assertEqual((out, err.count("\n")), ("", 1), err)
-            self.assertIn("its log", err)
-            self.assertIn(self.path("s"), err)
-        listener.close()
+        self.bridge("--allow-uid", str(os.getuid() + 1))
+        out, err = self.run_nc("call", "echo", code=3)
+        self.assertEqual((out, err.count("\n")), ("", 1), err)
+        self.assertIn("its log", err)
+        self.assertIn(self.path("s"), err)
 
 
 if __name__ == "__main__":

@@ -75,17 +75,6 @@ class Questions(OfServer):
         self.assertEqual(second.wait(), 130)
 
 
-    def test_a_caller_at_a_terminal_is_asked_rather_than_a_job(self):
-        job = self.its("call", "--detach", "ask")[0].strip()
-        self.its("wait", job, code=75)
-        terminal = self.terminal("@its", "call", "ask")
-        terminal.expect("Perhaps not about your call: .*Go on\\?").type("yes\n")
-        eventually(lambda: self.its("call", "answers")[0] == "accept\n", "the answer typed at the terminal")
-        terminal.type("\x03")
-        self.assertEqual(terminal.wait(), 130)
-        self.assertEqual(self.its("cancel", job)[0], "cancelled\n")
-
-
 class Shell(OfServer):
     def test_each_line_is_a_command_for_the_same_server(self):
         lines = "# a comment\n\ncall declared\ntasks --names\n'call' \"roots\" --json\nexit\ncall ask\n"

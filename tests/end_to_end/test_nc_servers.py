@@ -15,20 +15,15 @@ from harness.local_server import runs
 
 
 class Started(ByName):
-    def test_it_is_started_by_the_first_who_wants_it_and_serves_the_next(self):
+    def test_of_several_who_want_it_at_once_one_starts_it_and_it_serves_the_next(self):
         self.own({"local": self.child()})
         self.assertEqual(self.running(), {})
-        self.echoes("@local")
-        pid = self.running()["local"]
-        self.echoes("@local")
-        self.assertEqual(self.running(), {"local": pid})
-
-    def test_several_who_want_it_at_once_get_one(self):
-        self.own({"local": self.child()})
         with concurrent.futures.ThreadPoolExecutor(6) as pool:
             pids = list(pool.map(lambda _: self.named("@local", "call", "pid")[0], range(6)))
         self.assertEqual(len(set(pids)), 1, pids)
-        self.assertEqual(len(self.running()), 1)
+        daemon = self.running()
+        self.assertEqual(self.named("@local", "call", "pid")[0], pids[0])
+        self.assertEqual(self.running(), daemon)
 
     def test_it_runs_in_the_folder_of_its_file_with_a_small_environment(self):
         self.own({"local": self.child(env={"FROM_FILE": "1", "ALSO": "${env:WANTED}"})})
@@ -60,31 +55,12 @@ class Started(ByName):
         self.echoes("@local")
         pids = [server["pid"] for server in self.servers() if server["running"]]
         self.assertEqual(len(set(pids)), 3)
+        self.assertEqual(sorted(server["former"] for server in self.servers()), [False, True, True])
+        self.assertIn("before its definition was edited", self.named("servers")[1])
         stopped = json.loads(self.named("stop", "@local", "--json")[0])["stopped"]
         self.assertEqual(sorted(stopped), sorted(pids))
         self.assertFalse([pid for pid in pids if runs(pid)])
         self.assertIn("no daemon runs for @local", self.named("stop", "local")[1])
-
-    def test_what_runs_of_an_edited_definition_is_told_apart(self):
-        self.own({"local": self.child()})
-        self.echoes("@local")
-        self.assertEqual([(one["running"], one.get("former")) for one in self.servers()], [(True, False)])
-        self.own({"local": {"command": "other-program"}})
-        self.assertEqual([(one["server"] == "other-program", one["running"], one.get("former")) for one in self.servers()],
-                         [(True, False, None), (False, True, True)])
-        out, told = self.named("servers")
-        self.assertRegex(out, r"@local +- .*other-program\n@local +open, former .*/python")
-        self.assertIn("before its definition was edited", told)
-
-    def test_nothing_is_left_of_one_that_was_killed_but_its_log(self):
-        command = " ".join("'" + word + "'" for word in self.wayward())
-        self.echoes("--run", command)
-        [(name, pid)] = self.running().items()
-        os.kill(pid, signal.SIGKILL)
-        self.assert_gone(pid)
-        self.assertEqual(self.servers(), [])
-        self.assertEqual([file for file in os.listdir(self.path("run/mcp-bridged")) if file.endswith(".json")], [])
-        self.assertIn("serves", self.named("logs", "@" + name)[0])
 
     def test_one_that_takes_no_signal_is_not_waited_for_for_ever(self):
         self.own({"local": self.child()})
@@ -112,11 +88,10 @@ class Started(ByName):
         self.echoes("--run", first)
         name = "@" + self.servers()[0]["name"]
         self.assertIn("named by --run or --url", self.named(name, "tools", code=2)[1])
-        self.assertIn("serves", self.named("logs", name)[0])
         self.echoes("--run", second)
         self.assertIn("several daemons were started as @", self.named("stop", name, code=2)[1])
-        self.assertRegex(self.named("--run", second, "stop", "--json")[0], r'^{"stopped":\[\d+\]}$')
-        self.assertRegex(self.named("stop", name, "--json")[0], r'^{"stopped":\[\d+\]}$')
+        for words in (("--run", second, "stop"), ("stop", name)):
+            self.assertRegex(self.named(*words, "--json")[0], r'^{"stopped":\[\d+\]}$')
         self.assertEqual(self.servers(), [])
 
     def test_it_goes_on_as_another_program_with_the_definition_that_it_was_given(self):
@@ -146,20 +121,15 @@ class Started(ByName):
         self.assertEqual([tool["name"] for tool in of["one"]["tools"]], ["echo"])
         self.assertEqual(sorted(of["two"]), ["error", "name"])
         self.assertIn("@two was not searched: no daemon runs for @two", told)
-        out, told = self.named("grep", "--all", "echo")
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            self.own({"silent": {"url": f"http://127.0.0.1:{silent.getsockname()[1]}/"}, "one": server, "two": server,
+                      "three": self.child(env={"A": "${env:NOT_THERE}"})})
+            self.named("@silent", "status")
+            out, told = self.named("-w", "3s", "grep", "--all", "echo")
         self.assertRegex(out, r"@one tool echo\b.*\n@two tool echo\b")
         self.assertIn("NOT_THERE", told)
-        self.assertEqual(self.named("grep", "--all", "no such word", code=1)[0], "")
-        self.assertIn("--all goes with none of", self.named("@one", "grep", "--all", "echo", code=2)[1])
-
-    def test_one_that_does_not_answer_holds_up_no_other(self):
-        with socket.create_server(("127.0.0.1", 0)) as silent:
-            self.own({"silent": {"url": f"http://127.0.0.1:{silent.getsockname()[1]}/"}, "one": {"url": self.upstream().url}})
-            self.named("@silent", "status")
-            self.echoes("@one")
-            out, told = self.named("-w", "2s", "grep", "--all", "echo")
-        self.assertRegex(out, "^@one tool echo ")
         self.assertRegex(told, "@silent was not searched: .*timed out")
+        self.assertEqual(self.named("grep", "--all", "no such word", code=1)[0], "")
 
     def test_its_socket_and_log_are_for_the_user_alone(self):
         self.own({"a b/../c": self.child()})
@@ -173,16 +143,9 @@ class Started(ByName):
             self.assertEqual(stat.S_IMODE(os.stat(os.path.join(state, name)).st_mode), 0o600)
         self.assertIn("serves", self.named("logs", "@a b/../c")[0])
 
-    def test_the_relay_serves_a_client_by_name(self):
-        self.own({"local": self.child()})
-        said, _ = self.run_tool(["env", "-C", self.path("home"), binary("MCP_NC"), "@local"],
-                                stdin='{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo","arguments":{"message":"m"}}}\n',
-                                environment=self.environment)
-        self.assertEqual(json.loads(said)["id"], 7)
-
 
 class OfAFolder(ByName):
-    def test_it_runs_only_after_it_was_approved(self):
+    def test_it_runs_only_after_it_was_approved_and_so_once_it_was_edited(self):
         self.project({"theirs": self.child()})
         told = self.run_in("project", "@theirs", "tools", code=2)[1]
         self.assertIn("is not approved", told)
@@ -190,19 +153,8 @@ class OfAFolder(ByName):
         self.run_in("project", "approve", "@theirs", code=2)  # nobody can be asked
         self.assertIn(self.wayward()[-1], self.run_in("project", "approve", "--yes", "@theirs")[1])
         self.echoes("@theirs", folder="project")
-
-    def test_an_edited_definition_has_to_be_approved_again(self):
-        self.project({"theirs": self.child()})
-        self.run_in("project", "approve", "--yes", "@theirs")
         self.project({"theirs": self.child(env={"MORE": "1"})})
         self.run_in("project", "@theirs", "tools", code=2)
-        self.project({"theirs": self.child()})
-        self.echoes("@theirs", folder="project")
-
-    def test_it_takes_no_name_of_the_users_own(self):
-        self.own({"mine": self.child()})
-        self.project({"mine": {"command": "false"}})
-        self.echoes("@mine", folder="project")
 
     def test_what_is_wrong_with_it_harms_no_name_of_the_users_own(self):
         self.own({"mine": self.child()})
@@ -210,14 +162,6 @@ class OfAFolder(ByName):
             file.write("{")
         self.echoes("@mine", folder="project")
         self.assertIn("cannot use .mcp.json", self.run_in("project", "@other", "tools", code=2)[1])
-
-    def test_two_folders_with_one_name_have_a_daemon_each(self):
-        os.makedirs(self.path("other"))
-        for folder in ("project", "other"):
-            self.write(folder + "/.mcp.json", {"same": self.child()})
-            self.run_in(folder, "approve", "--yes", "@same")
-            self.echoes("@same", folder=folder)
-        self.assertEqual(len([one for one in self.servers("project") if one["running"]]), 2)
 
     def test_what_is_shown_for_approval_cannot_trick_the_terminal(self):
         self.project({"x\u001b[2J": {"command": "a\u202eb\u001b]0;t\u0007", "args": ["${env:READ_BY_IT}"]}})
@@ -278,9 +222,6 @@ class Refused(ByName):
         out, _ = self.named("@gihub", "tools", "--json", code=2)
         self.assertIn("mcp-nc servers", json.loads(out)["error"]["hint"])
 
-    def test_where_no_file_names_any(self):
-        self.assertIn("no servers: ", self.named("servers")[1])
-
     def test_a_program_that_is_not_there_is_named_and_nothing_was_delivered(self):
         out, told = self.named("--run", "/no/such/program", "tools", "--json", code=3)
         self.assertIn("cannot run /no/such/program: there is no such program", told)
@@ -302,13 +243,6 @@ class Refused(ByName):
             told = self.named("-w", "1s", "@silent", "tools", code=124)[1]
         self.assertIn("timed out", told)
         self.assertNotIn("has ended", told)
-
-    def test_a_login_that_is_none_is_refused_by_the_daemon(self):
-        self.own({"local": self.child()})
-        out, told = self.named("@local", "login", "--json", code=1)
-        error = json.loads(out)["error"]
-        self.assertEqual((error["kind"], error["delivered"]), ("daemon", "no"))
-        self.assertIn("mcp-nc: there is no login here", told)
 
     def test_values_that_are_missing_are_named_all_at_once(self):
         self.own({"wants": self.child(args=["${input:one}", "${env:TWO}", "${THREE:-3}", "${input:four}"])},
@@ -333,24 +267,6 @@ class Refused(ByName):
         self.assertIn("has a command and a url, and no type", told)
         self.assertIn("home/.config/mcp/mcp.json", told)
         self.assertEqual(json.loads(out)["error"]["kind"], "daemon")
-
-    def test_a_folder_that_others_may_enter(self):
-        self.own({"local": self.child()})
-        os.mkdir(self.path("run/mcp-bridged"), 0o755)
-        os.chmod(self.path("run/mcp-bridged"), 0o755)
-        self.assertIn("others may use the folder", self.named("@local", "tools", code=3)[1])
-        os.rmdir(self.path("run/mcp-bridged"))
-        os.symlink(self.path("home"), self.path("run/mcp-bridged"))
-        self.assertIn("is not a folder", self.named("@local", "tools", code=3)[1])
-        os.remove(self.path("run/mcp-bridged"))
-
-    def test_two_places_at_once(self):
-        for words in (("@a", "--url", "http://x"), ("@a", "-s", "s"), ("--url", "http://x", "--run", "y")):
-            self.assertIn("only one of", self.named(*words, "tools", code=2)[1])
-
-    def test_a_pipe_in_the_place_of_a_file(self):
-        os.mkfifo(self.path("project/.mcp.json"))
-        self.assertIn("cannot read .mcp.json", self.run_in("project", "@x", "tools", code=2)[1])
 
 
 class Lists(ByName):

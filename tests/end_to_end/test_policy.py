@@ -1,5 +1,7 @@
 """Who may call what (BEHAVIOUR, "Policy"): root starts the daemon, two other users call."""
 
+import contextlib
+import itertools
 import json
 import os
 import signal
@@ -48,6 +50,16 @@ class Policies(Eras):
         with acting_as(uid):
             return self.client()
 
+    @contextlib.contextmanager
+    def groups(self, *ids):
+        """acting_as() takes only the uid over: root's groups are those of the process."""
+        here = os.getgroups()
+        os.setgroups(ids)
+        try:
+            yield
+        finally:
+            os.setgroups(here)
+
     def reload(self, text):
         """The daemon's own words on it."""
         daemon = self.default_daemon
@@ -58,40 +70,30 @@ class Policies(Eras):
 class WhoMayCall(Policies):
     RULES = ({"uid": "root"}, {"uid": AGENT, "tools": ["e*", "!h*"], "resources": ["demo://*"], "prompts": []})
 
-    def each(self):
-        for mode in ("modern", "legacy", "dual"):
-            for era in ("legacy", "modern"):
-                with self.subTest(server=mode, client=era):
-                    server, _ = self.ruled(*self.RULES, mode=mode)
-                    yield server, era
-
-    def test_a_denied_call_does_not_reach_the_server(self):
-        for server, era in self.each():
-            agent = self.as_user(AGENT, era)
-            self.assertEqual(agent.call("echo", {"message": "x"})[0], "x")
-            error, _ = agent.call("hold", {"key": "k"})
-            self.assertEqual(denied(self, error),
-                             "tool 'hold' is not allowed for this user; ask the operator of this daemon to allow it")
-            self.assertEqual([one["name"] for one in self.called(server)], ["echo"])
-
-    def called(self, server):
-        return [one.params for one in server.received("tools/call")]
-
-    def test_the_lists_of_all_pages_have_only_what_is_allowed(self):
-        for server, era in self.each():
-            self.assertEqual(self.as_user(AGENT, era).tools(), [name for name in RIGHT if name.startswith("e")])
-            self.assertEqual(sorted(self.as_user(0, era).tools())[:1], sorted(RIGHT)[:1])
+    def test_a_denied_call_does_not_reach_the_server_and_is_in_no_page_of_a_list(self):
+        for mode, era in itertools.product(("modern", "legacy", "dual"), ("legacy", "modern")):
+            with self.subTest(server=mode, client=era):
+                server, _ = self.ruled(*self.RULES, mode=mode)
+                agent = self.as_user(AGENT, era)
+                self.assertEqual(agent.call("echo", {"message": "x"})[0], "x")
+                error, _ = agent.call("hold", {"key": "k"})
+                self.assertEqual(denied(self, error),
+                                 "tool 'hold' is not allowed for this user; ask the operator of this daemon to allow it")
+                self.assertEqual([one.params["name"] for one in server.received("tools/call")], ["echo"])
+                self.assertEqual(agent.tools(), [name for name in RIGHT if name.startswith("e")])
+                self.assertEqual(sorted(self.as_user(0, era).tools())[:1], sorted(RIGHT)[:1])
 
     def test_a_user_without_a_rule_may_only_ping_and_look(self):
-        for server, era in self.each():
-            client = self.plain(OTHER)
-            for method in ("tools/list", "tools/call", "resources/list", "bridge/tool", "bridge/jobs", "bridge/metrics"):
-                denied(self, client.request(method, {"name": "echo"})["error"])
-            self.plain(0)
-            status = client.request("bridge/status")["result"]
-            self.assertEqual([one["uid"] for one in status["clients"]], [OTHER])
-            self.assertEqual(status["policy"], {"rule": 0})
-            self.assertEqual(server.received("tools/call"), [])
+        server, daemon = self.ruled(*self.RULES, mode="dual")
+        client = self.plain(OTHER)
+        for method in ("tools/list", "tools/call", "resources/list", "bridge/tool", "bridge/jobs", "bridge/metrics"):
+            denied(self, client.request(method, {"name": "echo"})["error"])
+        status = client.request("bridge/status")["result"]
+        self.assertEqual([one["uid"] for one in status["clients"]], [OTHER])
+        self.assertEqual(status["policy"], {"rule": 0})
+        # The daemon's own user is told more.
+        self.assertEqual(daemon.status()["policy"], {"rule": 1, "file": self.path("policy.json"), "line": 2})
+        self.assertEqual(server.received("tools/call"), [])
 
     def test_what_a_client_looks_up_by_the_bridge(self):
         self.ruled(*self.RULES)
@@ -107,13 +109,6 @@ class WhoMayCall(Policies):
         self.assertEqual([one["uri"] for one in agent.request("resources/list")["result"]["resources"]],
                          ["demo://one", "demo://zwei ü"])
 
-    def test_the_status_says_which_rule_holds(self):
-        _, daemon = self.ruled(*self.RULES)
-        self.assertEqual(self.plain(AGENT).request("bridge/status")["result"]["policy"], {"rule": 2})
-        self.assertEqual(self.plain(0).request("bridge/status")["result"]["policy"],
-                         {"rule": 1, "file": self.path("policy.json"), "line": 2})
-        self.assertEqual(daemon.metrics().of("mcp_bridge_policy_denied_total", reason="tool"), [0])
-
     def test_callers_of_the_http_face_are_one_user(self):
         for era in ("legacy", "modern"):
             with self.subTest(era):
@@ -125,13 +120,8 @@ class WhoMayCall(Policies):
 
     def test_groups_also_supplementary_ones(self):
         self.ruled({"gid": 4242, "tools": ["echo"]})
-        # acting_as() takes only the uid over: root's groups are those of the process.
-        here = os.getgroups()
-        os.setgroups([4242])
-        try:
+        with self.groups(4242):
             agent = self.as_user(AGENT, "legacy")
-        finally:
-            os.setgroups(here)
         self.assertEqual(agent.tools(), ["echo"])
         denied(self, self.plain(AGENT).request("tools/list")["error"])
 
@@ -150,6 +140,16 @@ class Rates(Policies):
         denied(self, second.call("echo", {"message": "x"})[0], "rate_limited")
         denied(self, self.as_user(AGENT, "legacy").call("echo", {"message": "x"})[0], "rate_limited")
         self.assertEqual(self.plain(0).call("echo", {"message": "x"})["id"], 1)
+
+
+class Files(Policies):
+    def test_one_that_others_can_write_ends_the_start_and_check_accepts_a_good_one(self):
+        path = self.policy({"uid": "root"})
+        options = ("http://127.0.0.1:9/mcp", "--policy", path)
+        self.assertEqual(self.start_daemon(*options, "--check", ready=False).wait(), 0)
+        os.chmod(path, 0o602)
+        for more in ((), ("--check",)):
+            self.assertIn("other users can write to it", self.start_daemon(*options, *more, ready=False).fails(78))
 
 
 class Changes(Policies):
@@ -176,53 +176,20 @@ class Changes(Policies):
                 self.assertEqual(legacy.tools(), ["fail"])
                 denied(self, legacy.call("echo", {"message": "x"})[0])
 
-    def test_a_job_is_judged_again_when_it_starts(self):
-        server, _ = self.ruled({"uid": AGENT}, options=("--max-inflight", "1"))
-        agent = self.as_user(AGENT, "legacy")
-        agent.begin("hold", {"key": "k"})
-        server.wait_held("k")
-        asker = self.plain(AGENT)
-        job = asker.request("bridge/submit", {"method": "tools/call", "params": {"name": "echo", "arguments": {}}})
-        self.policy({"uid": AGENT, "tools": ["hold"]})
-        self.reload("read again")
-        server.release("k")
-        ended = asker.request("bridge/collect", {"job": job["result"]["job"], "waitMs": 20000}, 2)["result"]
-        self.assertEqual(ended["state"], "failed")
-        denied(self, ended["response"]["error"])
-        self.assertEqual([one.params["name"] for one in server.received("tools/call")], ["hold"])
-
 
 class Jobs(Policies):
-    """A job that waits for a slot, of a user whose rule holds by a supplementary group that no account has."""
-
-    def setUp(self):
-        super().setUp()
-        self.options = ("--state-dir", self.path("state"), "--max-inflight", "1")
-        self.server_of_jobs, self.daemon = self.ruled({"uid": 0}, {"gid": 4242, "tools": ["echo"]}, options=self.options)
+    def test_another_daemon_goes_on_with_one_whose_rule_holds_by_a_supplementary_group(self):
+        options = ("--state-dir", self.path("state"), "--max-inflight", "1")
+        server, daemon = self.ruled({"uid": 0}, {"gid": 4242, "tools": ["echo"]}, options=options)
         self.as_user(0, "legacy").begin("hold", {"key": "k"})
-        self.server_of_jobs.wait_held("k")
-        here = os.getgroups()
-        os.setgroups([4242])
-        try:
+        server.wait_held("k")
+        with self.groups(4242):
             agent = self.plain(AGENT)
-        finally:
-            os.setgroups(here)
         job = agent.request("bridge/submit", {"method": "tools/call", "params": {"name": "echo", "arguments": {"message": "x"}}})
-        self.job = job["result"]["job"]
-
-    def assert_it_is_done(self):
-        done = self.plain(0).request("bridge/collect", {"job": self.job, "waitMs": 20000})["result"]
+        daemon.crash()
+        self.before(server, "--policy", self.path("policy.json"), "--socket-mode", "0666", *options)
+        done = self.plain(0).request("bridge/collect", {"job": job["result"]["job"], "waitMs": 20000})["result"]
         self.assertEqual((done["state"], done["response"]["result"]["content"][0]["text"]), ("completed", "x"))
-
-    def test_another_daemon_goes_on_with_it(self):
-        self.daemon.crash()
-        self.before(self.server_of_jobs, "--policy", self.path("policy.json"), "--socket-mode", "0666", *self.options)
-        self.assert_it_is_done()
-
-    def test_it_goes_along_in_an_upgrade(self):
-        self.daemon.signal(signal.SIGUSR2)
-        self.daemon.logged("continues serving")  # the call that had the slot is given up with its stream
-        self.assert_it_is_done()
 
 
 class Notifications(Policies):
@@ -259,27 +226,15 @@ class AsAnotherUser(Policies):
         return self.run_nc("tools", "--as", str(uid), *arguments, code=code)
 
     def test_root_sees_what_that_user_would(self):
-        for mode in ("modern", "legacy"):
-            with self.subTest(mode):
-                self.ruled({"uid": "root"}, {"uid": AGENT, "tools": ["e*"]}, mode=mode)
-                self.assertLessEqual(set(RIGHT), set(self.run_nc("tools", "--names")[0].split()))
-                self.assertEqual(sorted(self.as_uid(AGENT, "--names")[0].split()),
-                                 sorted(name for name in RIGHT if name.startswith("e")))
-                shown = json.loads(self.as_uid(AGENT, "--json")[0])
-                self.assertEqual({one["name"] for one in shown["tools"]}, {name for name in RIGHT if name.startswith("e")})
-
-    def test_of_one_tool_what_that_user_may_know(self):
-        self.ruled({"uid": "root"}, {"uid": AGENT, "tools": ["echo"]})
-        self.assertIn("echo", self.as_uid(AGENT, "echo")[0])
-        out, err = self.as_uid(AGENT, "hold", code=1)
-        self.assertEqual(out, "")
-        self.assertIn("hold", err)
-
-    def test_a_user_without_a_rule_sees_why_it_sees_nothing(self):
-        self.ruled({"uid": "root"}, {"uid": AGENT})
-        out, err = self.as_uid(OTHER, code=1)
-        self.assertEqual(out, "")
-        self.assertIn("allows this user nothing", err)
+        self.ruled({"uid": "root"}, {"uid": AGENT, "tools": ["e*"]})
+        allowed = [name for name in RIGHT if name.startswith("e")]
+        self.assertLessEqual(set(RIGHT), set(self.run_nc("tools", "--names")[0].split()))
+        self.assertEqual(self.as_uid(AGENT, "--names")[0].split(), allowed)
+        self.assertEqual([one["name"] for one in json.loads(self.as_uid(AGENT, "--json")[0])["tools"]], allowed)
+        for uid, words, why in ((AGENT, ("hold",), "hold"), (OTHER, (), "allows this user nothing")):
+            out, err = self.as_uid(uid, *words, code=1)
+            self.assertEqual(out, "")
+            self.assertIn(why, err)
 
     def test_only_root_may_and_only_a_uid(self):
         self.ruled({"uid": "root"})
@@ -289,34 +244,6 @@ class AsAnotherUser(Policies):
                               capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("--as is for root", done.stderr)
-
-
-class Files(Policies):
-    def refused(self, path, words):
-        said = self.start_daemon("http://127.0.0.1:9/mcp", "--policy", path, ready=False).fails(78)
-        self.assertIn(words, said)
-        self.start_daemon("http://127.0.0.1:9/mcp", "--policy", path, "--check", ready=False).fails(78)
-
-    def test_a_file_that_others_can_write_is_refused(self):
-        path = self.policy({"uid": 0})
-        for mode in (0o620, 0o602):
-            os.chmod(path, mode)
-            self.refused(path, "other users can write to it")
-
-    def test_a_file_of_another_user_is_refused(self):
-        path = self.policy({"uid": 0})
-        os.chown(path, AGENT, -1)
-        self.refused(path, "has to belong to root")
-
-    def test_what_is_unknown_in_it_is_refused(self):
-        self.refused(self.policy({"uid": "no-such-user-here"}), "unknown user 'no-such-user-here'")
-        self.refused(self.policy({"gid": "no-such-group-here"}), "unknown group")
-        self.refused(self.policy({"tool": []}), "unknown member 'tool'")
-        self.refused(self.path("nowhere"), "--policy")
-
-    def test_check_accepts_a_good_one(self):
-        daemon = self.start_daemon("http://127.0.0.1:9/mcp", "--policy", self.policy({"uid": "root"}), "--check", ready=False)
-        self.assertEqual(daemon.wait(), 0, daemon.stderr())
 
 
 if __name__ == "__main__":

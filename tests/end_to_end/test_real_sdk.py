@@ -1,10 +1,15 @@
-"""The SDK's client and server-everything, on each way through the bridge: peers that know nothing of it."""
+"""The SDK's client and servers from npm, on each way through the bridge: peers that know nothing of it."""
 
-from harness import main
+import json
+import os
+import signal
+
+from harness import eventually, main
 from harness.binaries import binary
 from harness.face import Face
 from harness.facing import Facing
-from harness.node import EVERYTHING, HURRY, NODE, Node
+from harness.local_server import LocalServer, children
+from harness.node import EVERYTHING, HURRY, MODULES, NODE, Node
 
 
 class EachWay(Node, Facing):
@@ -49,6 +54,65 @@ class OneSession(Node):
     def test_ten_after_one_another_are_one_session(self):
         self.run_script("ten_clients", *self.nc)
         self.assert_one_session()
+
+
+class RealServers(Node, LocalServer):
+    def serve_locally(self, *command, **how):
+        return self.start_daemon(None, "--connect-wait", "60s", "--", NODE, *command, **how)
+
+    def everything(self):
+        return self.serve_locally(EVERYTHING, "stdio", environment=HURRY)
+
+    def server_pid(self):
+        self.default_daemon.logged("runs, pid ")  # the socket is there before the server
+        watcher, = children(self.default_daemon.pid)
+        server, = children(watcher)
+        return server
+
+
+class Everything(RealServers):
+    def test_after_it_was_killed_the_same_client_goes_on(self):
+        daemon = self.everything()
+        client = self.client()
+        client.call("echo", {"message": "before"})
+        server = self.server_pid()
+        os.kill(server, signal.SIGKILL)
+        daemon.logged("was ended by signal 9")  # its threads may hold its stdin a little longer than it
+        answered = client.call("echo", {"message": "after"}, 2)
+        self.assertIn("result", answered)
+        self.assertIn("after", answered["result"]["content"][0]["text"])
+        self.assertEqual(daemon.status()["upstream"]["reopened"], 1)
+
+    def test_mcp_nc_speaks_its_tools_language(self):
+        self.everything()
+        self.assertIn("42", self.run_nc("call", "get-sum", "a=2", "b=40")[0])
+        err = self.run_nc("call", "get-sum", "a=two", code=2)[1]
+        self.assertIn("a=two: number expected, for example a=1; 'b' is required", err)
+        self.assertIn(f"{self.typed_nc} call get-sum a=1 b=1", self.run_nc("tools", "get-sum")[0])
+        place = ["call", "get-structured-content", "location=New York"]
+        self.assertRegex(self.run_nc(*place, "--field", "temperature")[0], r"^\d+\n$")
+        for words in (["server"], ["templates"], ["subscribe", "demo://resource/dynamic/text/1"], ["log-level", "warning"],
+                      ["complete", "resource", "demo://resource/dynamic/text/{resourceId}", "resourceId", "1"], ["agent-help"]):
+            self.run_nc(*words)
+
+
+class Others(RealServers):
+    def test_the_filesystem_server_from_a_config_file(self):
+        self.write("note.txt", "from the file")
+        config = self.write("mcp.json", json.dumps({"mcpServers": {
+            "memory": {"command": "no"},
+            "files": {"command": NODE, "args": [str(MODULES / "server-filesystem" / "dist" / "index.js"), "${input:folder}"]}}}))
+        self.start_daemon(None, "--config", config, "--server", "files", "--input", f"folder={self.folder}", "--connect-wait", "60s")
+        out, _ = self.run_nc("call", "read_text_file", f"path={self.folder}/note.txt")
+        self.assertIn("from the file", out)
+
+    def test_the_memory_server_keeps_what_one_client_told_it_for_the_next(self):
+        self.serve_locally(MODULES / "server-memory" / "dist" / "index.js", environment={"MEMORY_FILE_PATH": self.path("memory.jsonl")})
+        entity = '[{"name":"bridge","entityType":"daemon","observations":["holds one session"]}]'
+        self.run_nc("call", "create_entities", f"entities={entity}")
+        out, _ = self.run_nc("call", "read_graph")
+        self.assertIn("holds one session", out)
+        eventually(lambda: os.path.exists(self.path("memory.jsonl")), "its file")
 
 
 if __name__ == "__main__":

@@ -1,19 +1,57 @@
-"""What the daemon costs: memory, descriptors, idle time. On the release programs, where there are some."""
+"""What the daemon costs: time to start, memory, descriptors, idle time. On the release programs, where there are some."""
 
 import json
 import os
-import statistics
+import socket
 import subprocess
 import time
 
 from harness import Case, Client, call, eventually
 from harness.binaries import binary, is_sanitized, release_binary
 from harness.gathering import Gathering
+from harness.local_server import LocalServer, children
 from harness.parallel import main_parallel
+from harness.processes import marked, status_field
 from harness.scripted_server import ScriptedServer, answer_to, good, response
+from harness.service_manager import ServiceManager
 
 PROGRAM = release_binary("MCP_BRIDGED")
 SANITIZED = is_sanitized(PROGRAM)
+START_LIMIT_MS = 25
+START_TRIES = 60
+
+
+class StartTime(Case):
+    def setUp(self):
+        super().setUp()
+        if SANITIZED:
+            self.skipTest("says nothing under a sanitizer")
+
+    def start_once(self, manager):
+        """Milliseconds from before the fork to READY=1; then a client connects, so it was true."""
+        path = self.path("s")
+        command = [PROGRAM, "--url", "http://127.0.0.1:9/mcp", "--socket", path]
+        environment = {"PATH": os.environ["PATH"], **marked(self.marker), "NOTIFY_SOCKET": manager.address}
+        began = time.monotonic()
+        process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
+        try:
+            manager.expect("READY=1")
+            took = (time.monotonic() - began) * 1000
+            with socket.socket(socket.AF_UNIX) as client:
+                client.connect(path)
+        finally:
+            process.terminate()
+            process.wait(30)
+        return took
+
+    def test_it_accepts_within_25_ms(self):
+        manager = ServiceManager(self.path("notify"))
+        self.addCleanup(manager.close)
+        # The best of some: on a busy machine most of them measure the others.
+        times = []
+        while len(times) < START_TRIES and (not times or min(times) > START_LIMIT_MS / 2):
+            times.append(self.start_once(manager))
+        self.assertLess(min(times), START_LIMIT_MS, sorted(times))
 
 
 class Sizes(Case):
@@ -29,7 +67,7 @@ class Sizes(Case):
             self.assertIn("Elf file type is DYN", headers, "its addresses can be guessed")
 
 
-class Costs(Gathering):
+class Costs(Gathering, LocalServer):
     def start_daemon(self, *arguments, **how):
         return super().start_daemon(*arguments, program=PROGRAM, **how)
 
@@ -40,24 +78,30 @@ class Costs(Gathering):
         if not SANITIZED:
             self.assertLess(kilobytes, limit, what)
 
+    def assert_not_woken(self, *pids):
+        def stays(seconds):
+            before = [status_field(pid, "voluntary_ctxt_switches") for pid in pids]
+            time.sleep(seconds)
+            return before == [status_field(pid, "voluntary_ctxt_switches") for pid in pids]
+
+        # The end of the drained handshake and of the status' own connection.
+        eventually(lambda: stays(1.5), "rest")
+        # Time has to pass here: it is the absence of work that is measured.
+        self.assertTrue(stays(6))
+
     def test_idle_it_is_not_woken(self):
         # A server that closes idle connections would wake it.
         _, daemon = self.opened("--keepalive", "0", upstream=("--keep-alive-timeout", "600"))
         with_clients = [self.client() for _ in range(3)]
         self.others(3)
-        # The end of the drained handshake and of the status' own connection.
-        eventually(lambda: self.rests(daemon), "rest")
-        before = daemon.status_field("voluntary_ctxt_switches")
-        # Time has to pass here: it is the absence of work that is measured.
-        time.sleep(6)
-        self.assertEqual(daemon.status_field("voluntary_ctxt_switches"), before)
+        self.assert_not_woken(daemon.pid)
         del with_clients
 
-    @staticmethod
-    def rests(daemon):
-        before = daemon.status_field("voluntary_ctxt_switches")
-        time.sleep(1.5)
-        return daemon.status_field("voluntary_ctxt_switches") == before
+    def test_idle_before_a_local_server_neither_it_nor_its_watcher_is_woken(self):
+        daemon = self.start_local(options=["--keepalive", "0"])
+        self.tool("echo", {"message": "x"})
+        self.others(0)
+        self.assert_not_woken(daemon.pid, *children(daemon.pid))
 
     def test_memory_before_load(self):
         _, daemon = self.opened()
@@ -69,7 +113,7 @@ class Costs(Gathering):
         self.client().fence()
         empty = self.run_process("empty", [binary("LINKED_AND_EMPTY")])
         eventually(lambda: os.readlink(f"/proc/{empty.pid}/exe").endswith("linked-and-empty") and
-                   self.rests(empty), "a program that has been loaded")
+                   children(os.getpid()).get(empty.pid) == "S", "a program that has been loaded")
         self.assert_memory(daemon.status_field("RssFile") - empty.status_field("RssFile"), 7 * 1024,
                            "RssFile over that of an empty program with the same libraries")
 
@@ -115,18 +159,6 @@ class Costs(Gathering):
         client.send(call("echo", {"message": "visit"}, 1), *([call("slow", {"steps": 100, "delayMs": 20}, 2)] if rude else []))
         client.answer(1)
         client.close()
-
-    def test_memory_is_given_back_after_a_burst(self):
-        server, daemon = self.opened()
-        clients = [self.client() for _ in range(64)]
-        for client in clients:
-            client.send(call("big", {"bytes": 500_000}, 1))
-        for client in clients:
-            client.line()
-            client.close()
-        self.others(0)
-        if not SANITIZED:
-            eventually(lambda: self.anonymous(daemon) < 6 * 1024, lambda: f"RssAnon {self.anonymous(daemon)} kB", 15)
 
     def test_memory_is_given_back_after_many_small_calls_at_once(self):
         """Of which the queues say nothing: it is libcurl's."""
@@ -190,15 +222,6 @@ class Costs(Gathering):
             eventually(lambda: self.anonymous(daemon) - memory[1] < 1024,
                        lambda: f"RssAnon {memory}, now {self.anonymous(daemon)}")
 
-    def test_ring_bytes_bound_the_memory(self):
-        server, daemon = self.opened("--ring-bytes", "4M")
-        self.gather(server, "x")
-        message = '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"%s"}}' % ("x" * 100_000)
-        server.emit(message, 300)
-        self.newest(301)
-        self.assertLessEqual(self.ring()["bytes"], 4 << 20)
-        self.assert_memory(self.anonymous(daemon), 16 * 1024, "RssAnon")
-
     def test_a_stuck_reader_does_not_make_it_grow(self):
         _, daemon = self.opened("--client-buffer", "1M", "--client-stall", "60s")
         stuck = Client(daemon.socket_path, receive_buffer=4096)
@@ -207,20 +230,6 @@ class Costs(Gathering):
         for _ in range(10):
             self.client().fence()
         self.assert_memory(self.anonymous(daemon), 40 * 1024, "RssAnon with 30 MB asked for and not read")
-
-    def test_starting_and_calling_by_mcp_nc_is_quick(self):
-        self.opened()
-        program = release_binary("MCP_NC")
-        command = [program, "-s", self.default_daemon.socket_path, "call", "echo", "message=hi"]
-        self.run_tool(command)
-        taken = []
-        for _ in range(20):
-            began = time.monotonic()
-            self.run_tool(command)
-            taken.append(time.monotonic() - began)
-        # A loose bound, since the machine is busy with other tests: tests/bench measures.
-        if not is_sanitized(program):
-            self.assertLess(statistics.median(taken), 0.1, json.dumps(taken))
 
 
 if __name__ == "__main__":

@@ -1,17 +1,14 @@
 """What the daemon tells the service manager that started it (BEHAVIOUR, "Service manager"; sd_notify(3))."""
 
+import os
 import shutil
 import signal
 import uuid
 
 from harness import Case, eventually, main
+from harness.local_server import children
 from harness.service_manager import ServiceManager
 from harness.upgrading import Upgrading
-
-
-def is_stopped(pid):
-    with open(f"/proc/{pid}/stat", encoding="ascii") as file:
-        return file.read().rsplit(")", 1)[1].split()[0] == "T"
 
 
 class ManagedCase(Case):
@@ -28,88 +25,50 @@ class ManagedCase(Case):
 
 
 class Told(ManagedCase):
-    def test_it_is_ready_when_its_socket_accepts(self):
-        manager = self.manager()
-        self.supervised(manager)
-        # No waiting: with READY it has to be there.
-        self.assertIn("result", self.client().call("echo", {"message": "at once"}))
+    def test_its_life_is_told_in_words_from_ready_to_stopping(self):
+        for address in (self.path("notify"), "@mcp-test-" + uuid.uuid4().hex):
+            with self.subTest(address):
+                manager, server = self.manager(address), self.upstream()
+                environment = manager.environment()
+                self.start_daemon(server.url + "?key=hidden-4711", "--grace", "20s", environment=environment, ready=False)
+                manager.expect("READY=1")
+                # No waiting: with READY the socket has to be there.
+                client = self.client()
+                self.assertIn(f"127.0.0.1:{server.port}", manager.expect("STATUS=No session"))
+                for count in range(5):
+                    client.call("echo", {"message": str(count)}, id=count)
+                manager.expect("STATUS=In session with")
+                server.kill()
+                client.send('{"jsonrpc":"2.0","id":"lost","method":"tools/list"}')
+                self.assertIn("127.0.0.1", manager.expect("STATUS=Cannot reach"))
+                self.default_daemon.terminate()
+                patience = manager.expect("EXTEND_TIMEOUT_USEC=")
+                self.assertGreaterEqual(int(patience.split("=")[1]), 20_000_000)
+                for once in ("READY=1", "STOPPING=1", "STATUS=In session with"):
+                    self.assertEqual(len([line for line in manager.heard if line.startswith(once)]), 1, manager.heard)
+                self.assertNotIn("hidden-4711", "".join(manager.heard))
 
-    def test_an_abstract_notify_socket_is_served_too(self):
-        manager = self.manager("@mcp-test-" + uuid.uuid4().hex)
-        self.supervised(manager)
-
-    def test_the_status_tells_in_words_how_the_upstream_is(self):
+    def test_reloading_is_told_with_its_time_and_then_ready_also_if_it_changes_nothing(self):
         manager = self.manager()
-        server, _ = self.supervised(manager)
-        self.assertIn(f"127.0.0.1:{server.port}", manager.expect("STATUS=No session"))
-        client = self.client()
-        client.call("echo", {"message": "hello"})
-        manager.expect("STATUS=In session with")
-        server.kill()
-        client.send('{"jsonrpc":"2.0","id":"lost","method":"tools/list"}')
-        self.assertIn("127.0.0.1", manager.expect("STATUS=Cannot reach"))
-
-    def test_the_status_tells_of_a_state_once(self):
-        manager = self.manager()
-        self.supervised(manager)
-        client = self.client()
-        for count in range(5):
-            client.call("echo", {"message": str(count)}, id=count)
-        self.default_daemon.terminate()
-        manager.expect("STOPPING=1")
-        self.assertEqual(manager.heard.count("READY=1"), 1)
-        self.assertEqual(len([line for line in manager.heard if line.startswith("STATUS=In session")]), 1, manager.heard)
-
-    def test_the_targets_query_is_not_in_the_status(self):
-        manager = self.manager()
-        server = self.upstream()
-        self.start_daemon(server.url + "?key=hidden-4711", environment=manager.environment(), ready=False)
-        manager.expect("STATUS=No session")
-        self.assertNotIn("hidden-4711", "".join(manager.heard))
-
-    def test_reloading_is_told_with_its_time_and_then_ready(self):
-        manager = self.manager()
-        self.supervised(manager)
-        self.default_daemon.signal(signal.SIGHUP)
-        time = manager.expect("MONOTONIC_USEC=")
-        self.assertEqual(manager.heard[-2], "RELOADING=1")
-        self.assertGreater(int(time.split("=")[1]), 0)
-        manager.expect("READY=1")
-
-    def test_a_reload_that_changes_nothing_ends_ready_too(self):
-        manager = self.manager()
-        options = self.write("options", "log-level = info\n")
-        self.supervised(manager, "--options-file", options)
-        self.write("options", "ring = many\n")
-        self.default_daemon.signal(signal.SIGHUP)
-        manager.expect("RELOADING=1")
-        manager.expect("READY=1")
-        self.default_daemon.logged("nothing was changed")
-
-    def test_stopping_is_told_with_the_time_it_may_take(self):
-        manager = self.manager()
-        self.supervised(manager, "--grace", "20s")
-        self.client().call("echo", {"message": "hello"})
-        self.default_daemon.terminate()
-        patience = manager.expect("EXTEND_TIMEOUT_USEC=")
-        self.assertIn("STOPPING=1", manager.heard)
-        self.assertGreaterEqual(int(patience.split("=")[1]), 20_000_000)
+        self.supervised(manager, "--options-file", self.write("options", "log-level = info\n"))
+        for text, logged in (("log-level = debug\n", "were read again"), ("ring = many\n", "nothing was changed")):
+            self.write("options", text)
+            self.default_daemon.signal(signal.SIGHUP)
+            time = manager.expect("MONOTONIC_USEC=")
+            self.assertEqual(manager.heard[-2], "RELOADING=1")
+            self.assertGreater(int(time.split("=")[1]), 0)
+            manager.expect("READY=1")
+            self.default_daemon.logged(logged)
 
 
 class Upgrades(ManagedCase, Upgrading):
-    def test_an_upgrade_is_told_and_then_again_how_the_upstream_is(self):
-        manager = self.manager()
-        self.supervised(manager)
-        self.client().call("echo", {"message": "hello"})
-        manager.expect("STATUS=In session with")
-        self.upgrade()
-        manager.expect("STATUS=Upgrading")
-        manager.expect("STATUS=In session with")
-
-    def test_why_one_failed_is_told_until_there_is_something_else_to_say(self):
+    def test_one_is_told_and_why_one_failed_until_there_is_something_else_to_say(self):
         manager = self.manager()
         server, daemon = self.supervised(manager)
         self.client().call("echo", {"message": "hello"})
+        self.upgrade()
+        manager.expect("STATUS=Upgrading")
+        manager.expect("STATUS=In session with")
         self.put_in_its_place(lambda path: shutil.copy("/bin/true", path))
         daemon.signal(signal.SIGUSR2)
         manager.expect("STATUS=Upgrading")
@@ -122,18 +81,13 @@ class Upgrades(ManagedCase, Upgrading):
 
 
 class Watchdog(ManagedCase):
-    def test_it_is_fed_by_the_loop(self):
-        manager = self.manager()
-        self.supervised(manager, WATCHDOG_USEC="100000")
-        for _ in range(3):
-            manager.expect("WATCHDOG=1")
-
-    def test_a_daemon_that_hangs_does_not_feed_it(self):
+    def test_it_is_fed_by_the_loop_and_not_while_the_daemon_hangs(self):
         manager = self.manager()
         _, daemon = self.supervised(manager, WATCHDOG_USEC="20000")
-        manager.expect("WATCHDOG=1")
+        for _ in range(3):
+            manager.expect("WATCHDOG=1")
         daemon.signal(signal.SIGSTOP)
-        eventually(lambda: is_stopped(daemon.pid), "the stop")
+        eventually(lambda: children(os.getpid())[daemon.pid] == "T", "the stop")
         manager.waiting()
         # Five beats long another clock ticks.
         with self.assertRaises(AssertionError):
@@ -188,28 +142,19 @@ class OutOfOrder(ManagedCase):
 class Credentials(ManagedCase):
     """LoadCredential=token:… leaves a file `token` in CREDENTIALS_DIRECTORY."""
 
-    def asked_with(self, *options, **environment):
+    def test_the_token_among_them_is_sent_unless_a_token_is_named(self):
         self.write("token", "from-the-credential\n")
-        server = self.upstream()
-        self.start_daemon(server, *options, environment={"CREDENTIALS_DIRECTORY": self.folder, **environment})
-        self.client().call("echo", {"message": "hello"})
-        return server.log("tools/call", wait=1)[0]["headers"].get("authorization")
-
-    def test_the_token_among_them_is_sent_without_any_option(self):
-        self.assertEqual(self.asked_with(), "Bearer from-the-credential")
-
-    def test_a_named_file_wins_over_it(self):
         other = self.write("other", "from-the-file")
-        self.assertEqual(self.asked_with("--token-file", other), "Bearer from-the-file")
-
-    def test_the_token_of_the_environment_wins_over_it(self):
-        self.assertEqual(self.asked_with(MCP_SERVER_TOKEN="from-the-environment"), "Bearer from-the-environment")
-
-    def test_without_one_there_is_no_token(self):
-        server = self.upstream()
-        self.start_daemon(server, environment={"CREDENTIALS_DIRECTORY": self.path("nowhere")})
-        self.client().call("echo", {"message": "hello"})
-        self.assertNotIn("authorization", server.log("tools/call", wait=1)[0]["headers"])
+        for options, environment, sent in (
+                ((), {}, "Bearer from-the-credential"), (("--token-file", other), {}, "Bearer from-the-file"),
+                ((), {"MCP_SERVER_TOKEN": "from-the-environment"}, "Bearer from-the-environment"),
+                ((), {"CREDENTIALS_DIRECTORY": self.path("nowhere")}, None)):
+            with self.subTest(sent):
+                server = self.upstream()
+                daemon = self.start_daemon(server, *options, environment={"CREDENTIALS_DIRECTORY": self.folder, **environment})
+                self.client().call("echo", {"message": "hello"})
+                self.assertEqual(server.log("tools/call", wait=1)[0]["headers"].get("authorization"), sent)
+                daemon.stop()
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import resource
 import signal
 import subprocess
 import unittest
@@ -11,7 +10,6 @@ import unittest
 from harness import call, eventually, main, text_of
 from harness.eras import Eras
 from harness.jobs import Jobs
-from harness.local_server import LocalServer
 from harness.modern_client import ANSWERS
 from harness.upgrading import Upgrading
 from harness.with_state import WithState
@@ -53,24 +51,6 @@ class Ended(DurableJobs):
         self.assertEqual(no_age(self.listed()), no_age(listed))
         self.assertEqual(self.submit("echo", {"message": "hello"}, key="k")["job"], job)
         self.assertEqual(len(self.calls(server)), 2)
-
-    def test_with_less_room_the_oldest_are_forgotten_with_a_warning(self):
-        server, daemon = self.begin()
-        jobs = [self.ended() for _ in range(3)]
-        daemon = self.again(server, daemon, "--jobs", "1")
-        daemon.logged("2 jobs that had ended are forgotten: --jobs or --jobs-bytes is lower than it was")
-        self.assertEqual([one["job"] for one in self.listed()], jobs[2:])
-
-    def test_a_large_state_is_there_after_the_second_crash_too(self):
-        server, daemon = self.begin()
-        self.gather(server, *["x" * 60_000 for _ in range(20)])
-        job = self.job("echo", {"message": "y" * 600_000})
-        self.collect(job)
-        for _ in range(2):
-            daemon = self.again(server, daemon)
-            self.submit("echo", {"message": "z"})
-            self.untaken(20)
-        self.assertEqual(text_of(self.collect(job)["response"]), "y" * 600_000)
 
 
 class NotEnded(DurableJobs):
@@ -129,14 +109,6 @@ class Resumed(DurableJobs):
         self.result_of("answer", {"job": job, "result": {"action": "decline"}})
         self.assertEqual(json.loads(text_of(self.collect(job)["response"])), {"action": "decline"})
 
-    def test_in_a_session_that_is_lost_it_fails_unknown(self):
-        job = self.job("slow", FOREVER)
-        eventually(lambda: "progress" in self.collect(job, wait=0), "the first progress")
-        self.daemon.crash()
-        self.server.control("POST", "sessions/drop", "{}")
-        self.start(self.server)
-        self.failed_unknown(job)
-
 
 class Orphans(DurableJobs):
     """--orphans keep: what connected clients had in flight are jobs after the crash."""
@@ -167,12 +139,9 @@ class Orphans(DurableJobs):
 
 
 class AtAModernServer(DurableJobs, Eras):
-    def begun(self):
-        server = self.server("modern")
-        return server, self.start(server, "--client-capabilities", '{"elicitation":{}}')
-
     def test_what_was_asked_in_a_result_is_answered_after_a_crash(self):
-        server, daemon = self.begun()
+        server = self.server("modern")
+        daemon = self.start(server, "--client-capabilities", '{"elicitation":{}}')
         job = self.job("ask", {"kinds": ["elicitation", "url"]})
         self.state_is(job, "input_required")
         kinds = []
@@ -185,16 +154,6 @@ class AtAModernServer(DurableJobs, Eras):
         self.assertEqual((found["state"], sorted(kinds)), ("completed", ["elicitation", "url"]))
         self.assertEqual(json.loads(text_of(found["response"])),
                          {"answers": [{kind: ANSWERS[kind] for kind in ("elicitation", "url")}]})
-
-    def test_a_task_of_the_server_is_found_again(self):
-        server, daemon = self.begun()
-        job = self.job("task")
-        server.wait_for("tasks/get")
-        task = next(iter(server.tasks.known))
-        self.again(server, daemon)
-        self.assertEqual(self.collect(job, wait=0)["state"], "working")
-        server.complete_task(task)
-        self.assertEqual(text_of(self.collect(job)["response"]), "done later")
 
 
 class AfterAKilledDaemon(DurableJobs):
@@ -259,12 +218,6 @@ class WaitedForThroughARestart(DurableJobs):
         self.assertEqual((waiting.wait(), waiting.stdout()), (1, b""))
         self.assertIn("no job ", waiting.stderr())
 
-    def test_an_interrupt_ends_it(self):
-        self.begin()
-        waiting = self.waiting(self.submit("slow", FOREVER)["job"])
-        waiting.signal(signal.SIGINT)
-        self.assertEqual(waiting.wait(), 130)
-
 
 @unittest.skipUnless(os.geteuid() == 0, "mounts a small disk: only root may")
 class FullDisk(DurableJobs, Upgrading):
@@ -284,8 +237,11 @@ class FullDisk(DurableJobs, Upgrading):
             while True:
                 file.write(b"x" * 512)
 
-    def not_saved(self, daemon):
-        return daemon.status_when(lambda status: not status["state"]["durable"], "a state that is not saved")["state"]
+    def overflow(self, server, *data):
+        """A full disk, and more for it; the state that the daemon tells then."""
+        self.fill()
+        self.gather(server, "x" * 8000, *data)
+        return self.default_daemon.status_when(lambda status: not status["state"]["durable"], "a state that is not saved")["state"]
 
     def test_nothing_that_was_durable_is_lost(self):
         server, daemon = self.begin()
@@ -293,9 +249,7 @@ class FullDisk(DurableJobs, Upgrading):
         self.assertIs(done["durable"], True)
         self.assertEqual(self.collect(done["job"])["state"], "completed")
         self.gather(server, "kept")
-        self.fill()
-        self.gather(server, "x" * 8000)
-        self.assertEqual(self.not_saved(daemon)["error"], "No space left on device")
+        self.assertEqual(self.overflow(server)["error"], "No space left on device")
         self.assertEqual(self.files(), ["lock", "state.stale"])
         self.assertEqual(daemon.metrics().sum("mcp_bridge_state_durable"), 0)
         daemon.logged("state not saved: No space left on device")
@@ -321,9 +275,7 @@ class FullDisk(DurableJobs, Upgrading):
     def test_an_upgrade_meanwhile_loses_nothing_that_came_since(self):
         server, daemon = self.begin()
         self.gather(server, "before")
-        self.fill()
-        self.gather(server, "x" * 8000, "since")
-        self.not_saved(daemon)
+        self.overflow(server, "since")
         done = self.submit("echo", {"message": "done"}, key="step-1")["job"]
         self.collect(done)
         instance = daemon.status()["instance"]
@@ -343,9 +295,7 @@ class FullDisk(DurableJobs, Upgrading):
         server, daemon = self.begin(*options)
         self.submit("slow", FOREVER)
         server.log("tools/call", wait=1)
-        self.fill()
-        self.gather(server, "x" * 8000)
-        self.not_saved(daemon)
+        self.overflow(server)
         waiting = self.submit("echo", {"message": "waiting"}, key="step-2")["job"]
         os.remove(self.filler)
         self.upgrade()
@@ -359,9 +309,7 @@ class FullDisk(DurableJobs, Upgrading):
         server, daemon = self.begin()
         job = self.submit("slow", FOREVER)["job"]
         server.log("tools/call", wait=1)
-        self.fill()
-        self.gather(server, "x" * 8000)
-        self.not_saved(daemon)
+        self.overflow(server)
         daemon.stop()
         daemon = self.start(server)
         self.failed_unknown(job)
@@ -383,30 +331,6 @@ class StateThatIsNotGoneOnWith(DurableJobs):
         self.failed_unknown(waiting)
         self.assertEqual(len(self.calls(server)), 1)
         self.assertIs(self.submit("echo", {"message": "new"})["durable"], True)
-
-    def test_a_job_that_cannot_be_written_is_not_durable_and_is_carried_out(self):
-        server, daemon = self.begin()
-        before = resource.prlimit(daemon.popen.pid, resource.RLIMIT_FSIZE)
-        resource.prlimit(daemon.popen.pid, resource.RLIMIT_FSIZE, (4 << 10, before[1]))
-        submitted = self.submit("echo", {"message": "x" * 8000})
-        self.assertIs(submitted["durable"], False)
-        self.assertEqual(self.collect(submitted["job"])["state"], "completed")
-        self.again(server, daemon)
-        self.assertEqual(self.listed(), [])
-
-
-class AtALocalServer(DurableJobs, LocalServer):
-    def test_ended_ones_are_there_and_one_under_way_fails_unknown(self):
-        words = ("--", *self.wayward())
-        daemon = self.start(None, *words)
-        done = self.ended()
-        hanging = self.job("silent")
-        eventually(lambda: self.collect(hanging, wait=0)["state"] == "working", "it works")
-        self.in_flight(1)
-        daemon.crash()
-        self.start(None, *words)
-        self.assertEqual(self.collect(done)["state"], "completed")
-        self.failed_unknown(hanging)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import unittest
 
-from harness import Client, call, eventually, main, request
+from harness import Client, call, eventually, main
 from harness.binaries import binary, is_sanitized, release_binary
 from harness.local_server import LocalServer, children, runs
 
@@ -63,29 +63,6 @@ class Crashes(LocalServer):
         answer = client.request("resources/read", {"uri": "crash:once"})
         self.assertEqual(answer["result"], {"contents": []})
 
-    def test_a_read_that_always_crashes_it_is_given_up(self):
-        self.start_daemon(None, "--", "sh", "-c", TINY)
-        self.assert_error(self.client().request("resources/read", {"uri": "crash"}), -32000, 1, "closed", "unknown")
-
-    def test_one_that_dies_between_initialize_and_initialized_is_initialized_again(self):
-        dies_once = 'case $line in *notifications/initialized*) [ -e died ] || { : > died; exit 4; } ;; esac'
-        self.start_daemon(None, "--", "sh", "-c", TINY.replace("  case $line in", f"  {dies_once}\n  case $line in"))
-        # What only reads: a call may have been written already when it dies.
-        self.assertIn("result", self.client().request("tools/list"))
-        self.assertTrue(os.path.exists(self.path("died")))
-
-    def test_one_that_dies_while_its_session_is_being_restored_is_restored_again(self):
-        dies_when_armed = 'case $line in *logging/setLevel*) [ -e armed ] && { rm armed; exit 4; } ;; esac'
-        daemon = self.start_daemon(None, "--", "sh", "-c", TINY.replace("  case $line in", f"  {dies_when_armed}\n  case $line in"))
-        client = self.client()
-        client.request("logging/setLevel", {"level": "debug"})
-        self.write("armed", "")
-        self.assert_error(client.call("crash", {}, 2), -32000, 2, "closed", "unknown")
-        self.assertIn("result", client.call("echo", {}, 3))
-        self.assertFalse(os.path.exists(self.path("armed")))
-        daemon.logged("ended with exit code 4")
-        self.assertEqual(daemon.status()["upstream"]["reopened"], 1)
-
     def test_a_request_that_it_has_not_read_before_it_dies_is_sent_again(self):
         self.start_local()
         first = self.child_pid()
@@ -105,30 +82,11 @@ class Crashes(LocalServer):
         error = self.assert_error(self.client().call("echo"), -32000, 1, "closed", "no")
         self.assertIn("exit code 7", error["message"])
 
-    def test_however_often_a_client_asks_it_runs_again_half_a_second_after_its_end_at_the_soonest(self):
-        self.start_daemon(None, "--", "sh", "-c", "date +%s%N >> starts\n" + TINY)
-        client = self.client()
-        for number in range(4):
-            self.assert_error(client.call("crash", {}, number), -32000, number, "closed", "unknown")
-        self.assertIn("result", client.call("echo", {}, 4))
-        self.check_gaps(5)
-
-    def check_gaps(self, runs):
-        with open(self.path("starts"), encoding="ascii") as file:
-            starts = [int(line) / 1e9 for line in file][:runs]
-        self.assertEqual(len(starts), runs)
-        gaps = [later - earlier for earlier, later in zip(starts, starts[1:])]
-        self.assertGreaterEqual(min(gaps), 0.5, gaps)
-        # Without a client the fourth gap would be one of 4 s.
-        self.assertLess(max(gaps), 3, gaps)
-
     def test_its_last_words_count_though_their_line_is_not_ended(self):
         daemon = self.start_daemon(None, "--", "sh", "-c", TINY)
         self.assertIn("result", self.client().call("last-words"))
         daemon.logged("ended with exit code 5")
-
-    def test_half_a_last_line_is_no_answer(self):
-        daemon = self.start_daemon(None, "--", "sh", "-c", TINY)
+        # Half a line is no answer.
         self.assert_error(self.client().call("half-a-word"), -32000, 1, "closed", "unknown")
         daemon.logged("sh wrote to its stdout what is no message")
 
@@ -208,24 +166,6 @@ class Kills(LocalServer):
         for _ in range(20):
             # The socket is there just before the child is.
             self.assertEqual(self.start_local().terminate(), 0)
-
-    def content_of_done(self):
-        try:
-            with open(self.path("done"), encoding="ascii") as file:
-                return file.read()
-        except FileNotFoundError:
-            return ""
-
-    def test_a_child_killed_while_it_is_being_initialized_is_asked_again(self):
-        # The first one reads the request and says nothing; whoever finds the file answers.
-        command = f'[ -e done ] || {{ echo $$ > done; exec sleep 100000; }}; {TINY}'
-        self.start_daemon(None, "--", "sh", "-c", command)
-        client = self.client()
-        client.send(request("tools/list"))
-        mute = int(eventually(self.content_of_done, "the first child"))
-        self.default_daemon.status_when(lambda status: status["upstream"]["state"] == "opening", "opening")
-        os.kill(mute, signal.SIGKILL)
-        self.assertIn("result", client.answer(1))
 
 
 def may_unshare():

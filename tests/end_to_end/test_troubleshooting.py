@@ -6,25 +6,14 @@ import re
 import resource
 import socket
 import subprocess
-import sys
 import unittest
 
 from harness import Case, main
 from harness.binaries import binary
 from harness.document import shown_as
-from harness.other_user import NOBODY, become_nobody, for_others, is_root
+from harness.other_user import become_nobody, for_others, is_root, listen_as_nobody
 from harness.pages import text_of_page
 from harness.scripted_server import ScriptedServer
-
-# Serves the socket as another user, and answers nobody.
-STRANGER = """
-import os, socket, sys
-os.setgroups([]); os.setgid(int(sys.argv[2])); os.setuid(int(sys.argv[2]))
-s = socket.socket(socket.AF_UNIX)
-s.bind(sys.argv[1]); os.chmod(sys.argv[1], 0o777); s.listen(4)
-print("listening", flush=True)
-while True: s.accept()[0].close()
-"""
 
 
 def symptoms():
@@ -72,9 +61,8 @@ class Symptoms(Case):
         os.chmod(self.folder, 0o755)
         os.mkdir(self.path("open"))
         os.chmod(self.path("open"), 0o1777)
-        with subprocess.Popen([sys.executable, "-c", STRANGER, self.path("open/s"), str(NOBODY)], stdout=subprocess.PIPE) as stranger:
+        with listen_as_nobody(self.path("open/s")) as stranger:
             try:
-                self.assertEqual(stranger.stdout.readline(), b"listening\n")
                 self.nc_says("is served by …: neither root, nor you, nor the owner of …", "status", code=3, socket=self.path("open/s"))
             finally:
                 stranger.kill()

@@ -37,18 +37,6 @@ class FaceSessions(Upgrading, LocalServer):
         self.face.close()
         super().tearDown()
 
-    def seen(self):
-        return json.loads(self.tool("seen", client=self.other))["id"]
-
-    def says(self, message):
-        self.tool("emit", {"message": {"jsonrpc": "2.0", **message}}, client=self.other)
-
-    def answers(self, upstream_id, text="late"):
-        self.says({"id": upstream_id, "result": {"content": [{"type": "text", "text": text}]}})
-
-    def is_in_flight(self):
-        self.default_daemon.status_when(lambda status: status["requests"]["inFlight"] == 1, "it is in flight")
-
     def ask_silently(self, accept, and_then=""):
         """A POST that the server does not answer, on a connection of its own."""
         body = call("silent", {}, "mine")
@@ -67,35 +55,35 @@ class Sessions(FaceSessions):
 
     def test_a_session_and_its_stream_go_on(self):
         stream = self.face.stream(self.session)
-        self.says({"method": "notifications/message", "params": {"level": "info", "data": "one"}})
+        self.says({"method": "notifications/message", "params": {"level": "info", "data": "one"}}, self.other)
         self.assertEqual(stream.message()["params"]["data"], "one")
         for n in (1, 2):
             self.upgrade()
             stream = self.after(stream)
-            self.says({"method": "notifications/message", "params": {"level": "info", "data": n}})
+            self.says({"method": "notifications/message", "params": {"level": "info", "data": n}}, self.other)
             self.assertEqual(stream.message()["params"]["data"], n)
         self.assertEqual(self.face.ask("ping", session=self.session).status, 200)
         self.assertEqual(self.face.ask("ping", session="0" * 32).status, 404)
 
     def test_an_answer_that_comes_as_a_stream_can_be_resumed(self):
-        before = self.seen()
+        upstream_id = self.next_id(self.other)
         post = self.face.post_stream(call("silent", {}, "mine"), self.session, STREAM)
         post.begun()
-        self.is_in_flight()
+        self.in_flight(1)
         self.upgrade()
         self.assertEqual(post.rest(), [])
         resumed = self.face.stream(self.session, last=post.last_id)
-        self.answers(before + 1)
+        self.answers(upstream_id, self.other)
         message = resumed.message()
         self.assertEqual((message["id"], text_of(message)), ("mine", "late"))
 
     def test_a_caller_who_waits_for_a_body_notices_nothing_but_time(self):
         for accept in (JSON, BOTH):
-            before = self.seen()
+            upstream_id = self.next_id(self.other)
             waiting = self.ask_silently(accept, "GET /healthz HTTP/1.1\r\nHost: x\r\n")
-            self.is_in_flight()
+            self.in_flight(1)
             self.upgrade(2)
-            self.answers(before + 1)
+            self.answers(upstream_id, self.other)
             response = http.client.HTTPResponse(waiting)
             response.begin()
             self.assertEqual((response.status, text_of(json.loads(response.read()))), (200, "late"))
@@ -105,13 +93,13 @@ class Sessions(FaceSessions):
             self.assertEqual(response.status, 200)
 
     def test_an_answer_for_later_comes_and_is_kept_as_a_job(self):
-        before = self.seen()
+        upstream_id = self.next_id(self.other)
         accepted = self.face.call("silent", {}, 7, self.session, headers=LATER)
         self.assertEqual(accepted.json(), {"accepted": [7]})
         job = accepted.headers["Bridge-Jobs"]
-        self.default_daemon.status_when(lambda status: status["requests"]["inFlight"] == 1, "it is in flight")
+        self.in_flight(1)
         self.upgrade(2)
-        self.answers(before + 1)
+        self.answers(upstream_id, self.other)
         message = self.face.stream(self.session).message()
         self.assertEqual((message["id"], text_of(message)), (7, "late"))
         collected = self.face.ask("bridge/collect", {"job": job}).json()["result"]
@@ -128,16 +116,16 @@ class ThroughTls(FaceSessions):
         return Face.of(daemon, ca_file=self.authority.path)
 
     def test_a_caller_who_takes_a_stream_gets_one_that_can_be_resumed(self):
-        before = self.seen()
+        upstream_id = self.next_id(self.other)
         post = self.ask_silently(BOTH)
-        self.is_in_flight()
+        self.in_flight(1)
         self.upgrade()
         text = b""
         while chunk := post.recv(1 << 16):
             text += chunk
         last = next(line[3:].strip() for line in text.decode().splitlines() if line.startswith("id:"))
         resumed = self.face.stream(self.session, last=last)
-        self.answers(before + 1)
+        self.answers(upstream_id, self.other)
         message = resumed.message()
         self.assertEqual((message["id"], text_of(message)), ("mine", "late"))
 
@@ -180,20 +168,6 @@ class Questions(Upgrading, Eras):
         client.send(answer(second["id"], ANSWERS["elicitation" if "elicit" in second["method"] else "roots"]))
         self.assertEqual(len(json.loads(text_of(client.answer(1)))["answers"]), 1)
         self.assertEqual(len(server.received("tools/call")), 2)
-
-    def test_so_does_a_job(self):
-        self.begin("modern")
-        client = self.client()
-        submit = {"method": "tools/call", "params": {"name": "ask", "arguments": {"kinds": ["elicitation"]}}}
-        job = client.request("bridge/submit", submit, "s")["result"]["job"]
-        asked = client.request("bridge/collect", {"job": job, "waitMs": 60000}, "c")["result"]
-        self.assertEqual(asked["state"], "input_required")
-        self.upgrade(2)
-        again = client.request("bridge/collect", {"job": job}, "d")["result"]
-        self.assertEqual((again["state"], again["question"]), (asked["state"], asked["question"]))
-        client.request("bridge/answer", {"job": job, "result": ANSWERS["elicitation"]}, "a")
-        ended = client.request("bridge/collect", {"job": job, "waitMs": 60000}, "e")["result"]
-        self.assertIn("Ada", text_of(ended["response"]))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,9 @@
 """Requests that are under way while the daemon is upgraded go along (BEHAVIOUR, "Upgrade in place")."""
 
 import json
-import re
 import socket
 
-from harness import eventually, main, notification, request, text_of
+from harness import main, notification, request, text_of
 from harness.jobs import Jobs
 from harness.local_server import LocalServer
 from harness.upgrading import Upgrading
@@ -13,11 +12,7 @@ NO_GRACE = ("--grace", "1ms")
 
 
 class OfTheBridge(Upgrading):
-    """Control requests that wait. Each method that can is in one of the three, and the last test holds that."""
-    HANDLED_AGAIN = {"bridge/tool"}
-    ANSWERED_BEFORE = {"bridge/collect": {"state": "working"}}
-    # A login that is pending ends (test_login); what is revoked is answered, or fails.
-    FAILED = {"bridge/login", "bridge/logout"}
+    """Control requests that wait."""
 
     def away(self):
         """A daemon before a server that cannot be reached, and the port at which it will be."""
@@ -47,20 +42,7 @@ class OfTheBridge(Upgrading):
         client.send(request("bridge/status", {}, 3))
         self.assertEqual(client.line()["id"], 3)
         self.upgrade()
-        state = client.answer(2)["result"]["state"]
-        self.assertEqual(state, self.ANSWERED_BEFORE["bridge/collect"]["state"])
-
-    def test_no_other_method_waits(self):
-        self.away()
-        client = self.client()
-        client.send(request("bridge/none", {}, 1))
-        known = set(re.findall(r"bridge/[a-z]+", client.answer(1)["error"]["message"]))
-        waiting = self.HANDLED_AGAIN | set(self.ANSWERED_BEFORE) | self.FAILED
-        self.assertLessEqual(waiting, known)
-        for method in sorted(known - waiting):
-            with self.subTest(method):
-                client.send(request(method, {"job": "none"}, method))
-                self.assertEqual(client.answer(method)["id"], method)
+        self.assertEqual(client.answer(2)["result"]["state"], "working")
 
 
 class AtALocalServer(Upgrading, LocalServer):
@@ -72,33 +54,21 @@ class AtALocalServer(Upgrading, LocalServer):
     def asked(self, id="mine", token=None):
         """A call that the server does not answer; its id there."""
         meta = {} if token is None else {"_meta": {"progressToken": token}}
-        before = json.loads(self.tool("seen", client=self.other))["id"]
+        upstream_id = self.next_id(self.other)
         self.caller.send(request("tools/call", {"name": "silent", "arguments": {}, **meta}, id))
         self.tool("echo", {"message": "the server has read it"}, client=self.caller)
-        return before + 1
+        return upstream_id
 
-    def says(self, message, by=None):
-        self.tool("emit", {"message": {"jsonrpc": "2.0", **message}}, client=by or self.other)
-
-    def answers(self, upstream_id, text="late"):
-        self.says({"id": upstream_id, "result": {"content": [{"type": "text", "text": text}]}})
-
-    def test_the_answer_comes_to_who_asked(self):
+    def test_its_progress_and_answer_come_to_who_asked(self):
         for upgrades in (1, 3):
-            upstream_id = self.asked(f"call {upgrades}")
+            upstream_id = self.asked(f"call {upgrades}", token="a token")
             self.upgrade(upgrades)
             self.in_flight(1)
-            self.answers(upstream_id)
+            self.says({"method": "notifications/progress", "params": {"progressToken": upstream_id, "progress": 1}}, self.other)
+            self.assertEqual(self.caller.line()["params"], {"progressToken": "a token", "progress": 1})
+            self.answers(upstream_id, self.other)
             self.assertEqual(text_of(self.caller.answer(f"call {upgrades}")), "late")
         self.in_flight(0)
-
-    def test_its_progress_comes_under_its_own_token(self):
-        upstream_id = self.asked(token="a token")
-        self.upgrade()
-        self.says({"method": "notifications/progress", "params": {"progressToken": upstream_id, "progress": 1}})
-        self.assertEqual(self.caller.line()["params"], {"progressToken": "a token", "progress": 1})
-        self.answers(upstream_id)
-        self.assertEqual(text_of(self.caller.answer("mine")), "late")
 
     def test_it_can_be_cancelled(self):
         upstream_id = self.asked()
@@ -111,7 +81,7 @@ class AtALocalServer(Upgrading, LocalServer):
     def test_what_the_server_asks_is_answered_once(self):
         self.other.send(notification("bridge/answers", {"methods": ["custom/ask"]}))
         self.other.fence()
-        self.says({"id": "q", "method": "custom/ask", "params": {}}, by=self.caller)
+        self.says({"id": "q", "method": "custom/ask", "params": {}}, self.caller)
         notice, question = self.other.line(), self.other.line()
         self.assertEqual(question["method"], "custom/ask")
         self.assertEqual(notice["params"], {"requestId": question["id"], "caller": "another"})
@@ -125,109 +95,45 @@ class AtALocalServer(Upgrading, LocalServer):
         upstream_id = self.asked()
         self.caller.half_close()
         self.upgrade()
-        self.answers(upstream_id)
+        self.answers(upstream_id, self.other)
         self.assertEqual(text_of(self.caller.answer("mine")), "late")
         self.caller.expect_closed()
 
-    def test_the_next_image_tells_that_the_server_has_died(self):
-        self.asked()
-        self.upgrade()
-        self.other.send(request("tools/call", {"name": "die", "arguments": {}}, "d"))
-        self.assert_error(self.caller.answer("mine"), -32000, "mine", "closed", "unknown")
-
-
-class WithATime(Upgrading, LocalServer):
-    def test_its_deadline_is_kept(self):
-        self.start_local(options=(*NO_GRACE, "--request-max", "3s"))
-        client = self.client()
-        client.send(request("tools/call", {"name": "silent", "arguments": {}}, 1))
-        self.in_flight(1)
-        self.upgrade(2)
-        self.assert_error(client.answer(1), -32000, 1, "timeout", "unknown")
-
 
 class OverHttp(Upgrading):
-    SLOW = {"name": "slow", "arguments": {"steps": 4, "delayMs": 400}, "_meta": {"progressToken": "t"}}
-
-    def slow(self, client, id=1):
-        client.send(request("tools/call", self.SLOW, id))
-        self.in_flight(1)
-
-    def assert_comes_once(self, client, id=1):
-        steps = []
-        while True:
-            message = client.line()
-            if message.get("id") == id:
-                break
-            self.assertEqual(message["params"]["progressToken"], "t")
-            steps.append(message["params"]["progress"])
-        self.assertEqual(text_of(message), "done after 4 steps")
-        self.assertEqual(steps, sorted(set(steps)))
-        return steps
-
-    def test_an_answer_that_can_be_resumed_is_not_waited_for(self):
+    def test_an_answer_that_can_be_resumed_is_not_waited_for_and_comes_once(self):
+        slow = {"name": "slow", "arguments": {"steps": 4, "delayMs": 400}, "_meta": {"progressToken": "t"}}
         for upgrades in (1, 3):
             server, _ = self.opened(*NO_GRACE, upstream=("--event-ids",))
             client = self.client()
-            self.slow(client)
+            client.send(request("tools/call", slow))
             client.line()  # an event has come, with its id
             self.upgrade(upgrades)
-            self.assertEqual(self.assert_comes_once(client), [2, 3, 4])
+            self.assertEqual(text_of(client.answer()), "done after 4 steps")
+            self.assertEqual([(one["params"]["progressToken"], one["params"]["progress"]) for one in client.others],
+                             [("t", 2), ("t", 3), ("t", 4)])
             self.assertEqual(len(server.log("tools/call")), 1)
             self.assert_still_serves(client)
             client.close()
             self.default_daemon.terminate()
 
-    def test_one_that_cannot_be_has_its_grace(self):
-        self.opened("--grace", "20s")
-        client = self.client()
-        self.slow(client)
-        client.line()
-        self.upgrade()
-        self.assertEqual(self.assert_comes_once(client), [2, 3, 4])
-
 
 class JobsAtALocalServer(Upgrading, LocalServer, Jobs):
-    def begun(self, *options):
-        self.start_local(options=(*NO_GRACE, *options))
+    def setUp(self):
+        super().setUp()
+        self.start_local(options=NO_GRACE)
         self.other = self.client()
 
-    def asked(self):
-        """A job whose call the server does not answer, and the call's id there."""
-        before = json.loads(self.tool("seen", client=self.other))["id"]
+    def test_one_under_way_goes_along_and_what_was_asked_about_it_can_be_answered(self):
+        upstream_id = self.next_id(self.other)
         job = self.job("silent")
         self.tool("echo", {"message": "the server has read it"}, client=self.other)
-        return job, before + 1
-
-    def says(self, message):
-        self.tool("emit", {"message": {"jsonrpc": "2.0", **message}}, client=self.other)
-
-    def answers(self, upstream_id):
-        self.says({"id": upstream_id, "result": {"content": [{"type": "text", "text": "late"}]}})
-
-    def assert_ends(self, job, upstream_id):
-        self.answers(upstream_id)
-        self.assertEqual(text_of(self.collect(job)["response"]), "late")
-
-    def test_one_under_way_goes_along(self):
-        for options in ((), ("--state-dir", self.path("state"))):
-            with self.subTest(options):
-                self.begun(*options)
-                job, upstream_id = self.asked()
-                before = self.listed()
-                for upgrades in (1, 3):
-                    self.upgrade(upgrades)
-                now = self.listed()
-                self.assertEqual([(one["job"], one["state"]) for one in now], [(job, "working")])
-                self.assertEqual(now[0]["created"], before[0]["created"])
-                self.assert_ends(job, upstream_id)
-                self.in_flight(0)
-                self.default_daemon.terminate()
-
-    def test_what_was_asked_about_it_can_be_answered(self):
-        self.begun()
-        job, upstream_id = self.asked()
-        self.says({"id": "q", "method": "elicitation/create", "params": {"message": "who?"}})
+        before = self.listed()
+        for upgrades in (1, 3):
+            self.upgrade(upgrades)
+        now = self.listed()
+        self.assertEqual([(one["job"], one["state"], one["created"]) for one in now], [(job, "working", before[0]["created"])])
+        self.says({"id": "q", "method": "elicitation/create", "params": {"message": "who?"}}, self.other)
         self.state_is(job, "input_required")
         self.upgrade(2)
         self.state_is(job, "input_required")
@@ -236,27 +142,9 @@ class JobsAtALocalServer(Upgrading, LocalServer, Jobs):
         self.state_is(job, "working")
         self.assertEqual(json.loads(self.tool("heard", client=self.other)),
                          {"jsonrpc": "2.0", "id": "q", "result": {"action": "decline"}})
-        self.assert_ends(job, upstream_id)
-
-    def test_one_that_has_not_begun_begins_afterwards(self):
-        self.begun("--client-inflight", "1")
-        first, upstream_id = self.asked()
-        second = self.job("echo", {"message": "second"})
-        self.upgrade(2)
-        self.state_is(second, "working")
-        self.assert_ends(first, upstream_id)
-        self.assertEqual(text_of(self.collect(second)["response"]), "second")
-
-
-class JobsOverHttp(Upgrading, Jobs):
-    def test_one_whose_answer_can_be_resumed_goes_along(self):
-        server, _ = self.opened(*NO_GRACE, upstream=("--event-ids",))
-        job = self.job("slow", {"steps": 4, "delayMs": 400})
-        eventually(lambda: "progress" in self.collect(job, wait=0), "progress")
-        self.upgrade(2)
-        collected = self.collect(job)
-        self.assertEqual(text_of(collected["response"]), "done after 4 steps")
-        self.assertEqual(len(server.log("tools/call")), 1)
+        self.answers(upstream_id, self.other)
+        self.assertEqual(text_of(self.collect(job)["response"]), "late")
+        self.in_flight(0)
 
 
 if __name__ == "__main__":

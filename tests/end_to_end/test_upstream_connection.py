@@ -3,7 +3,7 @@ retried requests")."""
 
 import time
 
-from harness import Case, call, eventually, main, notification, request, text_of
+from harness import Case, call, eventually, main, request, text_of
 
 
 class Broken(Case):
@@ -74,25 +74,15 @@ class Slow(Case):
         server, _ = self.bridge("--request-timeout", "500ms")
         client = self.client()
         client.fence()
-        for n, action in enumerate(({"hang": True}, {"headerHang": True}, {"sse": [{"raw": ": x\n\n"}], "end": "keep"}), 1):
+        for action in ({"hang": True}, {"sse": [{"raw": ": x\n\n"}], "end": "keep"}):
             with self.subTest(action):
+                server.forget_log()
                 server.fault(action, method="tools/call")
-                last = server.log()[-1]["n"]
                 client.send(call("echo", {}, 1))
                 self.assert_error(client.line(), -32000, 1, "timeout", "unknown")
-                id = server.log("tools/call", since=last)[0]["id"]
-                cancelled = server.bodies("notifications/cancelled", wait=n)[-1]
-                self.assertEqual(str(cancelled["params"]["requestId"]), id)
+                cancelled, = server.bodies("notifications/cancelled", wait=1)
+                self.assertEqual(str(cancelled["params"]["requestId"]), server.log("tools/call")[0]["id"])
                 self.in_flight(0)
-
-    def test_the_server_stream_may_be_silent_for_longer_than_a_request(self):
-        server, _ = self.bridge("--request-timeout", "200ms", "--request-max", "300ms")
-        client = self.client()
-        client.fence()
-        for n in range(3):
-            client.call("slow", {"steps": 1, "delayMs": 100}, n)
-        server.emit(notification("notifications/message", {"level": "info", "data": 1}))
-        self.assertEqual(len(server.log(http_method="GET")), 1)
 
     def test_after_the_answer_the_stream_holds_nothing_for_ever(self):
         server, _ = self.bridge("--max-inflight", "1")

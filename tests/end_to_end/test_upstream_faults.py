@@ -19,15 +19,6 @@ class NotThere(Case):
         last = daemon.status()["lastError"]
         self.assertEqual(last["kind"], "connect")
 
-    def test_eager_it_gathers_once_it_is_there(self):
-        port = self.unused_port()
-        daemon = self.start_daemon(f"http://127.0.0.1:{port}/mcp", "--handshake", "eager")
-        daemon.status_when(lambda status: status["upstream"]["state"] == "waiting", "a failed try")
-        server = self.upstream("--port", str(port))
-        server.streams(1)
-        server.emit(notification("notifications/tools/list_changed"))
-        self.untaken(1)
-
     def test_a_client_that_leaves_while_it_waits_is_forgotten(self):
         port = self.unused_port()
         daemon = self.start_daemon(f"http://127.0.0.1:{port}/mcp")
@@ -48,49 +39,29 @@ class WrongAnswers(Case):
         self.asker = self.client()
         self.asker.fence()
 
-    def answer_to(self, action, id=1, times=1):
-        self.server.fault(action, method="tools/call", times=times)
-        self.asker.send(call("echo", {"message": "real"}, id))
+    def answer_to(self, action):
+        self.server.fault(action, method="tools/call")
+        self.asker.send(call("echo", {"message": "real"}, 1))
         return self.asker.line()
 
     def still_well(self):
         self.assertEqual(self.asker.fence(), [])
         self.in_flight(0)
 
-    def malformed(self, action):
-        message = self.answer_to(action)
-        self.assert_error(message, -32000, 1, "malformed", "unknown")
-        self.still_well()
-
-    def test_bodies_that_are_no_json_rpc(self):
-        for body in ("garbage", "{", "[]", "null", "1", '"x"', "{}", '{"jsonrpc":"2.0"}', "\x00\x01", "{" * 3000,
-                     '{"id":$ID}', '{"id":$ID,"result":1,"error":{"code":1,"message":""}}',
-                     '{"jsonrpc":"2.0","id":$ID,"result":{}} trailing', '[[{"jsonrpc":"2.0","id":$ID,"result":{}}]]',
-                     '{"jsonrpc":"2.0","id":$ID,"id":1,"result":{}}', '{"jsonrpc":"2.0","id":$ID,"result":{},"result":{}}'):
-            with self.subTest(body):
-                self.malformed({"status": 200, "body": body})
-
-    def test_nested_too_deep(self):
-        self.malformed({"status": 200, "body": '{"jsonrpc":"2.0","id":$ID,"result":' + "[" * 200_000 + "]" * 200_000 + "}"})
-
-    def test_a_wrong_content_type(self):
-        for kind in ("text/html", "text/plain", "application/xml", "application/octet-stream"):
-            with self.subTest(kind):
-                self.malformed({"status": 200, "contentType": kind, "body": '{"jsonrpc":"2.0","id":$ID,"result":{}}'})
-
-    def test_an_answer_to_something_else(self):
-        for id in ("999999", '"other"', "-5", "1e400"):
-            with self.subTest(id):
-                self.malformed({"status": 200, "body": '{"jsonrpc":"2.0","id":%s,"result":{}}' % id})
-                self.malformed({"sse": [{"raw": 'data: {"jsonrpc":"2.0","id":%s,"result":{}}\n\n' % id}]})
+    def test_what_is_no_answer_is_malformed(self):
+        right = '{"jsonrpc":"2.0","id":$ID,"result":{}}'
+        other = right.replace("$ID", "999999")
+        for action in ({"status": 200, "body": "garbage"}, {"status": 200, "body": "[]"}, {"status": 200, "body": right + " trailing"},
+                       {"status": 200, "body": right.replace("{}", "[" * 200_000 + "]" * 200_000)},
+                       {"status": 200, "contentType": "text/html", "body": right},
+                       {"status": 200, "body": other}, {"sse": [{"raw": f"data: {other}\n\n"}]}):
+            with self.subTest(str(action)[:100]):
+                self.assert_error(self.answer_to(action), -32000, 1, "malformed", "unknown")
+                self.still_well()
 
     def test_an_answer_that_comes_twice_counts_once(self):
         answer = '{"data":{"jsonrpc":"2.0","id":$ID,"result":{"n":%d}}}'
         message = self.answer_to('{"sse":[%s,%s,%s]}' % (answer % 1, answer % 2, answer % 3))
-        self.assertEqual(message["result"], {"n": 1})
-        self.still_well()
-        body = '{"jsonrpc":"2.0","id":$ID,"result":{"n":%d}}'
-        message = self.answer_to({"status": 200, "body": "[" + body % 1 + "," + body % 2 + "]"})
         self.assertEqual(message["result"], {"n": 1})
         self.still_well()
 
@@ -131,67 +102,50 @@ class WrongAnswers(Case):
 
     def test_http_errors_with_a_json_rpc_error_come_byte_for_byte(self):
         error = '{"code":-32099,"message":"no \\u0041","data":{"a":0.10,"a":1e400}}'
-        for status in (400, 500, 503, 422):
-            for id in ("$ID", "null"):
-                with self.subTest(status, id=id):
-                    self.server.fault({"status": status, "body": '{"jsonrpc":"2.0","id":%s,"error":%s}' % (id, error)}, method="tools/call")
-                    self.asker.send(call("echo", {}, 1))
-                    line = self.asker.raw_line().decode()
-                    self.assertIn('"error":' + error, line.replace('"error": ', '"error":'))
-                    self.assertIn('"id":1', line)
-                    self.still_well()
+        for status, id in ((400, "$ID"), (503, "null")):
+            with self.subTest(status):
+                self.server.fault({"status": status, "body": '{"jsonrpc":"2.0","id":%s,"error":%s}' % (id, error)}, method="tools/call")
+                self.asker.send(call("echo", {}, 1))
+                line = self.asker.raw_line().decode()
+                self.assertIn('"error":' + error, line.replace('"error": ', '"error":'))
+                self.assertIn('"id":1', line)
+                self.still_well()
 
     def test_http_errors_with_text(self):
-        for status in (400, 403, 405, 500, 502, 503):
+        for status, kind in ((403, "auth"), (502, "http")):
             with self.subTest(status):
                 message = self.answer_to({"status": status, "contentType": "text/plain", "body": "it \x1b[31m broke\r\n" + "x" * 500})
-                error = self.assert_error(message, -32001, 1)
+                error = self.assert_error(message, -32001, 1, kind)
                 self.assertTrue(error["message"].startswith(f"HTTP {status}: it "), error)
                 self.assertNotIn("\x1b", error["message"])
-                self.assertLess(len(error["message"]), 220)
                 self.assertEqual(error["data"]["status"], status)
-                self.assertEqual(error["data"]["source"], "bridge")
-                self.assertEqual(error["data"]["kind"], "auth" if status == 403 else "http")
                 self.still_well()
 
     def test_a_failing_notification_post_is_survived(self):
-        for action in ({"status": 500}, {"closeBeforeAnswer": True}, {"status": 400, "body": {"jsonrpc": "2.0", "id": None, "error": {"code": -1, "message": "x"}}}):
+        for action in ({"status": 500}, {"closeBeforeAnswer": True}):
             self.server.fault(action, method="notifications/roots/list_changed")
             self.asker.send(notification("notifications/roots/list_changed"))
             self.still_well()
 
 
 class TooLarge(Case):
-    def setUp(self):
-        super().setUp()
-        self.server, self.daemon = self.bridge("--max-frame", "64K")
-        self.asker = self.client()
-        self.asker.fence()
-
-    def test_a_json_body(self):
-        for bytes in (70_000, 10_000_000):
-            with self.subTest(bytes):
-                self.asker.send(call("big", {"bytes": bytes}, 1))
-                self.assert_error(self.asker.line(), -32000, 1, "too_large", "unknown")
-                self.assertEqual(self.asker.fence(), [])
-
-    def test_an_event_of_an_answer(self):
-        self.server.fault({"sse": [{"raw": "data: " + "x" * 100_000 + "\n\n"}], "thenAnswer": True}, method="tools/call")
-        self.asker.send(call("echo", {"message": "x"}, 1))
-        self.assert_error(self.asker.line(), -32000, 1, "too_large", "unknown")
-        self.assertEqual(self.asker.fence(), [])
-
-    def test_an_event_of_the_server_stream_is_skipped(self):
-        self.server.emit(notification("notifications/message", {"level": "info", "data": "x" * 100_000}))
-        self.server.emit(notification("notifications/message", {"level": "info", "data": "next"}))
-        self.assertEqual(self.asker.line()["params"]["data"], "next")
+    def test_an_answer_over_the_limit_is_an_error_and_a_notification_is_skipped(self):
+        server, _ = self.bridge("--max-frame", "64K")
+        client = self.client()
+        client.fence()
+        large = {"sse": [{"raw": "data: " + "x" * 100_000 + "\n\n"}], "thenAnswer": True}
+        endless = {"sse": [{"raw": "data: " + "x" * 1000}] + [{"raw": "x" * 10_000}] * 50, "end": "keep"}
+        for fault in (None, large, endless):
+            if fault:
+                server.fault(fault, method="tools/call")
+            client.send(call("big", {"bytes": 10_000_000}, 1))
+            self.assert_error(client.line(), -32000, 1, "too_large", "unknown")
+            self.assertEqual(client.fence(), [])
+        for data in ("x" * 100_000, "next"):
+            server.emit(notification("notifications/message", {"level": "info", "data": data}))
+        self.assertEqual(client.line()["params"]["data"], "next")
         # The same stream, not a new one.
-        self.assertEqual(len(self.server.log(http_method="GET")), 1)
-
-    def test_an_event_that_never_ends(self):
-        self.server.fault({"sse": [{"raw": "data: " + "x" * 1000}] + [{"raw": "x" * 10_000}] * 50, "end": "keep"}, method="tools/call")
-        self.asker.send(call("echo", {"message": "x"}, 1))
-        self.assert_error(self.asker.line(), -32000, 1, "too_large", "unknown")
+        self.assertEqual(len(server.log(http_method="GET")), 1)
 
 
 if __name__ == "__main__":

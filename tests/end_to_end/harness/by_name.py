@@ -12,7 +12,6 @@ from .terminal import Terminal
 class ByName(LocalServer):
     def setUp(self):
         super().setUp()
-        self.terminals = []
         for folder in ("home/.config/mcp", "run", "project"):
             os.makedirs(self.path(folder))
         os.chmod(self.path("run"), 0o700)
@@ -22,8 +21,6 @@ class ByName(LocalServer):
             self.environment[name] = ""
 
     def tearDown(self):
-        for terminal in self.terminals:
-            terminal.close()
         pids = [server["pid"] for server in self.servers() if server["running"]]
         for pid in pids:
             os.kill(pid, signal.SIGTERM)
@@ -38,7 +35,7 @@ class ByName(LocalServer):
         """mcp-nc on a terminal of its own."""
         variables = [f"{name}={value}" for name, value in self.environment.items()]
         terminal = Terminal(["env", "-C", self.path(folder), *variables, binary("MCP_NC"), *arguments], self.marker, **how)
-        self.terminals.append(terminal)
+        self.clients.append(terminal)
         return terminal
 
     def named(self, *arguments, **how):

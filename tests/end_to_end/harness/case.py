@@ -14,6 +14,7 @@ from .daemon import Daemon
 from .demo_upstream import DemoUpstream
 from .fault_proxy import FaultProxy
 from .processes import Process, left_behind, marked
+from .terminal import Terminal
 from .waiting import eventually
 
 
@@ -76,6 +77,12 @@ class Case(unittest.TestCase):
         self.default_daemon = daemon
         return daemon.ready(old_inode) if ready else daemon
 
+    def start_activated(self, listener, *options, program=None):
+        """A daemon that is passed the socket as by systemd. The variable names the process itself: a shell execs it."""
+        script = 'export LISTEN_PID=$$ LISTEN_FDS=1; exec "$@" 3<&%d' % listener.fileno()
+        return self.run_process("daemon", ["sh", "-c", script, "sh", program or binary("MCP_BRIDGED"), *options],
+                                pass_fds=(listener.fileno(),))
+
     def bridge(self, *options, upstream=()):
         """A demo upstream and a daemon before it."""
         server = self.upstream(*upstream)
@@ -90,6 +97,12 @@ class Case(unittest.TestCase):
         """`mcp-nc` running on the daemon's socket."""
         path = (daemon or self.default_daemon).socket_path
         return self.run_process("nc", [binary("MCP_NC"), "-s", path, *arguments], stdin=stdin, **how)
+
+    def terminal(self, *arguments, **how):
+        """`mcp-nc` on a terminal of its own, with the daemon's socket."""
+        terminal = Terminal([binary("MCP_NC"), "-s", self.default_daemon.socket_path, *arguments], self.marker, **how)
+        self.clients.append(terminal)
+        return terminal
 
     def run_nc(self, *arguments, daemon=None, code=0, stdin=None, socket=None, environment=None):
         """Runs `mcp-nc` to its end; returns (stdout, stderr) as text."""

@@ -1,5 +1,6 @@
 """Daemons in front of a server that runs as their child."""
 
+import json
 import os
 import sys
 
@@ -27,6 +28,18 @@ class LocalServer(Case):
         finally:
             if client is None:
                 mine.close()
+
+    def says(self, message, client):
+        """The server says this by itself, told so by the client."""
+        self.tool("emit", {"message": {"jsonrpc": "2.0", **message}}, client)
+
+    def answers(self, upstream_id, client):
+        """The server answers a call of the tool `silent`."""
+        self.says({"id": upstream_id, "result": {"content": [{"type": "text", "text": "late"}]}}, client)
+
+    def next_id(self, client):
+        """The id that the next request to the server has, if nobody else asks it."""
+        return json.loads(self.tool("seen", client=client))["id"] + 1
 
     def child_pid(self):
         return int(self.tool("pid"))

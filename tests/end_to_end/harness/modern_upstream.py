@@ -7,14 +7,11 @@
     server.probe("-32022 legacy")              # what the next server/discover is answered instead
     server.assert_clean()                      # no rule was broken by what came (modern_rules.py)
 
-It runs in a thread of its own until stop(). `python3 -m harness.modern_upstream [--mode MODE]` from
-tests/end_to_end serves until its stdin ends, and prints the address and the command; `--stdio` serves stdin and stdout."""
+It runs in a thread of its own until stop()."""
 
-import argparse
 import asyncio
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import threading
@@ -428,24 +425,3 @@ class ModernUpstream:
                     raise Refused(-32603, f"{kind} was refused: {response['error'].get('code')}", 200)
                 answers[-1][kind] = response["result"]
         return answers
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--mode", choices=("modern", "dual", "legacy"), default="modern")
-    parser.add_argument("--stdio", action="store_true")
-    options = parser.parse_args()
-    server = ModernUpstream(options.mode)
-    if options.stdio:
-        subprocess.call(server.command)
-    else:
-        print(server.url, json.dumps(server.command), flush=True)
-        sys.stdin.read()
-    for one in server.violations:
-        print(one, file=sys.stderr)
-    server.stop()
-
-
-
-if __name__ == "__main__":
-    main()

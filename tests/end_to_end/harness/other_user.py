@@ -28,6 +28,36 @@ print("served" if b'"result"' in data else "closed")
 """
 
 
+# Listens, says when it does, and says how much it is sent before it answers.
+_LISTEN = r"""
+import os, socket, sys
+path, uid = sys.argv[1], int(sys.argv[2])
+os.setgroups([]); os.setgid(uid); os.setuid(uid)
+s = socket.socket(socket.AF_UNIX)
+s.bind("\0" + path[1:] if path.startswith("@") else path)
+if not path.startswith("@"): os.chmod(path, 0o777)
+s.listen(16)
+print("listening", flush=True)
+while True:
+    c, _ = s.accept()
+    data = b""
+    while b"\n" not in data:
+        part = c.recv(65536)
+        if not part: break
+        data += part
+    print("got", len(data), flush=True)
+    if data: c.sendall(b'{"jsonrpc":"2.0","id":1,"result":{"pid":1}}\n')
+    c.close()
+"""
+
+
+def listen_as_nobody(path):
+    """A process of another user that serves a socket: its lines on stdout are `got N`."""
+    process = subprocess.Popen([sys.executable, "-c", _LISTEN, path, str(NOBODY)], stdout=subprocess.PIPE)
+    assert process.stdout.readline() == b"listening\n"
+    return process
+
+
 def for_others(case, program):
     """A copy of the program that any user can reach: the clone may lie in a home folder, as /root is."""
     folder = tempfile.mkdtemp(prefix="mcp-e2e-programs-")

@@ -106,11 +106,7 @@ class Process:
         return len(os.listdir(f"/proc/{self.pid}/fd"))
 
     def status_field(self, name):
-        with open(f"/proc/{self.pid}/status", encoding="ascii") as file:
-            for line in file:
-                if line.startswith(name + ":"):
-                    return int(line.split()[1])
-        raise KeyError(name)
+        return status_field(self.pid, name)
 
     def pages_made(self):
         """Page faults that took no reading: how often it wrote where it had no memory."""
@@ -121,6 +117,11 @@ class Process:
         with open(f"/proc/{self.pid}/stat", encoding="ascii") as file:
             fields = file.read().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def status_field(pid, name):
+    with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith(name + ":"))
 
 
 def left_behind(marker):
