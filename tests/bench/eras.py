@@ -28,20 +28,15 @@ META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
 class ModernUpstream(instructions.Upstream):
     """The same of MCP 2026-07-28: discovered, listened to, called."""
 
-    def serve(self, connection):
-        file = connection.makefile("rb")
-        while file.readline():
-            length = 0
-            while (header := file.readline()) not in (b"\r\n", b""):
-                if header.lower().startswith(b"content-length:"):
-                    length = int(header.split(b":")[1])
-            message = json.loads(file.read(length)) if length else {}
-            if message.get("method") == "subscriptions/listen":
-                self.listened(connection, message)
-            else:
-                answer = self.answer_modern(message)
-                self.await_sleep()
-                connection.sendall(answer)
+    def respond(self, connection, line, body):
+        message = json.loads(body) if body else {}
+        if message.get("method") == "subscriptions/listen":
+            self.listened(connection, message)
+        else:
+            super().respond(connection, line, body)
+
+    def answer(self, line, body):
+        return self.answer_modern(json.loads(body) if body else {})
 
     @staticmethod
     def listened(connection, message):
@@ -76,7 +71,7 @@ class BothUpstream(ModernUpstream):
         meta = message.get("params", {}).get("_meta", {})
         if "io.modelcontextprotocol/protocolVersion" in meta:
             return super().answer_modern(message)
-        return self.answer(b"POST", json.dumps(message).encode())
+        return instructions.Upstream.answer(b"POST", json.dumps(message).encode())
 
 
 SERVERS = {"legacy": instructions.Upstream, "modern": ModernUpstream, "both": BothUpstream}

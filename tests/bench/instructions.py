@@ -84,10 +84,13 @@ class Upstream:
                 self.stream = connection
                 connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
                 self.stream_is_open.set()
-                continue
-            answer = self.answer(line, file.read(length))
-            self.await_sleep()
-            connection.sendall(answer)
+            else:
+                self.respond(connection, line, file.read(length))
+
+    def respond(self, connection, line, body):
+        answer = self.answer(line, body)
+        self.await_sleep()
+        connection.sendall(answer)
 
     def await_sleep(self):
         while self.daemon and state_of(self.daemon) in "RD":

@@ -32,12 +32,3 @@ install_peers() {
   fi
   export MCP_E2E_NODE
 }
-
-# install_companions: leaves the other command lines of MCP in tests/bench/companions/node_modules.
-install_companions() {
-  local folder=tests/bench/companions
-  if ! cmp -s $folder/package-lock.json $folder/node_modules/.installed-lock.json; then
-    (cd $folder && npm ci --no-audit --no-fund --loglevel=error </dev/null) || return 1
-    cp $folder/package-lock.json $folder/node_modules/.installed-lock.json || return 1
-  fi
-}

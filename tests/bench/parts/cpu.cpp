@@ -1,5 +1,4 @@
 #include "harness/requests.hpp"
-#include "harness/sockets.hpp"
 #include "harness/statistics.hpp"
 #include "parts/parts.hpp"
 
@@ -33,12 +32,6 @@ void measure_cpu(Setting& setting) {
   }
   setting.report.note("CPU time of a call", daemon_us.middle(), "us");
   setting.report.note("  daemon/bare libcurl relay", ratio.middle(), "x");
-}
-
-void make_calls(const std::string& socket, std::size_t count) {
-  Caller caller(connect_unix(socket), Framing::line);
-  const std::string line = line_request(echo_message("hello from the benchmark"));
-  for (std::size_t i = 0; i < count; ++i) caller.call_well(line);
 }
 
 }  // namespace bench

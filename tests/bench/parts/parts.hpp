@@ -23,7 +23,4 @@ void measure_results(Setting& setting);
 void measure_notifications(Setting& setting);
 void measure_stdio(Setting& setting);
 
-/// For profilers: that many calls in sequence to a running daemon.
-void make_calls(const std::string& socket, std::size_t count);
-
 }  // namespace bench
