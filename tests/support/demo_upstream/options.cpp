@@ -29,7 +29,7 @@ const char* const kHelp =
 Prints "listening on http://HOST:PORT/mcp". The same port has a control API for tests:
 /control/log, fault, emit, request, answers, sessions/drop, streams/close, token, state, reset;
 tests/support/README.md describes it. All faults are played by this program itself, those below
-HTTP too (it takes the connection's socket); fault-proxy is for what concerns a connection as
+HTTP too (it takes the connection's socket); fault_proxy.py is for what concerns a connection as
 such: delay, bandwidth, refusing, cutting whatever passes.
 )";
 
