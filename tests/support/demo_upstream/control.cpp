@@ -56,7 +56,6 @@ std::optional<Answer> Control::about_requests(const HttpRequest& request, std::s
   if (path == "log" && method == "DELETE") return upstream_.log.clear(), done();
   if (path == "answers" && method == "GET") return answers(request);
   if (path == "fault" && method == "POST") return add_fault(request.body());
-  if (path == "fault" && method == "GET") return faults();
   if (path == "fault" && method == "DELETE") return upstream_.faults.clear(), done();
   if (path == "state" && method == "GET") return state(request);
   if (path == "reset" && method == "POST") return reset(), done();
@@ -104,16 +103,7 @@ Answer Control::add_fault(std::string_view body) {
   fault.times = json::integer(json::member(order, "times"), 1);
   fault.action = action;
   if (fault.times == 0) return problem("times is 0");
-  return Answer::json(fmt::format(R"({{"id":{}}})", upstream_.faults.add(std::move(fault))));
-}
-
-Answer Control::faults() {
-  std::string list;
-  for (const auto& fault : upstream_.faults.waiting()) {
-    list += fmt::format(R"({}{{"id":{},"seen":{},"left":{}}})", list.empty() ? "" : ",", fault.id,
-                        fault.seen, fault.left);
-  }
-  return Answer::json('[' + list + ']');
+  return upstream_.faults.add(std::move(fault)), done();
 }
 
 Answer Control::emit(std::string_view body) {
