@@ -18,12 +18,11 @@ struct Part {
   void (*measure)(bench::Setting&);
 };
 
-constexpr std::array<Part, 10> parts{{
+constexpr std::array<Part, 9> parts{{
     {"latency", bench::measure_latency},
     {"throughput", bench::measure_throughput},
     {"connect", bench::measure_connect},
     {"process", bench::measure_process},
-    {"cpu", bench::measure_cpu},
     {"bytes", bench::measure_bytes},
     {"results", bench::measure_results},
     {"notifications", bench::measure_notifications},

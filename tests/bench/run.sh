@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds everything with optimisation and runs the benchmark; what is missing is installed with apt and npm.
 #   bash tests/bench/run.sh [--parts]     all parts, each against its limits
-#   bash tests/bench/run.sh PART…         these: latency throughput connect process cpu bytes results
+#   bash tests/bench/run.sh PART…         these: latency throughput connect process bytes results
 #                                         notifications idle stdio
 #   bash tests/bench/run.sh --state       what --state-dir costs, and a detached call
 #   bash tests/bench/run.sh --instructions [--record]

@@ -16,7 +16,6 @@ void measure_latency(Setting& setting);
 void measure_throughput(Setting& setting);
 void measure_connect(Setting& setting);
 void measure_process(Setting& setting);
-void measure_cpu(Setting& setting);
 void measure_idle(Setting& setting);
 void measure_bytes(Setting& setting);
 void measure_results(Setting& setting);
