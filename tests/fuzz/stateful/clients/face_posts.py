@@ -43,8 +43,7 @@ class FacePosts(Answering):
         self.calls += 1
         call = self.ledger.call(self.name, frames.raw_id(self.choices, self.calls), "tools/call",
                                 f"{self.name}-{self.calls}", make_plan(self.choices, self.world.kind), "face")
-        if self.choices.chance(0.5):
-            call.token = self.choices.pick({str(self.calls): 1, f'"{self.name}-{self.calls}"': 1})
+        frames.give_token(call, self.choices, self.calls)
         return call, frames.request(call.raw_id, "tools/call", frames.call_params(call))
 
     def new_plain(self, method, params=None):
