@@ -19,7 +19,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 TARGETS = [("daemon/manual/", None), ("client/manual/", None), ("daemon/", "bridge"), ("client/", "nc_core")]
 
 
-def command_of(build, target):
+def flags_of(build, target):
     """The folder and the command of some file of the target, without its file, its output and sanitizers."""
     with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
         entry = next(entry for entry in json.load(file) if f"/{target}.dir/" in entry["command"])
@@ -30,39 +30,40 @@ def command_of(build, target):
             next(words)
         elif word != "-MD" and os.path.basename(word) != "ccache" and not word.startswith(("-fsanitize", "-fno-sanitize")):
             kept.append(word)
-    # `#pragma once` is a warning in the main file, so an empty one includes the file.
-    return entry["directory"], ["nice", "-n", "19", *kept, "-fsyntax-only", "-x", "c++", os.devnull, "-include"]
+    return entry["directory"], kept
 
 
-def files(asked):
+def files():
     """(path, target) of each source and header."""
     for top in ("daemon", "client"):
         for folder, _, names in os.walk(os.path.join(ROOT, top)):
-            for path in (os.path.join(folder, name) for name in sorted(names) if name.endswith((".cpp", ".hpp"))):
-                name = os.path.relpath(path, ROOT)
-                target = next(target for prefix, target in TARGETS if name.startswith(prefix))
-                if target and (not asked or path in asked):
-                    yield path, target
+            for name in sorted(names):
+                path = os.path.relpath(os.path.join(folder, name), ROOT)
+                if name.endswith((".cpp", ".hpp")):
+                    target = next(target for prefix, target in TARGETS if path.startswith(prefix))
+                    if target:
+                        yield path, target
 
 
 def main():
     build, *asked = map(os.path.abspath, sys.argv[1:])
-    commands = {target: command_of(build, target) for _, target in TARGETS if target}
+    flags = {target: flags_of(build, target) for _, target in TARGETS if target}
 
     def fault(file):
-        """What the compiler finds in the file, if anything."""
+        """What the compiler finds in the file, if anything. `#pragma once` is a warning in the main file: an empty one includes it."""
         path, target = file
-        folder, command = commands[target]
-        outcome = subprocess.run([*command, path], cwd=folder, capture_output=True, text=True, check=False)
+        folder, command = flags[target]
+        outcome = subprocess.run(["nice", "-n", "19", *command, "-fsyntax-only", "-x", "c++", os.devnull, "-include",
+                                  os.path.join(ROOT, path)], cwd=folder, capture_output=True, text=True, check=False)
         return outcome.stderr if outcome.returncode else None
 
     found = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        to_check = list(files(asked))
+        to_check = [(path, target) for path, target in files() if not asked or os.path.join(ROOT, path) in asked]
         for (path, _), text in zip(to_check, pool.map(fault, to_check)):
             if text is not None:
                 found += 1
-                print(f"{os.path.relpath(path, ROOT)} does not compile alone:\n{text[:2000]}\n", flush=True)
+                print(f"{path} does not compile alone:\n{text[:2000]}\n", flush=True)
     return 1 if found else 0
 
 

@@ -165,6 +165,15 @@ class FacePosts(Answering):
         self.left = self.over = True
         self._excuse([call for call in self.ledger.calls if call.client == self.name], "the client was over")
 
+    async def all_answered(self, otherwise):
+        """Waits for what comes on another stream. `otherwise`: what is said of the calls that were not answered."""
+        end = asyncio.get_running_loop().time() + self.world.patience
+        while missing := self.reader.missing():
+            if asyncio.get_running_loop().time() > end:
+                self.reader.violation(f"{otherwise} {[str(call) for call in missing]}", *[call.key for call in missing])
+                return
+            await asyncio.sleep(0.005)
+
     async def posts_done(self):
         while self.posts:
             done = self.posts
