@@ -127,10 +127,10 @@ def figures_of(out):
 
 
 @contextlib.contextmanager
-def running(path, *command):
+def running(path, *command, **how):
     """It has made its socket, and ends with the block, whatever happens there."""
     deadline = time.monotonic() + START
-    with subprocess.Popen(command) as process:
+    with subprocess.Popen(command, **how) as process:
         try:
             while not os.path.exists(path):
                 if process.poll() is not None or time.monotonic() > deadline:
