@@ -54,7 +54,7 @@ run() {
     packages) bash tests/packages/run.sh ;;
     systemd) bash tests/systemd/run.sh bookworm && bash tests/systemd/run.sh trixie ;;
     containers) bash tests/containers/run.sh ;;
-    bare) bash tests/bare/run.sh try tests ;;
+    bare) bash tests/bare/run.sh ;;
     bench) bash tests/bench/run.sh --parts ;;
     state) bash tests/bench/run.sh --state ;;
     face) bash tests/bench/face.sh ;;

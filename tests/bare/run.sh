@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
-# What the README prints, in Debian 12 and 13 as bare as debootstrap makes them: both commands, and the
-# package's life (built, installed, started, removed, purged). As root, with the network, on demand; half
-# an hour a suite. Ends with a summary; exit 1 if a part has failed.
+# What the README prints, in Debian 12 and 13 as bare as debootstrap makes them: both commands. As root, with
+# the network, on demand; half an hour a suite. Ends with a summary; exit 1 if a part has failed.
 #
-#   bash tests/bare/run.sh [try] [tests] [package] [bookworm] [trixie]     default: all of it
+#   bash tests/bare/run.sh [try] [tests] [bookworm] [trixie]     default: all of it
 #
-# The commands are read out of README.md and systemd/README.md, so neither can change without the other.
+# The commands are read out of README.md, so neither can change without the other.
 # MCP_TEST_ROOTS (default build/roots) keeps the Debians, and the logs in its folder `logs`.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit
@@ -13,13 +12,13 @@ cd "$(dirname "$0")/../.." || exit
 suites=() parts=()
 for argument in "$@"; do
   case $argument in
-    try | tests | package) parts+=("$argument") ;;
+    try | tests) parts+=("$argument") ;;
     bookworm | trixie) suites+=("$argument") ;;
-    *) sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
+    *) sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
   esac
 done
 [ ${#suites[@]} -gt 0 ] || suites=(bookworm trixie)
-[ ${#parts[@]} -gt 0 ] || parts=(try package tests)
+[ ${#parts[@]} -gt 0 ] || parts=(try tests)
 
 logs=${MCP_TEST_ROOTS:-build/roots}/logs
 mkdir -p "$logs"
@@ -28,10 +27,8 @@ for suite in "${suites[@]}"; do
   for part in "${parts[@]}"; do
     log=$logs/$suite-$part.log
     printf '\n== %s, %s: %s\n' "$suite" "$part" "$log"
-    command=(bash "tests/bare/$part.sh" "$suite")
-    [ "$part" != package ] || command=(bash tests/packages/run.sh "$suite")
     began=$SECONDS verdict=passed
-    "${command[@]}" >"$log" 2>&1 || { verdict=FAILED; outcome=1; tail -20 "$log"; }
+    bash "tests/bare/$part.sh" "$suite" >"$log" 2>&1 || { verdict=FAILED; outcome=1; tail -20 "$log"; }
     grep -E '^(   ok: |FAILED: )' "$log"
     summary+=("$(printf '%-9s %-8s %s after %d min %02d s' "$suite" "$part" "$verdict" \
       $(((SECONDS - began) / 60)) $(((SECONDS - began) % 60)))")

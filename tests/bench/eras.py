@@ -9,12 +9,12 @@ next. The limits are 1.1 where both are modern, or the server speaks both eras, 
 them. --functions says what costs more than legacy to legacy.
 """
 
-import json
 import sys
 import tempfile
 
 import ending
 import instructions
+from servers import SERVERS
 
 LIMITS = {"modern to modern": 1.1, "modern to both": 1.1, "legacy to modern": 1.3, "modern to legacy": 1.3}
 SIZES = {"": (24, 300, 1300), " of 64 KiB": (64 << 10, 30, 130), " of 1 MiB": (1 << 20, 3, 13)}  # text, few, many
@@ -25,84 +25,11 @@ META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": {"name": "instructions", "version": "1"}}
 
 
-class ModernUpstream(instructions.Upstream):
-    """The same of MCP 2026-07-28: discovered, listened to, called."""
-
-    def serve(self, connection):
-        file = connection.makefile("rb")
-        while file.readline():
-            length = 0
-            while (header := file.readline()) not in (b"\r\n", b""):
-                if header.lower().startswith(b"content-length:"):
-                    length = int(header.split(b":")[1])
-            message = json.loads(file.read(length)) if length else {}
-            if message.get("method") == "subscriptions/listen":
-                self.listened(connection, message)
-            else:
-                answer = self.answer_modern(message)
-                self.await_sleep()
-                connection.sendall(answer)
-
-    @staticmethod
-    def listened(connection, message):
-        told = {"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged",
-                "params": {"_meta": {"io.modelcontextprotocol/subscriptionId": message["id"]},
-                           "notifications": message["params"]["notifications"]}}
-        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
-                           + f"data: {json.dumps(told)}\n\n".encode())
-
-    @staticmethod
-    def answer_modern(message):
-        if "id" not in message:
-            return b"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n"
-        if message["method"] == "initialize":
-            error = json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "Method not found"}})
-            return f"HTTP/1.1 404 Not Found\r\nContent-Type: application/json\r\nContent-Length: {len(error)}\r\n\r\n{error}".encode()
-        if message["method"] == "server/discover":
-            result = {"resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}},
-                      "serverInfo": {"name": "instructions", "version": "1"}, "ttlMs": 0, "cacheScope": "private"}
-        else:
-            text = message["params"].get("arguments", {}).get("message", "")
-            result = {"resultType": "complete", "content": [{"type": "text", "text": text}]}
-        answer = json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}, separators=(",", ":")).encode()
-        return f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(answer)}\r\n\r\n".encode() \
-            + answer
-
-
-class BothUpstream(ModernUpstream):
-    """One of both eras: what has no `_meta` of 2026-07-28 is answered as the legacy one does."""
-
-    def answer_modern(self, message):
-        meta = message.get("params", {}).get("_meta", {})
-        if "io.modelcontextprotocol/protocolVersion" in meta:
-            return super().answer_modern(message)
-        return self.answer(b"POST", json.dumps(message).encode())
-
-
-SERVERS = {"legacy": instructions.Upstream, "modern": ModernUpstream, "both": BothUpstream}
-
-
-def calls(client_is_modern, size):
-    def operate(path, _, count):
-        client = instructions.Client(path)
-        params = {"name": "echo", "arguments": {"message": "x" * size}}
-        if client_is_modern:
-            params["_meta"] = META
-        for _ in range(count):
-            client.ask("tools/call", params)
-    return operate
-
-
-def median_cost(folder, daemon, name, size):
-    return sorted((cost_of(folder, daemon, name, *size) for _ in range(3)), key=lambda cost: cost[0])[1]
-
-
-def cost_of(folder, daemon, name, size, few, many):
+def median_cost(folder, daemon, name, size, few, many):
     client, server = name.split(" to ")
-    upstream = SERVERS[server]
-    counts = [instructions.run_daemon(folder, daemon, name, calls(client == "modern", size), count, upstream)
-              for count in (few, many)]
-    return instructions.difference(*counts, many - few)
+    operation = (instructions.calls_of(size, META if client == "modern" else None), few, many)
+    costs = [instructions.counted_twice(folder, daemon, name, operation, SERVERS[server]) for _ in range(3)]
+    return sorted(costs, key=lambda cost: cost[0])[1]
 
 
 def main():
@@ -112,10 +39,10 @@ def main():
         for words, size in SIZES.items():
             if words and "--small" in sys.argv:
                 break
-            base, base_functions = median_cost(folder, daemon, "legacy to legacy", size)
+            base, base_functions = median_cost(folder, daemon, "legacy to legacy", *size)
             print(f"{'legacy to legacy' + words:27} {base:9.0f}", flush=True)
             for name, limit in LIMITS.items():
-                total, functions = median_cost(folder, daemon, name, size)
+                total, functions = median_cost(folder, daemon, name, *size)
                 verdict = "ok" if total <= limit * base else "NOT OK"
                 failed = failed or verdict != "ok"
                 print(f"{name + words:27} {total:9.0f}  {total / base:5.3f} of it, limit {limit}: {verdict}", flush=True)

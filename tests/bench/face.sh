@@ -14,7 +14,9 @@ cd "$(dirname "$0")/../.."
 
 readonly clients=${1:-16} rounds=5 milliseconds=2000
 build=build/bench
-peers=$PWD/$bench_peers
+peers=$PWD/build/bench-peers
+# Pinned: what stands between stdio and HTTP as the bridge does.
+readonly pins=(supergateway@4.0.0 mcp-proxy@6.7.19)
 be_the_only_one
 folder=$(mktemp -d)
 running=()
@@ -26,7 +28,12 @@ cmake --preset bench >"$build.log" 2>&1 ||
   { cat "$build.log" >&2; exit 2; }
 cmake --build "$build" -j "$(nproc)" --target mcp-bridged bench-child face-load >"$build.log" 2>&1 ||
   { tail -40 "$build.log" >&2; exit 2; }
-install_bench_peers || exit 2
+# Where just these are there already nothing is asked of the network.
+if [[ $(cat "$peers/installed" 2>/dev/null) != "${pins[*]}" ]]; then
+  mkdir -p "$peers"
+  npm install --prefix "$peers" --no-audit --no-fund --loglevel=error "${pins[@]}" </dev/null || exit 2
+  echo "${pins[*]}" >"$peers/installed"
+fi
 child=$PWD/$build/tests/bench/bench-child
 
 free_port() {

@@ -28,10 +28,10 @@ import struct
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
 import ending
+from servers import SERVERS, Upstream
 
 START = 30  # seconds until a daemon has its socket
 LIMIT = 1.05
@@ -43,84 +43,6 @@ LIMITS_BESIDE = [  # what costs at most so many times what: judged everywhere
     ("call of 64 KiB", "call", 7), ("call of 1 MiB", "call of 64 KiB", 14)]
 FIGURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "instructions.json")
 FUNCTIONS_KEPT = 60
-SESSION = "Mcp-Session-Id: 00000000-0000-4000-8000-000000000000\r\n"
-
-
-def state_of(process):
-    """R where it runs, D where it waits for a disk, S where it sleeps: proc(5)."""
-    with open(f"/proc/{process}/stat", encoding="utf-8") as file:
-        return file.read().rpartition(") ")[2][0]
-
-
-class Upstream:
-    """A server that echoes: one thread a connection, nothing checked.
-
-    It answers when the daemon that is counted sleeps. An answer that is there when libcurl first looks for it, right after
-    the request, saves a turn of the loop, 5,200 instructions; on a busy machine that is more than every second one.
-    """
-
-    def __init__(self):
-        self.daemon = None  # its process, if it is counted
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}/mcp"
-        self.stream = None
-        self.stream_is_open = threading.Event()
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        while True:
-            connection, _ = self.listener.accept()
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
-
-    def serve(self, connection):
-        file = connection.makefile("rb")
-        while line := file.readline():
-            length = 0
-            while (header := file.readline()) not in (b"\r\n", b""):
-                if header.lower().startswith(b"content-length:"):
-                    length = int(header.split(b":")[1])
-            if line.startswith(b"GET"):
-                self.stream = connection
-                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
-                self.stream_is_open.set()
-                continue
-            answer = self.answer(line, file.read(length))
-            self.await_sleep()
-            connection.sendall(answer)
-
-    def await_sleep(self):
-        while self.daemon and state_of(self.daemon) in "RD":
-            time.sleep(0.0001)
-
-    @staticmethod
-    def answer(line, body):
-        message = json.loads(body) if body else {}
-        if "id" not in message or not line.startswith(b"POST"):
-            return b"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n"
-        if message["method"] == "initialize":
-            result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}, "logging": {}},
-                      "serverInfo": {"name": "instructions", "version": "1"}}
-        elif message["method"] == "tools/list":
-            schema = {"type": "object", "required": ["message"], "properties": {
-                "message": {"type": "string", "description": "what to answer"},
-                "times": {"type": "integer", "minimum": 1, "default": 1, "description": "how often"},
-                "mode": {"type": "string", "enum": ["plain", "loud"], "description": "how to answer"}}}
-            result = {"tools": [{"name": "echo", "description": "Answers the message", "inputSchema": schema}]}
-        else:
-            text = message.get("params", {}).get("arguments", {}).get("message", "")
-            result = {"content": [{"type": "text", "text": text}]}
-        answer = json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}, separators=(",", ":")).encode()
-        head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n{SESSION}Content-Length: {len(answer)}\r\n\r\n"
-        return head.encode() + answer
-
-    def notify(self, count):
-        event = b'event: message\r\ndata: {"jsonrpc":"2.0","method":"notifications/message",' \
-                b'"params":{"level":"info","data":"a notification of the usual size"}}\r\n\r\n'
-        assert self.stream_is_open.wait(30)
-        for _ in range(count // 10):
-            self.await_sleep()
-            self.stream.sendall(event * 10)
 
 
 class Client:
@@ -138,15 +60,15 @@ class Client:
             if answer.get("id") == 1:
                 return answer["result"]
 
-    def call(self, size):
-        self.ask("tools/call", {"name": "echo", "arguments": {"message": "x" * size}})
+    def call(self, size, meta=None):
+        self.ask("tools/call", {"name": "echo", "arguments": {"message": "x" * size}} | ({"_meta": meta} if meta else {}))
 
 
-def calls_of(size):
+def calls_of(size, meta=None):
     def operate(path, _, count):
         client = Client(path)
         for _ in range(count):
-            client.call(size)
+            client.call(size, meta)
     return operate
 
 
@@ -205,10 +127,10 @@ def figures_of(out):
 
 
 @contextlib.contextmanager
-def running(path, *command):
+def running(path, *command, **how):
     """It has made its socket, and ends with the block, whatever happens there."""
     deadline = time.monotonic() + START
-    with subprocess.Popen(command) as process:
+    with subprocess.Popen(command, **how) as process:
         try:
             while not os.path.exists(path):
                 if process.poll() is not None or time.monotonic() > deadline:
@@ -258,12 +180,13 @@ def options_of(folder, name, count):
 
 
 def cost_of(folder, daemon, name):
-    import eras  # which imports this
-    operate, few, many = OPERATIONS[name]
-    upstream = eras.ModernUpstream if name.startswith("translated") else Upstream
-    counts = []
-    for count in (few, many):
-        counts.append(run_daemon(folder, daemon, name, operate, count, upstream, options_of(folder, name, count)))
+    upstream = SERVERS["modern" if name.startswith("translated") else "legacy"]
+    return counted_twice(folder, daemon, name, OPERATIONS[name], upstream, lambda count: options_of(folder, name, count))
+
+
+def counted_twice(folder, daemon, name, operation, upstream, options=lambda _: ()):
+    operate, few, many = operation
+    counts = [run_daemon(folder, daemon, name, operate, count, upstream, options(count)) for count in (few, many)]
     return difference(*counts, many - few)
 
 

@@ -1,11 +1,9 @@
 // usage: bridge-bench DAEMON CLIENT DEMO_UPSTREAM BENCH_UPSTREAM BARE_RELAY PIPE_RELAY BENCH_CHILD
 // NODE NODE_CHILD [PART…]                   an empty NODE leaves out what needs one
-//        bridge-bench calls SOCKET COUNT
 #include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <string>
 #include <string_view>
@@ -20,12 +18,11 @@ struct Part {
   void (*measure)(bench::Setting&);
 };
 
-constexpr std::array<Part, 10> parts{{
+constexpr std::array<Part, 9> parts{{
     {"latency", bench::measure_latency},
     {"throughput", bench::measure_throughput},
     {"connect", bench::measure_connect},
     {"process", bench::measure_process},
-    {"cpu", bench::measure_cpu},
     {"bytes", bench::measure_bytes},
     {"results", bench::measure_results},
     {"notifications", bench::measure_notifications},
@@ -46,10 +43,6 @@ int usage() {
 }
 
 int run(const std::vector<std::string>& arguments) {
-  if (arguments.size() == 3 && arguments[0] == "calls") {
-    bench::make_calls(arguments[1], std::strtoul(arguments[2].c_str(), nullptr, 10));
-    return 0;
-  }
   if (arguments.size() < 9) return usage();
   const bench::Programs programs{arguments[0], arguments[1], arguments[2],
                                  arguments[3], arguments[4], arguments[5],

@@ -1,11 +1,8 @@
 #!/usr/bin/env bash
 # Builds everything with optimisation and runs the benchmark; what is missing is installed with apt and npm.
-#   bash tests/bench/run.sh               the figures of tests/bench/figures/: a table, and plots
-#   bash tests/bench/run.sh --short       tries all of that within a minute, once built, into build/; worth nothing
-#   bash tests/bench/run.sh --parts       all parts, each against its limits
-#   bash tests/bench/run.sh PART…         these: latency throughput connect process cpu bytes results
+#   bash tests/bench/run.sh [--parts]     all parts, each against its limits
+#   bash tests/bench/run.sh PART…         these: latency throughput connect process bytes results
 #                                         notifications idle stdio
-#   bash tests/bench/run.sh --callgrind   instructions of one call, and where they go
 #   bash tests/bench/run.sh --state       what --state-dir costs, and a detached call
 #   bash tests/bench/run.sh --instructions [--record]
 #                                         what operations cost, against the figures in instructions.json
@@ -23,41 +20,26 @@ case ${1:-} in
 esac
 be_the_only_one
 case ${1:-} in
-  --callgrind | --instructions) install_to_build "python3 python3" "valgrind valgrind" ;;
+  --instructions) install_to_build "python3 python3" "valgrind valgrind" ;;
   *) install_to_build "python3 python3" "node nodejs" "npm npm" ;;
 esac
 build=build/bench
 cmake --preset bench -DCMAKE_CXX_COMPILER_LAUNCHER=ccache >"$build.log" 2>&1 ||
   { cat "$build.log" >&2; exit 2; }
 cmake --build "$build" -j "$(nproc)" \
-  --target mcp-bridged mcp-nc demo-upstream bridge-bench bench-upstream bare-relay bench-child pipe-relay bench-calls face-load >"$build.log" 2>&1 ||
+  --target mcp-bridged mcp-nc demo-upstream bridge-bench bench-upstream bare-relay bench-child pipe-relay >"$build.log" 2>&1 ||
   { tail -40 "$build.log" >&2; exit 2; }
 
 bench=$build/tests/bench
 daemon=$build/daemon/mcp-bridged
 demo=$build/tests/support/demo-upstream
-if [[ ${1:-} == --callgrind ]]; then
-  exec bash tests/bench/callgrind.sh "$daemon" "$bench" "$build"
-fi
 if [[ ${1:-} == --instructions ]]; then
   exec python3 tests/bench/instructions.py "$daemon" "$build/client/mcp-nc" "${@:2}"
 fi
 if [[ ${1:-} == --state ]]; then
   exec python3 tests/bench/state.py "$daemon" "$build/client/mcp-nc" "${@:2}"
 fi
-if [[ $# -eq 0 || $1 == --short ]]; then
-  # The companions: other command lines.
-  if install_peers && install_bench_peers && install_companions; then
-    node=$MCP_E2E_NODE
-  else
-    echo "the peers from npm are left out: they want node and npm, and the npm registry once" >&2
-    node=
-  fi
-  options=()
-  if [[ ${1:-} == --short ]]; then options=(--short --folder build/bench-figures); fi
-  exec python3 tests/bench/figures.py "$build" "$bench_peers" "$node" "${options[@]}"
-fi
-if [[ $1 == --parts ]]; then shift; fi
+if [[ ${1:-} == --parts ]]; then shift; fi
 node_server=tests/end_to_end/real/echo_server.mjs
 if [[ $# -eq 0 || " $* " == *" stdio "* ]] && ! install_peers; then
   echo "the Node server of the part stdio is left out: it wants node and npm, and the npm registry once" >&2

@@ -23,13 +23,14 @@ import time
 
 import ending
 import instructions
+import servers
 
 RING, JOBS = 1000, 1000
 STARTS, CALLS = 15, 150
 BURST = 200_000
 
 
-class Upstream(instructions.Upstream):
+class Upstream(servers.Upstream):
     """The daemon before it is killed."""
 
     def serve(self, connection):
@@ -142,12 +143,11 @@ def notifications(daemon, _, folder):
 def count_instructions(daemon, _, folder):
     costs = []
     for name, options in (("with", ["--state-dir", os.path.join(folder, "state")]), ("without", [])):
-        operate, few, many = instructions.OPERATIONS["call"]
         rounds = []
         for _ in range(3):
             shutil.rmtree(os.path.join(folder, "state"), ignore_errors=True)
-            counted = [instructions.run_daemon(folder, daemon, name, operate, count, options=options) for count in (few, many)]
-            rounds.append(instructions.difference(*counted, many - few))
+            rounds.append(instructions.counted_twice(folder, daemon, name, instructions.OPERATIONS["call"], servers.Upstream,
+                                                     lambda _, chosen=options: chosen))
         costs.append(sorted(rounds, key=lambda cost: cost[0])[1])
     times = costs[0][0] / costs[1][0]
     print(f"instructions of a call: {costs[0][0]:.0f} with, {costs[1][0]:.0f} without: {times:.3f} times")

@@ -16,10 +16,10 @@ import tempfile
 import time
 
 import ending
+import instructions
 
 CLIENTS = 32
 BETWEEN = 0.5
-START = 30  # seconds until the daemon has its socket
 
 
 class Caller:
@@ -55,14 +55,6 @@ class Caller:
         return None
 
 
-def started(stack, command, **how):
-    """It ends with the stack."""
-    process = subprocess.Popen(command, **how)
-    stack.callback(process.wait)
-    stack.callback(process.kill)
-    return process
-
-
 def longest(selector, seconds):
     """Of all answers in this time, and how many there were."""
     end, found, count = time.monotonic() + seconds, 0.0, 0
@@ -77,16 +69,12 @@ def longest(selector, seconds):
 def main():
     program, upstream, upgrades = sys.argv[1], sys.argv[2], int(sys.argv[3]) if len(sys.argv) > 3 else 20
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
-        server = started(stack, [upstream], stdout=subprocess.PIPE, text=True)
+        server = stack.enter_context(subprocess.Popen([upstream], stdout=subprocess.PIPE, text=True))
+        stack.callback(server.kill)
         url = next(word for word in server.stdout.readline().split() if word.startswith("http://"))
         path = os.path.join(folder, "s")
-        with open(os.path.join(folder, "log"), "w", encoding="utf-8") as log:
-            daemon = started(stack, [program, "--url", url, "--socket", path, "--grace", "5s"], stderr=log)
-        deadline = time.monotonic() + START
-        while not os.path.exists(path):
-            if time.monotonic() > deadline or daemon.poll() is not None:
-                raise RuntimeError(f"{program} did not start")
-            time.sleep(0.01)
+        log = stack.enter_context(open(os.path.join(folder, "log"), "w", encoding="utf-8"))
+        daemon = stack.enter_context(instructions.running(path, program, "--url", url, "--socket", path, "--grace", "5s", stderr=log))
         selector = selectors.DefaultSelector()
         callers = [Caller(path, selector) for _ in range(CLIENTS)]
         longest(selector, 1)
@@ -97,8 +85,8 @@ def main():
             daemon.send_signal(signal.SIGUSR2)
             pauses.append(longest(selector, BETWEEN)[0] * 1000)
         pauses.sort()
-        with open(os.path.join(folder, "log"), encoding="utf-8") as log:
-            done = log.read().count("continues serving")
+        with open(log.name, encoding="utf-8") as written:
+            done = written.read().count("continues serving")
         wrong = sum((caller.wrong for caller in callers), [])
         print(f"{done} of {upgrades} upgrades: longest pause {pauses[-1]:.1f} ms, median {pauses[len(pauses) // 2]:.1f} ms, "
               f"{len(wrong)} calls failed{': ' + json.dumps(wrong[0]) if wrong else ''}")

@@ -189,13 +189,7 @@ def report(world, seed, kills, seconds, otherwise):
     if not ledger.violations:
         shutil.rmtree(world.folder, ignore_errors=True)
         return
-    with open(os.path.join(world.folder, "timeline.txt"), "w", encoding="utf-8") as file:
-        file.write(ledger.timeline.text())
-    print(f"  everything: {world.folder}/timeline.txt; again: {sys.argv[0]} --kind {world.kind} --seed {seed} --kills {kills}")
-    for violation in ledger.violations[:20]:
-        print(f"  VIOLATION: {violation[:3000]}")
-    for line in ledger.timeline.about(ledger.words):
-        print("    " + line)
+    ledger.report(world.folder, f"--kind {world.kind} --seed {seed} --kills {kills}")
 
 
 def main():

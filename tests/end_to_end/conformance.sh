@@ -36,21 +36,8 @@ if [ -z "$build" ]; then
 fi
 
 install_peers
-if ! cmp -s $here/conformance/package-lock.json $here/conformance/node_modules/.installed-lock.json; then
-  (cd $here/conformance && npm ci --no-audit --no-fund --loglevel=error </dev/null)
-  cp $here/conformance/package-lock.json $here/conformance/node_modules/.installed-lock.json
-fi
-# The suite needs a newer Node than the peers do.
-node=$MCP_E2E_NODE
-if [ "$("$node" -p 'process.versions.node.split(".")[0]')" -lt 22 ]; then
-  case $(uname -m) in
-    x86_64) machine=x64 ;;
-    aarch64) machine=arm64 ;;
-    *) echo "Node 22 or newer is needed, and this is $("$node" --version)" >&2; exit 1 ;;
-  esac
-  node=$PWD/build/node22/node_modules/node-linux-$machine/bin/node
-  [ -x "$node" ] || npm install --prefix build/node22 --no-audit --no-fund --loglevel=error "node-linux-$machine@22.23.3" </dev/null
-fi
+install_conformance
+node=$conformance_node
 
 work=$(mktemp -d)
 running=()

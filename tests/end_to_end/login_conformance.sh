@@ -10,6 +10,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 here=tests/end_to_end
+# shellcheck source=tests/end_to_end/peers.sh
+source $here/peers.sh
 
 build='' only=''
 while [ $# -gt 0 ]; do
@@ -25,13 +27,8 @@ for one in build/release build/asan build/dev; do
 done
 
 suite=$here/conformance/node_modules/@modelcontextprotocol/conformance/dist/index.js
-[ -f $suite ] || (cd $here/conformance && npm ci --no-audit --no-fund --loglevel=error </dev/null)
-node=node
-if [ "$(node -p 'process.versions.node.split(".")[0]')" -lt 22 ]; then
-  case $(uname -m) in x86_64) machine=x64 ;; *) machine=arm64 ;; esac
-  node=$PWD/build/node22/node_modules/node-linux-$machine/bin/node
-  [ -x "$node" ] || npm install --prefix build/node22 --no-audit --no-fund --loglevel=error "node-linux-$machine@22.23.3" </dev/null
-fi
+install_conformance
+node=$conformance_node
 command="python3 $PWD/$here/conformance/login_client.py $(realpath "$build/daemon/mcp-bridged") $(realpath "$build/client/mcp-nc")"
 
 if [ -n "$only" ]; then

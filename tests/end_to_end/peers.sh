@@ -12,32 +12,40 @@ install_peers() {
     echo "there is no node or no npm" >&2
     return 1
   fi
-  # npm ci starts anew each time; the copy of the lock says what the folder holds.
-  if ! cmp -s $folder/package-lock.json $folder/node_modules/.installed-lock.json; then
-    (cd $folder && npm ci --no-audit --no-fund --loglevel=error </dev/null) || return 1
-    cp $folder/package-lock.json $folder/node_modules/.installed-lock.json || return 1
-  fi
-  MCP_E2E_NODE=$(command -v node)
-  if [ "$(node -p 'process.versions.node.split(".")[0]')" -lt $node_least ]; then
-    local machine
-    case $(uname -m) in
-      x86_64) machine=x64 ;;
-      aarch64) machine=arm64 ;;
-      *) echo "Node $node_least or newer is needed, and this is $(node --version)" >&2; return 1 ;;
-    esac
-    MCP_E2E_NODE=$PWD/build/node/node_modules/node-linux-$machine/bin/node
-    [ -x "$MCP_E2E_NODE" ] ||
-      npm install --prefix build/node --no-audit --no-fund --loglevel=error \
-        "node-linux-$machine@$node_version" </dev/null || return 1
-  fi
+  install_locked $folder || return 1
+  MCP_E2E_NODE=$(node_of $node_least $node_version build/node) || return 1
   export MCP_E2E_NODE
 }
 
-# install_companions: leaves the other command lines of MCP in tests/bench/companions/node_modules.
-install_companions() {
-  local folder=tests/bench/companions
-  if ! cmp -s $folder/package-lock.json $folder/node_modules/.installed-lock.json; then
-    (cd $folder && npm ci --no-audit --no-fund --loglevel=error </dev/null) || return 1
-    cp $folder/package-lock.json $folder/node_modules/.installed-lock.json || return 1
+# install_locked FOLDER: what its package-lock.json names.
+install_locked() {
+  # npm ci starts from nothing each time; the copy of the lock says what the folder holds.
+  if ! cmp -s "$1/package-lock.json" "$1/node_modules/.installed-lock.json"; then
+    (cd "$1" && npm ci --no-audit --no-fund --loglevel=error </dev/null) || return 1
+    cp "$1/package-lock.json" "$1/node_modules/.installed-lock.json" || return 1
   fi
+}
+
+# node_of LEAST VERSION FOLDER: prints a Node that is not older than LEAST: the machine's, or VERSION in FOLDER.
+node_of() {
+  local machine
+  if [ "$(node -p 'process.versions.node.split(".")[0]')" -ge "$1" ]; then
+    command -v node
+    return
+  fi
+  case $(uname -m) in
+    x86_64) machine=x64 ;;
+    aarch64) machine=arm64 ;;
+    *) echo "Node $1 or newer is needed, and this is $(node --version)" >&2; return 1 ;;
+  esac
+  local program=$PWD/$3/node_modules/node-linux-$machine/bin/node
+  [ -x "$program" ] ||
+    npm install --prefix "$3" --no-audit --no-fund --loglevel=error "node-linux-$machine@$2" </dev/null >&2 || return 1
+  echo "$program"
+}
+
+# install_conformance: leaves the conformance suite in tests/end_to_end/conformance/node_modules, and exports conformance_node:
+# the suite needs a newer Node than the peers do.
+install_conformance() {
+  install_locked tests/end_to_end/conformance && conformance_node=$(node_of 22 22.23.3 build/node22) && export conformance_node
 }

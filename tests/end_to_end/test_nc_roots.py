@@ -3,19 +3,16 @@
 import json
 import os
 import pathlib
-import sys
 
 from harness import eventually, main
-from harness.binaries import ROOT, binary
+from harness.binaries import binary
 from harness.by_name import ByName
-
-SERVER = str(ROOT / "tests/support/roots_and_tasks_server.py")
-
 
 class OfServer(ByName):
     def setUp(self):
         super().setUp()
-        self.own({"its": {"command": sys.executable, "args": ["-S", "-E", SERVER]}})
+        command, *arguments = self.wayward("--asks")
+        self.own({"its": {"command": command, "args": arguments}})
 
     def its(self, *words, **how):
         return self.named("@its", *words, **how)
@@ -46,11 +43,11 @@ class Roots(OfServer):
         self.assertEqual(self.its("call", "declared")[0], "sampling\n")
 
     def test_what_is_no_folder_is_refused(self):
-        for wrong in (self.path("nothing"), SERVER):
+        for wrong in (self.path("nothing"), __file__):
             self.assertIn("option --root", self.its("call", "roots", "--root", wrong, code=2)[1])
 
     def test_a_daemon_that_runs_already_opens_its_session_with_them(self):
-        daemon = self.start_daemon(None, "--", sys.executable, "-S", "-E", SERVER)
+        daemon = self.start_local("--asks")
         self.assertIsNone(daemon.status()["upstream"]["declared"])
         shown, _ = self.run_nc("call", "roots", "--root", self.path("home"))
         self.assertEqual(shown, self.folder_uri("home") + "\n")

@@ -1,10 +1,12 @@
 """What the pages say of building is what there is. (The commands themselves are run on bare machines: tests/bare,
 tests/packages. What the pages show of using it: test_pages.)"""
 
+import os
 import re
+import xml.etree.ElementTree
 
 from harness import Case, main
-from harness.binaries import ROOT
+from harness.binaries import ROOT, binary
 from harness.pages import block_of
 
 
@@ -22,6 +24,18 @@ class Pages(Case):
                               ("docker/Dockerfile", {"file", "dpkg-dev"}), ("tests/packages/roots.sh", set())):
             words = set(re.split(r"[\s()\"=]+", (ROOT / file).read_text(encoding="utf-8")))
             self.assertEqual(set(packages) - without - words, set(), file)
+
+    def test_the_demo_shows_what_its_picture_shows(self):
+        programs = [os.path.dirname(binary(name)) for name in ("MCP_BRIDGED", "MCP_NC")]
+        out, _ = self.run_tool(["bash", ROOT / "daemon/demo.sh", binary("DEMO_UPSTREAM")],
+                               environment={"PATH": ":".join([*programs, os.environ["PATH"]])})
+        picture = xml.etree.ElementTree.parse(ROOT / "daemon/demo.svg").getroot()
+        shown = "\n".join("".join(line.itertext()) for line in picture.iter("{http://www.w3.org/2000/svg}text"))
+        steps = [line for line in out.splitlines() if line.startswith(("$ ", "# "))]
+        self.assertEqual(len(steps), 11)
+        for line in [*steps, "hello from process one", "ticking for 3 s", '"data":"tick 1"', '"text":"42"']:
+            self.assertIn(line, out)
+            self.assertIn(line, shown)
 
 
 class BuildSettings(Case):

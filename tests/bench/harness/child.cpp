@@ -12,8 +12,6 @@
 #include <stdexcept>
 #include <thread>
 
-#include "harness/descriptor.hpp"
-
 namespace bench {
 namespace {
 
@@ -39,28 +37,53 @@ std::string read_first_line(int fd, const std::string& program) {
   throw std::runtime_error(program + " did not start");
 }
 
+struct Pipe {
+  Pipe() {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) fail("pipe");
+    from = Descriptor(ends[0]);
+    to = Descriptor(ends[1]);
+  }
+  Descriptor from, to;
+};
+
+/// Killed when this process dies.
+pid_t start(const std::vector<std::string>& command, int input, int output, int errors) {
+  const auto arguments = arguments_of(command);
+  const pid_t parent = getpid();
+  const pid_t pid = fork();
+  if (pid < 0) fail("fork");
+  if (pid > 0) return pid;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(127);
+  dup2(input, STDIN_FILENO);
+  dup2(output, STDOUT_FILENO);
+  dup2(errors, STDERR_FILENO);
+  execvp(arguments[0], arguments.data());
+  _exit(127);
+}
+
 }  // namespace
 
 Child::Child(const std::vector<std::string>& command, const std::string& log, bool wants_line) {
-  const auto arguments = arguments_of(command);
-  int pipe_ends[2] = {-1, -1};
-  if (wants_line && pipe2(pipe_ends, O_CLOEXEC) != 0) fail("pipe");
-  Descriptor output(pipe_ends[0]), input(pipe_ends[1]);
-  Descriptor errors(open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  const Descriptor errors(open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
   if (errors.get() < 0) fail("open the log");
-  const pid_t parent = getpid();
-  pid_ = fork();
-  if (pid_ < 0) fail("fork");
-  if (pid_ == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(127);
-    dup2(errors.get(), STDERR_FILENO);
-    dup2(wants_line ? input.get() : errors.get(), STDOUT_FILENO);
-    execvp(arguments[0], arguments.data());
-    _exit(127);
-  }
-  input.reset();
-  if (wants_line) first_line_ = read_first_line(output.get(), command[0]);
+  Pipe line;
+  pid_ = start(command, STDIN_FILENO, wants_line ? line.to.get() : errors.get(), errors.get());
+  line.to.reset();
+  if (wants_line) first_line_ = read_first_line(line.from.get(), command[0]);
+}
+
+PipedChild::PipedChild(const std::vector<std::string>& command) {
+  Pipe in, out;
+  pid_ = start(command, in.from.get(), out.to.get(), STDERR_FILENO);
+  input_ = std::move(in.to);
+  output_ = std::move(out.from);
+}
+
+PipedChild::~PipedChild() {
+  kill(pid_, SIGKILL);
+  waitpid(pid_, nullptr, 0);
 }
 
 Child::~Child() { stop(); }

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "harness/descriptor.hpp"
+
 namespace bench {
 
 /// A process of the benchmark; ended by SIGTERM and then SIGKILL on destruction, and killed if the
@@ -26,6 +28,23 @@ class Child {
  private:
   pid_t pid_ = -1;
   std::string first_line_;
+};
+
+/// A process whose stdin and stdout are pipes of ours. Killed on destruction, and if we die.
+class PipedChild {
+ public:
+  explicit PipedChild(const std::vector<std::string>& command);
+  ~PipedChild();
+  PipedChild(const PipedChild&) = delete;
+  PipedChild& operator=(const PipedChild&) = delete;
+
+  int input() const { return input_.get(); }
+  int output() const { return output_.get(); }
+
+ private:
+  Descriptor input_;
+  Descriptor output_;
+  pid_t pid_ = -1;
 };
 
 /// Wall time in microseconds of one process from start to end; stdout is discarded.

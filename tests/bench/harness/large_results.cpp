@@ -34,14 +34,6 @@ std::string values(std::size_t size) {
   return rows;
 }
 
-std::string deep_arrays(std::size_t size) {
-  constexpr std::size_t depth = 40;
-  const std::string deep = std::string(depth, '[') + "1" + std::string(depth, ']') + ",";
-  std::string rows = repeated(deep, size);
-  rows.pop_back();
-  return rows;
-}
-
 std::string made(std::string_view tool, std::size_t size) {
   if (tool == "base64")
     return R"({"content":[{"type":"image","mimeType":"image/png","data":")" + base64(size) +
@@ -50,8 +42,6 @@ std::string made(std::string_view tool, std::size_t size) {
     return R"({"content":[{"type":"text","text":")" + escapes(size) + R"("}]})";
   if (tool == "values")
     return R"({"content":[],"structuredContent":{"rows":[)" + values(size) + "]}}";
-  if (tool == "arrays")
-    return R"({"content":[],"structuredContent":{"rows":[)" + deep_arrays(size) + "]}}";
   return {};
 }
 

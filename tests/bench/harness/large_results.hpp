@@ -10,7 +10,6 @@ namespace bench {
 ///   base64   a picture: one string without an escape
 ///   escapes  a text with a line break, a quote or a character of two bytes in every few words
 ///   values   small arrays and objects of numbers, words and literals, as structured content
-///   arrays   nested arrays, 40 deep
 /// followed by a brace, which ends the response. Empty if `tool` is none of them. Made once and
 /// kept, like data that a real server has read before.
 std::string_view large_result(std::string_view tool, std::size_t size);

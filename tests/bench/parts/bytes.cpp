@@ -27,13 +27,6 @@ class Echo {
     return (bridged - straight) * 1000 / static_cast<double>(size_);
   }
 
-  /// Nanoseconds of the daemon's CPU per byte.
-  double cpu(const Relay& daemon, Caller& through) const {
-    const double before = cpu_microseconds(daemon.pid());
-    for (std::size_t i = 0; i < calls_; ++i) through.call_well(line_);
-    return (cpu_microseconds(daemon.pid()) - before) * 1000 / static_cast<double>(size_ * calls_);
-  }
-
  private:
   std::string post_, line_;
   std::size_t size_, calls_;
@@ -49,21 +42,16 @@ void measure_bytes(Setting& setting) {
   const Echo small(upstream, small_size, small_calls), large(upstream, large_size, large_calls);
   small.added(direct, through);
   large.added(direct, through);
-  Rounds ratio, small_ns, large_ns, cpu_ratio, cpu_ns;
+  Rounds ratio, small_ns, large_ns;
   for (int round = 0; round < round_count; ++round) {
     const double of_small = small.added(direct, through), of_large = large.added(direct, through);
     ratio.add(of_large / of_small);
     small_ns.add(of_small);
     large_ns.add(of_large);
-    const double small_cpu = small.cpu(daemon, through), large_cpu = large.cpu(daemon, through);
-    cpu_ratio.add(large_cpu / small_cpu);
-    cpu_ns.add(large_cpu);
   }
   setting.report.at_most("a byte (through - direct) in 8 MiB/in 64 KiB", ratio.middle(), 3, "x");
   setting.report.note("  in 64 KiB", small_ns.middle(), "ns");
   setting.report.note("  in 8 MiB", large_ns.middle(), "ns");
-  setting.report.note("  the daemon's CPU time: 8 MiB/64 KiB", cpu_ratio.middle(), "x");
-  setting.report.note("  the daemon's CPU time, a byte in 8 MiB", cpu_ns.middle(), "ns");
 }
 
 }  // namespace bench

@@ -1,5 +1,3 @@
-#include <optional>
-
 #include "harness/child.hpp"
 #include "harness/requests.hpp"
 #include "harness/statistics.hpp"
@@ -11,17 +9,7 @@ namespace {
 constexpr std::size_t calls_a_round = 1000;
 constexpr std::size_t warm_up = 200;
 
-/// Without a limit the figure is only noted.
-void judge(Report& report, const std::string& what, double figure, std::optional<double> limit) {
-  if (limit) {
-    report.at_most(what, figure, *limit, "x");
-  } else {
-    report.note(what, figure, "x");
-  }
-}
-
-void measure(Setting& setting, const Upstream& upstream, const std::string& where,
-             std::optional<double> limit) {
+void measure(Setting& setting, const Upstream& upstream, const std::string& where, double limit) {
   const Relay daemon = start_daemon(setting.programs, setting.folder, upstream);
   const Relay bare = start_bare_relay(setting.programs, setting.folder, upstream);
   const std::string message = echo_message("hello from the benchmark");
@@ -45,8 +33,8 @@ void measure(Setting& setting, const Upstream& upstream, const std::string& wher
     direct_us.add(straight);
     through_us.add(bridged);
   }
-  judge(setting.report, "p50 of a call, one client, " + where + ": through/bare libcurl relay",
-        of_bare.middle(), limit);
+  setting.report.at_most("p50 of a call, one client, " + where + ": through/bare libcurl relay",
+                         of_bare.middle(), limit, "x");
   setting.report.note("  through/direct", ratio.middle(), "x");
   setting.report.note("  a bare libcurl relay/direct", bare_ratio.middle(), "x");
   setting.report.note("  direct", direct_us.middle(), "us");
@@ -57,9 +45,8 @@ void measure(Setting& setting, const Upstream& upstream, const std::string& wher
 
 void measure_latency(Setting& setting) {
   setting.report.title("Latency");
-  // The kernel chooses which processes share a processor, and that dominates this figure: it wakes
-  // them on the same one or on different ones, which costs about 25 us each time.
-  measure(setting, start_demo_upstream(setting.programs, setting.folder), "free", std::nullopt);
+  // Pinned: the kernel wakes processes on the same CPU or on different ones, which costs about 25
+  // us each time and would dominate the figure.
   {
     const PinnedToOneCpu pinned;
     measure(setting, start_demo_upstream(setting.programs, setting.folder), "all on one CPU", 1.3);

@@ -87,7 +87,7 @@ void measure_notifications(Setting& setting) {
   setting.report.title("Notifications into the ring, nobody connected");
   const Upstream upstream = start_demo_upstream(setting.programs, setting.folder);
   const Relay daemon = start_daemon(setting.programs, setting.folder, upstream);
-  make_calls(daemon.socket(), 1);
+  daemon.connect().call_well(line_request(echo_message("opens the session")));
   const double before = static_cast<double>(status_kib(daemon.pid(), "RssAnon")) / 1024;
   const Volley small{100'000, 0}, large{1'000, 60'000};
   Rounds rate, direct;

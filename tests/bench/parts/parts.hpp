@@ -16,14 +16,10 @@ void measure_latency(Setting& setting);
 void measure_throughput(Setting& setting);
 void measure_connect(Setting& setting);
 void measure_process(Setting& setting);
-void measure_cpu(Setting& setting);
 void measure_idle(Setting& setting);
 void measure_bytes(Setting& setting);
 void measure_results(Setting& setting);
 void measure_notifications(Setting& setting);
 void measure_stdio(Setting& setting);
-
-/// For profilers: that many calls in sequence to a running daemon.
-void make_calls(const std::string& socket, std::size_t count);
 
 }  // namespace bench

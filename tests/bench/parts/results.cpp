@@ -1,8 +1,8 @@
 #include <array>
 #include <string>
 
+#include "harness/child.hpp"
 #include "harness/large_results.hpp"
-#include "harness/piped_child.hpp"
 #include "harness/requests.hpp"
 #include "harness/statistics.hpp"
 #include "harness/status.hpp"

@@ -1,6 +1,4 @@
-#include <optional>
-
-#include "harness/piped_child.hpp"
+#include "harness/child.hpp"
 #include "harness/statistics.hpp"
 #include "parts/parts.hpp"
 
@@ -56,7 +54,10 @@ Ratios measure(Setting& setting, const Command& command) {
   return ratios;
 }
 
-void report_ratios(Setting& setting, const Ratios& ratios) {
+void against_relay(Setting& setting, const std::string& what, const Command& command) {
+  const Ratios ratios = measure(setting, command);
+  setting.report.at_most("p50 of a call to a " + what + ": through/a bare epoll relay",
+                         ratios.to_relay.middle(), 1.5, "x");
   setting.report.note("  through/its pipes", ratios.to_pipes.middle(), "x");
   setting.report.note("  a bare epoll relay/its pipes", ratios.relay_to_pipes.middle(), "x");
   setting.report.note("  through", ratios.through_us.middle(), "us");
@@ -64,34 +65,19 @@ void report_ratios(Setting& setting, const Ratios& ratios) {
   setting.report.note("  its pipes directly", ratios.pipes_us.middle(), "us");
 }
 
-/// Without a limit if the processes are not pinned: that measures the scheduler's choice of CPUs.
-void against_relay(Setting& setting, const std::string& what, const Command& command,
-                   std::optional<double> limit) {
-  const Ratios ratios = measure(setting, command);
-  const std::string name = "p50 of a call to a " + what + ": through/a bare epoll relay";
-  if (limit) {
-    setting.report.at_most(name, ratios.to_relay.middle(), *limit, "x");
-  } else {
-    setting.report.note(name, ratios.to_relay.middle(), "x");
-  }
-  report_ratios(setting, ratios);
-}
-
 }  // namespace
 
+/// Pinned, else it would measure the scheduler's choice of CPUs.
 void measure_stdio(Setting& setting) {
-  setting.report.title("A local server");
+  setting.report.title("A local server, all on one CPU");
   const Programs& programs = setting.programs;
-  const Command node{programs.node, programs.node_child};
-  const bool with_node = !programs.node.empty();
-  if (with_node) {
-    against_relay(setting, "Node server, free", node, std::nullopt);
-  } else {
-    setting.report.left_out("p50 of a call to a Node server");
-  }
   const PinnedToOneCpu pinned;
-  if (with_node) against_relay(setting, "Node server, pinned to one CPU", node, 1.5);
-  against_relay(setting, "tiny server, pinned to one CPU", {programs.bench_child}, 1.5);
+  if (programs.node.empty()) {
+    setting.report.left_out("p50 of a call to a Node server");
+  } else {
+    against_relay(setting, "Node server", {programs.node, programs.node_child});
+  }
+  against_relay(setting, "tiny server", {programs.bench_child});
 }
 
 }  // namespace bench

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/piped_child.hpp"
+#include "harness/child.hpp"
 #include "harness/sockets.hpp"
 
 namespace {

@@ -2,7 +2,6 @@
 // thread, epoll, fixed responses. It finds the id and the method as text and reports no errors. Its
 // session id is always the same, and as long as a real one. Some of its tools have large results
 // (harness/large_results.hpp), whose size is their argument "size".
-// usage: bench-upstream [TOOLS]     the number of tools in its list, which is one page
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -10,7 +9,6 @@
 #include <array>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <string>
@@ -33,24 +31,8 @@ std::string_view id_of(std::string_view message) {
   return bench::text_after(message, "\"id\":", ",}");
 }
 
-std::string tool_list;  ///< the result of tools/list
-
-std::string list_of_tools(std::size_t count) {
-  std::string list = R"({"tools":[)";
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::string number = std::to_string(i);
-    list.append(i == 0 ? "" : ",")
-        .append(R"({"name":"tool_)" + number)
-        .append(R"(","description":"Says what it is told, and is number )" + number)
-        .append(R"( of them.","inputSchema":{"type":"object","properties":{"message":)")
-        .append(R"({"type":"string","description":"what to say"},"times":{"type":"integer"}},)")
-        .append(R"("required":["message"]}})");
-  }
-  return list.append("]}");
-}
-
 std::string_view result_of(std::string_view message) {
-  if (message.find("\"tools/list\"") != message.npos) return tool_list;
+  if (message.find("\"tools/list\"") != message.npos) return R"({"tools":[]})";
   if (message.find("\"initialize\"") != message.npos) {
     return R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{}},)"
            R"("serverInfo":{"name":"bench-upstream","version":"1"}})";
@@ -138,10 +120,9 @@ bool serve(Client& client) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main() {
   std::signal(SIGPIPE, SIG_IGN);
   try {
-    tool_list = list_of_tools(argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 1);
     run();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "bench-upstream: %s\n", error.what());

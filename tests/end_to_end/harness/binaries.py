@@ -9,7 +9,6 @@ _PLACES = {
     "MCP_BRIDGED": "daemon/mcp-bridged",
     "MCP_NC": "client/mcp-nc",
     "DEMO_UPSTREAM": "tests/support/demo-upstream",
-    "FAULT_PROXY": "tests/support/fault-proxy",
     "LINKED_AND_EMPTY": "tests/support/linked-and-empty",
 }
 _BUILDS = ("dev", "asan")

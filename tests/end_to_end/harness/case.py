@@ -62,8 +62,8 @@ class Case(unittest.TestCase):
         self.processes.append(process)
         return process
 
-    def proxy(self, to_port, *options):
-        process = FaultProxy(self._name("proxy"), self.folder, self.marker, to_port, *options)
+    def proxy(self, to_port):
+        process = FaultProxy(self._name("proxy"), self.folder, self.marker, to_port)
         self.processes.append(process)
         return process
 

@@ -1,7 +1,8 @@
 """The child that a daemon runs for a scripted server: its stdin and stdout go to a Unix socket of the test's process.
 
-`python3 -S -E stdio_relay.py SOCKET`. It ends when the server closes the connection."""
+`python3 -S -E stdio_relay.py SOCKET`. It ends when either side does."""
 
+import contextlib
 import os
 import socket
 import sys
@@ -13,14 +14,16 @@ def main(path):
     server.connect(path)
 
     def up():
-        while data := os.read(0, 1 << 16):
-            server.sendall(data)
-        server.shutdown(socket.SHUT_WR)
+        with contextlib.suppress(OSError):
+            while data := os.read(0, 1 << 16):
+                server.sendall(data)
+            server.shutdown(socket.SHUT_WR)
 
     threading.Thread(target=up, daemon=True).start()
-    while data := server.recv(1 << 16):
-        while data:
-            data = data[os.write(1, data):]
+    with contextlib.suppress(OSError):
+        while data := server.recv(1 << 16):
+            while data:
+                data = data[os.write(1, data):]
     os._exit(0)
 
 

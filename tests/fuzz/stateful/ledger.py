@@ -1,5 +1,8 @@
 """What was sent, done and received, by both ends: what the judge judges."""
 
+import os
+import sys
+
 from policy import Policy
 
 
@@ -35,7 +38,6 @@ class Question:
     def __init__(self, number, method, key):
         self.number, self.method, self.key = number, method, key
         self.asked = []        # clients in the order in which they were asked
-        self.open_with = None
         self.given = {}        # marker of an answer: the client that gave it
         self.responses = []    # what came upstream
         self.moot = False      # cancelled, its request ended, or its session lost
@@ -71,6 +73,17 @@ class Ledger:
         self.note("VIOLATION", text)
         self.violations.append(text)
         self.words += [str(word) for word in words]
+
+    def report(self, folder, replay):
+        """Prints what was found. `replay`: the arguments by which it is played again."""
+        with open(os.path.join(folder, "timeline.txt"), "w", encoding="utf-8") as file:
+            file.write(self.timeline.text())
+        print(f"  everything: {folder}/timeline.txt, the daemon's log beside it\n  replay: {sys.argv[0]} {replay}")
+        for violation in self.violations[:20]:
+            print(f"  VIOLATION: {violation[:3000]}")
+        for line in self.timeline.about(self.words):
+            print("    " + line)
+        sys.stdout.flush()
 
     # What clients do.
 

@@ -72,22 +72,11 @@ async def play(seed, program, patience, deadline, scenarios):
     print(f"seed {seed}: {kind}, {number} scenarios, {len(ledger.by_key)} calls, {len(ledger.notifications)} "
           f"notifications, {sum(1 for one in ledger.questions.values() if one.responses)} answers, {time.monotonic() - started:.1f} s: {verdict}", flush=True)
     if ledger.violations:
-        report(seed, number, scenarios, world, ledger)
+        print(f"  options: {' '.join(world.options)}\n  scenario {number}")
+        ledger.report(folder, f"--seed {seed} --scenarios {scenarios}")
         return False
     shutil.rmtree(folder, ignore_errors=True)
     return True
-
-
-def report(seed, number, scenarios, world, ledger):
-    with open(os.path.join(world.folder, "timeline.txt"), "w", encoding="utf-8") as file:
-        file.write(ledger.timeline.text())
-    print(f"  options: {' '.join(world.options)}\n  scenario {number}; everything: {world.folder}/timeline.txt, "
-          f"the daemon's log beside it\n  replay: {sys.argv[0]} --seed {seed} --scenarios {scenarios}")
-    for violation in ledger.violations[:20]:
-        print(f"  VIOLATION: {violation[:3000]}")
-    for line in ledger.timeline.about(ledger.words):
-        print("    " + line)
-    sys.stdout.flush()
 
 
 def random_seeds(only):

@@ -2,16 +2,36 @@
 
 #include <fmt/format.h>
 
+#include <thread>
+
 #include "emission.hpp"
 #include "fault_player.hpp"
 #include "json_text.hpp"
-#include "upstream_state.hpp"
 
 namespace demo {
 namespace {
 
 constexpr std::int64_t kDefaultWaitMs = 5000;
 constexpr std::string_view kPrefix = "/control/";
+/// Clients leave without notice, so the state is polled.
+constexpr std::chrono::milliseconds kLookAgain(2);
+
+struct State {
+  std::size_t sessions = 0;
+  std::size_t streams = 0;  ///< GET streams whose client is still there
+  std::size_t active_calls = 0;
+};
+
+State look(Upstream& upstream, Endpoint& endpoint) {
+  State state;
+  state.active_calls = endpoint.stateless_calls();
+  for (const auto& session : upstream.sessions.all()) {
+    ++state.sessions;
+    if (session->server_stream()->attached()) ++state.streams;
+    state.active_calls += session->calls();
+  }
+  return state;
+}
 
 std::int64_t parameter(const HttpRequest& request, const std::string& name,
                        std::int64_t otherwise) {
@@ -56,7 +76,6 @@ std::optional<Answer> Control::about_requests(const HttpRequest& request, std::s
   if (path == "log" && method == "DELETE") return upstream_.log.clear(), done();
   if (path == "answers" && method == "GET") return answers(request);
   if (path == "fault" && method == "POST") return add_fault(request.body());
-  if (path == "fault" && method == "GET") return faults();
   if (path == "fault" && method == "DELETE") return upstream_.faults.clear(), done();
   if (path == "state" && method == "GET") return state(request);
   if (path == "reset" && method == "POST") return reset(), done();
@@ -104,16 +123,7 @@ Answer Control::add_fault(std::string_view body) {
   fault.times = json::integer(json::member(order, "times"), 1);
   fault.action = action;
   if (fault.times == 0) return problem("times is 0");
-  return Answer::json(fmt::format(R"({{"id":{}}})", upstream_.faults.add(std::move(fault))));
-}
-
-Answer Control::faults() {
-  std::string list;
-  for (const auto& fault : upstream_.faults.waiting()) {
-    list += fmt::format(R"({}{{"id":{},"seen":{},"left":{}}})", list.empty() ? "" : ",", fault.id,
-                        fault.seen, fault.left);
-  }
-  return Answer::json('[' + list + ']');
+  return upstream_.faults.add(std::move(fault)), done();
 }
 
 Answer Control::emit(std::string_view body) {
@@ -137,12 +147,16 @@ Answer Control::state(const HttpRequest& request) {
     const auto value = parameter(request, name, -1);
     return value < 0 || static_cast<std::size_t>(value) == has;
   };
-  const auto is_wanted = [&](const UpstreamState& state) {
-    return wanted("streams", state.streams) && wanted("sessions", state.sessions) &&
-           wanted("activeCalls", state.active_calls);
-  };
-  const auto [reached, state] =
-      wait_for_state(upstream_, endpoint_, time_limit(request), is_wanted);
+  const auto end = std::chrono::steady_clock::now() + time_limit(request);
+  State state;
+  bool reached = false;
+  for (;;) {
+    state = look(upstream_, endpoint_);
+    reached = wanted("streams", state.streams) && wanted("sessions", state.sessions) &&
+              wanted("activeCalls", state.active_calls);
+    if (reached || std::chrono::steady_clock::now() >= end) break;
+    std::this_thread::sleep_for(kLookAgain);
+  }
   const auto connections = connections_();
   return Answer::json(
       fmt::format(R"({{"sessions":{},"streams":{},"openConnections":{},"connections":{},)"

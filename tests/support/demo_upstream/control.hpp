@@ -29,7 +29,6 @@ class Control {
   Answer log(const HttpRequest& request);
   Answer answers(const HttpRequest& request);
   Answer add_fault(std::string_view body);
-  Answer faults();
   Answer emit(std::string_view body);
   Answer close_streams(std::string_view body);
   Answer state(const HttpRequest& request);

@@ -133,7 +133,7 @@ Answer Endpoint::initialize(const HttpRequest& request, const Message& message,
   ++upstream_.initializes;
   const bool stateless = upstream_.options.stateless;
   const auto session = stateless ? stateless_session_ : upstream_.sessions.create();
-  const auto reply = Reply::result(initialize_result(message, upstream_.options));
+  const auto reply = Reply::result(initialize_result(message));
   auto answer = answer_at_once(reply.message(message.id), session, request, handling);
   if (!stateless) answer.headers.emplace_back(kSessionHeader, session->id());
   return answer;
@@ -152,10 +152,6 @@ Answer Endpoint::take_answer(const HttpRequest& request, const Message& message,
 
 Answer Endpoint::answer_at_once(const std::string& reply, const SessionPointer& session,
                                 const HttpRequest& request, const Handling& handling) const {
-  if (handling.on_server_stream) {
-    session->server_stream()->append(reply);
-    return Answer::empty(202);
-  }
   if (upstream_.options.answers != Answers::kSse && !handling.part) return Answer::json(reply);
   if (!upstream_.options.streams.event_ids && !handling.part) {
     auto answer = Answer::events(nullptr);
@@ -174,12 +170,6 @@ Answer Endpoint::answer_later(const SessionPointer& session, const HttpRequest& 
                               const Message& message, const Handling& handling) {
   LongCall call{session, session->begin_call(message.id), session->server_stream(),
                 std::string(request.body())};
-  if (handling.on_server_stream) {
-    upstream_.pool.run([call] {
-      if (const auto reply = finish_call(call); !reply.empty()) call.out->append(reply);
-    });
-    return Answer::empty(202);
-  }
   if (upstream_.options.answers == Answers::kJson && !handling.part) {
     auto reply = finish_call(call);
     // A JSON body must not be empty; a stream just ends.

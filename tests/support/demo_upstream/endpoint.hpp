@@ -14,7 +14,6 @@ namespace demo {
 /// How a fault changes the handling of a request.
 struct Handling {
   std::optional<StreamPart> part;  ///< as a stream, of which only this part is sent
-  bool on_server_stream = false;   ///< 202, and the response on the GET stream
 };
 
 /// `/mcp`: Streamable HTTP of revision 2025-11-25.

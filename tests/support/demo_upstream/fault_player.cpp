@@ -10,7 +10,7 @@
 namespace demo {
 namespace {
 
-constexpr std::array<std::string_view, 19> kKnown{"delayMs",
+constexpr std::array<std::string_view, 17> kKnown{"delayMs",
                                                   "status",
                                                   "headers",
                                                   "body",
@@ -25,8 +25,6 @@ constexpr std::array<std::string_view, 19> kKnown{"delayMs",
                                                   "thenReset",
                                                   "trickleMs",
                                                   "closeBeforeAnswer",
-                                                  "dropSession",
-                                                  "swallow202",
                                                   "closeAfterEvents",
                                                   "resetBeforeAnswer"};
 
@@ -79,7 +77,6 @@ Spoiling spoiling_of(std::string_view action) {
 
 Handling handling_of(std::string_view action) {
   Handling handling;
-  handling.on_server_stream = json::is_true(json::member(action, "swallow202"));
   const auto events = json::member(action, "closeAfterEvents");
   if (!events.empty()) {
     handling.part = StreamPart{static_cast<std::size_t>(json::integer(events, 0)),
@@ -102,7 +99,7 @@ std::optional<std::string> action_problem(std::string_view action) {
 }
 
 Answer play_fault(std::string_view action, const HttpRequest& request, const Message& message,
-                  Endpoint& endpoint, Upstream& upstream) {
+                  Endpoint& endpoint) {
   const auto delay = json::integer(json::member(action, "delayMs"), 0);
   // The request counts even if its client does not wait for the response.
   if (delay > 0) {
@@ -113,9 +110,6 @@ Answer play_fault(std::string_view action, const HttpRequest& request, const Mes
     Answer answer;
     answer.spoiling = spoiling;
     return answer;
-  }
-  if (json::is_true(json::member(action, "dropSession"))) {
-    upstream.sessions.remove(request.header("Mcp-Session-Id"));
   }
   const auto values = placeholders_of(request, message);
   const bool scripted = !json::member(action, "sse").empty();

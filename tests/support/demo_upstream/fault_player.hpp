@@ -13,6 +13,6 @@ std::optional<std::string> action_problem(std::string_view action);
 
 /// Responds to a request as the action says.
 Answer play_fault(std::string_view action, const HttpRequest& request, const Message& message,
-                  Endpoint& endpoint, Upstream& upstream);
+                  Endpoint& endpoint);
 
 }  // namespace demo

@@ -20,30 +20,22 @@ class FaultQueue {
     std::int64_t times = 1;  ///< negative: always
     std::string action;      ///< JSON text, in which `$ID` may replace a value
   };
-  struct Waiting {
-    std::uint64_t id;
-    std::int64_t seen;
-    std::int64_t left;
-  };
-
-  std::uint64_t add(Fault fault);
+  void add(Fault fault);
 
   /// The action for that request, if there is one.
   std::optional<std::string> take(std::string_view http_method, std::string_view method);
 
-  std::vector<Waiting> waiting() const;
   void clear();
 
  private:
   struct Entry {
     Fault fault;
-    Waiting state;
+    std::int64_t seen = 0;  ///< requests that match
   };
 
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::vector<Entry> entries_;
   std::atomic<bool> any_{false};  ///< avoids the lock on the hot path
-  std::uint64_t last_id_ = 0;
 };
 
 }  // namespace demo

@@ -229,7 +229,8 @@ HttpServer::HttpServer(GrowingPool& pool, int keep_alive_seconds, Handler handle
 
 HttpServer::~HttpServer() = default;
 
-int HttpServer::bind(const std::string& host, int port) {
+int HttpServer::bind(int port) {
+  const std::string host = "127.0.0.1";
   auto& server = library_->server;
   const int bound = port == 0                         ? server.bind_to_any_port(host)
                     : server.bind_to_port(host, port) ? port

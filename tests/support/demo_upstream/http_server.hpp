@@ -22,8 +22,8 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  /// The bound port; port 0 chooses one; -1 if binding fails.
-  int bind(const std::string& host, int port);
+  /// On 127.0.0.1. The bound port; port 0 chooses one; -1 if binding fails.
+  int bind(int port);
 
   /// Serves until `stop`, which may be called from another thread, even before this.
   void run();

@@ -37,10 +37,10 @@ int main(int argc, char** argv) {
   demo::Program program(*options);
   const int port = program.bind();
   if (port < 0) {
-    fmt::print(stderr, "demo-upstream: cannot listen on {}:{}\n", options->host, options->port);
+    fmt::print(stderr, "demo-upstream: cannot listen on port {}\n", options->port);
     return kPortTaken;
   }
-  fmt::print("listening on http://{}:{}/mcp\n", options->host, port);
+  fmt::print("listening on http://127.0.0.1:{}/mcp\n", port);
   std::fflush(stdout);
   program.run();
   return 0;

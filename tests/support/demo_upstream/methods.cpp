@@ -89,7 +89,7 @@ Reply answer_request(const Message& request, const std::shared_ptr<Session>& ses
   return Reply::error(-32601, "Method not found");
 }
 
-std::string initialize_result(const Message& request, const Options& options) {
+std::string initialize_result(const Message& request) {
   const auto asked = json::inside(json::member(request.params, "protocolVersion"));
   return fmt::format(
       R"({{"protocolVersion":"{}","capabilities":{{"tools":{{"listChanged":true}},)"
@@ -97,7 +97,7 @@ std::string initialize_result(const Message& request, const Options& options) {
       R"("logging":{{}},"completions":{{}}}},)"
       R"("serverInfo":{{"name":"demo-upstream","version":"{}"}},)"
       R"("instructions":"A server to try things on."}})",
-      negotiated(asked, options.protocol_version), MCP_BRIDGE_VERSION);
+      negotiated(asked), MCP_BRIDGE_VERSION);
 }
 
 }  // namespace demo

@@ -14,6 +14,6 @@ Reply answer_request(const Message& request, const std::shared_ptr<Session>& ses
                      Upstream& upstream);
 
 /// The InitializeResult.
-std::string initialize_result(const Message& request, const Options& options);
+std::string initialize_result(const Message& request);
 
 }  // namespace demo

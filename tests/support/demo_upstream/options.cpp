@@ -5,15 +5,12 @@
 #include <map>
 #include <string_view>
 
-#include "protocol_versions.hpp"
-
 namespace demo {
 
 const char* const kHelp =
     R"(demo-upstream: an MCP server over Streamable HTTP for trying out and for tests
 
   --port N                    0 (default) takes a free one
-  --host ADDRESS              127.0.0.1
   --stateless                 no session ids; GET and DELETE are 405
   --no-stream                 GET is 405
   --answers json|sse|auto     auto: JSON unless something is streamed before the answer
@@ -21,16 +18,15 @@ const char* const kHelp =
   --retry MS                  the retry of --event-ids, 500
   --token SECRET              wants Authorization: Bearer SECRET
   --unknown-session 404|400|400-sse   what a request of an unknown session gets
-  --protocol-version V        the newest it negotiates, 2025-11-25
   --page-size N               tools on a page of tools/list, 0 is all
   --keep-alive-timeout SEC    closes an idle connection after that long, 600
   --no-log                    keeps no request log
 
-Prints "listening on http://HOST:PORT/mcp". The same port has a control API for tests:
+Prints "listening on http://127.0.0.1:PORT/mcp". The same port has a control API for tests:
 /control/log, fault, emit, request, answers, sessions/drop, streams/close, token, state, reset;
 tests/support/README.md describes it. All faults are played by this program itself, those below
-HTTP too (it takes the connection's socket); fault-proxy is for what concerns a connection as
-such: delay, bandwidth, refusing, cutting whatever passes.
+HTTP too (it takes the connection's socket); fault_proxy.py is for what concerns a connection as
+such: refusing, hanging, cutting what passes.
 )";
 
 namespace {
@@ -62,7 +58,6 @@ std::optional<Options> parse_options(int argc, char** argv, std::string& error) 
   };
   const std::map<std::string_view, Take> valued{
       {"--port", [&](auto text) { return to_int(text, options.port) && options.port < 65536; }},
-      {"--host", [&](auto text) { return options.host = text, !text.empty(); }},
       {"--answers", [&](auto text) { return to_answers(text, options.answers); }},
       {"--retry", [&](auto text) { return to_int(text, options.streams.retry_ms); }},
       {"--token", [&](auto text) { return options.token = text, true; }},
@@ -73,8 +68,6 @@ std::optional<Options> parse_options(int argc, char** argv, std::string& error) 
          if (options.unknown_session_as_events) return status = 400, true;
          return to_int(text, status) && (status == 404 || status == 400);
        }},
-      {"--protocol-version",
-       [&](auto text) { return options.protocol_version = text, is_known_version(text); }},
       {"--page-size", [&](auto text) { return to_int(text, options.page_size); }},
       {"--keep-alive-timeout", [&](auto text) { return to_int(text, options.keep_alive_seconds); }},
   };

@@ -10,7 +10,6 @@ namespace demo {
 enum class Answers { kAuto, kJson, kSse };
 
 struct Options {
-  std::string host = "127.0.0.1";
   int port = 0;
   bool stateless = false;
   bool server_stream = true;
@@ -19,7 +18,6 @@ struct Options {
   std::string token;
   int unknown_session_status = 404;
   bool unknown_session_as_events = false;  ///< the 400 as an event stream
-  std::string protocol_version = "2025-11-25";
   int page_size = 0;
   int keep_alive_seconds = 600;
   bool log = true;

@@ -48,7 +48,7 @@ Answer Program::handle(const HttpRequest& request) {
   const auto action = upstream_.faults.take(request.method(), message.method);
   if (upstream_.options.log) upstream_.log.add(seen(request, message));
   if (action) {
-    return play_fault(*action, request, message, endpoint_, upstream_);
+    return play_fault(*action, request, message, endpoint_);
   }
   return endpoint_.handle(request, message, {});
 }

@@ -15,7 +15,7 @@ class Program {
   explicit Program(Options options);
 
   /// The bound port, -1 if binding fails.
-  int bind() { return server_.bind(upstream_.options.host, upstream_.options.port); }
+  int bind() { return server_.bind(upstream_.options.port); }
 
   /// Serves until SIGTERM or SIGINT, which must be blocked in all threads.
   void run();

@@ -15,9 +15,9 @@ inline bool is_known_version(std::string_view version) {
          kProtocolVersions.end();
 }
 
-/// The client's version if it is known and not too new, else the newest.
-inline std::string_view negotiated(std::string_view asked, std::string_view newest) {
-  return is_known_version(asked) && asked <= newest ? asked : newest;
+/// The client's version if it is known, else the newest.
+inline std::string_view negotiated(std::string_view asked) {
+  return is_known_version(asked) ? asked : kProtocolVersions.back();
 }
 
 }  // namespace demo

@@ -1,24 +1,16 @@
 #include "sessions.hpp"
 
 #include <fmt/format.h>
-#include <sys/random.h>
 
-#include <array>
-#include <cerrno>
 #include <mutex>
-#include <system_error>
+#include <random>
 
 namespace demo {
 namespace {
 
 std::string unguessable_id() {
-  std::array<unsigned char, 16> bytes{};
-  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    throw std::system_error(errno, std::generic_category(), "getrandom");
-  }
-  std::string id;
-  for (const auto byte : bytes) id += fmt::format("{:02x}", byte);
-  return id;
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 """A local MCP server over stdio that does on request what a good one never does.
 
 Flags: --banner (prints a line that is no message first), --crash (ends at once with code 7),
---ignore-term, --linger (does not end when its stdin is closed).
+--ignore-term, --linger (does not end when its stdin is closed), --asks (asks for roots as soon as it may, and makes
+tasks of calls; its tools `ask`, `answers`, `declared`, `roots` and `work` are listed then).
 Tools: the text of the answer is what the tool says it is.
 """
 
@@ -101,6 +102,80 @@ def heard(_):
     return HEARD
 
 
+# Of --asks.
+
+ROOTS, TASKS, DECLARED, ANSWERS = [], {}, {}, []
+
+
+def ask(_):
+    """The call is never answered, and what is asked is not withdrawn if it is cancelled."""
+    write({"jsonrpc": "2.0", "id": "question", "method": "elicitation/create",
+           "params": {"message": "Go on?", "requestedSchema": {"type": "object", "properties": {}}}})
+
+
+def as_task(_):
+    task = {"taskId": f"t{len(TASKS) + 1}", "status": "working", "statusMessage": "under way", "ttl": 60000,
+            "createdAt": "2026-01-02T03:04:05Z", "lastUpdatedAt": "2026-01-02T03:04:05Z", "pollInterval": 100}
+    TASKS[task["taskId"]] = task
+    return {"task": task}
+
+
+def of_task(method, task):
+    if method == "tasks/result":
+        task["status"] = "completed"
+        return {"content": [{"type": "text", "text": "the work is done"}]}
+    if method == "tasks/cancel":
+        task["status"] = "cancelled"
+    return task
+
+
+def result_of(method, params):
+    """None: as without --asks."""
+    if method == "initialize":
+        DECLARED.update(params["capabilities"])
+        return {"protocolVersion": "2025-11-25", "serverInfo": {"name": "asks", "version": "1"},
+                "capabilities": {"tools": {}, "tasks": {"list": {}, "cancel": {}, "requests": {"tools": {"call": {}}}}}}
+    if method == "tools/list":
+        return {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in ASKING]}
+    if method == "tools/call" and "task" in params:
+        return as_task(params)
+    if method == "tasks/list":
+        return {"tasks": list(TASKS.values())}
+    return of_task(method, TASKS[params["taskId"]]) if method.startswith("tasks/") else None
+
+
+def asks(message):
+    """Whether it was handled here."""
+    method, id = message.get("method"), message.get("id")
+    if method is None:
+        result = message.get("result", {})
+        if id == "question":
+            ANSWERS.append(result.get("action", "an error"))
+        else:
+            ROOTS[:] = [root["uri"] for root in result.get("roots", [])]
+        return True
+    if method in ("notifications/initialized", "notifications/roots/list_changed") and "roots" in DECLARED:
+        write({"jsonrpc": "2.0", "id": "roots", "method": "roots/list"})
+    if id is None:
+        return True
+    try:
+        result = result_of(method, message.get("params") or {})
+    except KeyError:
+        write({"jsonrpc": "2.0", "id": id, "error": {"code": -32602, "message": "no such task"}})
+        return True
+    if result is not None:
+        answer(id, result)
+    return result is not None
+
+
+ASKING = {
+    "ask": ask,
+    "answers": lambda _: " ".join(ANSWERS),
+    "declared": lambda _: " ".join(sorted(DECLARED)),
+    "roots": lambda _: " ".join(ROOTS) or "none",
+    "work": lambda _: "done",
+}
+
 LINE = ""
 HEARD = ""
 
@@ -123,6 +198,7 @@ TOOLS = {
     "seen": seen,
     "silent": silent,
     "heard": heard,
+    **ASKING,
 }
 
 
@@ -132,6 +208,8 @@ def answer(id, result):
 
 def handle(message):
     method, id = message.get("method"), message.get("id")
+    if "--asks" in sys.argv and asks(message):
+        return
     if method == "initialize":
         answer(id, {"protocolVersion": message["params"]["protocolVersion"],
                     "capabilities": {"tools": {"listChanged": True}, "resources": {"subscribe": True}, "logging": {}},

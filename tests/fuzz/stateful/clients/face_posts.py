@@ -43,8 +43,7 @@ class FacePosts(Answering):
         self.calls += 1
         call = self.ledger.call(self.name, frames.raw_id(self.choices, self.calls), "tools/call",
                                 f"{self.name}-{self.calls}", make_plan(self.choices, self.world.kind), "face")
-        if self.choices.chance(0.5):
-            call.token = self.choices.pick({str(self.calls): 1, f'"{self.name}-{self.calls}"': 1})
+        frames.give_token(call, self.choices, self.calls)
         return call, frames.request(call.raw_id, "tools/call", frames.call_params(call))
 
     def new_plain(self, method, params=None):
@@ -165,6 +164,15 @@ class FacePosts(Answering):
         """What is not answered now never will be: the client has gone, or its answers have nowhere to go."""
         self.left = self.over = True
         self._excuse([call for call in self.ledger.calls if call.client == self.name], "the client was over")
+
+    async def all_answered(self, otherwise):
+        """Waits for what comes on another stream. `otherwise`: what is said of the calls that were not answered."""
+        end = asyncio.get_running_loop().time() + self.world.patience
+        while missing := self.reader.missing():
+            if asyncio.get_running_loop().time() > end:
+                self.reader.violation(f"{otherwise} {[str(call) for call in missing]}", *[call.key for call in missing])
+                return
+            await asyncio.sleep(0.005)
 
     async def posts_done(self):
         while self.posts:

@@ -40,6 +40,12 @@ def call_params(call):
     return text
 
 
+def give_token(call, choices, number):
+    """Some calls want progress."""
+    if choices.chance(0.5):
+        call.token = choices.pick({str(number): 1, f'"{call.client}-{number}"': 1})
+
+
 def answer(raw, result=None, error=None):
     body = f'"error":{dumps(error)}' if error else f'"result":{dumps(result)}'
     return f'{{"jsonrpc":"2.0","id":{raw},{body}}}'.encode()

@@ -187,12 +187,5 @@ class HttpSession(FacePosts):
 
     async def _put_off_answers(self):
         """They come on the session's stream while there is one."""
-        if not self.listens or self.breaks_streams:
-            return
-        end = asyncio.get_running_loop().time() + self.world.patience
-        while missing := self.reader.missing():
-            if asyncio.get_running_loop().time() > end:
-                self.reader.violation(f"put off and not answered: {[str(call) for call in missing]}",
-                                      *[call.key for call in missing])
-                return
-            await asyncio.sleep(0.005)
+        if self.listens and not self.breaks_streams:
+            await self.all_answered("put off and not answered:")

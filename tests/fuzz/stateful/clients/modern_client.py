@@ -12,6 +12,38 @@ META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": {"name": "fuzz", "version": "1"}}
 
 
+def framed(call, method, params, capable=False):
+    """A request that says who asks, and what may be asked in return."""
+    call.capable = capable
+    text = frames.dumps({**META, "io.modelcontextprotocol/clientCapabilities": frames.CAPABILITIES if capable else {}})
+    if call.token is not None:
+        text = text[:-1] + f',"progressToken":{call.token}}}'
+    params = frames.dumps(params)
+    return frames.request(call.raw_id, method, params[:-1] + (',' if params != "{}" else '') + f'"_meta":{text}}}')
+
+
+def arguments_of(call):
+    return {"name": call.plan["tool"], "arguments": {"key": call.key, "plan": call.plan}}
+
+
+def responses_to(result, client, attempt, answers):
+    """What a client says to the questions of a result: all answers, or none; they are known to the ledger either way."""
+    given = {}
+    for key, question in result["inputRequests"].items():
+        known = client.ledger.questions[question["params"]["question"]]
+        marker = f"{client.name}/{known.number}/{attempt}"
+        known.given[marker] = client.name
+        if answers:
+            given[key] = {"marker": marker}
+    return {"inputResponses": given, "requestState": result["requestState"]}
+
+
+def wanted(choices):
+    """What a client listens to."""
+    return {"notifications": {"toolsListChanged": True,
+                              "resourceSubscriptions": [f"fuzz://{choices.randrange(60)}" for _ in range(9)]}}
+
+
 class ModernReader(Reader):
     """It is told of the session by its listen, of which it has one at most."""
 
@@ -86,28 +118,14 @@ class ModernClient(UnixClient):
                                     "removed": 0.5, "wrong_state": 0.5})
         await getattr(self, "_" + action)()
 
-    def _frame(self, call, method, params, capable=False):
-        call.capable = capable
-        meta = {**META, "io.modelcontextprotocol/clientCapabilities": frames.CAPABILITIES if capable else {}}
-        text = frames.dumps(meta)
-        if call.token is not None:
-            text = text[:-1] + f',"progressToken":{call.token}}}'
-        params = frames.dumps(params)
-        return frames.request(call.raw_id, method, params[:-1] + (',' if params != "{}" else '') + f'"_meta":{text}}}')
-
     def _new_call(self, raw=None):
         call = self.new("tools/call", True, make_plan(self.choices, self.world.kind), raw)
-        if self.choices.chance(0.5):
-            call.token = self.choices.pick({str(self.calls): 1, f'"{self.name}-{self.calls}"': 1})
-        return call, self._frame(call, "tools/call", self._arguments(call), self.choices.chance(0.6))
-
-    @staticmethod
-    def _arguments(call):
-        return {"name": call.plan["tool"], "arguments": {"key": call.key, "plan": call.plan}}
+        frames.give_token(call, self.choices, self.calls)
+        return call, framed(call, "tools/call", arguments_of(call), self.choices.chance(0.6))
 
     async def _ask(self, method, params, key=False):
         call = self.new(method, key)
-        await self.send([self._frame(call, method, params)], [call])
+        await self.send([framed(call, method, params)], [call])
         return call
 
     async def _discover(self):
@@ -115,7 +133,7 @@ class ModernClient(UnixClient):
 
     async def _reads(self):
         call = self.new("resources/read", True, read_plan(self.choices))
-        await self.send([self._frame(call, "resources/read", {"uri": call.plan["uri"], "echo": call.key})], [call])
+        await self.send([framed(call, "resources/read", {"uri": call.plan["uri"], "echo": call.key})], [call])
 
     async def _control(self):
         await self._ask(self.choices.choice(["bridge/status", "bridge/notifications", "bridge/metrics", "bridge/nonsense"]), {})
@@ -133,8 +151,7 @@ class ModernClient(UnixClient):
         call = self.new("subscriptions/listen")
         call.cancelled = True  # it has no answer but at the daemon's end
         self.reader.listens = call
-        wanted = {"toolsListChanged": True, "resourceSubscriptions": [f"fuzz://{self.choices.randrange(60)}" for _ in range(9)]}
-        await self.send([self._frame(call, "subscriptions/listen", {"notifications": wanted})], [call])
+        await self.send([framed(call, "subscriptions/listen", wanted(self.choices))], [call])
 
     async def _stop_listening(self):
         if self.reader.listens is not None:
@@ -152,14 +169,7 @@ class ModernClient(UnixClient):
                 continue
             await asyncio.sleep(self.choices.pause(0.1))
             for attempt in range(2 if how == "twice" else 1):
-                answers = {}
-                for key, question in result["inputRequests"].items():
-                    known = self.ledger.questions[question["params"]["question"]]
-                    marker = f"{self.name}/{known.number}/{attempt}"
-                    known.given[marker] = self.name
-                    if how != "nothing":
-                        answers[key] = {"marker": marker}
-                await self._go_on_with(asked, {"inputResponses": answers, "requestState": result["requestState"]}, how == "twice")
+                await self._go_on_with(asked, responses_to(result, self, attempt, how != "nothing"), how == "twice")
 
     async def _go_on_with(self, asked, answers, is_stray):
         call = self.new("tools/call")
@@ -167,9 +177,9 @@ class ModernClient(UnixClient):
         call.ambiguous = is_stray
         call.wants_progress = False  # some of it came before
         call.goes_on = True
-        await self.send([self._frame(call, "tools/call", {**self._arguments(asked), **answers}, True)], [call])
+        await self.send([framed(call, "tools/call", {**arguments_of(asked), **answers}, True)], [call])
 
     async def _wrong_state(self):
         call = self.new("tools/call", True, make_plan(self.choices, self.world.kind))
         call.ambiguous = True
-        await self.send([self._frame(call, "tools/call", {**self._arguments(call), "requestState": "bridge-0"}, True)], [call])
+        await self.send([framed(call, "tools/call", {**arguments_of(call), "requestState": "bridge-0"}, True)], [call])

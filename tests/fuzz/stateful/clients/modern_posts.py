@@ -6,7 +6,7 @@ from plan import make_plan, read_plan
 
 from . import frames
 from .face_posts import FacePosts
-from .modern_client import META, ModernReader
+from .modern_client import ModernReader, arguments_of, framed, responses_to, wanted
 
 
 class ModernPosts(FacePosts):
@@ -36,27 +36,16 @@ class ModernPosts(FacePosts):
         return {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": call.method, **({"Mcp-Name": named} if named else {})}
 
     def _framed(self, call, params, capable=False):
-        call.capable = capable
-        meta = {**META, "io.modelcontextprotocol/clientCapabilities": frames.CAPABILITIES if capable else {}}
-        text = frames.dumps(meta)
-        if call.token is not None:
-            text = text[:-1] + f',"progressToken":{call.token}}}'
-        params = frames.dumps(params)
-        return call, frames.request(call.raw_id, call.method, params[:-1] + (',' if params != "{}" else '') + f'"_meta":{text}}}')
+        return call, framed(call, call.method, params, capable)
 
     def _new(self, method, key=None, plan=None):
         self.calls += 1
         return self.ledger.call(self.name, frames.raw_id(self.choices, self.calls), method, key, plan, "face")
 
-    @staticmethod
-    def _arguments(call):
-        return {"name": call.plan["tool"], "arguments": {"key": call.key, "plan": call.plan}}
-
     def new_call(self):
         call = self._new("tools/call", f"{self.name}-{self.calls + 1}", make_plan(self.choices, self.world.kind))
-        if self.choices.chance(0.5):
-            call.token = self.choices.pick({str(self.calls): 1, f'"{self.name}-{self.calls}"': 1})
-        return self._framed(call, self._arguments(call), self.choices.chance(0.6))
+        frames.give_token(call, self.choices, self.calls)
+        return self._framed(call, arguments_of(call), self.choices.chance(0.6))
 
     # What it does.
 
@@ -89,17 +78,9 @@ class ModernPosts(FacePosts):
             how = self.choices.pick({"answer": 8, "nothing": 1, "ignore": 1})
             if how == "ignore":
                 continue
-            answers = {}
-            for key, question in result["inputRequests"].items():
-                known = self.ledger.questions[question["params"]["question"]]
-                marker = f"{self.name}/{known.number}/0"
-                known.given[marker] = self.name
-                if how == "answer":
-                    answers[key] = {"marker": marker}
             call = self._new("tools/call")
             call.key, call.plan = asked.key, asked.plan
-            made = self._framed(call, {**self._arguments(asked), "inputResponses": answers,
-                                       "requestState": result["requestState"]}, True)
+            made = self._framed(call, {**arguments_of(asked), **responses_to(result, self, 0, how == "answer")}, True)
             call.partial = True  # some of its progress came before
             call.goes_on = True
             self.post_in_background([made], "stream")
@@ -114,8 +95,7 @@ class ModernPosts(FacePosts):
         reader = ModernReader(f"{self.name}l", self.ledger, side="face")
         call = self._new("subscriptions/listen")
         call.cancelled = True
-        wanted = {"toolsListChanged": True, "resourceSubscriptions": [f"fuzz://{self.choices.randrange(60)}" for _ in range(9)]}
-        made = self._framed(call, {"notifications": wanted})
+        made = self._framed(call, wanted(self.choices))
         reader.listens = call
         reader.sent(call)
         request = self.request("POST", self.path, {"Accept": "application/json, text/event-stream", **self.headers_of([made])},

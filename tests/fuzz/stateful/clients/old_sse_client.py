@@ -42,10 +42,4 @@ class OldSseClient(FacePosts):
         for _ in range(self.choices.randrange(1, 8)):
             await asyncio.sleep(self.choices.pause(0.05))
             await self.post([self.new_call()], "json")
-        end = asyncio.get_running_loop().time() + self.world.patience
-        while missing := self.reader.missing():
-            if asyncio.get_running_loop().time() > end:
-                self.reader.violation(f"no answer on the stream to {[str(call) for call in missing]}",
-                                      *[call.key for call in missing])
-                return
-            await asyncio.sleep(0.005)
+        await self.all_answered("no answer on the stream to")

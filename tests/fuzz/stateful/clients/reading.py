@@ -25,7 +25,6 @@ class Reader:
         self.serials = set()
         self.asked = []         # questions not yet answered: (raw id, number)
         self.asked_by_id = {}   # all of them
-        self.errors_without_id = 0
 
     def note(self, what):
         self.ledger.note(self.who, what)
@@ -65,7 +64,6 @@ class Reader:
 
     def _answer(self, message, data):
         if message.get("id") is None:
-            self.errors_without_id += 1
             return
         raw = self._raw_id(data, message["id"])
         calls = self.outstanding.get(raw)

@@ -62,8 +62,7 @@ class UnixClient(UnixConnection):
 
     def _new_call(self, raw=None):
         call = self.new("tools/call", True, make_plan(self.choices, self.world.kind), raw)
-        if self.choices.chance(0.5):
-            call.token = self.choices.pick({str(self.calls): 1, f'"{self.name}-{self.calls}"': 1})
+        frames.give_token(call, self.choices, self.calls)
         return call, frames.request(call.raw_id, "tools/call", frames.call_params(call))
 
     async def _calls(self):

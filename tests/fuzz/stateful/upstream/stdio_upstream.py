@@ -8,7 +8,7 @@ import sys
 from .writing import write
 from .one_stream import OneStreamUpstream
 
-RELAY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "relay.py")
+RELAY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../end_to_end/harness/stdio_relay.py")
 
 
 class StdioUpstream(OneStreamUpstream):
