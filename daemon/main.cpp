@@ -44,7 +44,6 @@ int answer_check(const bridge::DaemonSnapshot& snapshot, const bridge::ParsedOpt
   bridge::EventLoop loop;
   bridge::ByteBudget budget(parsed.options.max_buffered);
   bridge::make_upstream(loop, parsed.options.upstream, budget, log);
-  if (parsed.options.face.address) bridge::HttpFrontend::check_files(parsed.options.face);
   std::puts(snapshot.process.proof.c_str());
   return 0;
 }

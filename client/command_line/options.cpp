@@ -19,35 +19,38 @@ constexpr Option own(std::string_view form, Option::Target target, std::string_v
 constexpr Option rows[] = {
     general(
         "-s, --socket PATH", &Options::socket,
-        "the daemon's socket; @NAME is an abstract one. Default: MCP_SOCKET_PATH, else the first that "
-        "exists of /tmp/mcp.sock, /run/mcp-bridged/mcp.sock"),
+        "the daemon's socket; @NAME is an abstract one. Default: MCP_SOCKET_PATH, else the first "
+        "that exists of /tmp/mcp.sock, /run/mcp-bridged/mcp.sock"),
     general("--config FILE", &Options::config, "where @NAME is looked up first"),
     general("--url URL", &Options::url, "instead of @NAME: a server at that address"),
     general("--run COMMAND", &Options::command,
             "instead of @NAME: a server that this command line starts"),
     general("--no-start", &Options::no_start, "with these: use a running daemon only"),
-    general(
-        "--peer UID", &Options::peer,
-        "the daemon's uid, or any: also trusted to serve a socket in a folder that others can write. Otherwise only root, you and the folder's owner. Default: MCP_NC_PEER"),
+    general("--peer UID", &Options::peer,
+            "the daemon's uid, or any: also trusted to serve a socket in a folder that others can "
+            "write. Otherwise only root, you and the folder's owner. Default: MCP_NC_PEER"),
     general(
         "-w, --timeout TIME", &Options::timeout,
-        "give up after this time (exit 124); as a relay: after this time without data once stdin ends. 0 = never (default)"),
+        "give up after this time (exit 124); as a relay: after this time without data once stdin "
+        "ends. 0 = never (default)"),
     general("--wait TIME", &Options::wait, "wait this long for a socket that does not exist yet"),
     general("-h, --help", &Options::help, "this text; after a command, its help"),
     general("-V, --version", &Options::version, "the version"),
     own("--keep", &Options::keep,
-        "leave waiting notifications in the daemon, as status and the lists always do; otherwise they "
-        "are taken and printed on stderr"),
+        "leave waiting notifications in the daemon, as status and the lists always do; otherwise "
+        "they are taken and printed on stderr"),
     own("--json", &Options::json,
-        "print one JSON value: the raw result, or {\"error\":{kind, code, delivered, message, hint}}"),
+        "print one JSON value: the raw result, or {\"error\":{kind, code, delivered, message, "
+        "hint}}"),
     own("--field PATH", &Options::field,
-        "call, read, prompt, request, tasks result: only the value at this path, as items.0.name: in "
-        "the structured content, else in the result"),
+        "call, read, prompt, request, tasks result: only the value at this path, as items.0.name: "
+        "in the structured content, else in the result"),
     own("--max-bytes N", &Options::max_bytes,
         "print at most N bytes; the whole output goes to a file, which is named"),
     own("--names", &Options::names,
         "tools, prompts, resources, templates, jobs, tasks, skills, servers: only the names (URIs, "
-        "ids), one per line, tools from the daemon's cache; tools NAME: its arguments, ready to type"),
+        "ids), one per line, tools from the daemon's cache; tools NAME: its arguments, ready to "
+        "type"),
     own("--brief", &Options::brief, "tools: one line each; the default from 21 tools on"),
     own("--full", &Options::full, "tools: with their parameters, however many they are"),
     own("--types", &Options::types, "tools: as TypeScript declarations, for a compiled client"),
@@ -63,8 +66,8 @@ constexpr Option rows[] = {
     own("--key KEY", &Options::key,
         "call: the same key with the same call is the same job, so a repeated step acts once"),
     own("--root DIR", &Options::roots,
-        "tools, call, resources, read, prompts, prompt, request, templates, grep, complete: the server "
-        "may work in this folder (repeatable)"),
+        "tools, call, resources, read, prompts, prompt, request, templates, grep, complete: the "
+        "server may work in this folder (repeatable)"),
     own("--task", &Options::task, "call: run it as a task of the server; print the task's id"),
     own("--all", &Options::all,
         "grep: in every server in your files; --no-start: only where a daemon is running"),
@@ -77,13 +80,13 @@ constexpr Option rows[] = {
         "listen, monitor, record: for this long; listen --for 0 = only what is waiting now"),
     own("--count N", &Options::count, "listen, monitor, record: until N are printed"),
     own("--since SEQ", &Options::since,
-        "listen: begin with kept notifications after this sequence number; what is shown stays in the "
-        "daemon for the next client"),
+        "listen: begin with kept notifications after this sequence number; what is shown stays in "
+        "the daemon for the next client"),
     own("--seq", &Options::sequence,
         "listen: print {\"seq\":N,\"message\":{...}}; they stay in the daemon, as with --since"),
     own("--skill", &Options::skill,
-        "agent-help: as a skill file (SKILL.md) for programs that load skills; --save DIR writes it to a "
-        "folder there"),
+        "agent-help: as a skill file (SKILL.md) for programs that load skills; --save DIR writes "
+        "it to a folder there"),
     own("--yes", &Options::yes, "approve: without asking"),
     own("-f, --follow", &Options::follow, "logs: follow the log, until ^C"),
     own("--ready", &Options::ready, "status: exit 4 while the upstream server cannot be reached"),

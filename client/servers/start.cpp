@@ -333,7 +333,8 @@ std::vector<std::string> environment_for(const Definition& definition, char* con
   const NamedVariables variables = variables_of(definition);
   const auto is_passed = [&](std::string_view name) {
     return bridge::has_word(
-               "HOME PATH LANG http_proxy https_proxy all_proxy no_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY",
+               "HOME PATH LANG http_proxy https_proxy all_proxy no_proxy HTTP_PROXY HTTPS_PROXY "
+               "ALL_PROXY NO_PROXY",
                name) ||
            name.starts_with("XDG_") || variables.environment.contains(std::string(name)) ||
            std::any_of(variables.inputs.begin(), variables.inputs.end(),

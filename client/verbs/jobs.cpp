@@ -262,7 +262,8 @@ void cancel_submitted(Dialogue& dialogue, const std::string& submit_id) {
 
 ExitCode tell_forgotten(Console& console, const SubmittedJob& job) {
   console.note(fmt::format(
-      "nothing was called: the call with this key was made before ({}) and its result is no longer kept",
+      "nothing was called: the call with this key was made before ({}) and its result is no "
+      "longer kept",
       job.state));
   return job.state == "completed" ? ExitCode::ok : ExitCode::answered_error;
 }

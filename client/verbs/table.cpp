@@ -40,7 +40,8 @@ constexpr Verb rows[] = {
      .options = "keep max-bytes field save raw detach detach-after key root task",
      .help =
          "calls a tool and prints its content\n"
-         "The arguments are checked against the tool's input schema before anything is sent (exit status 2). A tool that reports failure gives exit status 1.\n\n"
+         "The arguments are checked against the tool's input schema before anything is sent (exit "
+         "status 2). A tool that reports failure gives exit status 1.\n\n"
          "mcp-nc call search query=\"lost sessions\" limit=3\n"
          "mcp-nc call search query=x tags=a tags=b filter.year=1999\n"
          "mcp-nc call put path=a.txt content:@notes.txt",

@@ -44,9 +44,15 @@ struct OAuthOptions {
   }
 };
 
-/// Where the bearer token comes from: the first that is set of token_command, token_file, OAuth
-/// client credentials, static_token; else a login, when the server requires one. A login requested
-/// by `grant` has precedence over static_token.
+/// Where the bearer token comes from.
+enum class TokenOrigin {
+  command,
+  file,
+  client_credentials,
+  fixed,
+  login,  ///< when the server requires one
+};
+
 struct AuthOptions {
   std::string static_token;   ///< MCP_SERVER_TOKEN; empty: no Authorization header
   std::string token_file;     ///< --token-file
@@ -58,6 +64,13 @@ struct AuthOptions {
   bool uses_oauth() const { return oauth.uses_client_credentials(); }
   bool asks_for_login() const {
     return !uses_oauth() && (oauth.grant != OAuthGrant::automatic || !oauth.client_id.empty());
+  }
+  /// The first that is set; a login that was asked for has precedence over static_token.
+  TokenOrigin origin() const {
+    if (!token_command.empty()) return TokenOrigin::command;
+    if (!token_file.empty()) return TokenOrigin::file;
+    if (uses_oauth()) return TokenOrigin::client_credentials;
+    return static_token.empty() || asks_for_login() ? TokenOrigin::login : TokenOrigin::fixed;
   }
 };
 

@@ -137,10 +137,6 @@ HttpResponse RedirectListener::refusal(int status, std::string_view reason) cons
   return text_response(status, std::string(reason) + "\n");
 }
 
-HttpResponse RedirectListener::refusal_while_overloaded() const {
-  return text_response(503, "Too many requests\n");
-}
-
 void RedirectListener::request(HttpConnection& connection, RequestHead head, ReceivedText) {
   if (browser_ == nullptr) {
     // take_() may call show() before it returns, or later.

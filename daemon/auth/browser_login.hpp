@@ -57,7 +57,6 @@ class RedirectListener final : private HttpRequests, private HttpResponder {
  private:
   Admission request_begins(const RequestHead& head, bool has_body) override;
   HttpResponse refusal(int status, std::string_view reason) const override;
-  HttpResponse refusal_while_overloaded() const override;
   void request(HttpConnection& connection, RequestHead head, ReceivedText body) override;
   void connection_drained() override {}
   void connection_lost(bool) override { browser_ = nullptr; }

@@ -9,55 +9,33 @@
 #include "base/secret_file.hpp"
 
 namespace bridge {
-namespace {
-
-constexpr std::chrono::seconds look_interval{1};
-
-}  // namespace
 
 TokenFile::TokenFile(EventLoop& loop, std::string path)
-    : loop_(loop), path_(std::move(path)), waiters_(loop) {
-  read();
+    : loop_(loop), file_(std::move(path), "--token-file"), waiters_(loop) {
+  recent_.add(file_.token());
 }
 
-void TokenFile::read() {
-  SecretFile file = read_secret_file(path_, "--token-file");
-  if (file.fault.empty() && !is_token(file.content)) {
-    file.fault =
-        fmt::format("--token-file: {}: not one line of visible ASCII characters", printable(path_));
-    file.content.clear();
-  }
-  token_ = std::move(file.content);
-  fault_ = std::move(file.fault);
-  identity_ = file.is_fresh ? std::nullopt : std::optional(file.identity);
-  looked_ = loop_.now();
-  recent_.add(token_);
-}
-
-void TokenFile::look() {
-  const auto now = loop_.now();
-  if (now - looked_ < look_interval) return;
-  looked_ = now;
-  if (!identity_ || identity_of(path_) != *identity_) read();
+void TokenFile::reload() {
+  file_.read();
+  recent_.add(file_.token());
 }
 
 std::optional<std::string> TokenFile::current() {
-  look();
-  return token_.empty() ? std::nullopt : std::optional(token_);
+  if (file_.look(loop_.now())) recent_.add(file_.token());
+  return file_.token().empty() ? std::nullopt : std::optional(file_.token());
 }
 
 void TokenFile::fetch(Done done) {
   waiters_.add(std::move(done));
-  if (token_.empty()) read();
-  waiters_.answer(token_.empty() ? no_token(fault_) : TokenAnswer{token_, std::nullopt});
+  if (file_.token().empty()) reload();
+  waiters_.answer(file_.token().empty() ? no_token(file_.fault())
+                                        : TokenAnswer{file_.token(), std::nullopt});
 }
 
 bool TokenFile::refused(const std::string& token, const TokenChallenge&) {
-  read();
-  return !token_.empty() && token_ != token;
+  reload();
+  return !file_.token().empty() && file_.token() != token;
 }
-
-void TokenFile::reload() { read(); }
 
 namespace {
 

@@ -7,7 +7,7 @@
 
 #include "auth/access_token.hpp"
 #include "auth/recent_secrets.hpp"
-#include "base/secret_file.hpp"
+#include "base/watched_token.hpp"
 #include "process/command_run.hpp"
 
 namespace bridge {
@@ -33,8 +33,7 @@ class StaticToken final : public TokenSource {
   TokenWaiters waiters_;
 };
 
-/// --token-file: checked at most once a second, read again when it has changed. A file that has
-/// become unreadable is a failure; its last token is not used further.
+/// --token-file; while it cannot be used, there is no token.
 /// BEHAVIOUR, "Authorization: token sources". The loop's thread only. Memory: the token.
 class TokenFile final : public TokenSource {
  public:
@@ -48,15 +47,8 @@ class TokenFile final : public TokenSource {
   std::vector<std::string> secrets() const override { return recent_.all(); }
 
  private:
-  void read();
-  void look();
-
   EventLoop& loop_;
-  std::string path_;
-  std::string token_;  ///< empty: fault_ says why
-  std::string fault_;
-  std::optional<FileIdentity> identity_;  ///< of the file that was read; none: read it again
-  std::chrono::steady_clock::time_point looked_{};
+  WatchedToken file_;
   RecentSecrets recent_;
   TokenWaiters waiters_;
 };

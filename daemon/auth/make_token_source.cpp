@@ -9,19 +9,11 @@
 #include "auth/token_store.hpp"
 #include "base/log.hpp"
 #include "base/secret_file.hpp"
+#include "base/watched_token.hpp"
 #include "http/client/web_url.hpp"
 
 namespace bridge {
 namespace {
-
-std::string fault_of_file(const std::string& path) {
-  const SecretFile file = read_secret_file(path, "--token-file");
-  if (file.fault.empty() && !is_token(file.content)) {
-    return fmt::format("--token-file: {}: not one line of visible ASCII characters",
-                       printable(path));
-  }
-  return file.fault;
-}
 
 std::string fault_of_key(const std::string& path) {
   const SecretFile file = read_secret_file(path, "--oauth-private-key");
@@ -74,32 +66,31 @@ std::string fault_of_oauth(const OAuthOptions& options) {
 }  // namespace
 
 std::string fault_of(const AuthOptions& options) {
-  if (!options.token_command.empty()) return {};
-  if (!options.token_file.empty()) return fault_of_file(options.token_file);
-  if (options.uses_oauth()) return fault_of_oauth(options.oauth);
-  if (options.asks_for_login() || options.static_token.empty())
-    return fault_of_login(options.oauth);
-  if (!options.static_token.empty() && !is_token(options.static_token)) {
-    return "MCP_SERVER_TOKEN has a character that is not valid in a token (a space or a line end?)";
+  switch (options.origin()) {
+    case TokenOrigin::command:
+    case TokenOrigin::fixed: return {};
+    case TokenOrigin::file: return WatchedToken(options.token_file, "--token-file").fault();
+    case TokenOrigin::client_credentials: return fault_of_oauth(options.oauth);
+    case TokenOrigin::login: break;
   }
-  return {};
+  return fault_of_login(options.oauth);
 }
 
 std::unique_ptr<TokenSource> make_token_source(EventLoop& loop, CurlLoop& curl,
                                                const AuthOptions& options, const HttpOptions& http,
                                                Log& log) {
-  if (!options.token_command.empty()) {
-    CommandLimits limits;
-    limits.descriptors = options.descriptors;
-    return std::make_unique<TokenCommand>(loop, options.token_command, options.token_ttl, log,
-                                          limits);
+  CommandLimits limits;
+  limits.descriptors = options.descriptors;
+  switch (options.origin()) {
+    case TokenOrigin::command:
+      return std::make_unique<TokenCommand>(loop, options.token_command, options.token_ttl, log,
+                                            limits);
+    case TokenOrigin::file: return std::make_unique<TokenFile>(loop, options.token_file);
+    case TokenOrigin::client_credentials:
+      return std::make_unique<OAuthToken>(loop, curl, options.oauth, http, log);
+    case TokenOrigin::fixed: return std::make_unique<StaticToken>(loop, options.static_token);
+    case TokenOrigin::login: break;
   }
-  if (!options.token_file.empty()) return std::make_unique<TokenFile>(loop, options.token_file);
-  if (options.uses_oauth()) {
-    return std::make_unique<OAuthToken>(loop, curl, options.oauth, http, log);
-  }
-  if (!options.static_token.empty() && !options.asks_for_login())
-    return std::make_unique<StaticToken>(loop, options.static_token);
   return std::make_unique<LoginToken>(loop, curl, options.oauth, http, log);
 }
 
@@ -107,10 +98,13 @@ std::string why_no_login(const AuthOptions& options) {
   const auto names = [](std::string_view source) {
     return fmt::format("the token comes from {}; a login needs a daemon without it", source);
   };
-  if (!options.token_command.empty()) return names("--token-command");
-  if (!options.token_file.empty()) return names("--token-file");
-  if (options.uses_oauth()) return names("OAuth client credentials");
-  if (!options.static_token.empty() && !options.asks_for_login()) return names("MCP_SERVER_TOKEN");
+  switch (options.origin()) {
+    case TokenOrigin::command: return names("--token-command");
+    case TokenOrigin::file: return names("--token-file");
+    case TokenOrigin::client_credentials: return names("OAuth client credentials");
+    case TokenOrigin::fixed: return names("MCP_SERVER_TOKEN");
+    case TokenOrigin::login: break;
+  }
   return {};
 }
 

@@ -183,9 +183,9 @@ void Metrics::add_requests(Exposition& out) const {
 
 void Metrics::add_latency(Exposition& out) const {
   const Statistics& statistics = router_.statistics();
-  out.family(
-      MetricKind::histogram, "mcp_bridge_request_duration_seconds",
-      "From a request's arrival to its answer, of those the upstream has answered, by the method's class.");
+  out.family(MetricKind::histogram, "mcp_bridge_request_duration_seconds",
+             "From a request's arrival to its answer, of those the upstream has answered, by the "
+             "method's class.");
   for (std::size_t of = 0; of < method_classes; ++of) {
     add_histogram(out, statistics.total_by_class[of],
                   {{"class", std::string(name_of(static_cast<MethodClass>(of)))}});

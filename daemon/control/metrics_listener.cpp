@@ -58,10 +58,6 @@ HttpResponse MetricsListener::refusal(int status, std::string_view reason) const
   return refusal_text(status, reason);
 }
 
-HttpResponse MetricsListener::refusal_while_overloaded() const {
-  return refusal_text(503, "overloaded");
-}
-
 void MetricsListener::request(HttpConnection& connection, RequestHead head, ReceivedText) {
   if (head.path == "/healthz") {
     connection.respond(text_response(200, "ok\n"));

@@ -54,7 +54,6 @@ class MetricsListener final : private HttpRequests {
 
   Admission request_begins(const RequestHead& head, bool has_body) override;
   HttpResponse refusal(int status, std::string_view reason) const override;
-  HttpResponse refusal_while_overloaded() const override;
   void request(HttpConnection& connection, RequestHead head, ReceivedText body) override;
 
   Reports reports_;

@@ -102,9 +102,8 @@ class NotifySocket {
 
 /// What a service manager put into the environment for this process.
 struct Supervision {
-  std::string notify_socket;  ///< NOTIFY_SOCKET; empty: no notifications
-  std::optional<std::chrono::microseconds>
-      watchdog{};  ///< WATCHDOG_USEC, if it is meant for this process
+  std::string notify_socket;                            ///< NOTIFY_SOCKET; empty: no notifications
+  std::optional<std::chrono::microseconds> watchdog{};  ///< WATCHDOG_USEC, if for this process
 };
 
 /// Reads it (sd_notify(3), sd_watchdog_enabled(3)) and removes it from the environment: it is meant

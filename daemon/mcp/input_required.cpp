@@ -163,7 +163,8 @@ std::variant<InputAnswers, std::string_view> read_input_answers(const Frame& req
     return nullptr;
   };
   if (read_map(map, answers.responses, take) != nullptr) {
-    return "Invalid params: inputResponses is not an object of at most 64 results with distinct keys";
+    return "Invalid params: inputResponses is not an object of at most 64 results with distinct "
+           "keys";
   }
   return answers;
 }

@@ -96,15 +96,13 @@ void add_client_options(OptionTable& table, Options& options, RawOptions& raw) {
   take_ids(table, "--allow-gid", "Only these groups may connect", options.peers.gids);
   table.text("--policy", raw.policy, "FILE",
              "Which peer may call what: a JSON file of rules, read again on SIGHUP");
-  table.count<std::size_t>("--max-clients", options.max_clients,
-                           "Clients at a time; 1: one after the other", 1, "256");
+  table.count("--max-clients", options.max_clients, "Clients at a time; 1: one after the other");
   table.size("--client-buffer", options.clients.buffer, "Bytes queued for or by one client");
   table.duration("--client-stall", options.clients.stall,
                  "How long a client above that limit may read nothing");
-  table.count<std::size_t>("--client-inflight", options.router.client_inflight,
-                           "Requests of one client at a time", 1, "64");
-  table.count<std::size_t>("--max-inflight", options.router.max_inflight,
-                           "Requests of all clients at a time", 1, "256");
+  table.count("--client-inflight", options.router.client_inflight,
+              "Requests of one client at a time");
+  table.count("--max-inflight", options.router.max_inflight, "Requests of all clients at a time");
   table.size("--max-buffered", options.max_buffered, "Bytes in all queues together");
   table.choice(
       "--orphans", options.router.orphans,
@@ -120,7 +118,7 @@ void add_client_options(OptionTable& table, Options& options, RawOptions& raw) {
 
 void add_ring_options(OptionTable& table, Options& options) {
   table.group("Notifications");
-  table.count<std::size_t>("--ring", options.ring.entries, "Notifications kept", 1, "1000");
+  table.count("--ring", options.ring.entries, "Notifications kept");
   table.size("--ring-bytes", options.ring.bytes, "Bytes of notifications kept");
   table.duration("--ring-ttl", "none", "How long a notification is kept",
                  [&options](std::chrono::milliseconds given) {
@@ -185,10 +183,9 @@ void add_http_frontend_options(OptionTable& table, Options& options) {
   table.choice("--http-fanout", face.fans_out_all, {{"session", false}, {"all", true}},
                "What subscribers of /mcp/stream get: session notifications and late answers, or "
                "everything");
-  table.count<std::size_t>("--http-max-sessions", face.max_sessions,
-                           "Sessions at a time; the one unused for longest makes room", 1, "1000");
-  table.count<std::size_t>("--http-max-streams", face.max_streams,
-                           "Streams opened by GET at a time", 1, "256");
+  table.count("--http-max-sessions", face.max_sessions,
+              "Sessions at a time; the one unused for longest makes room");
+  table.count("--http-max-streams", face.max_streams, "Streams opened by GET at a time");
   table.duration("--http-session-idle", face.session_idle, "How long an unused session is kept");
   table.size("--http-stream-buffer", face.stream_buffer,
              "Bytes queued for an unread stream, and kept per session for resumption");

@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -58,10 +59,12 @@ class OptionTable {
   /// The words after `--`: not an option, but listed with them.
   void command(const std::string& form, const std::string& help);
 
+  /// `shown`: the default, if the value does not say it.
   template <class Number>
-  void count(const std::string& name, Number& value, const std::string& help, Number least,
-             const std::string& shown) {
-    parsed(name, "N", shown, help, [name, &value, least](const std::string& given) {
+  void count(const std::string& name, Number& value, const std::string& help,
+             std::type_identity_t<Number> least = 1, const std::string& shown = {}) {
+    const std::string usual = shown.empty() ? fmt::format("{}", value) : shown;
+    parsed(name, "N", usual, help, [name, &value, least](const std::string& given) {
       Number number = 0;
       const auto [end, error] = std::from_chars(given.data(), given.data() + given.size(), number);
       if (error != std::errc() || end != given.data() + given.size() || number < least ||

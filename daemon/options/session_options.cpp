@@ -43,10 +43,12 @@ void add_session_options(OptionTable& table, Options& options, RawOptions& raw) 
       {{"auto", EraOption::automatic},
        {"legacy", EraOption::legacy},
        {"modern", EraOption::modern}},
-      "Allowed with the upstream: both eras; only with initialize (up to 2025-11-25); only without (2026-07-28)");
+      "Allowed with the upstream: both eras; only with initialize (up to 2025-11-25); only without "
+      "(2026-07-28)");
   table.text(
       "--client-capabilities", raw.client_capabilities, "JSON",
-      "Capabilities the bridge declares when it opens the session (default: elicitation); if given, it always opens the session");
+      "Capabilities the bridge declares when it opens the session (default: elicitation); if "
+      "given, it always opens the session");
   table.list(
       "--event", "NAME[=JSON]",
       "Keep a stream of these events open at a server of 2026-07-28; they go into the ring",
@@ -74,7 +76,7 @@ void resolve_session_options(Options& options, const RawOptions& raw) {
 
 void add_job_options(OptionTable& table, Options& options) {
   table.group("Jobs");
-  table.count<std::size_t>("--jobs", options.jobs.limits.jobs, "Jobs kept", 1, "1000");
+  table.count("--jobs", options.jobs.limits.jobs, "Jobs kept");
   table.size("--jobs-bytes", options.jobs.limits.bytes, "Bytes of jobs kept, answers included");
   table.duration("--job-ttl", options.jobs.limits.ttl,
                  "How long an ended job is kept, and how long its question waits");

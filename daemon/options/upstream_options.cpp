@@ -107,7 +107,8 @@ void add_trust_options(OptionTable& table, Options& options) {
              "The scope asked for; else what the server names");
   table.parsed(
       "--oauth-grant", "GRANT", "",
-      "authorization_code, device or client_credentials; default: client_credentials with a secret or key, else a login",
+      "authorization_code, device or client_credentials; default: client_credentials with a secret "
+      "or key, else a login",
       [&auth](const std::string& given) { auth.oauth.grant = grant_of(given); });
   table.text("--oauth-client-metadata-url", auth.oauth.client_metadata_url, "URL",
              "The client's metadata document, where the server takes one as client id");
@@ -129,7 +130,8 @@ void add_trust_options(OptionTable& table, Options& options) {
   table.text("--client-key", http.client_key, "FILE", "Its private key (PEM)");
   table.flag(
       "insecure", http.insecure,
-      "Do not verify the upstream's certificate: anyone on the network path can read and change everything");
+      "Do not verify the upstream's certificate: anyone on the network path can read and change "
+      "everything");
   table.flag("http2", http.http2, "Use HTTP/2 if a TLS upstream offers it");
 }
 
@@ -140,9 +142,9 @@ void resolve_upstream_options(Options& options, RawOptions& raw,
   AuthOptions& auth = options.upstream.auth;
   if (const char* token = std::getenv("MCP_SERVER_TOKEN")) auth.static_token = token;
   if (!auth.static_token.empty() && !is_token(auth.static_token))
-    throw StartError(
-        exit_code::configuration,
-        "MCP_SERVER_TOKEN has a character that is not valid in a token (a space or a line end?)");
+    throw StartError(exit_code::configuration,
+                     "MCP_SERVER_TOKEN has a character that is not valid in a token (a space or a "
+                     "line end?)");
   if (!raw.command.empty() && raw.url_on_command_line) {
     throw StartError(exit_code::usage, "two upstreams: --url and a command after --");
   }
@@ -160,11 +162,11 @@ void resolve_upstream_options(Options& options, RawOptions& raw,
   } else {
     throw StartError(
         exit_code::usage,
-        "no upstream: set MCP_SERVER_URL or --url to the MCP server's address, or name a command after --");
+        "no upstream: set MCP_SERVER_URL or --url to the MCP server's address, or name a command "
+        "after --");
   }
-  const bool has_token = !auth.token_command.empty() || !auth.token_file.empty() ||
-                         auth.uses_oauth() || auth.asks_for_login() || !auth.static_token.empty();
-  if (!has_token) auth.token_file = credential_file("token");
+  if (auth.origin() == TokenOrigin::login && !auth.asks_for_login())
+    auth.token_file = credential_file("token");
   const std::string auth_fault = fault_of(auth);
   if (!auth_fault.empty()) throw StartError(exit_code::configuration, auth_fault);
   if (auth.oauth.token_store.empty() && !options.state.folder.empty())

@@ -40,9 +40,6 @@ class Answers final : public bridge::HttpRequests, public bridge::HttpResponder 
   bridge::HttpResponse refusal(int status, std::string_view reason) const override {
     return bridge::text_response(status, std::string(reason));
   }
-  bridge::HttpResponse refusal_while_overloaded() const override {
-    return bridge::text_response(503, "overloaded");
-  }
   void request(HttpConnection& connection, bridge::RequestHead head,
                bridge::ReceivedText text) override {
     std::string body = std::move(text);

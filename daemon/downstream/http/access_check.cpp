@@ -1,5 +1,7 @@
 #include "downstream/http/access_check.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -11,40 +13,45 @@
 
 namespace bridge {
 
-BearerToken::BearerToken(std::string path) : path_(std::move(path)) {
-  if (!path_.empty()) read();
+std::string fault_of(const FrontendOptions& options) {
+  if (options.certificate.empty() != options.private_key.empty()) {
+    return "--http-cert and --http-key go together";
+  }
+  if (!options.address || options.address->is_loopback() || options.insecure) return {};
+  const bool no_tls = options.certificate.empty();
+  const bool no_token = options.token_file.empty();
+  if (!no_tls && !no_token) return {};
+  return fmt::format(
+      "--http: {} can be reached from outside and has no {}; give {}, bind 127.0.0.1, or say "
+      "--http-insecure",
+      options.address->host,
+      no_tls && no_token ? "TLS and no token"
+      : no_tls           ? "TLS"
+                         : "token",
+      no_tls && no_token ? "--http-cert, --http-key and --http-token-file"
+      : no_tls           ? "--http-cert and --http-key"
+                         : "--http-token-file");
 }
 
-void BearerToken::read() {
-  SecretFile file = read_secret_file(path_, "--http-token-file");
-  fault_ = std::move(file.fault);
-  if (fault_.empty() && !is_token(file.content)) {
-    fault_ =
-        "--http-token-file: it has a character that is not valid in a token (a space or a second line?)";
-  }
-  token_ = fault_.empty() ? std::move(file.content) : std::string();
-  identity_.reset();
-  if (fault_.empty() && !file.is_fresh) identity_ = file.identity;
+namespace {
+
+/// Whatever the case of `text`; `prefix` is lower case.
+bool begins_with(std::string_view text, std::string_view prefix) {
+  return text.size() >= prefix.size() &&
+         std::equal(prefix.begin(), prefix.end(), text.begin(),
+                    [](char wanted, char given) { return wanted == ascii_lower(given); });
 }
 
-bool BearerToken::admits(std::string_view authorization,
-                         std::chrono::steady_clock::time_point now) {
-  if (path_.empty()) return true;
-  if (now - looked_ >= std::chrono::seconds(1)) {
-    looked_ = now;
-    if (!identity_ || !(identity_of(path_) == *identity_)) read();
-  }
+}  // namespace
+
+bool BearerToken::admits(std::string_view authorization, SteadyTime now) {
+  if (!file_) return true;
+  file_->look(now);
   constexpr std::string_view scheme = "bearer ";
-  if (token_.empty() || authorization.size() < scheme.size()) return false;
-  const bool is_bearer =
-      std::equal(scheme.begin(), scheme.end(), authorization.begin(), [](char wanted, char given) {
-        return wanted ==
-               (given >= 'A' && given <= 'Z' ? static_cast<char>(given - 'A' + 'a') : given);
-      });
-  if (!is_bearer) return false;
+  if (file_->token().empty() || !begins_with(authorization, scheme)) return false;
   authorization.remove_prefix(scheme.size());
   while (authorization.starts_with(" ")) authorization.remove_prefix(1);
-  return equal_in_constant_time(authorization, token_);
+  return equal_in_constant_time(authorization, file_->token());
 }
 
 namespace {
@@ -75,6 +82,24 @@ std::optional<HttpResponse> body_fault(const RequestHead& head) {
   return std::nullopt;
 }
 
+/// `route` is null if there is none at its path.
+std::optional<HttpResponse> fault_of(const Route* route, const RequestHead& head) {
+  if (route == nullptr) return refuse(404, "Not Found: there is nothing at this path");
+  const Operation* operation = find_operation(*route, head.method);
+  if (operation == nullptr) {
+    HttpResponse response = refuse(405, "Method Not Allowed");
+    response.headers.emplace_back("Allow", allowed_methods(*route));
+    return response;
+  }
+  if (operation->body == RequestBody::messages) return body_fault(head);
+  if (!names_known_version(head)) {
+    return refuse(400,
+                  "Bad Request: unsupported MCP-Protocol-Version (2024-11-05, 2025-03-26, "
+                  "2025-06-18, 2025-11-25 and 2026-07-28 are)");
+  }
+  return std::nullopt;
+}
+
 constexpr std::string_view allowed_headers =
     "Authorization, Content-Type, Accept, Mcp-Session-Id, MCP-Protocol-Version, Last-Event-ID, "
     "Prefer, Mcp-Method, Mcp-Name";
@@ -84,10 +109,8 @@ constexpr std::size_t most_mirrored = 4096;
 
 bool is_mirrored_parameter(std::string_view name) {
   constexpr std::string_view prefix = "mcp-param-";
-  const bool begins =
-      name.size() > prefix.size() && std::equal(prefix.begin(), prefix.end(), name.begin(),
-                                                [](char a, char b) { return a == ascii_lower(b); });
-  return begins && name.find(':') == name.npos && is_header_line(std::string(name) + ':');
+  return name.size() > prefix.size() && begins_with(name, prefix) && name.find(':') == name.npos &&
+         is_header_line(std::string(name) + ':');
 }
 
 /// Of the headers that a page asks for, those that mirror tool parameters (MCP 2026-07-28,
@@ -126,7 +149,7 @@ Admission AccessCheck::admit(const RequestHead& head, bool has_body, SteadyTime 
   // A browser sends the preflight without its token.
   if (is_preflight) return admit_without_token(has_body);
   if (!token_.admits(head.header("authorization"), now)) return {unauthorized()};
-  return {fault_of(head), true};
+  return {fault_of(route, head), true};
 }
 
 std::optional<HttpResponse> AccessCheck::site_fault(const RequestHead& head) const {
@@ -135,24 +158,6 @@ std::optional<HttpResponse> AccessCheck::site_fault(const RequestHead& head) con
     return refuse(403, "Forbidden: this Host is not served here (--http-allow-host)");
   if (!sites_.admits_origin(head.header("origin"), host))
     return refuse(403, "Forbidden: this Origin is not admitted (--http-allow-origin)");
-  return std::nullopt;
-}
-
-std::optional<HttpResponse> AccessCheck::fault_of(const RequestHead& head) const {
-  const Route* route = find_route(routes_, head.path);
-  if (route == nullptr) return refuse(404, "Not Found: there is nothing at this path");
-  const Operation* operation = find_operation(*route, head.method);
-  if (operation == nullptr) {
-    HttpResponse response = refuse(405, "Method Not Allowed");
-    response.headers.emplace_back("Allow", allowed_methods(*route));
-    return response;
-  }
-  if (operation->body == RequestBody::messages) return body_fault(head);
-  if (!names_known_version(head)) {
-    return refuse(400,
-                  "Bad Request: unsupported MCP-Protocol-Version (2024-11-05, 2025-03-26, "
-                  "2025-06-18, 2025-11-25 and 2026-07-28 are)");
-  }
   return std::nullopt;
 }
 

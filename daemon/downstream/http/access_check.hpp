@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,7 +7,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "base/secret_file.hpp"
+#include "base/watched_token.hpp"
 #include "downstream/http/frontend_context.hpp"
 #include "downstream/http/routes.hpp"
 #include "http/request.hpp"
@@ -16,27 +15,26 @@
 
 namespace bridge {
 
-/// The token that callers of the frontend must present: --http-token-file, checked at most once a
-/// second and only for a request, read again when it has changed. While the file cannot be read no
-/// caller is admitted. A part of AccessCheck; the loop's thread only.
+/// What is wrong with the options, as one line; empty: nothing.
+std::string fault_of(const FrontendOptions& options);
+
+/// The token that callers of the frontend must present: --http-token-file, checked only for a
+/// request. While the file cannot be used no caller is admitted. A part of AccessCheck; the loop's
+/// thread only.
 class BearerToken {
  public:
   /// Empty path: every caller is admitted.
-  explicit BearerToken(std::string path);
+  explicit BearerToken(const std::string& path) {
+    if (!path.empty()) file_.emplace(path, "--http-token-file");
+  }
 
   /// Empty, or why the file cannot be used; for the start.
-  const std::string& fault() const { return fault_; }
+  std::string fault() const { return file_ ? file_->fault() : std::string(); }
   /// `authorization` is the value of that header, `now` limits how often the file is checked.
-  bool admits(std::string_view authorization, std::chrono::steady_clock::time_point now);
+  bool admits(std::string_view authorization, SteadyTime now);
 
  private:
-  void read();
-
-  std::string path_;
-  std::string token_;
-  std::string fault_;
-  std::optional<FileIdentity> identity_;  ///< none: read it again
-  std::chrono::steady_clock::time_point looked_{};
+  std::optional<WatchedToken> file_;
 };
 
 /// Whether a caller may make a request, judged by its head: site, token, path, method, protocol
@@ -55,7 +53,6 @@ class AccessCheck {
 
  private:
   std::optional<HttpResponse> site_fault(const RequestHead& head) const;
-  std::optional<HttpResponse> fault_of(const RequestHead& head) const;
 
   const Routes& routes_;
   BearerToken token_;

@@ -23,40 +23,33 @@ std::string make_session_name() {
 }
 
 DownstreamSession::DownstreamSession(FrontendContext& context, Kind kind, std::string name,
-                                     std::string agent)
+                                     std::string agent, std::string remote)
     : context_(context),
       kind_(kind),
       name_(std::move(name)),
       agent_(std::move(agent)),
-      identity_(context.new_client()),
+      identity_(context.new_client(std::move(remote))),
       store_(context.options.stream_buffer, context.budget),
       share_(context.budget),
       last_used_(identity_.connected),
       leaving_(context.loop, [this] { leave(); }),
-      stream_(
-          context, store_,
-          kind == Kind::old_sse ? SessionStream::Style{false, "message"}
-                                : SessionStream::Style{true, {}},
-          [this] { load_changed(); }, [this] { stream_lost(); }) {}
-
-void DownstreamSession::start() {
-  is_known_ = true;
-  ++context_.counts.connected;
-  context_.events.client_connected(*this);
-}
+      stream_(context, *this) {}
 
 // Deferred: the router may be writing to the session at this moment.
 void DownstreamSession::end() {
-  if (!std::exchange(is_over_, true)) leaving_.schedule();
+  if (is_over()) return;
+  life_ = Life::ended;
+  leaving_.schedule();
 }
 
 void DownstreamSession::finish() {
-  is_known_ = false;
   end();
+  life_ = Life::finished;
 }
 
 void DownstreamSession::leave() {
-  if (std::exchange(is_known_, false)) context_.events.client_left(identity_.id);
+  if (std::exchange(life_, Life::finished) == Life::ended)
+    context_.events.client_left(identity_.id);
   while (!posts_.empty()) {
     posts_.back()->close("the session has ended", session_not_found());
   }
@@ -187,15 +180,16 @@ void DownstreamSession::opened() {
 }
 
 void DownstreamSession::can_be_asked_now() {
-  if (is_known_ && can_be_asked({})) context_.events.client_can_be_asked(identity_.id);
+  if (life_ != Life::finished && can_be_asked({}))
+    context_.events.client_can_be_asked(identity_.id);
 }
 
 bool DownstreamSession::is_unused() const {
-  return !is_over_ && !stream_.is_open() && posts_.empty() && later_.empty();
+  return !is_over() && !stream_.is_open() && posts_.empty() && later_.empty();
 }
 
 std::optional<SessionDue> DownstreamSession::due() const {
-  if (is_over_) return std::nullopt;
+  if (is_over()) return std::nullopt;
   SessionUse use;
   use.has_stream = stream_.is_open();
   use.is_asked = !posts_.empty() || !later_.empty();
@@ -247,7 +241,39 @@ void DownstreamSession::load_changed() {
     last_taken_ = context_.loop.now();
     context_.sweep_by(last_taken_ + context_.options.stall);
   }
-  if (is_known_) context_.events.client_congestion(identity_.id, congested_);
+  if (life_ != Life::finished) context_.events.client_congestion(identity_.id, congested_);
+}
+
+DownstreamSession::Saved DownstreamSession::save() const {
+  Saved saved{name_,          agent_, identity_.id, identity_.connected, last_used_, store_.save(),
+              stream_.save(), later_, {},           identity_.remote};
+  for (const auto& post : posts_) {
+    if (post->survives_upgrade()) saved.posts.push_back(post->save());
+  }
+  return saved;
+}
+
+DownstreamSession::DownstreamSession(FrontendContext& context, Saved saved, HttpServer& server)
+    : DownstreamSession(context, Kind::streamable, std::move(saved.name), std::move(saved.agent),
+                        std::move(saved.remote)) {
+  identity_.id = saved.client;
+  identity_.connected = saved.connected;
+  last_used_ = saved.last_used;
+  store_.restore(std::move(saved.store));
+  for (Post::Saved& one : saved.posts) {
+    HttpConnection* const connection =
+        one.connection ? &server.restore(std::move(*one.connection)) : nullptr;
+    posts_.push_back(std::make_unique<Post>(context_, *this, std::move(one), connection));
+  }
+  later_ = std::move(saved.later);
+  stream_.restore(std::move(saved.stream));
+}
+
+bool DownstreamSession::survives_upgrade(std::string_view request_id) const {
+  if (kind_ != Kind::streamable || is_over() || !opening_id_.empty()) return false;
+  if (request_id.empty() || later_.contains(request_id)) return true;
+  const Post* const post = post_for(request_id);
+  return post != nullptr && post->survives_upgrade();
 }
 
 }  // namespace bridge

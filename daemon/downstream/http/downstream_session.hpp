@@ -59,7 +59,7 @@ inline std::optional<SessionDue> end_of_session(const SessionUse& use,
 /// was answered 202 or its connection broke; a message about a request takes the same way, but is
 /// dropped if the caller takes no stream; everything else goes to the session's stream.
 ///
-/// Owned by the frontend, known to the router from start() to its end. Owns its POSTs. The loop's
+/// Owned by the frontend, known to the router until its end. Owns its POSTs. The loop's
 /// thread only. Memory: the queue of its stream (over --client-buffer the router pauses), and
 /// --http-stream-buffer for resumption.
 class DownstreamSession final : public ClientChannel {
@@ -69,7 +69,10 @@ class DownstreamSession final : public ClientChannel {
     old_sse,     ///< HTTP+SSE of 2024-11-05: everything on one stream; the session ends with it
   };
 
-  DownstreamSession(FrontendContext& context, Kind kind, std::string name, std::string agent);
+  /// `agent` is the client's User-Agent, printable, and `remote` its address. The frontend
+  /// announces it to the router.
+  DownstreamSession(FrontendContext& context, Kind kind, std::string name, std::string agent,
+                    std::string remote);
 
   /// For an upgrade.
   struct Saved {
@@ -95,13 +98,9 @@ class DownstreamSession final : public ClientChannel {
   /// Whether the new process resumes the session, or this request of it.
   bool survives_upgrade(std::string_view request_id) const;
 
-  /// Sets the client's address. REQUIRES: start() was not called.
-  void comes_from(std::string address) { identity_.remote = std::move(address); }
-  /// Announces the session to the router.
-  void start();
   /// Ends the session with this turn: the router and its callers are told, and it is reaped.
   void end();
-  bool is_over() const { return is_over_; }
+  bool is_over() const { return life_ != Life::open; }
 
   const std::string& name() const { return name_; }
   Kind kind() const { return kind_; }
@@ -124,8 +123,6 @@ class DownstreamSession final : public ClientChannel {
   /// Bytes queued for its stream only, while no connection carries it.
   std::size_t unfetched_bytes() const { return stream_.is_open() ? 0 : stream_.queued_bytes(); }
 
-  /// Its stream was opened.
-  void opened();
   /// A stream on which the client can be asked was opened.
   void can_be_asked_now();
   void used() { last_used_ = context_.loop.now(); }
@@ -138,7 +135,7 @@ class DownstreamSession final : public ClientChannel {
   /// When and why it ends if nothing happens; nullopt while another part's deadline applies.
   std::optional<SessionDue> due() const;
 
-  // Called by its POSTs.
+  // Called by its POSTs and its stream.
   /// Queues a response that its POST does not or cannot carry.
   void take_unsent(std::string message) { stream_.push(std::move(message)); }
   /// The number of undelivered bytes has changed.
@@ -147,6 +144,9 @@ class DownstreamSession final : public ClientChannel {
   void cancel(const std::string& raw_id);
   /// The POST was answered, or given up: to be reaped.
   void post_over(Post& post);
+  /// A connection carries its stream now, or no longer.
+  void opened();
+  void stream_lost();
 
   void send(Delivery delivery) override;
   void no_answer(std::string_view request_id) override;
@@ -164,13 +164,18 @@ class DownstreamSession final : public ClientChannel {
   std::string command() const override { return agent_; }
 
  private:
+  enum class Life {
+    open,
+    ended,     ///< ends with this turn
+    finished,  ///< the router no longer knows it
+  };
+
   Post* post_for(std::string_view raw_id) const;
   void send_message(std::string frame);
   void send_about(std::string_view request_id, std::string frame);
   void answer(Delivery response);
   bool can_be_asked(std::string_view request_id) const;
   bool take_expected_later(std::string_view request_id);
-  void stream_lost();
   void sweep_when_due();
   void leave();
 
@@ -186,9 +191,8 @@ class DownstreamSession final : public ClientChannel {
   IdSet later_;
   SteadyTime last_used_;
   SteadyTime last_taken_{};  ///< see SessionUse; the connections of its streams count too
-  bool is_known_ = false;    ///< to the router
+  Life life_ = Life::open;
   bool congested_ = false;
-  bool is_over_ = false;
   Deferred leaving_;
   SessionStream stream_;
 };

@@ -51,15 +51,11 @@ void FanOut::subscribe(HttpConnection& connection, HttpResponse::Headers headers
   }
 }
 
-void FanOut::publish(const std::string& message) {
-  if (!used_) return;
+void FanOut::publish_answer(const std::string& message, bool is_later) {
+  if (!used_ || (!is_later && !context_.options.fans_out_all)) return;
   const EventId id = next_id();
   store_.keep(id, message);
   send_to_all(id, message);
-}
-
-void FanOut::publish_answer(const std::string& message, bool is_later) {
-  if (is_later || context_.options.fans_out_all) publish(message);
 }
 
 void FanOut::publish_about(const std::string& message, bool is_later) {
@@ -128,6 +124,13 @@ void FanOut::close_all(std::string_view last_comment) {
     subscriber->stream().end();
   }
   subscribers_.clear();
+}
+
+void FanOut::restore(Saved saved) {
+  instance_ = saved.instance;
+  seen_ = saved.seen;
+  used_ = saved.used;
+  store_.restore(std::move(saved.store));
 }
 
 }  // namespace bridge

@@ -25,8 +25,6 @@ class FanOut final : public RequestOnlookers {
   /// `last_event_id` may be empty, or the last one of an earlier subscription.
   void subscribe(HttpConnection& connection, HttpResponse::Headers headers,
                  std::string_view last_event_id);
-  /// Publishes a message that is not in the ring.
-  void publish(const std::string& message);
   /// A response; `is_later`: its caller does not wait for it. Else only with --http-fanout all.
   void publish_answer(const std::string& message, bool is_later);
   /// The same for a message about a request before its response, except for the upstream's
@@ -59,7 +57,6 @@ class FanOut final : public RequestOnlookers {
       archive(instance, seen, used, store);
     }
   };
-  // http_frontend_upgrade.cpp
   Saved save() const { return {instance_, seen_, used_, store_.save()}; }
   void restore(Saved saved);
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/byte_budget.hpp"
@@ -41,22 +42,17 @@ struct FrontendOptions {
   std::chrono::milliseconds sse_idle{0};       ///< a quiet stream of a GET ends then; 0: never
   std::size_t max_sessions = 1000;
   std::size_t max_streams = 256;
-  std::size_t stream_buffer =
-      1u << 20;                      ///< unsent bytes of a stream, and bytes kept for resumption
-  std::size_t max_frame = 8u << 20;  ///< of a body
+  std::size_t stream_buffer = 1u << 20;  ///< unsent bytes of a stream, and those kept to resume it
+  std::size_t max_frame = 8u << 20;      ///< of a body
   std::size_t client_buffer = 16u << 20;
-  std::chrono::milliseconds stall{
-      30000};                             ///< a connection that takes nothing for so long is closed
-  std::optional<int> inherited_listener;  ///< of the previous process; `address` is then its own
+  std::chrono::milliseconds stall{30000};  ///< a connection that takes nothing is closed then
+  std::optional<int> inherited_listener;   ///< of the previous process; `address` is then its own
   /// What the file descriptors permit.
   std::size_t max_connections = static_cast<std::size_t>(-1);
 
   /// One for each session and each stream, and some for other requests.
   std::size_t wanted_connections() const { return max_sessions + max_streams + 64; }
 };
-
-/// What is wrong with the options, as one line; empty: nothing.
-std::string fault_of(const FrontendOptions& options);
 
 /// Shared by the parts of the frontend. Outlives them.
 struct FrontendContext {
@@ -77,12 +73,19 @@ struct FrontendContext {
   std::function<void(DownstreamSession&)> session_over{};
   std::function<void(Post&)> post_over{};
 
-  ClientIdentity new_client() {
+  /// `remote` is its address.
+  ClientIdentity new_client(std::string remote) {
     ClientIdentity identity;
     identity.id = ids.next();
     identity.kind = "http";
     identity.connected = loop.now();
+    identity.remote = std::move(remote);
     return identity;
+  }
+  /// From now on the router knows the client.
+  void announce(ClientChannel& client) {
+    ++counts.connected;
+    events.client_connected(client);
   }
 };
 

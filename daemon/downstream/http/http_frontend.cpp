@@ -1,7 +1,5 @@
 #include "downstream/http/http_frontend.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -17,6 +15,7 @@ namespace bridge {
 namespace {
 
 constexpr std::string_view last_words = "the bridge is shutting down";
+constexpr std::string_view words_at_upgrade = "the bridge is being upgraded";
 
 /// Removes the entry from its table; destroyed at the end of the turn.
 template <class Table, class Key>
@@ -60,11 +59,6 @@ HttpFrontend::HttpFrontend(EventLoop& loop, Deferred& flush, ClientIdSource& ids
 
 HttpFrontend::~HttpFrontend() = default;
 
-void HttpFrontend::check_files(const FrontendOptions& face) {
-  tls_of(face);
-  const AccessCheck reads_the_token(routes(), face);
-}
-
 void HttpFrontend::start() {
   server_->start();
   context_.log.event(LogLevel::info, "http face", "HTTP face on {}/mcp", url_);
@@ -74,7 +68,7 @@ void HttpFrontend::reload() {
   const FrontendOptions& face = context_.options;
   if (face.certificate.empty()) return;
   try {
-    server_->set_tls(std::make_unique<TlsServer>(face.certificate, face.private_key));
+    server_->set_tls(tls_of(face));
   } catch (const StartError& error) {
     context_.log.event(LogLevel::error, "reload", "SIGHUP: the certificate stays as it was: {}",
                        error.what());
@@ -267,13 +261,13 @@ DownstreamSession* HttpFrontend::add_session(DownstreamSession::Kind kind,
                                     [](const auto& entry) { return !entry.second->is_over(); });
   if (static_cast<std::size_t>(living) >= context_.options.max_sessions && !end_longest_unused())
     return nullptr;
-  auto session = std::make_unique<DownstreamSession>(
-      context_, kind, make_session_name(), printable(request.head.header("user-agent"), 80));
+  auto session = std::make_unique<DownstreamSession>(context_, kind, make_session_name(),
+                                                     user_agent(request.head),
+                                                     request.connection.remote_address());
   DownstreamSession& added = *session;
-  added.comes_from(request.connection.remote_address());
   sessions_.emplace(added.name(), std::move(session));
   context_.sweep_by(context_.loop.now() + context_.options.session_idle);
-  added.start();
+  context_.announce(added);
   return &added;
 }
 
@@ -315,7 +309,6 @@ std::optional<HttpResponse> HttpFrontend::open_stream(FrontendRequest& request) 
   }
   session->stream().open(request.connection, access_.cors_headers(head), last,
                          primes_streams(head));
-  session->opened();
   return std::nullopt;
 }
 
@@ -348,7 +341,6 @@ std::optional<HttpResponse> HttpFrontend::open_old_sse(FrontendRequest& request)
   if (session == nullptr) return full_response("too many sessions (--http-max-sessions)");
   session->stream().open(request.connection, access_.cors_headers(head), std::nullopt, false,
                          sse_event({}, "endpoint", "/message?sessionId=" + session->name()));
-  session->opened();
   return std::nullopt;
 }
 
@@ -362,32 +354,6 @@ std::optional<HttpResponse> HttpFrontend::end_session(FrontendRequest& request) 
   session->end();
   return HttpResponse{204, {}, {}, {}};
 }
-
-std::string fault_of(const FrontendOptions& options) {
-  if (options.certificate.empty() != options.private_key.empty()) {
-    return "--http-cert and --http-key go together";
-  }
-  if (!options.address || options.address->is_loopback() || options.insecure) return {};
-  const bool no_tls = options.certificate.empty();
-  const bool no_token = options.token_file.empty();
-  if (!no_tls && !no_token) return {};
-  return fmt::format(
-      "--http: {} can be reached from outside and has no {}; give {}, bind 127.0.0.1, or say "
-      "--http-insecure",
-      options.address->host,
-      no_tls && no_token ? "TLS and no token"
-      : no_tls           ? "TLS"
-                         : "token",
-      no_tls && no_token ? "--http-cert, --http-key and --http-token-file"
-      : no_tls           ? "--http-cert and --http-key"
-                         : "--http-token-file");
-}
-
-namespace {
-
-constexpr std::string_view words_at_upgrade = "the bridge is being upgraded";
-
-}  // namespace
 
 /// A caller that accepts a stream can come back for the rest of it.
 void HttpFrontend::pause() {
@@ -436,99 +402,6 @@ std::vector<ClientChannel*> HttpFrontend::restore(Saved saved) {
     sessions_.emplace(session->name(), std::move(session));
   }
   return clients;
-}
-
-// Its parts.
-
-DownstreamSession::Saved DownstreamSession::save() const {
-  Saved saved{name_,          agent_, identity_.id, identity_.connected, last_used_, store_.save(),
-              stream_.save(), later_, {},           identity_.remote};
-  for (const auto& post : posts_) {
-    if (post->survives_upgrade()) saved.posts.push_back(post->save());
-  }
-  return saved;
-}
-
-DownstreamSession::DownstreamSession(FrontendContext& context, Saved saved, HttpServer& server)
-    : DownstreamSession(context, Kind::streamable, std::move(saved.name), std::move(saved.agent)) {
-  identity_.id = saved.client;
-  identity_.connected = saved.connected;
-  identity_.remote = std::move(saved.remote);
-  last_used_ = saved.last_used;
-  is_known_ = true;
-  store_.restore(std::move(saved.store));
-  for (Post::Saved& one : saved.posts) {
-    HttpConnection* const connection =
-        one.connection ? &server.restore(std::move(*one.connection)) : nullptr;
-    posts_.push_back(std::make_unique<Post>(context_, *this, std::move(one), connection));
-  }
-  later_ = std::move(saved.later);
-  stream_.restore(std::move(saved.stream));
-}
-
-bool DownstreamSession::survives_upgrade(std::string_view request_id) const {
-  if (kind_ != Kind::streamable || is_over_ || !opening_id_.empty()) return false;
-  if (request_id.empty() || later_.contains(request_id)) return true;
-  const Post* const post = post_for(request_id);
-  return post != nullptr && post->survives_upgrade();
-}
-
-SessionStream::Saved SessionStream::save() const { return {feed_, sent_from_ring_, queue_}; }
-
-void SessionStream::restore(Saved saved) {
-  feed_ = saved.feed;
-  sent_from_ring_ = saved.sent_from_ring;
-  queue_ = std::move(saved.queued);
-  for (const Queued& one : queue_) queued_bytes_ += one.message.size();
-}
-
-Post::Post(FrontendContext& context, DownstreamSession& session, Saved saved,
-           HttpConnection* connection)
-    : Post(context, session) {
-  connection_ = connection;
-  number_ = saved.number;
-  asked_ = std::move(saved.asked);
-  began_ = saved.began;
-  for (const std::string& answer : asked_.answers) share_.add(answer.size());
-  if (connection_ != nullptr) {
-    stage_ = Stage::waiting;
-    connection_->set_responder(this);
-  } else {
-    stage_ = saved.is_stream ? Stage::broken : Stage::gone;
-  }
-  if (const auto time = due()) context_.sweep_by(*time);
-}
-
-Post::Saved Post::save() const {
-  Saved saved{number_, asked_, can_resume(), began_, {}};
-  if (stage_ == Stage::waiting) saved.connection = connection_->save();
-  return saved;
-}
-
-bool Post::survives_upgrade() const {
-  if (session_ == nullptr || !asked_.new_session.empty() || stage_ == Stage::over) return false;
-  if (stage_ != Stage::waiting) return true;
-  return context_.options.certificate.empty() && connection_->can_be_saved();
-}
-
-void Post::become_stream() {
-  if (may_become_stream()) begin_stream();
-}
-
-void Post::detach(std::string_view last_comment) {
-  if (stream_) {
-    stream_->comment(last_comment);
-    end_stream();
-  }
-  connection_ = nullptr;
-  stage_ = Stage::broken;
-}
-
-void FanOut::restore(Saved saved) {
-  instance_ = saved.instance;
-  seen_ = saved.seen;
-  used_ = saved.used;
-  store_.restore(std::move(saved.store));
 }
 
 }  // namespace bridge

@@ -42,8 +42,6 @@ class HttpFrontend final : public HttpRequests, public NotificationReaders {
   void start();
   /// The listening descriptor, for the next process.
   int listener() const { return server_->listener(); }
-  /// Throws StartError (78) if its files cannot be used.
-  static void check_files(const FrontendOptions& face);
   /// SIGHUP: reads the certificate again; a faulty one is ignored.
   void reload();
   /// Which of the ring's entries the subscribers of /mcp/stream see; null: all.
@@ -56,7 +54,7 @@ class HttpFrontend final : public HttpRequests, public NotificationReaders {
   /// Sends a last comment on every stream, and closes all connections.
   void close_all();
 
-  // For an upgrade: http_frontend_upgrade.cpp.
+  // For an upgrade.
   /// Answers each waiting caller that accepts a stream by one, which can be resumed.
   void pause();
   /// Like close_all(), but what can be resumed is kept, without its callers.
@@ -85,7 +83,6 @@ class HttpFrontend final : public HttpRequests, public NotificationReaders {
 
   Admission request_begins(const RequestHead& head, bool has_body) override;
   HttpResponse refusal(int status, std::string_view reason) const override;
-  HttpResponse refusal_while_overloaded() const override;
   void request(HttpConnection& connection, RequestHead head, ReceivedText body) override;
 
   void ring_grew() override;
@@ -125,8 +122,8 @@ class HttpFrontend final : public HttpRequests, public NotificationReaders {
   std::optional<HttpResponse> post_modern(FrontendRequest& request, PostedMessages posted);
   Post::Asked asked_of(FrontendRequest& request, PostedMessages& posted) const;
   bool answers_later(const RequestHead& head, const PostedMessages& posted) const;
-  void deliver(ClientId client, PostedMessages& posted);
-  void deliver_for_later(ClientId client, PostedMessages& posted, HttpResponse& response);
+  static void expect_later(DownstreamSession& session, PostedMessages& posted);
+  void deliver(ClientId client, PostedMessages& posted, std::optional<HttpResponse>& response);
 
   std::vector<Post*> posts() const;
   void sweep();

@@ -97,8 +97,6 @@ HttpResponse HttpFrontend::refusal(int status, std::string_view reason) const {
                         reason);
 }
 
-HttpResponse HttpFrontend::refusal_while_overloaded() const { return overloaded_response(); }
-
 void HttpFrontend::request(HttpConnection& connection, RequestHead head, ReceivedText body) {
   const Route& route = *find_route(routes(), head.path);
   FrontendRequest request{connection, head, std::move(body)};
@@ -141,9 +139,16 @@ std::optional<HttpResponse> HttpFrontend::open_api(FrontendRequest&) {
 
 namespace {
 
-/// The response if the upstream has nothing to answer; an array of nothing but faults gets those.
-HttpResponse answer_without_requests(const PostedMessages& posted) {
-  if (posted.faults.empty() || !posted.messages.empty()) return {202, {}, {}, {}};
+/// The response if the caller waits for none of the upstream; an array of nothing but faults gets
+/// those.
+std::optional<HttpResponse> response_at_once(const PostedMessages& posted) {
+  if (posted.is_for_later) {
+    HttpResponse response = json_response(202, accepted_body(posted.request_ids));
+    response.headers.emplace_back("Preference-Applied", "respond-async");
+    return response;
+  }
+  if (!posted.request_ids.empty()) return std::nullopt;
+  if (posted.faults.empty() || !posted.messages.empty()) return HttpResponse{202, {}, {}, {}};
   return json_response(400, answer_body(posted.faults, true));
 }
 
@@ -151,12 +156,6 @@ bool asks_the_bridge(const PostedMessages& posted) {
   return std::all_of(posted.messages.begin(), posted.messages.end(), [](const Frame& message) {
     return message.is_request() && message.method.starts_with("bridge/");
   });
-}
-
-HttpResponse accepted_for_later(const std::vector<std::string>& raw_ids) {
-  HttpResponse response = json_response(202, accepted_body(raw_ids));
-  response.headers.emplace_back("Preference-Applied", "respond-async");
-  return response;
 }
 
 }  // namespace
@@ -177,6 +176,7 @@ std::optional<HttpResponse> HttpFrontend::post_messages(FrontendRequest& request
   PostedMessages& posted = std::get<PostedMessages>(read);
   if (is_modern(request.head, posted)) return post_modern(request, std::move(posted));
   if (!names_known_version(request.head)) return unknown_version(request.head, posted);
+  posted.is_for_later = answers_later(request.head, posted);
   const std::string name = request.head.header("mcp-session-id");
   if (name.empty() && !posted.initializes)
     return post_alone(request, std::move(posted), Era::legacy);
@@ -201,13 +201,14 @@ Post::Asked HttpFrontend::asked_of(FrontendRequest& request, PostedMessages& pos
   return asked;
 }
 
-/// The responses come on streams; that of a request kept as a job can also be collected.
-void HttpFrontend::deliver_for_later(ClientId client, PostedMessages& posted,
-                                     HttpResponse& response) {
+/// From here on every response finds its caller. Responses for later come on streams; that of a
+/// request kept as a job, which `response` names, can also be collected.
+void HttpFrontend::deliver(ClientId client, PostedMessages& posted,
+                           std::optional<HttpResponse>& response) {
   std::string jobs;
   bool some_are_kept = false;
   for (Frame& message : posted.messages) {
-    if (!message.is_request()) {
+    if (!posted.is_for_later || !message.is_request()) {
       context_.events.client_message(client, std::move(message));
       continue;
     }
@@ -216,12 +217,13 @@ void HttpFrontend::deliver_for_later(ClientId client, PostedMessages& posted,
     jobs += job.empty() ? "-" : job;
     some_are_kept = some_are_kept || !job.empty();
   }
-  if (some_are_kept) response.headers.emplace_back("Bridge-Jobs", jobs);
+  if (some_are_kept) response->headers.emplace_back("Bridge-Jobs", jobs);
 }
 
-/// From here on every response finds its caller.
-void HttpFrontend::deliver(ClientId client, PostedMessages& posted) {
-  for (Frame& message : posted.messages) context_.events.client_message(client, std::move(message));
+/// The responses, and the faults of an array, come on the session's stream.
+void HttpFrontend::expect_later(DownstreamSession& session, PostedMessages& posted) {
+  for (const std::string& id : posted.request_ids) session.expect_later(id);
+  for (std::string& fault : posted.faults) session.take_unsent(std::move(fault));
 }
 
 std::optional<HttpResponse> HttpFrontend::post_in_session(FrontendRequest& request,
@@ -232,21 +234,15 @@ std::optional<HttpResponse> HttpFrontend::post_in_session(FrontendRequest& reque
   if (is_taken)
     return error_response(400, json_rpc::invalid_request,
                           "Invalid Request: a request of this id is in flight");
-  std::optional<HttpResponse> response;
-  if (posted.request_ids.empty()) {
-    response = answer_without_requests(posted);
-  } else if (answers_later(request.head, posted)) {
-    response = accepted_for_later(posted.request_ids);
-    for (const std::string& id : posted.request_ids) session.expect_later(id);
-    for (std::string& fault : posted.faults) session.take_unsent(std::move(fault));
-    deliver_for_later(session.identity().id, posted, *response);
-    return response;
-  } else {
+  std::optional<HttpResponse> response = response_at_once(posted);
+  if (posted.is_for_later) {
+    expect_later(session, posted);
+  } else if (!response) {
     Post::Asked asked = asked_of(request, posted);
     if (is_new) asked.new_session = session.name();
     session.begin_post(request.connection, std::move(asked));
   }
-  deliver(session.identity().id, posted);
+  deliver(session.identity().id, posted, response);
   return response;
 }
 
@@ -254,18 +250,13 @@ std::optional<HttpResponse> HttpFrontend::post_in_session(FrontendRequest& reque
 std::optional<HttpResponse> HttpFrontend::post_alone(FrontendRequest& request,
                                                      PostedMessages posted, Era era) {
   const RequestHead& head = request.head;
-  auto post = std::make_unique<Post>(context_, era, printable(head.header("user-agent"), 80),
-                                     request.connection.remote_address());
+  auto post =
+      std::make_unique<Post>(context_, era, user_agent(head), request.connection.remote_address());
   Post& added = *post;
   const ClientId id = added.identity().id;
   posts_.emplace(id, std::move(post));
-  std::optional<HttpResponse> response;
-  const bool is_for_later = era == Era::legacy && answers_later(head, posted);
-  if (posted.request_ids.empty()) {
-    response = answer_without_requests(posted);
-  } else if (is_for_later) {
-    response = accepted_for_later(posted.request_ids);
-  } else {
+  std::optional<HttpResponse> response = response_at_once(posted);
+  if (!response) {
     Post::Asked asked = asked_of(request, posted);
     if (era == Era::modern) {
       asked.listens = posted.messages.front().method == "subscriptions/listen";
@@ -274,13 +265,8 @@ std::optional<HttpResponse> HttpFrontend::post_alone(FrontendRequest& request,
     }
     added.begin(request.connection, std::move(asked));
   }
-  ++context_.counts.connected;
-  context_.events.client_connected(added);
-  if (is_for_later) {
-    deliver_for_later(id, posted, *response);
-  } else {
-    deliver(id, posted);
-  }
+  context_.announce(added);
+  deliver(id, posted, response);
   // No further messages follow: the router finishes this client with its last response.
   context_.events.client_half_closed(id);
   return response;
@@ -311,10 +297,10 @@ std::optional<HttpResponse> HttpFrontend::post_old_sse(FrontendRequest& request)
     return error_response(400, fault->code, fault->reason);
   PostedMessages& posted = std::get<PostedMessages>(read);
   if (!names_known_version(request.head)) return unknown_version(request.head, posted);
-  for (std::string& fault : posted.faults) session->take_unsent(std::move(fault));
-  for (const std::string& id : posted.request_ids) session->expect_later(id);
-  deliver(session->identity().id, posted);
-  return text_response(202, "Accepted");
+  std::optional<HttpResponse> response = text_response(202, "Accepted");
+  expect_later(*session, posted);
+  deliver(session->identity().id, posted, response);
+  return response;
 }
 
 }  // namespace bridge

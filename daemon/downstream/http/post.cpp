@@ -19,23 +19,11 @@ constexpr std::size_t listen_window = 64u << 10;
 }  // namespace
 
 Post::Post(FrontendContext& context, DownstreamSession& session)
-    : context_(context),
-      session_(&session),
-      number_(++context.last_post),
-      share_(context.budget),
-      began_(context.loop.now()),
-      leaving_(context.loop, [this] { leave(); }) {}
+    : context_(context), session_(&session) {}
 
 Post::Post(FrontendContext& context, Era era, std::string agent, std::string remote)
     : context_(context),
-      session_(nullptr),
-      client_(Client{era, std::move(agent), context.new_client()}),
-      number_(++context.last_post),
-      share_(context.budget),
-      began_(context.loop.now()),
-      leaving_(context.loop, [this] { leave(); }) {
-  client_->identity.remote = std::move(remote);
-}
+      client_(Client{era, std::move(agent), context.new_client(std::move(remote))}) {}
 
 Post::~Post() {
   if (connection_ != nullptr) connection_->drop();
@@ -327,6 +315,48 @@ void Post::leave() {
 void Post::finish() {
   leaving_.cancel();
   context_.post_over(*this);
+}
+
+Post::Post(FrontendContext& context, DownstreamSession& session, Saved saved,
+           HttpConnection* connection)
+    : Post(context, session) {
+  connection_ = connection;
+  number_ = saved.number;
+  asked_ = std::move(saved.asked);
+  began_ = saved.began;
+  for (const std::string& answer : asked_.answers) share_.add(answer.size());
+  if (connection_ != nullptr) {
+    stage_ = Stage::waiting;
+    connection_->set_responder(this);
+  } else {
+    stage_ = saved.is_stream ? Stage::broken : Stage::gone;
+  }
+  if (const auto time = due()) context_.sweep_by(*time);
+}
+
+Post::Saved Post::save() const {
+  Saved saved{number_, asked_, can_resume(), began_, {}};
+  if (stage_ == Stage::waiting) saved.connection = connection_->save();
+  return saved;
+}
+
+bool Post::survives_upgrade() const {
+  if (session_ == nullptr || !asked_.new_session.empty() || stage_ == Stage::over) return false;
+  if (stage_ != Stage::waiting) return true;
+  return context_.options.certificate.empty() && connection_->can_be_saved();
+}
+
+void Post::become_stream() {
+  if (may_become_stream()) begin_stream();
+}
+
+void Post::detach(std::string_view last_comment) {
+  if (stream_) {
+    stream_->comment(last_comment);
+    end_stream();
+  }
+  connection_ = nullptr;
+  stage_ = Stage::broken;
 }
 
 }  // namespace bridge

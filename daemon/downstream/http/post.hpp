@@ -113,7 +113,7 @@ class Post final : public ClientChannel, public HttpResponder {
   /// Its session or the daemon ends: closes a stream with a last comment, a body with `refusal`.
   void close(std::string_view last_comment, const HttpResponse& refusal);
 
-  // For an upgrade: http_frontend_upgrade.cpp.
+  // For an upgrade.
   bool survives_upgrade() const;
   /// Begins a stream if its caller accepts one.
   void become_stream();
@@ -166,8 +166,7 @@ class Post final : public ClientChannel, public HttpResponder {
     Era era;
     std::string agent;
     ClientIdentity identity;
-    std::deque<SentEntry>
-        sent_entries{};  ///< as many as the kernel and the connection's window hold
+    std::deque<SentEntry> sent_entries{};  ///< what the kernel and the connection's window hold
     bool congested = false;
   };
 
@@ -192,16 +191,16 @@ class Post final : public ClientChannel, public HttpResponder {
   void leave();
 
   FrontendContext& context_;
-  DownstreamSession* session_;            ///< null: it is a client itself
+  DownstreamSession* session_ = nullptr;  ///< null: it is a client itself
   std::optional<Client> client_;          ///< set in that case
   HttpConnection* connection_ = nullptr;  ///< while it waits or streams
-  std::uint64_t number_;
+  std::uint64_t number_ = ++context_.last_post;
   Asked asked_;
-  std::unique_ptr<EventStream> stream_;  ///< while it streams
-  ByteBudget::Share share_;              ///< of the responses that wait for the last one
-  SteadyTime began_;
+  std::unique_ptr<EventStream> stream_;       ///< while it streams
+  ByteBudget::Share share_{context_.budget};  ///< of the responses that wait for the last one
+  SteadyTime began_ = context_.loop.now();
   Stage stage_ = Stage::for_later;
-  Deferred leaving_;
+  Deferred leaving_{context_.loop, [this] { leave(); }};
 };
 
 }  // namespace bridge

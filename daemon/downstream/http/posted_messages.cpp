@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/log.hpp"
+#include "http/server/http_connection.hpp"
 #include "json/json_object.hpp"
 #include "json/json_text.hpp"
 #include "json/reply.hpp"
@@ -39,9 +39,7 @@ HttpResponse no_stream_wanted() {
 
 HttpResponse full_response(std::string_view what) { return refuse_for_now(what, "5"); }
 
-HttpResponse overloaded_response() {
-  return refuse_for_now("overloaded: too much is buffered (--max-buffered)", "1");
-}
+HttpResponse overloaded_response() { return refuse_for_now(overloaded_reason, "1"); }
 
 std::string answer_body(const std::vector<std::string>& answers, bool is_batch) {
   if (!is_batch) return answers.empty() ? std::string() : answers.front();

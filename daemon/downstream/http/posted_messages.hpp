@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/log.hpp"
 #include "http/request.hpp"
 #include "http/response.hpp"
 #include "json/frame.hpp"
@@ -80,12 +81,18 @@ struct PostedMessages {
   IdSet ids;                             ///< the same
   std::vector<std::string> faults;       ///< error responses to array elements without a message
   bool is_batch = false;
-  bool initializes = false;  ///< a single `initialize`
+  bool initializes = false;   ///< a single `initialize`
+  bool is_for_later = false;  ///< no caller waits for the responses; set by the frontend
 };
 
 /// Reads a body: one JSON-RPC message, or an array of at most max_messages. The whole body is at
 /// fault if it is not JSON, if its only message is faulty, or if two requests have the same id.
 std::variant<PostedMessages, FrameFault> read_posted(ReceivedText body);
+
+/// The caller's program, printable.
+inline std::string user_agent(const RequestHead& head) {
+  return printable(head.header("user-agent"), 80);
+}
 
 /// Whether the head names no revision, or a known one of either era.
 bool names_known_version(const RequestHead& head);

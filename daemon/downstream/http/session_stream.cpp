@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "downstream/http/downstream_session.hpp"
 #include "http/sse_parser.hpp"
 
 namespace bridge {
@@ -104,13 +105,8 @@ Sequence following(Sequence sequence) { return static_cast<Sequence>(value_of(se
 
 }  // namespace
 
-SessionStream::SessionStream(FrontendContext& context, EventStore& store, Style style,
-                             std::function<void()> changed, std::function<void()> lost)
-    : context_(context),
-      store_(store),
-      style_(style),
-      changed_(std::move(changed)),
-      lost_(std::move(lost)) {}
+SessionStream::SessionStream(FrontendContext& context, DownstreamSession& session)
+    : context_(context), session_(session) {}
 
 SessionStream::~SessionStream() {
   if (!stream_) return;
@@ -118,45 +114,55 @@ SessionStream::~SessionStream() {
   stream_->drop();
 }
 
+/// HTTP+SSE of 2024-11-05 has no resumption.
+bool SessionStream::has_ids() const {
+  return session_.kind() == DownstreamSession::Kind::streamable;
+}
+
+EventStore& SessionStream::store() const { return session_.store(); }
+
+void SessionStream::send(EventId id, std::string_view message) {
+  if (has_ids()) {
+    stream_->send_message(id, message);
+  } else {
+    stream_->send_message({}, message, "message");
+  }
+}
+
 void SessionStream::open(HttpConnection& connection, HttpResponse::Headers headers,
                          std::optional<EventId> last, bool primes, std::string_view first_event) {
-  if (stream_) {
-    leave_ring(stream_->connection().peer_has_all());
-    put_back_unacknowledged();
-    stream_->end();
-    stream_.reset();
-  }
+  close({});
   // Before a client is fed, what the others have read must be acknowledged.
   context_.feed.acknowledge_read();
   stream_ = std::make_unique<EventStream>(context_, connection, std::move(headers));
   connection.set_responder(this);
-  const bool is_ours = last && last->stream == number && store_.has_given_out(*last);
-  const bool resumed = is_ours && store_.reaches_back_to(*last);
+  const bool is_ours = last && last->stream == number && store().has_given_out(*last);
+  const bool resumed = is_ours && store().reaches_back_to(*last);
   if (is_ours) drop_received(*last);
-  if (style_.has_ids)
-    stream_->announce(resumed ? EventId{} : store_.next_id(number), primes && !resumed);
+  if (has_ids())
+    stream_->announce(resumed ? EventId{} : store().next_id(number), primes && !resumed);
   if (!first_event.empty()) stream_->send(first_event);
   join(resumed);
   if (is_ours) replay(*last, resumed);
   pump();
+  session_.opened();
 }
 
 void SessionStream::join(bool resumed) {
   if (feed_ == RingFeed::none) return;
   reader_ = context_.feed.ring().join(context_.loop.wall_time());
-  reader_.filter = filter_.get();
-  in_ring_ = true;
+  reader_->filter = filter_.get();
   if (!resumed || sent_from_ring_ == Sequence{}) return;
   // What was sent before is replayed from the store; what came since is for this client, also if
   // another one took it.
   const Sequence next = following(sent_from_ring_);
-  reader_.joined = std::min(reader_.joined, next);
-  reader_.next = std::max(reader_.next, next);
+  reader_->joined = std::min(reader_->joined, next);
+  reader_->next = std::max(reader_->next, next);
 }
 
 /// If events it has missed are lost, a new stream begins, but the responses are sent.
 void SessionStream::replay(EventId last, bool resumed) {
-  store_.each_after(last, [&](const EventStore::Event& event) {
+  store().each_after(last, [&](const EventStore::Event& event) {
     if ((resumed || !event.answers.empty()) && !is_queued_again(event.id))
       stream_->send_again(event);
   });
@@ -165,7 +171,7 @@ void SessionStream::replay(EventId last, bool resumed) {
 void SessionStream::push(std::string message, std::string_view answers) {
   queued_bytes_ += message.size();
   queue_.push_back({std::move(message), context_.feed.ring().newest(), std::string(answers)});
-  changed_();
+  session_.load_changed();
   pump();
 }
 
@@ -173,7 +179,7 @@ void SessionStream::push_ahead(std::string message, std::string_view answers) {
   queued_bytes_ += message.size();
   queue_.insert(queue_.begin() + static_cast<std::ptrdiff_t>(sent_),
                 {std::move(message), Sequence{}, std::string(answers)});
-  changed_();
+  session_.load_changed();
   pump();
 }
 
@@ -182,24 +188,24 @@ bool SessionStream::send_next() {
   Ring& ring = context_.feed.ring();
   const bool has_queued = queued() > 0;
   const Sequence until = has_queued ? queue_[sent_].behind : ring.newest();
-  if (const RingEntry* entry = in_ring_ ? ring.next_for(reader_, until, lost_entries_) : nullptr) {
-    const EventId id = store_.next_id(number);
-    if (style_.has_ids) store_.keep(id, entry->sequence);
+  if (const RingEntry* entry = reader_ ? ring.next_for(*reader_, until, lost_entries_) : nullptr) {
+    const EventId id = store().next_id(number);
+    if (has_ids()) store().keep(id, entry->sequence);
     send(id, message_of(*entry));
     sent_from_ring_ = std::max(sent_from_ring_, entry->sequence);
-    Ring::advance(reader_, *entry);
+    Ring::advance(*reader_, *entry);
     return true;
   }
   if (!has_queued) return false;
   Queued& next = queue_[sent_];
   queued_bytes_ -= next.message.size();
-  const EventId id = store_.next_id(number);
+  const EventId id = store().next_id(number);
   send(id, next.message);
-  if (!style_.has_ids) {
+  if (!has_ids()) {
     queue_.pop_front();
     return true;
   }
-  store_.keep(id, next.message, next.answers);
+  store().keep(id, next.message, next.answers);
   next.sent_as = id;
   next.end = stream_->connection().position();
   unacknowledged_bytes_ += next.message.size();
@@ -215,14 +221,14 @@ void SessionStream::forget_acknowledged() {
     unacknowledged_bytes_ -= queue_.front().message.size();
     queue_.pop_front();
   }
-  if (sent_ != before) changed_();
+  if (sent_ != before) session_.load_changed();
 }
 
 /// The connection is gone: what was not acknowledged is sent again on the next one.
 void SessionStream::put_back_unacknowledged() {
   forget_acknowledged();
   queued_bytes_ += std::exchange(unacknowledged_bytes_, 0);
-  if (std::exchange(sent_, 0) > 0) changed_();
+  if (std::exchange(sent_, 0) > 0) session_.load_changed();
 }
 
 /// The client has received these, whatever the kernel reported.
@@ -232,7 +238,7 @@ void SessionStream::drop_received(EventId last) {
     queued_bytes_ -= one.message.size();
     return true;
   });
-  changed_();
+  session_.load_changed();
 }
 
 bool SessionStream::is_queued_again(EventId id) const {
@@ -255,7 +261,7 @@ void SessionStream::pump() {
                       std::exchange(lost_entries_, 0));
   }
   if (queued() != before) {
-    changed_();
+    session_.load_changed();
     context_.sweep_by(context_.loop.now() + acknowledged_after);
   }
   drop_if_stuck();
@@ -277,33 +283,33 @@ void SessionStream::set_feed(RingFeed feed) {
   const bool takes_now = feed == RingFeed::takes;
   feed_ = feed;
   if (feed == RingFeed::none) {
-    in_ring_ = false;
-  } else if (stream_ && !in_ring_) {
+    reader_.reset();
+  } else if (stream_ && !reader_) {
     join(false);
   }
-  if (takes_now && in_ring_) context_.feed.ring().take(reader_);
-  changed_();
+  if (takes_now && reader_) context_.feed.ring().take(*reader_);
+  session_.load_changed();
 }
 
 void SessionStream::acknowledge_read() {
-  if (!stream_ || !in_ring_ || reader_.acknowledged == reader_.next) return;
+  if (!stream_ || !reader_ || reader_->acknowledged == reader_->next) return;
   if (!stream_->connection().peer_has_all()) return;
-  reader_.acknowledged = reader_.next;
-  if (feed_ == RingFeed::takes) context_.feed.ring().take(reader_);
+  reader_->acknowledged = reader_->next;
+  if (feed_ == RingFeed::takes) context_.feed.ring().take(*reader_);
 }
 
 void SessionStream::leave_ring(bool has_read_all) {
-  if (!std::exchange(in_ring_, false)) return;
-  if (has_read_all) reader_.acknowledged = reader_.next;
-  if (feed_ != RingFeed::takes) return;
-  context_.feed.ring().take(reader_);
+  if (!reader_) return;
+  if (has_read_all) reader_->acknowledged = reader_->next;
+  if (feed_ == RingFeed::takes) context_.feed.ring().take(*reader_);
+  reader_.reset();
 }
 
 void SessionStream::connection_lost(bool has_read_all) {
   leave_ring(has_read_all);
   put_back_unacknowledged();
   stream_.reset();
-  lost_();
+  session_.stream_lost();
 }
 
 void SessionStream::close(std::string_view last_comment) {
@@ -314,6 +320,15 @@ void SessionStream::close(std::string_view last_comment) {
   leave_ring(stream_->connection().peer_has_all());
   put_back_unacknowledged();
   stream_.reset();
+}
+
+SessionStream::Saved SessionStream::save() const { return {feed_, sent_from_ring_, queue_}; }
+
+void SessionStream::restore(Saved saved) {
+  feed_ = saved.feed;
+  sent_from_ring_ = saved.sent_from_ring;
+  queue_ = std::move(saved.queued);
+  for (const Queued& one : queue_) queued_bytes_ += one.message.size();
 }
 
 }  // namespace bridge

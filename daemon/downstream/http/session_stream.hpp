@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -222,11 +221,6 @@ class SessionStream final : public HttpResponder {
   /// The number of this stream in event ids.
   static constexpr std::uint64_t number = 0;
 
-  struct Style {
-    bool has_ids = true;
-    std::string_view event_type;  ///< empty: omitted
-  };
-
   struct Queued {
     std::string message;
     Sequence behind{};  ///< to be sent after the ring's entries up to this one
@@ -251,8 +245,7 @@ class SessionStream final : public HttpResponder {
     }
   };
 
-  SessionStream(FrontendContext& context, EventStore& store, Style style,
-                std::function<void()> changed, std::function<void()> lost);
+  SessionStream(FrontendContext& context, DownstreamSession& session);
   ~SessionStream();
 
   /// From now on this connection carries the stream, instead of an earlier one. `last` is the last
@@ -274,7 +267,7 @@ class SessionStream final : public HttpResponder {
   /// Which of the ring's entries its reader sees; null: all.
   void show_only(std::shared_ptr<const RingFilter> filter) {
     filter_ = std::move(filter);
-    reader_.filter = filter_.get();
+    if (reader_) reader_->filter = filter_.get();
   }
   /// Writes what is ready, as much as the connection takes.
   void pump();
@@ -291,7 +284,6 @@ class SessionStream final : public HttpResponder {
   }
   std::size_t queued() const { return queue_.size() - sent_; }
 
-  // http_frontend_upgrade.cpp
   Saved save() const;
   void restore(Saved saved);
 
@@ -308,24 +300,20 @@ class SessionStream final : public HttpResponder {
   void drop_received(EventId last);
   bool is_queued_again(EventId id) const;
   bool send_next();
-  void send(EventId id, std::string_view message) {
-    stream_->send_message(style_.has_ids ? id : EventId{}, message, style_.event_type);
-  }
+  bool has_ids() const;
+  EventStore& store() const;
+  void send(EventId id, std::string_view message);
 
   FrontendContext& context_;
-  EventStore& store_;
-  Style style_;
-  std::function<void()> changed_;  ///< its queue has grown or shrunk
-  std::function<void()> lost_;     ///< the connection is gone
+  DownstreamSession& session_;
   std::unique_ptr<EventStream> stream_;
   std::deque<Queued> queue_;      ///< unacknowledged ones first
   std::size_t sent_ = 0;          ///< as many as the kernel and the connection's window hold
   std::size_t queued_bytes_ = 0;  ///< of the unsent ones
   std::size_t unacknowledged_bytes_ = 0;
   std::shared_ptr<const RingFilter> filter_;  ///< of the reader
-  RingReader reader_;
+  std::optional<RingReader> reader_;          ///< while it reads the ring
   RingFeed feed_ = RingFeed::takes;
-  bool in_ring_ = false;
   Sequence sent_from_ring_{};  ///< the newest entry that was sent on it
   std::uint64_t lost_entries_ = 0;
 };

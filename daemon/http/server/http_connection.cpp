@@ -207,10 +207,7 @@ std::optional<SteadyTime> HttpConnection::unfinished_since() const {
 }
 
 void HttpConnection::reject() {
-  HttpResponse response =
-      context_.requests.refusal(503, "all connections are in use, and this request is incomplete");
-  response.headers.emplace_back("Retry-After", "1");
-  refuse(std::move(response));
+  refuse_for_now("all connections are in use, and this request is incomplete");
   flush();
 }
 
@@ -270,7 +267,7 @@ void HttpConnection::process(std::string_view bytes) {
     if (event == RequestReader::Event::more) {
       const std::size_t always_read = trusted_ ? always_read_body : 0;
       if (context_.budget.over() && reader_.pending_bytes() > always_read)
-        refuse(context_.requests.refusal_while_overloaded());
+        refuse_for_now(overloaded_reason);
       break;
     }
     if (event == RequestReader::Event::fault) {
@@ -316,6 +313,12 @@ void HttpConnection::refuse(HttpResponse response) {
   reader_.next();
   writer_.close_after();
   respond(std::move(response));
+}
+
+void HttpConnection::refuse_for_now(std::string_view reason) {
+  HttpResponse response = context_.requests.refusal(503, reason);
+  response.headers.emplace_back("Retry-After", "1");
+  refuse(std::move(response));
 }
 
 void HttpConnection::end_of_input() {
@@ -503,9 +506,7 @@ std::string HttpConnection::remote_address() const {
 }
 
 bool HttpConnection::peer_has_all() {
-  if (peer_ == Peer::has_reset || !writer_.is_empty()) return false;
-  int unread = 0;
-  return ioctl(watch_.descriptor(), SIOCOUTQ, &unread) == 0 && unread == 0;
+  return peer_ != Peer::has_reset && writer_.is_empty() && acknowledged() == writer_.sent();
 }
 
 }  // namespace bridge

@@ -173,6 +173,10 @@ struct Admission {
   bool is_trusted = false;
 };
 
+/// Why a request is refused while --max-buffered is used up.
+inline constexpr std::string_view overloaded_reason =
+    "overloaded: too much is buffered (--max-buffered)";
+
 /// Handles requests; implemented by the server's owner.
 class HttpRequests {
  public:
@@ -180,8 +184,6 @@ class HttpRequests {
   virtual Admission request_begins(const RequestHead& head, bool has_body) = 0;
   /// The response for a request that the engine itself refuses.
   virtual HttpResponse refusal(int status, std::string_view reason) const = 0;
-  /// The response for a body that is not read because too much is buffered.
-  virtual HttpResponse refusal_while_overloaded() const = 0;
   /// The request is complete. Answers with respond() or begin_stream(), or sets a responder that
   /// will.
   virtual void request(HttpConnection& connection, RequestHead head, ReceivedText body) = 0;
@@ -299,6 +301,7 @@ class HttpConnection {
   void take_input(std::string_view bytes);
   void process(std::string_view bytes);
   void refuse(HttpResponse response);
+  void refuse_for_now(std::string_view reason);
   void end_of_input();
   void request_done();
   void begin_draining();

@@ -230,10 +230,10 @@ bool HttpServer::shed_oldest() {
   }
   if (unfinished.connection == nullptr || unfinished.since + undisturbed > context_.loop.now())
     return false;
-  log_.peer(
-      LogLevel::warning, "http uploads shed",
-      "over {} HTTP connections, none of them idle: the one with the oldest incomplete request was closed",
-      connections_.size());
+  log_.peer(LogLevel::warning, "http uploads shed",
+            "over {} HTTP connections, none of them idle: the one with the oldest incomplete "
+            "request was closed",
+            connections_.size());
   unfinished.connection->reject();
   shed(*unfinished.connection);
   return true;

@@ -33,9 +33,6 @@ class FakeRequests final : public HttpRequests {
   HttpResponse refusal(int status, std::string_view reason) const override {
     return text_response(status, std::string(reason));
   }
-  HttpResponse refusal_while_overloaded() const override {
-    return text_response(503, "overloaded");
-  }
   void request(HttpConnection& connection, RequestHead head, ReceivedText body) override {
     requests.push_back({head.method + ' ' + head.path, std::move(body)});
     if (answer) {
