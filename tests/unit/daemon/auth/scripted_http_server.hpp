@@ -50,7 +50,6 @@ class ScriptedHttpServer final : public HttpRequests {
   HttpResponse refusal(int status, std::string_view) const override {
     return text_response(status, {});
   }
-  HttpResponse refusal_while_overloaded() const override { return text_response(503, {}); }
   void request(HttpConnection& connection, RequestHead head, ReceivedText body) override {
     const std::string path = head.path;
     seen_.push_back({head.method + ' ' + path, std::move(head), std::move(body.bytes)});

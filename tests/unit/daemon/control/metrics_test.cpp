@@ -9,7 +9,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "../support/temporary_folder.hpp"
+#include "../../temporary_folder.hpp"
 #include "control/metrics.hpp"
 
 using namespace bridge;
@@ -55,7 +55,7 @@ TEST_CASE("what a label cannot hold as it is is escaped") {
 namespace {
 
 std::ptrdiff_t entries(const TemporaryFolder& folder) {
-  return std::distance(std::filesystem::directory_iterator(folder.path), {});
+  return std::distance(std::filesystem::directory_iterator(folder.folder), {});
 }
 
 std::string content(const std::string& path) {
@@ -68,7 +68,7 @@ std::string content(const std::string& path) {
 
 TEST_CASE("a file is replaced whole, readable by all, with nothing left beside it") {
   const TemporaryFolder folder;
-  const std::string path = folder.path / "bridge.prom";
+  const std::string path = folder.path("bridge.prom");
   const mode_t before = umask(077);
   CHECK(replace_file(path, "one\n").empty());
   struct stat first {};
@@ -84,21 +84,21 @@ TEST_CASE("a file is replaced whole, readable by all, with nothing left beside i
 
 TEST_CASE("a file that cannot be written is said, and nothing is left") {
   const TemporaryFolder folder;
-  CHECK(replace_file(folder.path / "nowhere" / "bridge.prom", "x") == "No such file or directory");
-  std::filesystem::create_directory(folder.path / "bridge.prom");
-  CHECK(replace_file(folder.path / "bridge.prom", "x") == "Is a directory");
+  CHECK(replace_file(folder.path("nowhere/bridge.prom"), "x") == "No such file or directory");
+  std::filesystem::create_directory(folder.path("bridge.prom"));
+  CHECK(replace_file(folder.path("bridge.prom"), "x") == "Is a directory");
   CHECK(entries(folder) == 1);
 }
 
 TEST_CASE("what stands where the file is prepared is neither written to nor waited for") {
   const TemporaryFolder folder;
-  const std::string path = folder.path / "bridge.prom";
+  const std::string path = folder.path("bridge.prom");
   const std::string prepared = path + "." + std::to_string(getpid());
   REQUIRE(mkfifo(prepared.c_str(), 0600) == 0);
   CHECK(replace_file(path, "one\n").empty());
   CHECK(content(path) == "one\n");
 
-  const std::string victim = folder.path / "victim";
+  const std::string victim = folder.path("victim");
   std::ofstream(victim) << "precious";
   std::filesystem::create_symlink(victim, prepared);
   CHECK(replace_file(path, "two\n").empty());

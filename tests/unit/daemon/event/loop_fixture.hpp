@@ -4,35 +4,22 @@
 
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <string>
 
-#include "../support/temporary_folder.hpp"
+#include "../../temporary_folder.hpp"
 #include "auth/access_token.hpp"
 #include "base/log.hpp"
 #include "event/event_loop.hpp"
 
 namespace bridge {
 
-/// A loop to run sources on, and a temporary folder.
-struct LoopFixture {
-  std::string path(const std::string& name) const { return (folder.path / name).string(); }
-
-  std::string write(const std::string& name, const std::string& text) const {
-    std::ofstream(path(name), std::ios::binary) << text;
-    return path(name);
-  }
-
+/// A loop to run sources on, in a temporary folder.
+struct LoopFixture : TemporaryFolder {
   /// Replaces a file by renaming, as a careful writer does.
   void replace(const std::string& name, const std::string& text) const {
     write(name + ".new", text);
     std::filesystem::rename(path(name + ".new"), path(name));
-  }
-
-  std::string read(const std::string& name) const {
-    std::ifstream file(path(name), std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
   }
 
   /// Runs the loop until the condition is true, or for half a minute.
@@ -59,7 +46,6 @@ struct LoopFixture {
 
   EventLoop loop;
   Log log{LogLevel::off};
-  TemporaryFolder folder;
 };
 
 inline bool contains(const std::string& text, const std::string& part) {

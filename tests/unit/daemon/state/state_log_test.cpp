@@ -12,8 +12,8 @@
 #include <map>
 #include <string>
 
+#include "../../temporary_folder.hpp"
 #include "../event/simulated_clock.hpp"
-#include "../support/temporary_folder.hpp"
 #include "base/start_error.hpp"
 
 using namespace bridge;
@@ -49,11 +49,11 @@ struct StateLogFixture {
   SimulatedClock clock;
   EventLoop loop{clock};
   Log messages{LogLevel::off};
-  StateFolder folder{(place.path / "state").string()};
+  StateFolder folder{place.path("state")};
   Texts texts;
   StateLog log{loop, folder, TargetHash{}, Sync::process, texts, messages};
 
-  std::filesystem::path file(const char* name) const { return place.path / "state" / name; }
+  std::filesystem::path file(const char* name) const { return place.folder / "state" / name; }
   void set(std::uint32_t number, std::string text) {
     log.append_payload(number, text);
     texts.kept[number] = std::move(text);
@@ -146,7 +146,7 @@ TEST_CASE("it goes on behind what was read") {
 
 TEST_CASE("a folder is made for this user alone, and is nobody else's") {
   TemporaryFolder place;
-  const std::string path = (place.path / "state").string();
+  const std::string path = place.path("state");
   {
     const StateFolder folder(path + "//");
     struct stat status {};
@@ -158,9 +158,9 @@ TEST_CASE("a folder is made for this user alone, and is nobody else's") {
   CHECK(chmod(path.c_str(), 0720) == 0);
   CHECK_THROWS_AS(StateFolder{path}, StartError);
   CHECK(chmod(path.c_str(), 0700) == 0);
-  std::filesystem::create_directory_symlink(path, place.path / "link");
-  CHECK_THROWS_AS(StateFolder{(place.path / "link").string()}, StartError);
-  std::filesystem::create_symlink("/etc/passwd", place.path / "state" / "state");
+  std::filesystem::create_directory_symlink(path, place.folder / "link");
+  CHECK_THROWS_AS(StateFolder{(place.folder / "link").string()}, StartError);
+  std::filesystem::create_symlink("/etc/passwd", place.folder / "state" / "state");
   const StateFolder folder(path);
   CHECK_THROWS_AS(folder.open("state"), StartError);
   CHECK_FALSE(folder.open("none").file);
