@@ -276,7 +276,7 @@ TEST_CASE_FIXTURE(LoopFixture, "a daemon that dies between two uses counts as on
 }
 
 TEST_CASE_FIXTURE(LoopFixture, "a store that others may read is not used, and is named") {
-  const std::string file = write("tokens.json", logins_text({}));
+  const std::string file = write("tokens.json", logins_text({}), 0644);
   CHECK(contains(fault_of_token_store(file), "chmod 600"));
   std::filesystem::permissions(file, std::filesystem::perms(0600));
   CHECK(fault_of_token_store(file).empty());
