@@ -546,7 +546,7 @@ SavedMessage Exchange::save() const {
   return saved;
 }
 
-void Exchange::restore(SavedMessage saved) {
+void Exchange::restore(const SavedMessage& saved) {
   const SteadyTime now = context_.now();
   clock_.restore(saved.started, saved.excused, now);
   share_.set(message_.body.size());

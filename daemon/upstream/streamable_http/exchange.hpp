@@ -148,7 +148,7 @@ class Exchange final : private TransferReceiver, private SseSink {
   /// REQUIRES: survives_upgrade().
   SavedMessage save() const;
   /// Instead of start(). REQUIRES: constructed with this message.
-  void restore(SavedMessage saved);
+  void restore(const SavedMessage& saved);
   /// Upstream::treat(). What the bridge itself does not read is not late, within bounds:
   /// MessageClock.
   void treat(Treatment how);

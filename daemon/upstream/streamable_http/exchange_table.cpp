@@ -52,7 +52,7 @@ void ExchangeTable::restore(SavedMessage saved) {
   auto exchange = std::make_unique<Exchange>(context_, progressed_, std::move(saved.message));
   Exchange& restored = *exchange;
   exchanges_[id] = std::move(exchange);
-  restored.restore(std::move(saved));
+  restored.restore(saved);
   watch(restored);
 }
 
