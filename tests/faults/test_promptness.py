@@ -27,21 +27,31 @@ class Hanging(Ways, FaultCase):
             taken.append((time.monotonic() - began) * 1000)
         return taken
 
-    def is_prompt(self, waiting):
-        """While 64 requests wait for what hangs, and are told so, everybody else is answered as before."""
-        asker = self.client()
-        healthy = self.samples(asker)
+    def while_it_hangs(self, asker, waiting):
+        """The same while 64 requests wait for what hangs, and are told so."""
         clients = [self.client() for _ in range(waiting)]
         for client in clients:
             client.send(*[call("echo", {"message": "x"}, id) for id in range(64 // waiting)])
         # Beyond the connect timeout, where what still hangs is given up, and the connect wait.
-        meanwhile = self.samples(asker, until=time.monotonic() + 3)
+        taken = self.samples(asker, until=time.monotonic() + 3)
         for client in clients:
             for answer in self.collect(client, 64 // waiting).values():
                 self.assertIn("error", answer)
-        self.assertLess(statistics.median(meanwhile), 5 * statistics.median(healthy) + 2)
-        self.assertLess(sorted(meanwhile)[-len(meanwhile) // 100], 10 * max(healthy) + 20)
-        self.assertLess(max(meanwhile), 10 * max(healthy) + 300)
+        return taken
+
+    def is_prompt(self, waiting):
+        """Everybody else is answered as before. A busy machine delays some answers, a daemon that waits some of each try."""
+        asker = self.client()
+        healthy = self.samples(asker)
+        delays = []
+        for _ in range(4):
+            meanwhile = self.while_it_hangs(asker, waiting)
+            delays.append((statistics.median(meanwhile) / (5 * statistics.median(healthy) + 2),
+                           sorted(meanwhile)[-len(meanwhile) // 100] / (10 * max(healthy) + 20),
+                           max(meanwhile) / (10 * max(healthy) + 300)))
+            if max(delays[-1]) < 1:
+                return
+        self.fail(f"median, 99th percentile and maximum, as parts of their limits: {delays}")
 
     def test_a_silent_name_server(self):
         self.build("name")
