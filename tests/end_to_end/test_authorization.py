@@ -82,7 +82,7 @@ class File(Tokens):
 
 
 class Refused(Tokens):
-    """The upstream refuses the token, and no other can be had."""
+    """The upstream refuses the token, and no other can be had (BEHAVIOUR, "Authorization: refused tokens")."""
 
     def test_it_is_noticed_while_nobody_calls_and_told_once_until_it_is_accepted_again(self):
         server = self.upstream("--token", "old-token")

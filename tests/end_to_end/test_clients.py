@@ -21,6 +21,8 @@ class Shutdown(Case):
 
 
 class HalfClose(Case):
+    """BEHAVIOUR, "Socket: half-close and close"."""
+
     def test_all_outstanding_answers_come_and_then_the_end(self):
         self.bridge()
         client = self.client()
@@ -38,6 +40,8 @@ class HalfClose(Case):
 
 
 class Many(Case):
+    """BEHAVIOUR, "Socket: connections at a time"."""
+
     def test_beyond_the_limit_they_wait_and_are_served_in_turn(self):
         self.bridge("--max-clients", "3")
         clients = [self.client() for _ in range(3)]

@@ -342,6 +342,8 @@ class AtATerminal(LoginCase):
 
 
 class WhoMay(LoginCase):
+    """BEHAVIOUR, "Control methods: bridge/login, bridge/logout"."""
+
     @unittest.skipUnless(is_root(), "another user is needed")
     def test_no_other_user_of_the_socket(self):
         os.chmod(self.folder, 0o755)
@@ -363,6 +365,8 @@ class WhoMay(LoginCase):
 
 
 class Refresh(LoginCase):
+    """BEHAVIOUR, "Login: refresh"."""
+
     def logged_in(self, *options, expires_in=2):
         self.server.expires_in = expires_in
         self.serve(*options)
@@ -408,6 +412,8 @@ class Refresh(LoginCase):
 
 
 class Waiting(LoginCase):
+    """BEHAVIOUR, "Login: state"."""
+
     def ask_for(self, text, client=None):
         client = client or self.client()
         client.send({"jsonrpc": "2.0", "id": 1, "method": "tools/call",

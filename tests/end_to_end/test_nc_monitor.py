@@ -1,4 +1,5 @@
-"""bridge/monitor and `mcp-nc monitor`: every message as it passes, and no secret in it."""
+"""bridge/monitor and `mcp-nc monitor`: every message as it passes, and no secret in it (BEHAVIOUR, "Control methods:
+bridge/monitor")."""
 
 import base64
 import json

@@ -134,6 +134,8 @@ class SlowReaders(Gathering):
 
 
 class Paging(Gathering):
+    """BEHAVIOUR, "Control methods: bridge/notifications"."""
+
     def page(self, **params):
         return self.default_daemon.control("bridge/notifications", params)
 

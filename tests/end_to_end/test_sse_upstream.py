@@ -1,4 +1,5 @@
-"""Servers of the 2024-11-05 transport, named as such or found by the fallback of the specification."""
+"""Servers of the 2024-11-05 transport, named as such or found by the fallback of the specification (BEHAVIOUR,
+"HTTP+SSE")."""
 
 import json
 

@@ -13,6 +13,8 @@ from harness.with_state import WithState
 
 
 class Ring(WithState):
+    """BEHAVIOUR, "State: what is kept"."""
+
     def test_what_nobody_has_taken_is_delivered_after_a_crash_and_the_numbers_go_on(self):
         server, daemon = self.begin("--sync", "power")
         self.gather(server, "a", "b")
@@ -43,6 +45,8 @@ class Ring(WithState):
 
 
 class Session(WithState):
+    """BEHAVIOUR, "State: at the start", "State: at the end"."""
+
     def test_it_is_taken_up_after_a_crash_and_the_stream_is_resumed(self):
         server, daemon = self.begin(upstream=("--event-ids",))
         self.gather(server, "before")
