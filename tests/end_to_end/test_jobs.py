@@ -203,6 +203,16 @@ class Bounds(Jobs):
             self.result_of("cancel", {"job": job})
         self.assertEqual(self.collect(self.job("echo", {"message": "x"}))["state"], "completed")
 
+    def test_a_list_has_so_many_and_no_longer_names(self):
+        self.bridge()
+        client = self.client()
+        for _ in range(101):
+            self.job("x" * 300, client=client)
+        listed = self.listed()
+        self.assertEqual(len(listed), 100)
+        self.assertEqual(listed[0]["tool"], "x" * 256)
+        self.assertEqual(len(self.listed(limit=101)), 101)
+
 
 @unittest.skipUnless(is_root(), "needs root")
 class Users(Jobs):

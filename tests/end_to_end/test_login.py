@@ -356,6 +356,11 @@ class WhoMay(LoginCase):
         self.assertEqual(self.server.registrations, [])
         self.assertEqual(self.login()["state"], "none")
 
+    def test_where_no_login_is_possible_it_is_refused(self):
+        self.start_daemon(self.server, environment={"MCP_SERVER_TOKEN": "a-token"})
+        for method in ("bridge/login", "bridge/logout"):
+            self.assert_error(self.client().request(method, {}, 1), -32600, 1)
+
     def test_never_over_the_http_face(self):
         face = Face.of(self.serve("--http", "127.0.0.1:0"))
         for method in ("bridge/login", "bridge/logout"):

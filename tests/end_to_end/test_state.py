@@ -135,14 +135,16 @@ class OtherServers(WithState, Eras, LocalServer):
 
 class Folder(WithState):
     def test_it_and_its_files_are_the_daemons_alone(self):
-        server, daemon = self.begin()
+        server, daemon = self.begin("--token-file", self.write("t", "secret-token"), upstream=("--token", "secret-token"))
         self.assertEqual(stat.S_IMODE(os.stat(self.folder_of_state).st_mode), 0o700)
         self.assertEqual(self.files(), ["lock", "state"])
         for name in self.files():
             self.assertEqual(stat.S_IMODE(os.stat(os.path.join(self.folder_of_state, name)).st_mode), 0o600)
         daemon.crash()
-        with open(self.log_file(), "rb") as file:  # nor is the address of the server in it
-            self.assertNotIn(str(server.port).encode(), file.read())
+        with open(self.log_file(), "rb") as file:
+            content = file.read()
+        self.assertNotIn(str(server.port).encode(), content)
+        self.assertNotIn(b"secret-token", content)
 
     def test_a_damaged_state_is_moved_aside(self):
         server, daemon = self.begin()
