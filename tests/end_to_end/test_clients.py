@@ -4,7 +4,7 @@ import os
 import resource
 import time
 
-from harness import Case, Client, call, main, request, text_of
+from harness import Case, Client, call, eventually, main, request, text_of
 from harness.binaries import release_binary
 
 
@@ -67,6 +67,17 @@ class Sequential(Case):
         self.assertFalse(second.readable())
         first.close()
         self.assertEqual(text_of(second.line()), "waits")
+
+    def test_of_those_that_wait_256_are_answered_at_most(self):
+        self.bridge("--max-clients", "1")
+        first = self.client()
+        first.fence()
+        waiting = [self.client() for _ in range(270)]
+        for client in waiting:
+            client.send(request("bridge/status", None, "s"))
+        eventually(lambda: sum(client.readable() for client in waiting) >= 255, "answers to those that wait")
+        first.fence()
+        self.assertLessEqual(sum(client.readable() for client in waiting), 256)
 
 
 class DescriptorsRunOut(Case):
