@@ -81,8 +81,16 @@ class File(Tokens):
                 self.assertIn(path, said)
 
 
+class InPlainHttp(Tokens):
+    def test_a_token_for_another_host_is_warned_about(self):
+        daemon = self.start_daemon("http://192.0.2.1/mcp", environment={"MCP_SERVER_TOKEN": "first-token"})
+        daemon.logged("warning the token is sent to http://192.0.2.1/mcp over plain http")
+        daemon = self.start_daemon("http://127.0.0.1:9/mcp", environment={"MCP_SERVER_TOKEN": "first-token"}, socket="s2")
+        self.assertNotIn("plain http", daemon.stderr())
+
+
 class Refused(Tokens):
-    """The upstream refuses the token, and no other can be had."""
+    """The upstream refuses the token, and no other can be had (BEHAVIOUR, "Authorization: refused tokens")."""
 
     def test_it_is_noticed_while_nobody_calls_and_told_once_until_it_is_accepted_again(self):
         server = self.upstream("--token", "old-token")

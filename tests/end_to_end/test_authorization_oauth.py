@@ -1,4 +1,4 @@
-"""OAuth 2.1 client credentials towards the upstream (BEHAVIOUR, "Authorization")."""
+"""OAuth 2.1 client credentials towards the upstream (BEHAVIOUR, "Authorization: OAuth client credentials")."""
 
 import base64
 import json

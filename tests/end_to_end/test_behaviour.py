@@ -1,7 +1,10 @@
-"""daemon/BEHAVIOUR.md: its example is what the demo gives, and what code and tests cite of it is there."""
+"""daemon/BEHAVIOUR.md: its example is what the demo gives, and what code and tests cite of it is there, and each
+heading is cited by a test (BEHAVIOUR, "An example session"). With --list it prints each heading and the tests that cite it.
+"""
 
 import os
 import re
+import sys
 
 from harness import Case, main
 from harness.binaries import ROOT, binary
@@ -97,13 +100,24 @@ def texts():
                 yield os.path.relpath(os.path.join(path, name), ROOT), lines.replace("\n", " ")
 
 
-def cited_wrongly(text, known):
-    """The citations in a text that name no heading."""
-    for cited in re.findall(r'BEHAVIOUR(?:\.md)?, "?([^"]{1,80})', text):
-        named = [one for one in known if cited.lower().startswith(one.lower())]
-        behind = cited[len(max(named, key=len)):] if named else ""
-        if not named or re.match(r"\w|: ", behind):
-            yield cited
+def citations(text, known):
+    """(what is cited, the heading that it names or None) of each citation in a text."""
+    for listed in re.findall(r'BEHAVIOUR(?:\.md)?, "?([^"]{1,80}(?:"(?:,| and) "[^"]{1,80})*)', text):
+        for cited in re.split(r'"(?:,| and) "', listed):
+            named = [one for one in known if cited.lower().startswith(one.lower())]
+            longest = max(named, key=len, default="")
+            yield cited, None if not named or re.match(r"\w|: ", cited[len(longest):]) else longest
+
+
+def tests_of_headings():
+    """Each heading with the files of tests that cite it; what cites a part cites its section, too."""
+    found = {heading: set() for heading in headings()}
+    for path, text in texts():
+        for _, heading in citations(text, found) if path.startswith("tests/") else ():
+            if heading:
+                found[heading].add(path)
+                found[heading.split(": ")[0]].add(path)
+    return found
 
 
 def cites_what_is_not_here(text):
@@ -119,8 +133,11 @@ class Citations(Case):
 
     def test_what_is_cited_is_a_heading(self):
         known = headings()
-        wrong = [(path, cited) for path, text in texts() for cited in cited_wrongly(text, known)]
+        wrong = [(path, cited) for path, text in texts() for cited, named in citations(text, known) if not named]
         self.assertEqual(wrong, [])
+
+    def test_each_heading_is_cited_by_a_test(self):
+        self.assertEqual([heading for heading, tests in tests_of_headings().items() if not tests], [])
 
     def test_only_what_everybody_can_read_is_cited_by_section(self):
         wrong = [(path, cited) for path, text in texts() for cited in cites_what_is_not_here(text)]
@@ -134,4 +151,8 @@ class Citations(Case):
 
 
 if __name__ == "__main__":
-    main()
+    if "--list" in sys.argv:
+        for heading, tests in tests_of_headings().items():
+            print(f"{heading}: {', '.join(sorted(tests))}")
+    else:
+        main()

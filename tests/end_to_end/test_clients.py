@@ -4,7 +4,7 @@ import os
 import resource
 import time
 
-from harness import Case, Client, call, main, request, text_of
+from harness import Case, Client, call, eventually, main, request, text_of
 from harness.binaries import release_binary
 
 
@@ -21,6 +21,8 @@ class Shutdown(Case):
 
 
 class HalfClose(Case):
+    """BEHAVIOUR, "Socket: half-close and close"."""
+
     def test_all_outstanding_answers_come_and_then_the_end(self):
         self.bridge()
         client = self.client()
@@ -38,6 +40,8 @@ class HalfClose(Case):
 
 
 class Many(Case):
+    """BEHAVIOUR, "Socket: connections at a time"."""
+
     def test_beyond_the_limit_they_wait_and_are_served_in_turn(self):
         self.bridge("--max-clients", "3")
         clients = [self.client() for _ in range(3)]
@@ -63,6 +67,17 @@ class Sequential(Case):
         self.assertFalse(second.readable())
         first.close()
         self.assertEqual(text_of(second.line()), "waits")
+
+    def test_of_those_that_wait_256_are_answered_at_most(self):
+        self.bridge("--max-clients", "1")
+        first = self.client()
+        first.fence()
+        waiting = [self.client() for _ in range(270)]
+        for client in waiting:
+            client.send(request("bridge/status", None, "s"))
+        eventually(lambda: sum(client.readable() for client in waiting) >= 255, "answers to those that wait")
+        first.fence()
+        self.assertLessEqual(sum(client.readable() for client in waiting), 256)
 
 
 class DescriptorsRunOut(Case):

@@ -138,7 +138,10 @@ class ManPages(Case):
 
 
 class NamedInPages(Case):
-    """What pages name of the programs is theirs: signals, kinds of errors, revisions. (Options: test_pages.)"""
+    """What pages name of the programs is theirs: signals, kinds of errors, revisions. (Options: test_pages.)
+
+    BEHAVIOUR, "Errors: kinds", "Control methods: bridge/status".
+    """
     PAGES = [path for folder in ("", "daemon", "client", "docker", "systemd") for path in sorted((ROOT / folder).glob("*.md"))
              if path.name != "CHANGELOG.md"]
 
@@ -164,6 +167,23 @@ class NamedInPages(Case):
         self.assertIn("refused", states)
         row = re.search(r"^\| `upstream` \|.*", text_of_page("daemon/OBSERVABILITY.md"), re.M)[0]
         self.assertEqual(set(re.findall(r"`(\w+)`", row)) - {"upstream"}, states)
+
+    def test_the_members_of_the_status_are_those_of_its_table(self):
+        self.bridge()
+        client = self.client()
+        client.request("tools/list")
+        status = client.request("bridge/status")["result"]
+        status["clients"] = status["clients"][0]
+        table = text_of_page("daemon/OBSERVABILITY.md").split("\n## Members of bridge/status\n", 1)[1].split("\n## ", 1)[0]
+        rows = [(re.findall(r"`(\w+)`", parts), set(re.findall(r"`(\w+)`", re.sub(r"\(.*?\)", "", members))))
+                for parts, members in re.findall(r"(?m)^\|(.*?)\| (.*) \|$", table)]
+        top_level, *of_parts = [row for row in rows if row[1]]
+        self.assertEqual(set(status).difference(*(parts for parts, _ in of_parts)), top_level[1])
+        compared = [row for row in of_parts if status.keys() >= set(row[0])]
+        self.assertEqual(len(compared), 5)
+        for parts, members in compared:
+            with self.subTest(parts):
+                self.assertEqual(set().union(*(status[part] for part in parts)), members)
 
     def test_the_size_of_the_image_is_the_bound_that_its_test_holds(self):
         bound = re.search(r"most_added_mb=(\d+)", (ROOT / "tests/containers/run.sh").read_text(encoding="utf-8"))[1]

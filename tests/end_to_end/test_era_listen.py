@@ -1,4 +1,5 @@
-"""`subscriptions/listen`: many clients and one stream upstream, the ring behind both, and every way such a stream ends."""
+"""`subscriptions/listen`: many clients and one stream upstream, the ring behind both, and every way such a stream
+ends (BEHAVIOUR, "Eras: the listen stream", "Eras: event streams", "Eras: a modern client")."""
 
 import json
 

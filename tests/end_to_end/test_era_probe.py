@@ -1,4 +1,5 @@
-"""How the bridge learns which eras its server speaks: by what the first client of each era needs, and when again."""
+"""How the bridge learns which eras its server speaks: by what the first client of each era needs, and when again
+(BEHAVIOUR, "Eras: what a server speaks")."""
 
 import os
 import socket
@@ -65,7 +66,7 @@ class OverHttp(Probe):
 
 
 class Both(Probe):
-    """A server of both eras serves each client in its own, side by side."""
+    """A server of both eras serves each client in its own, side by side (BEHAVIOUR, "Eras: a server of both")."""
 
     def both(self):
         server, daemon = self.bridged("dual")

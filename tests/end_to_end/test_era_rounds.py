@@ -19,7 +19,7 @@ KINDS = ("elicitation", "url", "sampling", "roots")
 
 
 class ToAModernClient(Eras):
-    """The server is legacy."""
+    """The server is legacy (BEHAVIOUR, "Eras: questions to a modern client")."""
 
     def asked(self, client):
         """A call that was answered with a question: (its request, the response)."""
@@ -77,7 +77,8 @@ class ToAModernClient(Eras):
 
 
 class ToALegacyClient(Eras):
-    """The server is modern. That each retry has a new id, the same request and the exact state, the server judges."""
+    """The server is modern. That each retry has a new id, the same request and the exact state, the server judges
+    (BEHAVIOUR, "Eras: questions to a legacy client", "Eras: a legacy client at a modern server")."""
 
     def on_both_carriers(self):
         yield "HTTP", lambda: (self.bridged("modern")[0],)

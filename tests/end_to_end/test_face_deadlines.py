@@ -1,4 +1,5 @@
-"""Callers of the HTTP frontend that go away, freeze, or never fetch: what they hold is given back, and everybody else is served."""
+"""Callers of the HTTP frontend that go away, freeze, or never fetch: what they hold is given back, and everybody else
+is served (BEHAVIOUR, "HTTP frontend: sessions")."""
 
 import json
 import socket

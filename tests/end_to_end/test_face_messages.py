@@ -1,4 +1,4 @@
-"""Messages posted to the HTTP frontend, and the forms their answers take."""
+"""Messages posted to the HTTP frontend, and the forms their answers take (BEHAVIOUR, "HTTP frontend: posts")."""
 
 import json
 

@@ -1,4 +1,5 @@
-"""Requests of 2026-07-28 at the HTTP frontend: which are refused and how, what of a session is not looked at, how long a stream stays."""
+"""Requests of 2026-07-28 at the HTTP frontend: which are refused and how, what of a session is not looked at, how
+long a stream stays (BEHAVIOUR, "HTTP frontend: modern requests")."""
 
 from harness import eventually, main
 from harness.eras import Eras

@@ -1,4 +1,5 @@
-"""Event streams of the HTTP frontend: a session's own, a POST's, the fan-out, and those of 2024-11-05."""
+"""Event streams of the HTTP frontend: a session's own, a POST's, the fan-out, and those of 2024-11-05 (BEHAVIOUR,
+"HTTP frontend: streams")."""
 
 import json
 import signal

@@ -74,7 +74,7 @@ class DefaultLimit(Case):
         frame = '{"id":1,"method":"tools/call","params":{"name":"echo","arguments":{"message":"%s"}}}'
         full = (frame % ("x" * ((8 << 20) - len(frame) + 2)))
         client.send(full.replace("xx", "xxx", 1))
-        self.assert_error(client.line(), INVALID)
+        self.assertIn(str(8 << 20), self.assert_error(client.line(), INVALID)["message"])
         # The answer has to be within the limit as well, and it is a little longer than the request.
         client.send(full.replace('"x', '"', 1).replace("x" * 1000, "", 1))
         self.assertEqual(client.line()["id"], 1)

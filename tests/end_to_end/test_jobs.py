@@ -16,6 +16,8 @@ SLOW = {"steps": 100000, "delayMs": 50}
 
 
 class Submitted(Jobs):
+    """BEHAVIOUR, "Jobs: submitting"."""
+
     def setUp(self):
         super().setUp()
         self.server, self.daemon = self.bridge("--jobs", "8")
@@ -68,6 +70,8 @@ class Submitted(Jobs):
 
 
 class Collecting(Jobs):
+    """BEHAVIOUR, "Jobs: collecting"."""
+
     def setUp(self):
         super().setUp()
         self.server, self.daemon = self.bridge()
@@ -159,6 +163,8 @@ class Ending(Jobs):
 
 
 class Keys(Jobs):
+    """BEHAVIOUR, "Jobs: keys"."""
+
     def setUp(self):
         super().setUp()
         self.server, self.daemon = self.bridge()
@@ -186,6 +192,8 @@ class Keys(Jobs):
 
 
 class Bounds(Jobs):
+    """BEHAVIOUR, "Jobs: bounds"."""
+
     def test_with_only_unfinished_ones_a_submit_is_overloaded(self):
         self.bridge("--jobs", "2")
         jobs = [self.job("slow", SLOW) for _ in range(2)]
@@ -195,9 +203,21 @@ class Bounds(Jobs):
             self.result_of("cancel", {"job": job})
         self.assertEqual(self.collect(self.job("echo", {"message": "x"}))["state"], "completed")
 
+    def test_a_list_has_so_many_and_no_longer_names(self):
+        self.bridge()
+        client = self.client()
+        for _ in range(101):
+            self.job("x" * 300, client=client)
+        listed = self.listed()
+        self.assertEqual(len(listed), 100)
+        self.assertEqual(listed[0]["tool"], "x" * 256)
+        self.assertEqual(len(self.listed(limit=101)), 101)
+
 
 @unittest.skipUnless(is_root(), "needs root")
 class Users(Jobs):
+    """BEHAVIOUR, "Jobs: listing, cancelling, forgetting"."""
+
     def of_another(self, *options):
         _, daemon = self.bridge("--socket-mode", "0666", "--allow-uid", "0", "--allow-uid", "65534", *options)
         os.chmod(self.folder, 0o755)
@@ -222,6 +242,8 @@ class Users(Jobs):
 
 
 class Questions(Jobs):
+    """BEHAVIOUR, "Jobs: questions"."""
+
     ACCEPT = {"action": "accept", "content": {"answer": "x"}}
 
     def setUp(self):
@@ -311,7 +333,8 @@ class InBothEras(Jobs, Eras):
 
 
 class ServerTasks(Jobs, Eras):
-    """A modern server makes a job's call a task, which is asked about until it has ended."""
+    """A modern server makes a job's call a task, which is asked about until it has ended (BEHAVIOUR, "Jobs: tasks of
+    the server")."""
 
     def setUp(self):
         super().setUp()
@@ -395,7 +418,8 @@ class OverHttp(Jobs, Facing):
 
 
 class AnswersForLater(Jobs, Facing):
-    """A POST that is answered 202 at once: its requests are jobs, whose ends its session is told."""
+    """A POST that is answered 202 at once: its requests are jobs, whose ends its session is told (BEHAVIOUR, "Jobs:
+    asynchronous POSTs")."""
 
     LATER = {"Prefer": "respond-async"}
 

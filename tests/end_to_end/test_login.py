@@ -342,6 +342,8 @@ class AtATerminal(LoginCase):
 
 
 class WhoMay(LoginCase):
+    """BEHAVIOUR, "Control methods: bridge/login, bridge/logout"."""
+
     @unittest.skipUnless(is_root(), "another user is needed")
     def test_no_other_user_of_the_socket(self):
         os.chmod(self.folder, 0o755)
@@ -354,6 +356,11 @@ class WhoMay(LoginCase):
         self.assertEqual(self.server.registrations, [])
         self.assertEqual(self.login()["state"], "none")
 
+    def test_where_no_login_is_possible_it_is_refused(self):
+        self.start_daemon(self.server, environment={"MCP_SERVER_TOKEN": "a-token"})
+        for method in ("bridge/login", "bridge/logout"):
+            self.assert_error(self.client().request(method, {}, 1), -32600, 1)
+
     def test_never_over_the_http_face(self):
         face = Face.of(self.serve("--http", "127.0.0.1:0"))
         for method in ("bridge/login", "bridge/logout"):
@@ -363,6 +370,8 @@ class WhoMay(LoginCase):
 
 
 class Refresh(LoginCase):
+    """BEHAVIOUR, "Login: refresh"."""
+
     def logged_in(self, *options, expires_in=2):
         self.server.expires_in = expires_in
         self.serve(*options)
@@ -408,6 +417,8 @@ class Refresh(LoginCase):
 
 
 class Waiting(LoginCase):
+    """BEHAVIOUR, "Login: state"."""
+
     def ask_for(self, text, client=None):
         client = client or self.client()
         client.send({"jsonrpc": "2.0", "id": 1, "method": "tools/call",

@@ -1,4 +1,5 @@
-"""bridge/monitor and `mcp-nc monitor`: every message as it passes, and no secret in it."""
+"""bridge/monitor and `mcp-nc monitor`: every message as it passes, and no secret in it (BEHAVIOUR, "Control methods:
+bridge/monitor")."""
 
 import base64
 import json
@@ -37,6 +38,28 @@ class Monitor(Facing):
         self.assertEqual(seen[0]["client"], seen[3]["client"])
         # Nothing of the ring is fed to it, and nothing of it is taken.
         self.assertNotIn("missed", seen[3])
+
+    def test_what_is_no_json_without_its_secrets_is_text(self):
+        self.start_daemon(self.upstream(), environment={"MCP_SERVER_TOKEN": "1234567890"})
+        client = self.client()
+        client.call("echo", {"message": "first"}, 1)
+        watcher = self.watcher()
+        client.call("echo", {"message": "x", "number": 1234567890}, 2)
+        sent = self.seen(watcher, 1)[0]
+        self.assertNotIn("message", sent)
+        self.assertIn('"number":***', sent["text"])
+
+    def test_what_is_long_is_shown_in_part(self):
+        self.bridge()
+        client = self.client()
+        client.call("echo", {"message": "first"}, 1)
+        watcher = self.watcher()
+        client.call("echo", {"message": "x" * 70_000}, 2)
+        for one in self.seen(watcher, 4):
+            self.assertNotIn("message", one)
+            self.assertGreater(one["bytes"], 70_000)
+            self.assertLess(len(one["text"]), 70_000)
+            self.assertTrue(one["text"].startswith("{"))
 
     def test_what_the_daemon_answers_itself_is_seen_too_and_its_own_requests_are_not(self):
         self.bridge()

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import unittest
 
-from harness import main
+from harness import initialize, main
 from harness.eras import Eras
 from harness.era_clients import LegacyOnSocket, ModernOnSocket
 from harness.modern_tools import RIGHT
@@ -208,6 +208,19 @@ class Notifications(Policies):
         self.assertEqual([one["params"]["uri"] for one in agent.gathered(1) if one["method"] == UPDATED], ["demo://one"])
         seen = self.plain(AGENT).request("bridge/notifications")["result"]["notifications"]
         self.assertNotIn("hidden://one", json.dumps(seen))
+
+    def test_who_has_no_rule_gets_none(self):
+        server, daemon = self.ruled({"uid": AGENT}, {"uid": 0}, mode="legacy")
+        agent, other = self.as_user(AGENT, "legacy"), self.plain(OTHER)
+        other.send(initialize("i"))
+        other.answer("i")
+        agent.call("echo", {"message": "x"})
+        newest = daemon.status()["ring"]["newest"]
+        server.emit("notifications/tools/list_changed", {})
+        self.newest(newest + 1)
+        other.request("ping", {}, "fence")
+        self.assertEqual(other.others, [])
+        self.assertEqual([one["method"] for one in agent.gathered(1)], ["notifications/tools/list_changed"])
 
     def test_a_listen_is_not_told_of_it(self):
         for mode in ("modern", "legacy"):

@@ -134,6 +134,8 @@ class SlowReaders(Gathering):
 
 
 class Paging(Gathering):
+    """BEHAVIOUR, "Control methods: bridge/notifications"."""
+
     def page(self, **params):
         return self.default_daemon.control("bridge/notifications", params)
 
@@ -168,6 +170,7 @@ class Paging(Gathering):
         self.assertTrue(self.page(since=5)["gap"])
         self.assertFalse(self.page(since=20)["gap"])
         self.assertFalse(self.page(since=25)["gap"])
+        self.assertTrue(self.page(since=31)["gap"])
         instance = self.page()["instance"]
         self.assertFalse(self.page(since=25, instance=instance)["gap"])
         self.assertTrue(self.page(since=25, instance=instance + "x")["gap"])

@@ -5,6 +5,8 @@ from harness import Case, call, eventually, main, notification, request
 
 
 class Notifications(Case):
+    """BEHAVIOUR, "Routing: notifications"."""
+
     def test_on_a_requests_stream_they_are_that_clients_unless_they_belong_to_the_session(self):
         server, _ = self.bridge()
         mine, other = self.client(), self.client()
@@ -31,6 +33,8 @@ class Notifications(Case):
 
 
 class Order(Case):
+    """BEHAVIOUR, "Routing: order of a client's messages", "Routing: requests in flight"."""
+
     def test_a_notification_is_handed_over_before_the_next_frame_starts(self):
         server, _ = self.bridge()
         client = self.client()

@@ -32,6 +32,8 @@ class Questions(Case):
 
 
 class OnARequestsStream(Questions):
+    """BEHAVIOUR, "Server requests: how a server request ends"."""
+
     def test_each_kind_goes_to_the_requests_client_and_its_answer_back(self):
         self.bridge()
         other, client = self.capable(), self.capable()
@@ -85,6 +87,8 @@ class OnARequestsStream(Questions):
 
 
 class OnTheServerStream(Questions):
+    """BEHAVIOUR, "Server requests: who is asked"."""
+
     def test_a_ping_is_answered_by_the_bridge(self):
         server, _ = self.bridge("--handshake", "eager")
         server.ask(request("ping", None, "p-1"))
@@ -146,6 +150,8 @@ class Floods(Questions):
 
 
 class OnlyWhoDeclaredIt(Questions):
+    """BEHAVIOUR, "Server requests: who can be asked", "Server requests: if no client can be asked"."""
+
     def silent_ones(self):
         """Clients that declared nothing: one that says nothing, and one that only calls."""
         silent, calling = self.client(), self.client()

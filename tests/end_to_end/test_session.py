@@ -8,6 +8,8 @@ from harness import Case, call, eventually, initialize, main, notification, text
 
 
 class Opening(Case):
+    """BEHAVIOUR, "Session: opening", "Streamable HTTP: requests"."""
+
     def test_lazy_any_first_frame_opens_it(self):
         server, _ = self.bridge()
         client = self.client()
@@ -105,6 +107,8 @@ class Shared(Case):
 
 
 class Kept(Case):
+    """BEHAVIOUR, "Streamable HTTP: server stream"."""
+
     def test_the_server_stream_is_reopened_at_once(self):
         server, _ = self.bridge("--handshake", "eager")
         for opened in range(1, 4):
@@ -128,6 +132,8 @@ class Kept(Case):
 
 
 class Ending(Case):
+    """BEHAVIOUR, "Shutdown"."""
+
     def test_the_session_is_ended_with_delete_and_exit_0(self):
         for number in (signal.SIGTERM, signal.SIGINT):
             server, daemon = self.bridge()

@@ -81,6 +81,8 @@ class Watched:
 
 
 class Taken(Case):
+    """BEHAVIOUR, "Socket: a served socket is never stolen"."""
+
     def refused(self, code, *options, socket="s", url="http://127.0.0.1:9/mcp"):
         return self.start_daemon(url, *options, socket=socket, ready=False).fails(code)
 

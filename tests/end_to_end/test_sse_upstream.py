@@ -1,9 +1,12 @@
-"""Servers of the 2024-11-05 transport, named as such or found by the fallback of the specification."""
+"""Servers of the 2024-11-05 transport, named as such or found by the fallback of the specification (BEHAVIOUR,
+"HTTP+SSE")."""
 
 import json
+import time
 
 from harness import Case, call, eventually, main, text_of
 from harness.old_sse_server import OldSseServer
+from harness.scripted_server import ScriptedServer, response
 
 
 class Sse(Case):
@@ -83,6 +86,16 @@ class Losses(Sse):
 
 
 class Endpoints(Sse):
+    def test_an_endpoint_that_is_not_named_is_waited_for_for_5_seconds(self):
+        streams = b"HTTP/1.1 200 x\r\nContent-Type: text/event-stream\r\n\r\n: nothing yet\n\n"
+        server = ScriptedServer(lambda asked: streams if asked.http_method == "GET" else response(405))
+        self.addCleanup(server.close)
+        self.start_daemon(server, "--connect-wait", "30s")
+        began = time.monotonic()
+        self.assert_error(self.client().call("echo"), -32001, 1, "http")
+        self.assertGreater(time.monotonic() - began, 4.5)
+        self.assertLess(time.monotonic() - began, 20)
+
     def test_an_endpoint_of_another_origin_is_refused(self):
         for endpoint in ("http://127.0.0.2:1/message", "https://127.0.0.1/x", "//localhost:1/x"):
             self.server.endpoint = endpoint

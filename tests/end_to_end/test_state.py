@@ -13,6 +13,8 @@ from harness.with_state import WithState
 
 
 class Ring(WithState):
+    """BEHAVIOUR, "State: what is kept"."""
+
     def test_what_nobody_has_taken_is_delivered_after_a_crash_and_the_numbers_go_on(self):
         server, daemon = self.begin("--sync", "power")
         self.gather(server, "a", "b")
@@ -43,6 +45,8 @@ class Ring(WithState):
 
 
 class Session(WithState):
+    """BEHAVIOUR, "State: at the start", "State: at the end"."""
+
     def test_it_is_taken_up_after_a_crash_and_the_stream_is_resumed(self):
         server, daemon = self.begin(upstream=("--event-ids",))
         self.gather(server, "before")
@@ -131,14 +135,16 @@ class OtherServers(WithState, Eras, LocalServer):
 
 class Folder(WithState):
     def test_it_and_its_files_are_the_daemons_alone(self):
-        server, daemon = self.begin()
+        server, daemon = self.begin("--token-file", self.write("t", "secret-token"), upstream=("--token", "secret-token"))
         self.assertEqual(stat.S_IMODE(os.stat(self.folder_of_state).st_mode), 0o700)
         self.assertEqual(self.files(), ["lock", "state"])
         for name in self.files():
             self.assertEqual(stat.S_IMODE(os.stat(os.path.join(self.folder_of_state, name)).st_mode), 0o600)
         daemon.crash()
-        with open(self.log_file(), "rb") as file:  # nor is the address of the server in it
-            self.assertNotIn(str(server.port).encode(), file.read())
+        with open(self.log_file(), "rb") as file:
+            content = file.read()
+        self.assertNotIn(str(server.port).encode(), content)
+        self.assertNotIn(b"secret-token", content)
 
     def test_a_damaged_state_is_moved_aside(self):
         server, daemon = self.begin()

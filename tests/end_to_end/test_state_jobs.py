@@ -54,6 +54,8 @@ class Ended(DurableJobs):
 
 
 class NotEnded(DurableJobs):
+    """BEHAVIOUR, "State: jobs after a restart"."""
+
     def test_one_that_was_never_started_is_started(self):
         server, daemon = self.begin("--client-inflight", "1")
         first = self.job("slow", FOREVER)
@@ -221,7 +223,8 @@ class WaitedForThroughARestart(DurableJobs):
 
 @unittest.skipUnless(os.geteuid() == 0, "mounts a small disk: only root may")
 class FullDisk(DurableJobs, Upgrading):
-    """What was durable outlives a disk that is full, for as long as it is, and daemons that come and go meanwhile."""
+    """What was durable outlives a disk that is full, for as long as it is, and daemons that come and go meanwhile
+    (BEHAVIOUR, "State: when it cannot be written")."""
 
     def setUp(self):
         super().setUp()

@@ -1,4 +1,5 @@
-"""A local server behind the daemon: what passes between them, how it is started and how it is ended."""
+"""A local server behind the daemon: what passes between them, how it is started and how it is ended (BEHAVIOUR,
+"Local server")."""
 
 import contextlib
 import json

@@ -1,4 +1,5 @@
-"""A local server that crashes, hangs or is killed, and a daemon that is: nothing stays, and it goes on."""
+"""A local server that crashes, hangs or is killed, and a daemon that is: nothing stays, and it goes on (BEHAVIOUR,
+"Local server: its process")."""
 
 import os
 import signal

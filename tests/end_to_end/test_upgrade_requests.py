@@ -44,6 +44,13 @@ class OfTheBridge(Upgrading):
         self.upgrade()
         self.assertEqual(client.answer(2)["result"]["state"], "working")
 
+    def test_who_watches_is_told_that_it_is_over(self):
+        self.away()
+        client = self.client()
+        client.request("bridge/monitor")
+        self.upgrade()
+        self.assertEqual(client.line()["params"], {"ended": "upgrade"})
+
 
 class AtALocalServer(Upgrading, LocalServer):
     def setUp(self):

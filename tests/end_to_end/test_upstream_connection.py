@@ -4,6 +4,7 @@ retried requests")."""
 import time
 
 from harness import Case, call, eventually, main, request, text_of
+from harness.scripted_server import ScriptedServer, answer_to, good, json_response
 
 
 class Broken(Case):
@@ -93,6 +94,23 @@ class Slow(Case):
         self.assertEqual(client.line()["result"], {"n": 1})
         self.assertEqual(client.fence(), [])
         eventually(lambda: server.state()["openConnections"] <= 4, "the end of the answered stream")
+
+
+class Aged(Case):
+    """What must not be sent twice goes on no connection that the server may be about to close."""
+
+    def connections_of_calls(self, *headers):
+        server = ScriptedServer(lambda asked: json_response(answer_to(asked), headers) if asked.id is not None else good(asked))
+        self.addCleanup(server.close)
+        client = self.client(self.start_daemon(server, socket=f"s{len(headers)}"))
+        client.call("echo", {}, 1)
+        time.sleep(2.2)  # more than a second less than what the server says; curl counts whole seconds
+        client.call("echo", {}, 2)
+        return sum(b"tools/call" in connection for connection in server.raw)
+
+    def test_a_second_less_than_the_server_says_is_the_most(self):
+        self.assertEqual(self.connections_of_calls(), 1)
+        self.assertEqual(self.connections_of_calls(("Keep-Alive", "timeout=2")), 2)
 
 
 class Surplus(Case):

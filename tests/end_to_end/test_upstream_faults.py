@@ -54,7 +54,7 @@ class WrongAnswers(Case):
         for action in ({"status": 200, "body": "garbage"}, {"status": 200, "body": "[]"}, {"status": 200, "body": right + " trailing"},
                        {"status": 200, "body": right.replace("{}", "[" * 200_000 + "]" * 200_000)},
                        {"status": 200, "contentType": "text/html", "body": right},
-                       {"status": 200, "body": other}, {"sse": [{"raw": f"data: {other}\n\n"}]}):
+                       {"status": 206}, {"status": 200, "body": other}, {"sse": [{"raw": f"data: {other}\n\n"}]}):
             with self.subTest(str(action)[:100]):
                 self.assert_error(self.answer_to(action), -32000, 1, "malformed", "unknown")
                 self.still_well()

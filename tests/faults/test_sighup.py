@@ -1,9 +1,11 @@
 """SIGHUP: what can change is read again, session and clients stay (BEHAVIOUR, "SIGHUP")."""
 
 import os
+import re
 import signal
 
 from faults import FaultCase, call, eventually, main_parallel, notification
+from harness.pages import text_of_page
 
 
 class Reloaded(FaultCase):
@@ -47,6 +49,18 @@ class Reloaded(FaultCase):
         self.nothing_was_disturbed()
         self.server.fault({"hang": True}, method="tools/call")
         self.assert_error(self.asker.call("echo", {}, 1), -32000, 1, "timeout", "unknown")
+
+    def test_what_the_page_lists_needs_no_restart(self):
+        section = text_of_page("daemon/BEHAVIOUR.md").split("\n## SIGHUP\n", 1)[1].split("\n## ", 1)[0]
+        listed = re.findall(r"`--([a-z-]+)`", section)
+        self.assertGreater(len(listed), 10)
+        values = {"header": ("X-Version: 1", "X-Version: 2"), "stream-retries": ("5", "6"), "orphans": ("finish", "cancel"),
+                  "log-level": ("info", "debug"), "log-format": ("text", "json"), "log-bodies": ("off", "on")}
+        before, after = ("".join(f"{name} = {values.get(name, ('50s', '60s'))[which]}\n" for name in listed) for which in (0, 1))
+        self.start(before)
+        said = self.reload(after)
+        self.assertNotIn("only with a restart", said)
+        self.assertIn("SIGHUP: token, headers", said)
 
     def test_an_invalid_file_changes_nothing(self):
         self.start("header = X-Version: 1\n")

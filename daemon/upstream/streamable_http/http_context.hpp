@@ -55,8 +55,9 @@ class HandlePool {
 };
 
 /// What the transfers to one upstream share: options, the session's headers, handles (BEHAVIOUR,
-/// "Streamable HTTP: requests" and "Connections"). Owned by HttpUpstream; outlives its transfers.
-/// The loop's thread only. Memory: texts of bounded length (header_limit) and the HandlePool.
+/// "Streamable HTTP: requests" and "Streamable HTTP: connections"). Owned by HttpUpstream; outlives
+/// its transfers. The loop's thread only. Memory: texts of bounded length (header_limit) and the
+/// HandlePool.
 class HttpContext {
  public:
   HttpContext(CurlLoop& curl, HttpOptions options, AccessToken& token, ByteBudget& budget,

@@ -1,4 +1,4 @@
-// The result of replaying a state's records, by value.
+// The result of replaying a state's records, by value (BEHAVIOUR, "State: what is kept").
 #include "daemon_state.hpp"
 
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// BEHAVIOUR, "Login: refresh".
 #include "auth/refresher.hpp"
 
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// BEHAVIOUR, "Control methods".
 #include "control/control_methods.hpp"
 
 #include <doctest/doctest.h>

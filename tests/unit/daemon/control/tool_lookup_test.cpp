@@ -1,3 +1,4 @@
+// BEHAVIOUR, "Control methods: bridge/tool".
 #include "control/tool_lookup.hpp"
 
 #include "../router/router_fixture.hpp"

@@ -1,4 +1,5 @@
-// Jobs in the state's log: what the next daemon would read, also while the log is being rewritten.
+// Jobs in the state's log: what the next daemon would read, also while the log is being rewritten
+// (BEHAVIOUR, "State: when it is written").
 #include "jobs/job_log.hpp"
 
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// BEHAVIOUR, "Jobs: questions" and "Jobs: asynchronous POSTs".
 #include <doctest/doctest.h>
 
 #include "job_fixture.hpp"

@@ -1,3 +1,4 @@
+// BEHAVIOUR, "Jobs: bounds" and "Jobs: keys".
 #include "jobs/job_store.hpp"
 
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// BEHAVIOUR, "Jobs: tasks of the server".
 #include <doctest/doctest.h>
 
 #include "job_fixture.hpp"

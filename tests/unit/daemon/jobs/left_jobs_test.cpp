@@ -1,4 +1,5 @@
-// Jobs left by another daemon, and what is done with each of them.
+// Jobs left by another daemon, and what is done with each of them (BEHAVIOUR, "State: jobs after a
+// restart" and "State: at the end").
 #include <doctest/doctest.h>
 
 #include "job_fixture.hpp"

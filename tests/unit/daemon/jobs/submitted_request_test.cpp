@@ -1,3 +1,4 @@
+// BEHAVIOUR, "Jobs: submitting".
 #include "jobs/submitted_request.hpp"
 
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// BEHAVIOUR, "Errors: codes" and "Errors: the bridge's own errors".
 #include "json/reply.hpp"
 
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// BEHAVIOUR, "Eras: a modern server".
 #include "mcp/mirrored_headers.hpp"
 
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// BEHAVIOUR, "Server requests: who can be asked".
 #include "router/asked_for.hpp"
 
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// BEHAVIOUR, "Routing: order of a client's messages" and "Routing: requests in flight".
 #include "router/client_frames.hpp"
 
 #include "router_fixture.hpp"

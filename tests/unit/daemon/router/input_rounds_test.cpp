@@ -1,3 +1,4 @@
+// BEHAVIOUR, "Eras: questions to a legacy client".
 #include "router/input_rounds.hpp"
 
 #include "router/router_upgrade.hpp"

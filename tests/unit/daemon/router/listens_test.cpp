@@ -1,4 +1,4 @@
-// Modern clients' subscriptions/listen.
+// Modern clients' subscriptions/listen (BEHAVIOUR, "Eras: a modern client").
 #include <doctest/doctest.h>
 
 #include "router_fixture.hpp"

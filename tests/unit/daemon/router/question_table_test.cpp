@@ -1,3 +1,4 @@
+// BEHAVIOUR, "Limits".
 #include "router/questions.hpp"
 
 #include <doctest/doctest.h>

@@ -1,3 +1,5 @@
+// BEHAVIOUR, "Server requests: who is asked", "Server requests: if no client can be asked" and
+// "Server requests: how a server request ends".
 #include "router/questions.hpp"
 
 #include "router_fixture.hpp"

@@ -1,3 +1,4 @@
+// BEHAVIOUR, "Eras: questions to a modern client".
 #include <set>
 
 #include "suspended_calls_fixture.hpp"

@@ -1,4 +1,4 @@
-// Refusals that concern the session: does it still exist?
+// Refusals that concern the session: does it still exist? (BEHAVIOUR, "Session: suspected loss")
 #include <doctest/doctest.h>
 
 #include "session_fixture.hpp"

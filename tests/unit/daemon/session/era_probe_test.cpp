@@ -1,4 +1,5 @@
-// Which eras the upstream supports, found out by what clients need, and what is remembered of it.
+// Which eras the upstream supports, found out by what clients need, and what is remembered of it
+// (BEHAVIOUR, "Eras: what a server speaks" and "Eras: a server of both").
 #include <doctest/doctest.h>
 
 #include <optional>

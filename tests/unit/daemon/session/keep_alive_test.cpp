@@ -1,4 +1,4 @@
-// A ping after a period without messages.
+// A ping after a period without messages (BEHAVIOUR, "Session: keep-alive").
 #include <doctest/doctest.h>
 
 #include "session_fixture.hpp"

@@ -1,4 +1,5 @@
-// A session that the upstream has forgotten, and its replacement.
+// A session that the upstream has forgotten, and its replacement (BEHAVIOUR, "Session: a lost
+// session" and "Session: reopening").
 #include <doctest/doctest.h>
 
 #include "session_fixture.hpp"

@@ -1,3 +1,4 @@
+// BEHAVIOUR, "Session: opening".
 #include <doctest/doctest.h>
 
 #include "session_fixture.hpp"

@@ -1,5 +1,5 @@
 // What is handed over to the next session, and a session of another daemon: continued if the server
-// knows it, else lost.
+// knows it, else lost (BEHAVIOUR, "State: at the start").
 #include "session/saved_session.hpp"
 
 #include <doctest/doctest.h>

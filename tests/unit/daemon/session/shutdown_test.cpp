@@ -1,4 +1,5 @@
-// The daemon is shutting down: held messages are answered, those in flight continue.
+// The daemon is shutting down: held messages are answered, those in flight continue (BEHAVIOUR,
+// "Shutdown").
 #include <doctest/doctest.h>
 
 #include "session_fixture.hpp"

@@ -1,4 +1,5 @@
-// The bridge's own subscriptions/listen at a modern upstream.
+// The bridge's own subscriptions/listen at a modern upstream (BEHAVIOUR, "Eras: the listen
+// stream").
 #include "session/upstream_listen.hpp"
 
 #include <doctest/doctest.h>

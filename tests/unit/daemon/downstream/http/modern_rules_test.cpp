@@ -1,3 +1,4 @@
+// BEHAVIOUR, "HTTP frontend: modern requests".
 #include "downstream/http/posted_messages.hpp"
 
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// BEHAVIOUR, "HTTP frontend: sessions".
 #include "downstream/http/downstream_session.hpp"
 
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// BEHAVIOUR, "Local server: its process".
 #include "upstream/stdio/child_runs.hpp"
 
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// BEHAVIOUR, "Errors: what errors say".
 #include "upstream/streamable_http/failures.hpp"
 
 #include <curl/curl.h>

@@ -1,3 +1,4 @@
+// BEHAVIOUR, "Streamable HTTP: server stream".
 #include "upstream/streamable_http/get_stream.hpp"
 
 #include <doctest/doctest.h>

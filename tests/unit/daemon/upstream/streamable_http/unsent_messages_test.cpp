@@ -1,3 +1,4 @@
+// BEHAVIOUR, "Limits".
 #include "upstream/streamable_http/exchange_table.hpp"
 
 #include <doctest/doctest.h>
