@@ -107,21 +107,26 @@ RestoredJobs JobLog::restore(JobReplay replay, bool may_act) {
     job->ended = std::min(job->ended, loop_.now());
     jobs_.store().restore(std::move(*job));
   }
-  RestoredJobs restored;
-  std::vector<Job> calls;
+  std::map<UpstreamId, Job> calls;
   for (auto& [number, job] : replay.jobs()) {
-    if (is_end(job.state)) continue;
-    if (job.id.empty()) {
-      calls.push_back(std::move(job));
-      continue;
-    }
+    if (!is_end(job.state) && job.id.empty())
+      calls.insert_or_assign(job.position.id, std::move(job));
+  }
+  RestoredJobs restored;
+  for (auto& [number, job] : replay.jobs()) {
+    if (is_end(job.state) || job.id.empty()) continue;
     const JobNumber of_job = number;
+    // The daemon died between writing the job that a call became and forgetting the call.
+    if (const auto call = calls.extract(job.position.id)) {
+      if (job.position.event_id.empty()) job.position = call.mapped().position;
+      append_forgotten(call.mapped().number);
+    }
     jobs_.take_over(std::move(job), may_act);
     const Job* const taken = jobs_.store().find(of_job);
     ++restored.unfinished;
     if (taken == nullptr || is_end(taken->state)) ++restored.failed;
   }
-  for (Job& call : calls) {
+  for (auto& [id, call] : calls) {
     const JobNumber number = call.number;
     if (!jobs_.adopt(std::move(call))) append_forgotten(number);
   }

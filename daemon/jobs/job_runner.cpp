@@ -20,6 +20,9 @@
 namespace bridge {
 namespace {
 
+constexpr std::string_view no_room_for_orphan =
+    "a request of a client that has left could not be kept: --jobs or --jobs-bytes is used up";
+
 /// 128 random bits: the user's number protects a job from other users, this protects it from
 /// guessing.
 std::string new_id() {
@@ -146,9 +149,8 @@ std::unique_ptr<JobRequest> JobRunner::adopt(const Client& former, UpstreamId id
   job->id = new_id();
   const Job* const added = store_.add(std::move(*job));
   if (added == nullptr) {
-    log_.peer(LogLevel::warning, "orphan without room", {.client = former.id()},
-              "a request of a client that has left could not be kept: --jobs or --jobs-bytes is "
-              "used up");
+    log_.peer(LogLevel::warning, "orphan without room", {.client = former.id()}, "{}",
+              no_room_for_orphan);
     return nullptr;
   }
   Running& running = running_[added->number];
@@ -576,7 +578,10 @@ void JobRunner::take_over(Job left, bool may_act) {
 
 bool JobRunner::adopt(Job left) {
   left.id = new_id();
-  if (!store_.make_room_for(left)) return false;
+  if (!store_.make_room_for(left)) {
+    log_.event(LogLevel::warning, "orphan without room", "{}", no_room_for_orphan);
+    return false;
+  }
   const JobNumber number = left.number;
   take_over(std::move(left));
   store_.changed(*store_.find(number), JobChange::all);

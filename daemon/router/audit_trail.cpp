@@ -284,6 +284,11 @@ void AuditTrail::left_behind_ended(UpstreamId id, std::string_view response) {
   end_with(OpenRequests::left_behind, name_of(id), response, AuditOutcome::unknown);
 }
 
+void AuditTrail::left_behind_renamed(UpstreamId former, UpstreamId next) {
+  if (auto record = open_.take(OpenRequests::left_behind, name_of(former)))
+    open_.add(open_.of(OpenRequests::left_behind).first, name_of(next)) = std::move(*record);
+}
+
 void AuditTrail::job_ended(std::string_view job, std::string_view response) {
   end_with(client_of_jobs, job, response, AuditOutcome::cancelled);
 }

@@ -87,25 +87,25 @@ class OpenRequests {
   /// The one with this number.
   AuditRecord* find(ClientId client, std::string_view name, std::uint64_t number);
   std::optional<AuditRecord> take(ClientId client, std::string_view name);
-  /// Removes it after `visit`, which gets the record and the client's description.
+  /// Removes it before `visit`, which gets the record and the client's description.
   template <class Visit>
   void end(ClientId client, std::string_view name, Visit&& visit) {
     const auto known = known_.find(client);
     if (known == known_.end()) return;
     const auto found = known->second.open.find(name);
     if (found == known->second.open.end()) return;
-    visit(found->second, known->second.text);
-    known->second.open.erase(found);
+    auto node = known->second.open.extract(found);
     --size_;
+    visit(node.mapped(), known->second.text);
   }
   /// The same for all requests of the client.
   template <class Visit>
   void end_all(ClientId client, Visit&& visit) {
     const auto known = known_.find(client);
     if (known == known_.end()) return;
-    for (const auto& [name, record] : known->second.open) visit(record, known->second.text);
-    size_ -= known->second.open.size();
-    known_.erase(known);
+    const auto node = known_.extract(known);
+    size_ -= node.mapped().open.size();
+    for (const auto& [name, record] : node.mapped().open) visit(record, node.mapped().text);
   }
   /// `visit` gets the client, the request's name and the record.
   template <class Visit>
@@ -197,6 +197,8 @@ class AuditTrail {
   void adopted(ClientId client, std::string_view raw_id, std::string_view job);
   /// The end of a request whose client has left; empty: the response was lost.
   void left_behind_ended(UpstreamId id, std::string_view response);
+  /// It was sent again, under another id.
+  void left_behind_renamed(UpstreamId former, UpstreamId next);
   /// All other requests of the client are cancelled.
   void client_left(ClientId client);
   /// A job has ended, if its request was recorded; without a response it was cancelled.

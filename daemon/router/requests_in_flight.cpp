@@ -114,6 +114,7 @@ Call* RequestsInFlight::rename(UpstreamId former, UpstreamId next) {
   if (call == nullptr) return nullptr;
   if (Caller* const caller = context_.clients.caller_of(*call))
     std::replace(caller->in_flight.begin(), caller->in_flight.end(), former, next);
+  if (context_.audit != nullptr) context_.audit->left_behind_renamed(former, next);
   return &table_.rename(former, next);
 }
 

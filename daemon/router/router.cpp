@@ -233,17 +233,21 @@ void Router::upstream_notification(Era side, std::optional<UpstreamId> origin, F
 /// modern one, or in both: the n-th copy in one is the n-th in the other, and the earlier of the
 /// two fills the ring.
 bool Router::is_second_copy(Era side, const Frame& notification) {
-  const Session& session = context_.session;
-  if (session.ring_source() == Era::legacy || !session.side(Era::legacy).is_trying()) {
-    modern_ahead_.clear();
-    return false;
-  }
-  const auto* const stream = session.side(Era::modern).listen().stream();
+  const EraSession& legacy = context_.session.side(Era::legacy);
+  if (context_.session.ring_source() == Era::legacy || !legacy.is_trying()) return false;
+  const auto* const stream = context_.session.side(Era::modern).listen().stream();
   if (stream == nullptr || !stream->asked.matches(notification)) return false;
+  return copies_.is_second(side, legacy.record().counts.failed_tries, coalesce_key(notification));
+}
+
+bool CopiesOfChanges::is_second(Era side, std::uint64_t opening, const std::string& key) {
+  if (std::exchange(opening_, opening) != opening) ahead_.clear();
+  if (key.empty() || (ahead_.size() >= max_keys && !ahead_.contains(key))) return false;
   const int copy = side == Era::modern ? 1 : -1;
-  int& ahead = modern_ahead_[coalesce_key(notification)];
-  const bool is_second = ahead * copy < 0;
-  ahead += copy;
+  const auto found = ahead_.try_emplace(key).first;
+  const bool is_second = found->second * copy < 0;
+  found->second += copy;
+  if (found->second == 0) ahead_.erase(found);
   return is_second;
 }
 

@@ -32,6 +32,22 @@
 
 namespace bridge {
 
+/// Which of the changes that two sessions with one server bring are copies of one another. Pure.
+/// Bounds: max_keys; further changes are no copies.
+class CopiesOfChanges {
+ public:
+  static constexpr std::size_t max_keys = 1000;
+
+  /// `opening`: the number of the attempt to open the other session; counts begin again with each.
+  /// `key`: what has changed; empty: a notification that has no copy.
+  bool is_second(Era side, std::uint64_t opening, const std::string& key);
+
+ private:
+  std::uint64_t opening_ = 0;
+  /// How many more copies came in the modern session than in the legacy one, if not equally many.
+  std::map<std::string, int> ahead_;
+};
+
 /// Takes frames from clients and from the session, and hands each to the part that handles its kind
 /// (BEHAVIOUR, "Routing"). It knows no sockets and no HTTP.
 ///
@@ -233,9 +249,7 @@ class Router final : public ClientEvents, public SessionEvents {
   ControlRequests control_;
   std::function<void()> on_idle_;
   Era ring_source_ = Era::legacy;  ///< the era of the session when last checked
-  /// By their keys: how many more copies of a change came in the modern session than in the legacy
-  /// one. Only while that is being opened, and of changes that a listen names.
-  std::map<std::string, int> modern_ahead_;
+  CopiesOfChanges copies_;
   bool shutting_down_ = false;
 };
 

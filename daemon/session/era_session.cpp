@@ -284,6 +284,11 @@ void EraSession::close_streams() {
 }
 
 void EraSession::send_held(Outgoing message) {
+  if (message.kind == OutgoingKind::response && message.notes.session != saved_.number) {
+    end_message(message.id, failure_of(ErrorKind::session, Delivered::no,
+                                       "the session of the question was lost"));
+    return;
+  }
   if (message.notes.stateful == is_modern()) events_->remake(message, era(), false);
   send(std::move(message));
 }

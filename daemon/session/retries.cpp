@@ -77,9 +77,14 @@ RetryDecision decide_retry(const Ending& ending, const RetrySituation& situation
   decision.repeats = message.notes.repeats;
 
   if (ending.session != SessionVerdict::kept) {
-    const bool may_be_rejected_again = message.notes.rejections + 1 < max_rejections;
+    // Another session numbers its requests again: a response would answer another one.
+    const bool may_go_elsewhere = message.kind != OutgoingKind::response;
+    const bool may_be_rejected_again =
+        may_go_elsewhere && message.notes.rejections + 1 < max_rejections;
     const bool was_replaced = situation.is_open && message.notes.session != situation.session;
-    if (was_replaced && may_be_rejected_again) {
+    if (was_replaced && !may_go_elsewhere) {
+      decision.action = Action::give_up;
+    } else if (was_replaced && may_be_rejected_again) {
       // Refused in a session that has been replaced meanwhile.
       ++decision.rejections;
       decision.action = Action::send_now;

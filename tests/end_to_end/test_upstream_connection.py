@@ -113,6 +113,21 @@ class Aged(Case):
         self.assertEqual(self.connections_of_calls(("Keep-Alive", "timeout=2")), 2)
 
 
+class KeepAlive(Case):
+    """TCP keep-alive (BEHAVIOUR, "Streamable HTTP: connections")."""
+
+    def test_it_is_on_for_each_connection_with_the_server(self):
+        server, _ = self.bridge()
+        self.client().fence()
+        server.streams(1)
+        with open("/proc/net/tcp", encoding="ascii") as file:
+            rows = [line.split() for line in file]
+        # Remote address, state (established) and timer (keep-alive) of proc_net_tcp(5).
+        timers = [row[5][:2] for row in rows if row[2].endswith(f":{server.port:04X}") and row[3] == "01"]
+        self.assertGreaterEqual(len(timers), 2)
+        self.assertEqual(set(timers), {"02"})
+
+
 class Surplus(Case):
     """Of the connections of a burst 16 stay, without a request that would make curl look at them."""
 

@@ -66,6 +66,10 @@ void set_trust(CURL* handle, const TrustFiles& trust) {
 }  // namespace
 
 void apply_transport_options(CURL* handle, const HttpOptions& options) {
+  // At once, because curl sets it when it connects: any connection may carry a stream later.
+  curl_easy_setopt(handle, CURLOPT_TCP_KEEPALIVE, 1L);
+  curl_easy_setopt(handle, CURLOPT_TCP_KEEPIDLE, tcp_keep_alive_seconds);
+  curl_easy_setopt(handle, CURLOPT_TCP_KEEPINTVL, tcp_keep_alive_seconds);
   curl_easy_setopt(handle, CURLOPT_PROXY, options.proxy.c_str());
   curl_easy_setopt(handle, CURLOPT_NOPROXY, options.no_proxy.c_str());
   curl_easy_setopt(handle, CURLOPT_HTTP_VERSION,
@@ -89,16 +93,7 @@ void set_get(CURL* handle) {
 void set_stream(CURL* handle) {
   set_get(handle);
   curl_easy_setopt(handle, CURLOPT_MAXAGE_CONN, 4L);
-  set_tcp_keep_alive(handle);
 }
-
-void set_tcp_keep_alive(CURL* handle) {
-  curl_easy_setopt(handle, CURLOPT_TCP_KEEPALIVE, 1L);
-  curl_easy_setopt(handle, CURLOPT_TCP_KEEPIDLE, tcp_keep_alive_seconds);
-  curl_easy_setopt(handle, CURLOPT_TCP_KEEPINTVL, tcp_keep_alive_seconds);
-}
-
-void clear_tcp_keep_alive(CURL* handle) { curl_easy_setopt(handle, CURLOPT_TCP_KEEPALIVE, 0L); }
 
 void set_large_upload(CURL* handle) {
   curl_easy_setopt(handle, CURLOPT_UPLOAD_BUFFERSIZE, large_upload_piece);

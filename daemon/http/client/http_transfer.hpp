@@ -40,14 +40,10 @@ std::uint64_t connections_opened(CURL* handle);
 
 /// Makes the handle a GET.
 void set_get(CURL* handle);
-/// For a transfer that may take long: prevents gateways from dropping the idle connection. Applies
-/// until it is cleared; an open connection keeps it for its lifetime.
-void set_tcp_keep_alive(CURL* handle);
-void clear_tcp_keep_alive(CURL* handle);
 /// For a large body: it is copied, and sent, in larger pieces. curl's buffer for one stays with the
 /// handle, which is then not reused for other requests.
 void set_large_upload(CURL* handle);
-/// A GET of a long-lived stream: with keep-alive, and not on a connection that was idle for long.
+/// A GET of a long-lived stream: not on a connection that was idle for long.
 /// The handle is then not reused for other requests.
 void set_stream(CURL* handle);
 

@@ -35,7 +35,6 @@ void Exchange::close_transfer() {
   if (transfer_.handle() == nullptr) return;
   CurlHandle handle = transfer_.close();
   if (std::exchange(request_.is_large, false)) return;
-  if (is_endless()) clear_tcp_keep_alive(handle.get());
   context_.handles().give_back(std::move(handle));
 }
 
@@ -92,7 +91,6 @@ void Exchange::begin_post() {
       message_.may_repeat ? max_idle_to_read : static_cast<long>(context_.max_idle().count()));
   curl_easy_setopt(h, CURLOPT_PREREQFUNCTION, &before_request);
   curl_easy_setopt(h, CURLOPT_PREREQDATA, this);
-  if (is_endless()) set_tcp_keep_alive(h);
   context_.counts().sent_bytes += message_.body.size();
   transfer_.start();
 }

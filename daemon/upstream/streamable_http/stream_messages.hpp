@@ -16,7 +16,7 @@
 namespace bridge {
 
 /// Messages of one stream that were not taken yet, and the requests whose answers were over
-/// --max-frame. Pure. Memory: what arrives in one turn.
+/// --max-frame. Pure. Memory: what its owner has not taken.
 class StreamMessages {
  public:
   /// The data of an event. False: it is not a message. Some servers send `{}` to keep streams open.

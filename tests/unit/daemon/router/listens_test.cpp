@@ -369,8 +369,8 @@ TEST_CASE(
             method, value_of(listen), params),
         listen);
   };
-  const auto in_legacy = [&] {
-    t.upstream.say(fmt::format(R"({{"jsonrpc":"2.0","method":"{}"}})", changed));
+  const auto in_legacy = [&](std::string_view method = changed) {
+    t.upstream.say(fmt::format(R"({{"jsonrpc":"2.0","method":"{}"}})", method));
   };
   const auto count = [&] { return value_of(t.feed.ring().newest()); };
   in_modern("notifications/subscriptions/acknowledged",
@@ -389,10 +389,27 @@ TEST_CASE(
   CHECK(count() == 3);
   in_legacy();  // its copy comes too late
   CHECK(count() == 4);
+  in_modern("notifications/other");
+  in_legacy("notifications/another");
+  CHECK(count() == 6);
   t.let_it_open();
   in_modern(changed);
   in_legacy();
-  CHECK(count() == 5);
+  CHECK(count() == 7);
+}
+
+TEST_CASE("a copy belongs to one attempt to open the session, and to one change") {
+  CopiesOfChanges copies;
+  CHECK_FALSE(copies.is_second(Era::modern, 0, "tools"));
+  CHECK_FALSE(copies.is_second(Era::legacy, 0, "prompts"));
+  CHECK_FALSE(copies.is_second(Era::legacy, 0, ""));
+  CHECK(copies.is_second(Era::modern, 0, "prompts"));
+  CHECK_FALSE(copies.is_second(Era::legacy, 1, "tools"));
+  for (std::size_t i = 1; i < CopiesOfChanges::max_keys; ++i)
+    CHECK_FALSE(copies.is_second(Era::legacy, 1, std::to_string(i)));
+  CHECK_FALSE(copies.is_second(Era::legacy, 1, "beyond"));
+  CHECK_FALSE(copies.is_second(Era::modern, 1, "beyond"));
+  CHECK(copies.is_second(Era::modern, 1, "tools"));
 }
 
 TEST_CASE("the bridge listens for itself only while there is no legacy session") {

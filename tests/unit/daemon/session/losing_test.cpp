@@ -39,6 +39,32 @@ TEST_CASE("what was refused in a session that has been replaced is sent in the n
   CHECK(t.upstream.count("initialize") == 2);
 }
 
+TEST_CASE("a response is sent in no other session, whose requests have the same numbers") {
+  OpenSession t;
+  const auto respond = [&] {
+    Outgoing response;
+    response.id = t.ids.next();
+    response.kind = OutgoingKind::response;
+    response.body = R"({"jsonrpc":"2.0","id":1,"result":{}})";
+    const UpstreamId id = response.id;
+    t.in_turn([&] { t.session.send(std::move(response), Era::legacy); });
+    return id;
+  };
+  const UpstreamId held = respond();
+  const UpstreamId lost = respond();
+  const UpstreamId late = respond();
+  t.upstream.fail(held, OpenSession::unreachable());
+  t.lose(lost);
+  CHECK(t.session.state() == Session::State::reopening);
+  t.let_it_open();
+  t.lose(late);
+  t.advance(30s);
+  CHECK(t.session.is_open());
+  CHECK(t.session.counts().reopened == 1);
+  CHECK(t.upstream.count("response") == 3);
+  for (const UpstreamId id : {held, lost, late}) CHECK(t.events.end_of(id) != nullptr);
+}
+
 TEST_CASE("the end of a local server's process is told as what it is") {
   OpenSession t;
   t.upstream.said_kind = "stdio";
