@@ -58,7 +58,7 @@ struct ModernRequest {
 
 /// State for repeating a request that a modern upstream may answer with questions (MCP 2026-07-28,
 /// "Multi Round-Trip Requests"), and in stage input_required the answers collected so far. Changed
-/// by InputRounds only.
+/// by InputRounds, and by EraTranslator when a request is made.
 struct InputRound {
   enum class Waits : std::uint8_t { for_answers, for_pause, for_session };
   friend constexpr Waits last_of(Waits) { return Waits::for_session; }

@@ -62,7 +62,7 @@ struct Question {
   AskedFor asked_for = AskedFor::anything;
   std::string line;                  ///< the frame, with the client's id
   std::optional<UpstreamId> origin;  ///< its call; none: the session's, or a task's
-  std::optional<ClientId> owner;     ///< the call's client; none: the session's, or it has left
+  std::optional<ClientId> owner;     ///< the call's client, also if it has left
   LikelyCaller likely_caller;        ///< if it names no call
   std::optional<User> user;          ///< for a question about a call: only this user is asked
   std::optional<ClientId> asked;

@@ -33,7 +33,7 @@
 namespace bridge {
 
 /// Which of the changes that two sessions with one server bring are copies of one another. Pure.
-/// Bounds: max_keys; further changes are no copies.
+/// Bounds: max_keys; further changes count as new.
 class CopiesOfChanges {
  public:
   static constexpr std::size_t max_keys = 1000;
