@@ -9,8 +9,9 @@
 
 namespace bridge {
 
-/// A file that holds one token: checked at most once a second, read again when it has changed. Of a
-/// file that cannot be used there is no token, not even the last one. The loop's thread only.
+/// A file that holds one token: checked at most once a second, read again when it has changed or
+/// had a fault. Of a file that cannot be used there is no token, not even the last one. The loop's
+/// thread only.
 class WatchedToken {
  public:
   /// Reads it; `option` names it in the fault.

@@ -416,6 +416,12 @@ class OverHttp(Jobs, Facing):
         self.assertEqual((answered.status, answered.json()["result"]["state"]), (200, "working"))
         face.ask("bridge/cancel", {"job": slow})
 
+    def test_its_callers_see_no_jobs_of_others(self):
+        _, face = self.face()
+        job = self.job("echo", {"message": "x"})
+        self.assertEqual(face.ask("bridge/collect", {"job": job}).json()["error"]["data"], {"source": "bridge", "kind": "job"})
+        self.assertEqual(face.ask("bridge/jobs").json()["result"]["jobs"], [])
+
 
 class AnswersForLater(Jobs, Facing):
     """A POST that is answered 202 at once: its requests are jobs, whose ends its session is told (BEHAVIOUR, "Jobs:

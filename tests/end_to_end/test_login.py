@@ -183,6 +183,11 @@ class WhatIsRefused(LoginCase):
         self.serve("--oauth-assume-pkce")
         self.log_in()
 
+    def test_an_authorization_endpoint_elsewhere_without_tls(self):
+        self.server.offer(authorization_endpoint="http://elsewhere.example/authorize")
+        self.serve()
+        self.fails("https")
+
     def test_an_answer_of_another_issuer_of_which_nothing_is_shown(self):
         self.server.iss = self.server.issuer + "/"
         self.server.error = {"error": "haha", "error_description": "give me your password"}

@@ -88,10 +88,10 @@ class Secrets(Case):
             self.assertNotIn(secret, json.dumps(status))
         return log
 
-    def started(self):
+    def started(self, *options):
         server = self.upstream("--token", TOKEN)
         daemon = self.start_daemon(server, "--log-level", "debug", "--header", f"X-Secret: {HEADER}", "--handshake", "client",
-                                   "--ring", "10", environment={"MCP_SERVER_TOKEN": TOKEN})
+                                   "--ring", "10", *options, environment={"MCP_SERVER_TOKEN": TOKEN})
         return server, daemon
 
     def test_not_in_text(self):
@@ -102,6 +102,14 @@ class Secrets(Case):
         self.assertGreaterEqual(log.count("a request goes to the upstream"), sent)
         for words in ("a request has failed: http: HTTP 500", "malformed", "session", "left the ring", "code -32000"):
             self.assertIn(words, log)
+
+    def test_not_in_json(self):
+        server, daemon = self.started("--log-format", "json")
+        sent = self.load(server, daemon)
+        log = self.assert_nothing_secret(server, daemon)
+        events = [json.loads(line)["event"] for line in log.splitlines()]
+        self.assertGreaterEqual(events.count("request started"), sent)
+        self.assertGreater(events.count("request failed"), 5)
 
     def test_not_when_the_server_refuses_everything(self):
         server, daemon = self.started()

@@ -163,6 +163,21 @@ class OfAFolder(ByName):
         self.echoes("@mine", folder="project")
         self.assertIn("cannot use .mcp.json", self.run_in("project", "@other", "tools", code=2)[1])
 
+    def test_it_takes_no_name_of_the_users_own(self):
+        self.own({"mine": self.child()})
+        self.project({"mine": {"command": "false"}})
+        self.echoes("@mine", folder="project")
+
+    def test_a_folder_that_others_may_enter(self):
+        self.own({"local": self.child()})
+        os.mkdir(self.path("run/mcp-bridged"), 0o755)
+        os.chmod(self.path("run/mcp-bridged"), 0o755)
+        self.assertIn("others may use the folder", self.named("@local", "tools", code=3)[1])
+        os.rmdir(self.path("run/mcp-bridged"))
+        os.symlink(self.path("home"), self.path("run/mcp-bridged"))
+        self.assertIn("is not a folder", self.named("@local", "tools", code=3)[1])
+        os.remove(self.path("run/mcp-bridged"))
+
     def test_what_is_shown_for_approval_cannot_trick_the_terminal(self):
         self.project({"x\u001b[2J": {"command": "a\u202eb\u001b]0;t\u0007", "args": ["${env:READ_BY_IT}"]}})
         shown = self.run_in("project", "approve", "--yes", "@x\u001b[2J")[1]

@@ -42,6 +42,10 @@ class Secrets(LocalServer):
             self.assertNotIn(b"1nput", arguments)
             self.assertIn(b"--header\0Authorization:***", arguments)
 
+    def test_a_url_shows_neither_user_nor_query(self):
+        daemon = self.start_daemon("http://user:passw0rd@127.0.0.1:9/mcp?key=qu3ry")
+        self.assertRegex(shown(daemon.pid, "cmdline"), rb"http://\*+@127.0.0.1:9/mcp\?\*+\0")
+
     def test_what_was_blotted_out_is_still_known(self):
         server = self.upstream()
         daemon = self.start_daemon(server, "--header", "X-Given: given", environment=SECRETS)

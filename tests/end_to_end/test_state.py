@@ -29,6 +29,20 @@ class Ring(WithState):
         self.gather(server, "c")
         self.assertEqual(data_of(self.client().lines(3)), ["a", "b", "c"])
 
+    def test_a_client_is_told_of_nothing_that_is_not_written(self):
+        server, daemon = self.begin()
+        for round_number in range(5):
+            client = self.client()
+            server.emit(log_message(f"{round_number}"))
+            # What was read just before a crash may come again.
+            while data_of([client.line()]) != [f"{round_number}"]:
+                pass
+            daemon.crash()
+            daemon = self.start(server)
+            kept = daemon.control("bridge/notifications", {"limit": 1000})["notifications"]
+            self.assertEqual(data_of([kept[-1]["message"]]), [f"{round_number}"])
+            server.streams(1)
+
     def test_what_a_client_has_read_is_not_delivered_again(self):
         server, daemon = self.begin()
         client = self.client()

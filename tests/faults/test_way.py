@@ -49,6 +49,12 @@ class Proxies(Way):
         self.assertEqual(self.first_lines(), {f"CONNECT 127.0.0.1:{front.port}"})
         self.assertNotIn(TOKEN, "".join(self.between.heads))
 
+    def test_no_proxy_is_a_way_around(self):
+        for exception in ("127.0.0.1", "elsewhere.example,127.0.0.1", "*"):
+            daemon = self.start(self.server, HTTP_PROXY="http://127.0.0.1:9", NO_PROXY=exception)
+            self.served()
+            daemon.stop()
+
     def test_what_the_proxy_wants_to_know_stays_secret(self):
         front, options = self.secured()
         daemon = self.start(front, *options, HTTPS_PROXY=self.between.url.replace("//", "//user:proxy-secret@"))

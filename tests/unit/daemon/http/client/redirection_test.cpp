@@ -42,6 +42,8 @@ TEST_CASE("another status, no place, another origin or half a head is not follow
   for (const int status : {200, 301, 302, 303, 404})
     CHECK_FALSE(redirection.follow(url, answer(status, "/mcp/")));
   CHECK_FALSE(redirection.follow(url, answer(307, "")));
+  CHECK_FALSE(redirection.follow(url, answer(307, "/m\xc3\xa4p")));
+  CHECK_FALSE(redirection.follow(url, answer(307, "/" + std::string(9000, 'x'))));
   for (const char* other : {"http://host:2/mcp", "https://host:1/mcp", "http://elsewhere:1/mcp"})
     CHECK_FALSE(redirection.follow(url, answer(307, other)));
   ResponseHead half = answer(307, "/mcp/");
