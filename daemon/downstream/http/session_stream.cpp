@@ -205,6 +205,7 @@ bool SessionStream::send_next() {
     queue_.pop_front();
     return true;
   }
+  if (next.sent_as) store().remove(*next.sent_as);
   store().keep(id, next.message, next.answers);
   next.sent_as = id;
   next.end = stream_->connection().position();

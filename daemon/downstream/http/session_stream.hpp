@@ -78,6 +78,16 @@ class EventStore {
   }
   void keep(EventId id, Sequence sequence) { add({id, {}, sequence}); }
 
+  /// Its message was sent again, under another id.
+  void remove(EventId id) {
+    const auto is_it = [id](const auto& one) { return one.id == id; };
+    std::erase_if(all_.lost, is_it);
+    const auto found = std::find_if(all_.events.begin(), all_.events.end(), is_it);
+    if (found == all_.events.end()) return;
+    share_.remove(size_of(*found));
+    all_.events.erase(found);
+  }
+
   bool has_given_out(EventId id) const { return id.number <= all_.last; }
   /// Whether no event after this one was dropped.
   bool reaches_back_to(EventId id) const {

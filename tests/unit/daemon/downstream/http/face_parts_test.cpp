@@ -86,6 +86,20 @@ TEST_CASE_FIXTURE(Store<100>,
   CHECK(kept_after(store, EventId{4, 0}) == std::string(400, 'c') + ' ');
 }
 
+TEST_CASE("a message that was sent again is kept once, under its last id") {
+  ByteBudget budget(1 << 20);
+  EventStore store(10'000, budget);
+  const EventId first = store.next_id(1);
+  store.keep(first, "a", "7");
+  const std::size_t bytes = store.bytes();
+  const EventId again = store.next_id(1);
+  store.remove(first);
+  CHECK(store.bytes() == 0);
+  store.keep(again, "a", "7");
+  CHECK(store.bytes() == bytes);
+  CHECK(kept_after(store, EventId{1, 0}) == "a ");
+}
+
 TEST_CASE("a store gives way while all buffers are full, and says what is lost") {
   ByteBudget budget(1000);
   EventStore store(10'000, budget);
