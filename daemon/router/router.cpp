@@ -236,19 +236,14 @@ bool Router::is_second_copy(Era side, const Frame& notification) {
   const EraSession& legacy = context_.session.side(Era::legacy);
   if (context_.session.ring_source() == Era::legacy || !legacy.is_trying()) return false;
   const auto* const stream = context_.session.side(Era::modern).listen().stream();
-  if (stream == nullptr || !stream->asked.matches(notification)) return false;
-  return copies_.is_second(side, legacy.record().counts.failed_tries, coalesce_key(notification));
-}
-
-bool CopiesOfChanges::is_second(Era side, std::uint64_t opening, const std::string& key) {
-  if (std::exchange(opening_, opening) != opening) ahead_.clear();
-  if (key.empty() || (ahead_.size() >= max_keys && !ahead_.contains(key))) return false;
-  const int copy = side == Era::modern ? 1 : -1;
-  const auto found = ahead_.try_emplace(key).first;
-  const bool is_second = found->second * copy < 0;
-  found->second += copy;
-  if (found->second == 0) ahead_.erase(found);
-  return is_second;
+  const std::string key = coalesce_key(notification);
+  if (key.empty() || stream == nullptr || !stream->asked.matches(notification)) return false;
+  const std::uint64_t opening = legacy.record().counts.failed_tries;
+  if (std::exchange(overlap_in_, opening) != opening) {
+    overlap_ = {};
+    for (const Era era : {Era::legacy, Era::modern}) overlap_.begin(era);
+  }
+  return !overlap_.is_news(side, key);
 }
 
 void Router::malformed_received(std::optional<UpstreamId> origin, std::string_view reason) {

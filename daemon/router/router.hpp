@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,24 +29,9 @@
 #include "router/suspended_calls.hpp"
 #include "router/upstream_messages.hpp"
 #include "session/session.hpp"
+#include "session/stream_overlap.hpp"
 
 namespace bridge {
-
-/// Which of the changes that two sessions with one server bring are copies of one another. Pure.
-/// Bounds: max_keys; further changes count as new.
-class CopiesOfChanges {
- public:
-  static constexpr std::size_t max_keys = 1000;
-
-  /// `opening`: the number of the attempt to open the other session; counts begin again with each.
-  /// `key`: what has changed; empty: a notification that has no copy.
-  bool is_second(Era side, std::uint64_t opening, const std::string& key);
-
- private:
-  std::uint64_t opening_ = 0;
-  /// How many more copies came in the modern session than in the legacy one, if not equally many.
-  std::map<std::string, int> ahead_;
-};
 
 /// Takes frames from clients and from the session, and hands each to the part that handles its kind
 /// (BEHAVIOUR, "Routing"). It knows no sockets and no HTTP.
@@ -248,8 +233,9 @@ class Router final : public ClientEvents, public SessionEvents {
   ClientFrames frames_;
   ControlRequests control_;
   std::function<void()> on_idle_;
-  Era ring_source_ = Era::legacy;  ///< the era of the session when last checked
-  CopiesOfChanges copies_;
+  Era ring_source_ = Era::legacy;            ///< the era of the session when last checked
+  StreamOverlap<Era> overlap_;               ///< of both sessions' changes
+  std::optional<std::uint64_t> overlap_in_;  ///< the attempt to open the legacy session
   bool shutting_down_ = false;
 };
 

@@ -195,7 +195,7 @@ constexpr UpstreamId one{1};
 constexpr UpstreamId two{2};
 constexpr UpstreamId three{3};
 
-struct TwoStreams : StreamOverlap {
+struct TwoStreams : StreamOverlap<UpstreamId> {
   TwoStreams() {
     begin(one);
     begin(two);
@@ -205,7 +205,7 @@ struct TwoStreams : StreamOverlap {
 }  // namespace
 
 TEST_CASE("of one stream all is news") {
-  StreamOverlap told;
+  StreamOverlap<UpstreamId> told;
   told.begin(one);
   CHECK(told.is_news(one, "a"));
   CHECK(told.is_news(one, "a"));
@@ -245,9 +245,9 @@ TEST_CASE("a stream of which two are left repeats them still, and alone nothing"
 
 TEST_CASE("it is bounded") {
   TwoStreams told;
-  for (std::size_t text = 0; text < 3 * StreamOverlap::max_texts; ++text)
+  for (std::size_t text = 0; text < 3 * StreamOverlap<UpstreamId>::max_texts; ++text)
     CHECK(told.is_news(one, std::to_string(text)));
-  CHECK_FALSE(told.is_news(two, std::to_string(3 * StreamOverlap::max_texts - 1)));
+  CHECK_FALSE(told.is_news(two, std::to_string(3 * StreamOverlap<UpstreamId>::max_texts - 1)));
   CHECK(told.is_news(two, "0"));
 }
 
