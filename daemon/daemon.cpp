@@ -323,6 +323,7 @@ Activity Daemon::activity() const {
                   const Client& client = *entry.second;
                   return !client.channel.idle();
                 });
+  if (now.is_busy) return now;
   now.has_untaken = !is_kept() && (feed_.ring().untaken() > 0 || jobs.uncollected() > 0);
   return now;
 }

@@ -33,7 +33,7 @@ class StaticToken final : public TokenSource {
   TokenWaiters waiters_;
 };
 
-/// --token-file; while it cannot be used, there is no token.
+/// --token-file. No token while the file cannot be used.
 /// BEHAVIOUR, "Authorization: token sources". The loop's thread only. Memory: the token.
 class TokenFile final : public TokenSource {
  public:

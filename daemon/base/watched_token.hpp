@@ -10,8 +10,8 @@
 namespace bridge {
 
 /// A file that holds one token: checked at most once a second, read again when it has changed or
-/// had a fault. Of a file that cannot be used there is no token, not even the last one. The loop's
-/// thread only.
+/// had a fault. While it cannot be used, there is no token; the last one is not used further. The
+/// loop's thread only.
 class WatchedToken {
  public:
   /// Reads it; `option` names it in the fault.

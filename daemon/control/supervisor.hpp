@@ -41,7 +41,7 @@ std::string describe_state(Session::State state, std::string_view target,
 /// What the daemon is doing at this moment.
 struct Activity {
   bool is_busy = false;      ///< a client is connected, or work is in progress
-  bool has_untaken = false;  ///< notifications and jobs that would be lost with the daemon
+  bool has_untaken = false;  ///< if not busy: notifications and jobs that would be lost with it
 };
 
 /// Ends the daemon once it has been idle for --idle-exit. Checks after each turn; its timer is set

@@ -27,11 +27,6 @@ bool is_http_token(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), is_token_character);
 }
 
-bool equal_ignoring_case(std::string_view left, std::string_view right) {
-  return std::equal(left.begin(), left.end(), right.begin(), right.end(),
-                    [](char a, char b) { return ascii_lower(a) == ascii_lower(b); });
-}
-
 std::string_view without_blanks(std::string_view text) {
   const auto begin = text.find_first_not_of(" \t");
   if (begin == text.npos) return {};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -30,6 +31,11 @@ inline std::string ascii_lower(std::string_view text) {
   std::string lower(text);
   for (char& c : lower) c = ascii_lower(c);
   return lower;
+}
+
+constexpr bool equal_ignoring_case(std::string_view left, std::string_view right) {
+  return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+                    [](char a, char b) { return a == b || ascii_lower(a) == ascii_lower(b); });
 }
 
 /// The characters of a token in a header field (RFC 9110, section 5.6.2).

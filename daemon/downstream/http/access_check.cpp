@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "downstream/http/posted_messages.hpp"
@@ -35,11 +34,9 @@ std::string fault_of(const FrontendOptions& options) {
 
 namespace {
 
-/// Whatever the case of `text`; `prefix` is lower case.
+/// In any case of letters.
 bool begins_with(std::string_view text, std::string_view prefix) {
-  return text.size() >= prefix.size() &&
-         std::equal(prefix.begin(), prefix.end(), text.begin(),
-                    [](char wanted, char given) { return wanted == ascii_lower(given); });
+  return equal_ignoring_case(text.substr(0, prefix.size()), prefix);
 }
 
 }  // namespace

@@ -14,11 +14,6 @@ namespace {
 constexpr std::string_view json = "application/json";
 constexpr std::string_view event_stream = "text/event-stream";
 
-bool is_called(std::string_view name, std::string_view expected) {
-  return std::equal(name.begin(), name.end(), expected.begin(), expected.end(),
-                    [](char a, char b) { return a == b || ascii_lower(a) == b; });
-}
-
 std::string_view trim(std::string_view text) {
   const auto is_space = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
@@ -86,9 +81,9 @@ void ResponseHead::clear() {
 
 void ResponseHead::set_content_type(std::string_view value) {
   const std::string_view type = trim(value.substr(0, value.find(';')));
-  content = is_called(type, json)           ? Content::json
-            : is_called(type, event_stream) ? Content::event_stream
-                                            : Content::other;
+  content = equal_ignoring_case(type, json)           ? Content::json
+            : equal_ignoring_case(type, event_stream) ? Content::event_stream
+                                                      : Content::other;
   other_content = content == Content::other ? ascii_lower(type) : std::string();
 }
 
@@ -105,26 +100,26 @@ std::string_view ResponseHead::content_type() const {
 void ResponseHead::field(std::string_view name, std::string_view value, const Clock& clock) {
   switch (name.size()) {
     case 8:
-      if (is_called(name, "location")) location = value;
+      if (equal_ignoring_case(name, "location")) location = value;
       break;
     case 10:
-      if (is_called(name, "keep-alive")) keep_alive_timeout = keep_alive_of(value);
+      if (equal_ignoring_case(name, "keep-alive")) keep_alive_timeout = keep_alive_of(value);
       break;
     case 11:
-      if (is_called(name, "retry-after")) retry_after = retry_after_of(value, clock);
+      if (equal_ignoring_case(name, "retry-after")) retry_after = retry_after_of(value, clock);
       break;
     case 12:
-      if (is_called(name, "content-type")) set_content_type(value);
+      if (equal_ignoring_case(name, "content-type")) set_content_type(value);
       break;
     case 14:
-      if (is_called(name, "content-length")) content_length = number<std::size_t>(value);
-      if (is_called(name, "mcp-session-id")) session_id = value;
+      if (equal_ignoring_case(name, "content-length")) content_length = number<std::size_t>(value);
+      if (equal_ignoring_case(name, "mcp-session-id")) session_id = value;
       break;
     case 15:
-      if (is_called(name, "mcp-auth-server")) authorization_server = value;
+      if (equal_ignoring_case(name, "mcp-auth-server")) authorization_server = value;
       break;
     case 16:
-      if (!is_called(name, "www-authenticate")) break;
+      if (!equal_ignoring_case(name, "www-authenticate")) break;
       if (!www_authenticate.empty()) www_authenticate += ", ";  // several challenges form one list
       www_authenticate += value;
       break;
