@@ -67,7 +67,7 @@ ILL = {
     "McpBridgeDescriptorsRunOut": {"mcp_bridge_open_fds": "1000x30"},
 }
 OTHER_REASONS = (
-    # A file of metrics that a killed daemon has left is no sign of life.
+    # The metrics file of a killed daemon is not a sign of life.
     ("McpBridgeGone", {"mcp_bridge_metrics_time_seconds": "0+60x10 600x20"}),
     ("McpBridgeAuditFails", {"mcp_bridge_audit_lines_lost_total": "0x15 1x15"}),
     ("McpBridgeJobsWithoutRoom", {"mcp_bridge_jobs_pushed_out_total": "0x15 1x15"}),

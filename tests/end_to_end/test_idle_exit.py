@@ -1,4 +1,4 @@
-"""--idle-exit: a daemon that nobody uses ends in order, and not while anything is under way (BEHAVIOUR, "Shutdown")."""
+"""--idle-exit: an unused daemon ends in order, but not while anything is under way (BEHAVIOUR, "Shutdown")."""
 
 import time
 

@@ -116,7 +116,7 @@ class OnTheServerStream(Questions):
         first.send(answer(asked["id"], error={"code": -32601, "message": "Method not found"}))
         again = self.asked(second)
         self.assertEqual(again, asked)
-        # It is nobody's but the second one's now.
+        # Now only the second one may answer it.
         first.send(answer(asked["id"], {"said": "first"}))
         first.fence()
         second.send(answer(again["id"], {"said": "second"}))

@@ -38,7 +38,7 @@ class LocalServer(Case):
         self.says({"id": upstream_id, "result": {"content": [{"type": "text", "text": "late"}]}}, client)
 
     def next_id(self, client):
-        """The id that the next request to the server has, if nobody else asks it."""
+        """The id of the next request to the server, if no other client sends one."""
         return json.loads(self.tool("seen", client=client))["id"] + 1
 
     def child_pid(self):

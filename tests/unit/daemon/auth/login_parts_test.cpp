@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include "../../words.hpp"
 #include "auth/browser_login.hpp"
 #include "auth/device_login.hpp"
 #include "auth/oauth_identity.hpp"
@@ -8,10 +9,6 @@
 using namespace bridge;
 
 namespace {
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 ExpectedRedirect expected() { return {"the-state", "https://as.example", true}; }
 
@@ -47,9 +44,9 @@ TEST_CASE("the authorization request names everything, encoded") {
         "&prompt=consent");
   request.endpoint = "https://as.example/authorize";
   request.scope.clear();
-  CHECK(has(request.url(), "/authorize?response_type"));
-  CHECK(!has(request.url(), "scope"));
-  CHECK(!has(request.url(), "prompt"));
+  CHECK(contains(request.url(), "/authorize?response_type"));
+  CHECK(!contains(request.url(), "scope"));
+  CHECK(!contains(request.url(), "prompt"));
 }
 
 TEST_CASE("an answer is judged by its state first, then by its issuer, then by what it says") {
@@ -85,18 +82,18 @@ TEST_CASE("of a pasted address the query counts, with blanks around and a fragme
 TEST_CASE("a registration asks for what the server offers") {
   ServerMetadata server;
   const std::string plain = registration_request(server, "http://127.0.0.1:1/callback", "");
-  CHECK(has(plain, R"("application_type":"native")"));
-  CHECK(has(plain, R"("redirect_uris":["http://127.0.0.1:1/callback"])"));
-  CHECK(has(plain, R"("token_endpoint_auth_method":"none")"));
-  CHECK(has(plain, "refresh_token"));
-  CHECK(!has(plain, "device_code"));
-  CHECK(!has(plain, "scope"));
+  CHECK(contains(plain, R"("application_type":"native")"));
+  CHECK(contains(plain, R"("redirect_uris":["http://127.0.0.1:1/callback"])"));
+  CHECK(contains(plain, R"("token_endpoint_auth_method":"none")"));
+  CHECK(contains(plain, "refresh_token"));
+  CHECK(!contains(plain, "device_code"));
+  CHECK(!contains(plain, "scope"));
   server.device_authorization_endpoint = "https://as.example/device";
   server.token_endpoint_auth_methods = {"client_secret_post"};
   const std::string more = registration_request(server, "http://127.0.0.1:1/callback", "a b");
-  CHECK(has(more, "device_code"));
-  CHECK(has(more, "client_secret_post"));
-  CHECK(has(more, R"("scope":"a b")"));
+  CHECK(contains(more, "device_code"));
+  CHECK(contains(more, "client_secret_post"));
+  CHECK(contains(more, R"("scope":"a b")"));
 }
 
 TEST_CASE("a registration is read, or why it is none") {
@@ -112,8 +109,8 @@ TEST_CASE("a registration is read, or why it is none") {
   CHECK(std::get<OAuthClient>(read(200, R"({"client_id":"me","client_secret":"s",)"
                                         R"("token_endpoint_auth_method":"client_secret_post"})"))
             .place == SecretPlace::body);
-  CHECK(has(std::get<std::string>(read(400, R"({"error":"invalid_redirect_uri"})")),
-            "invalid_redirect_uri"));
+  CHECK(contains(std::get<std::string>(read(400, R"({"error":"invalid_redirect_uri"})")),
+                 "invalid_redirect_uri"));
   CHECK(std::holds_alternative<std::string>(read(201, "{}")));
   CHECK(std::holds_alternative<std::string>(read(201, "[]")));
   CHECK(std::holds_alternative<std::string>(read(201, R"({"client_id":"a\u0000b"})")));
@@ -147,8 +144,8 @@ TEST_CASE("a device code is read, with bounds for its times") {
       200, R"({"device_code":"d","user_code":"A","verification_uri":"http://as.example/d"})")));
   CHECK(std::holds_alternative<std::string>(read_device_code(
       200, R"({"device_code":"d","user_code":"A\n","verification_uri":"https://as.example/"})")));
-  CHECK(has(std::get<std::string>(read_device_code(400, R"({"error":"invalid_client"})")),
-            "invalid_client"));
+  CHECK(contains(std::get<std::string>(read_device_code(400, R"({"error":"invalid_client"})")),
+                 "invalid_client"));
 }
 
 TEST_CASE("what a poll means") {
@@ -174,8 +171,8 @@ TEST_CASE("a page says what happened, runs nothing and is not kept") {
        {RedirectPage::logged_in, RedirectPage::not_logged_in, RedirectPage::unknown_address}) {
     const HttpResponse response = redirect_page(page);
     CHECK(response.status == (page == RedirectPage::unknown_address ? 400 : 200));
-    CHECK(!has(response.body, "<script"));
-    CHECK(!has(response.body, "href"));
+    CHECK(!contains(response.body, "<script"));
+    CHECK(!contains(response.body, "href"));
     CHECK(response.headers.size() == 4);
   }
 }

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "../../temporary_folder.hpp"
+#include "../../words.hpp"
 #include "auth/access_token.hpp"
 #include "base/log.hpp"
 #include "event/event_loop.hpp"
@@ -47,9 +48,5 @@ struct LoopFixture : TemporaryFolder {
   EventLoop loop;
   Log log{LogLevel::off};
 };
-
-inline bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 }  // namespace bridge

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "../../words.hpp"
 #include "../event/simulated_clock.hpp"
 #include "../support/fake_client.hpp"
 #include "../support/fake_upstream.hpp"
@@ -300,10 +301,6 @@ struct ThreeClients : TwoClients {
   using TwoClients::TwoClients;
   FakeClient& third = connect();
 };
-
-inline bool contains(const std::string& text, std::string_view part) {
-  return text.find(part) != text.npos;
-}
 
 inline std::uint64_t id_in(std::string_view line) {
   return to_unsigned(find_member(line, "id").value_or("0")).value_or(0);

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "../../../words.hpp"
 #include "../../event/simulated_clock.hpp"
 
 using namespace bridge;
@@ -55,8 +56,6 @@ struct Written {
   FakeStream stream;
 };
 
-bool has(const std::string& text, const char* part) { return text.find(part) != text.npos; }
-
 std::string gathered(SendQueue& queue, std::size_t room) {
   std::array<iovec, 4> vectors{};
   const std::size_t count = queue.gather(vectors.data(), room);
@@ -97,7 +96,7 @@ TEST_CASE("a whole answer has its length in the head, and to HEAD no body") {
       Written t(method);
       t.writer.respond(text_response(200, body));
       const auto [head, sent] = t.parts();
-      CHECK(has(head, ("Content-Length: " + std::to_string(size)).c_str()));
+      CHECK(contains(head, ("Content-Length: " + std::to_string(size)).c_str()));
       CHECK(sent == (std::string(method) == "HEAD" ? "" : body));
       CHECK(t.writer.keeps_connection());
       CHECK(t.writer.sent() == t.stream.taken.size());
