@@ -405,7 +405,10 @@ void LoginDesk::give_up_pending_login() {
 
 std::string LoginDesk::save_login() const {
   const StoredLogin* const login = parts_.refresher.login();
-  return login == nullptr ? std::string() : logins_text({*login});
+  if (login == nullptr) return {};
+  StoredLogin saved = *login;
+  saved.is_unsaved = parts_.refresher.is_unsaved();
+  return logins_text({saved});
 }
 
 void LoginDesk::restore_login(const std::string& saved) {

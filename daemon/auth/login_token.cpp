@@ -11,7 +11,7 @@ LoginToken::LoginToken(EventLoop& loop, CurlLoop& curl, const OAuthOptions& opti
     : options_(options),
       upstream_(upstream),
       log_(log),
-      store_(options.token_store, log),
+      store_(loop, options.token_store, log),
       endpoint_(curl, upstream_),
       refresher_({loop,
                   endpoint_,

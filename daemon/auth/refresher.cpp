@@ -12,7 +12,6 @@ namespace {
 
 /// Another daemon's refresh takes at most two requests of 10 s.
 constexpr std::chrono::seconds longest_lock{25};
-/// The kernel does not signal that such a lock is free.
 constexpr std::chrono::milliseconds between_locks{100};
 
 }  // namespace
@@ -54,7 +53,9 @@ bool Refresher::take_stored() {
   return false;
 }
 
-void Refresher::store() { is_stored_ = parts_.store.save(parts_.owner, *login_); }
+void Refresher::store(const StoredLogin& login) {
+  is_stored_ = parts_.store.save(parts_.owner, login) != TokenStore::Saved::no;
+}
 
 /// The life of a token that was not fetched here is computed from the wall clock.
 void Refresher::adopt(StoredLogin login) {
@@ -80,7 +81,7 @@ void Refresher::take(StoredLogin login) {
   login.upstream = parts_.owner.upstream;
   login.redemptions = 0;
   why_over_.clear();
-  is_stored_ = parts_.store.save(parts_.owner, login);
+  store(login);
   token_is_refused_ = false;
   login_.reset();
   adopt(std::move(login));
@@ -88,7 +89,8 @@ void Refresher::take(StoredLogin login) {
 }
 
 void Refresher::restore(StoredLogin login) {
-  if (!is_kept()) parts_.store.save(parts_.owner, login);
+  if (!is_kept() || login.is_unsaved) store(login);
+  login.is_unsaved = false;
   adopt(std::move(login));
 }
 
@@ -149,7 +151,7 @@ void Refresher::lock() {
     if (parts_.loop.now() < lock_until_) {
       lock_again_.set_after(between_locks);
     } else {
-      finish(no_token("another daemon that shares the token store does not finish its refresh"));
+      finish(no_token("another process holds the lock of the token store; lslocks shows which"));
     }
     return;
   }
@@ -177,7 +179,7 @@ void Refresher::redeem() {
     return;
   }
   ++login_->redemptions;
-  store();  // a later process must know that it was sent
+  store(*login_);  // a later process must know that it was sent
   asked_ = parts_.loop.now();
   form_ = refresh_form(login_->client, login_->refresh_token, login_->resource);
   parts_.endpoint.post(login_->token_endpoint, login_->is_public, form_,
@@ -205,7 +207,7 @@ void Refresher::take_grant(const TokenGrant& grant) {
   next.redemptions = 0;
   next.expires = std::nullopt;
   if (grant.expires_in) next.expires = parts_.loop.wall_time() + *grant.expires_in;
-  is_stored_ = parts_.store.save(parts_.owner, next);
+  store(next);
   adopt(std::move(next));
   token_is_refused_ = false;
   life_ = TokenLife::of(asked_, parts_.loop.now(), grant.expires_in);
@@ -233,7 +235,7 @@ void Refresher::judge(RefreshEnd end, const std::string& reason) {
   }
   if (!counts_as_redeemed(end)) {
     --login_->redemptions;
-    store();
+    store(*login_);
   }
   parts_.log.peer(LogLevel::warning, "authorization", "{}; it is tried again", message);
   finish(no_token(message));
@@ -243,7 +245,7 @@ void Refresher::give_up(const std::string& reason) {
   why_over_ = reason;
   login_->refresh_token.clear();
   login_->redemptions = 0;
-  store();
+  store(*login_);
   idle_.clear();
   parts_.log.event(LogLevel::warning, "login needed", "{}; a person has to log in, by {}", reason,
                    login_command);

@@ -85,6 +85,8 @@ class Refresher {
 
   /// Whether the login survives a restart.
   bool is_kept() const { return parts_.store.is_persistent(); }
+  /// Whether it is not in the store yet, since another process keeps it locked.
+  bool is_unsaved() const { return parts_.store.has_unsaved(); }
   /// Reads the stored login, if it may have changed.
   void look_into_store();
   /// The bridge's registration at a server, if there is one.
@@ -125,7 +127,7 @@ class Refresher {
   void take_grant(const TokenGrant& grant);
   void adopt(StoredLogin login);
   bool take_stored();
-  void store();
+  void store(const StoredLogin& login);
   void give_up(const std::string& reason);
   void finish(const TokenAnswer& answer);
   void set_idle_timer();

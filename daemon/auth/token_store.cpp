@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <cstring>
 #include <functional>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #include "auth/discovery.hpp"
@@ -18,6 +20,7 @@
 #include "json/document.hpp"
 #include "json/json_object.hpp"
 #include "json/json_text.hpp"
+#include "process/process_start.hpp"
 
 namespace bridge {
 namespace {
@@ -64,6 +67,7 @@ JsonObject object_of(const StoredLogin& login) {
       .add("public", login.is_public)
       .add("redemptions", login.redemptions);
   if (login.expires) object.add("expires", seconds_of(*login.expires));
+  if (login.is_unsaved) object.add("unsaved", true);
   return object;
 }
 
@@ -81,6 +85,7 @@ StoredLogin login_of(std::string_view text) {
   };
   login.client.is_registered = find_member(text, "registered") == "true";
   login.is_public = find_member(text, "public") == "true";
+  login.is_unsaved = find_member(text, "unsaved") == "true";
   login.redemptions =
       static_cast<int>(std::min<std::uint64_t>(number("redemptions").value_or(0), 9));
   if (const auto seconds = number("expires"); seconds && *seconds < (1ull << 33))
@@ -119,7 +124,8 @@ namespace {
 constexpr std::size_t largest_store = 4u << 20;
 constexpr off_t change_byte = 0;
 
-bool lock_byte(int descriptor, short type, off_t start, off_t length, bool wait) {
+/// Never waits. False, with errno: another process holds it, or there are no such locks.
+bool lock_bytes(int descriptor, short type, off_t start, off_t length) {
   struct flock lock {};
   lock.l_type = type;
   lock.l_whence = SEEK_SET;
@@ -127,9 +133,26 @@ bool lock_byte(int descriptor, short type, off_t start, off_t length, bool wait)
   lock.l_len = length;
   int outcome = 0;
   do {
-    outcome = fcntl(descriptor, wait ? F_OFD_SETLKW : F_OFD_SETLK, &lock);
+    outcome = fcntl(descriptor, F_OFD_SETLK, &lock);
   } while (outcome != 0 && errno == EINTR);
   return outcome == 0;
+}
+
+bool is_busy(int error) { return error == EAGAIN || error == EACCES; }
+
+/// The kernel does not signal that such a lock is free.
+constexpr std::chrono::milliseconds first_pause{50};
+constexpr std::chrono::milliseconds longest_pause{5000};
+
+/// Flushes a file to the disk in a thread of its own, which shares nothing with this one: a disk
+/// may take seconds.
+void flush_in_background(Descriptor file) {
+  const SignalsBlocked blocked;  // signals are the loop's
+  try {
+    std::thread([file = std::move(file)] { ::fsync(file.get()); }).detach();
+  } catch (const std::system_error&) {
+    // No thread to be had: the kernel writes it within half a minute.
+  }
 }
 
 off_t byte_of(const StoredLogin& login) {
@@ -161,8 +184,40 @@ std::string fault_of_token_store(const std::string& path) {
   return fault.empty() ? fault : fmt::format("--token-store: {}: {}", printable(path), fault);
 }
 
-std::optional<std::vector<StoredLogin>> TokenStore::read() {
-  if (!is_persistent()) return in_memory_;
+namespace {
+
+/// What the change makes of these logins.
+void apply(const LoginOwner& owner, const std::optional<StoredLogin>& login,
+           std::vector<StoredLogin>& logins) {
+  std::erase_if(logins, [&](const StoredLogin& one) {
+    if (!login) return owner.owns(one);
+    return one.is_of(*login) || (owner.owns(one) && !one.client.is_registered);
+  });
+  if (!login) return;
+  for (StoredLogin& one : logins) {
+    if (!owner.owns(one)) continue;
+    one.access_token.clear();
+    one.refresh_token.clear();
+  }
+  logins.push_back(*login);
+  logins.back().is_unsaved = false;
+}
+
+}  // namespace
+
+TokenStore::TokenStore(EventLoop& loop, std::string path, Log& log)
+    : path_(std::move(path)), log_(log), again_(loop, [this] { write_changes(); }) {}
+
+TokenStore::~TokenStore() {
+  if (has_unsaved() && write_changes() == Saved::later) {
+    log_.event(LogLevel::error, "token store",
+               "the login is not saved in {}: another process holds {}.lock; a restart loses it",
+               printable(path_), printable(path_));
+  }
+}
+
+/// Without the remembered changes.
+std::optional<std::vector<StoredLogin>> TokenStore::read_file() {
   const FileIdentity identity = identity_of(path_);
   if (identity.size < 0) {
     seen_ = identity;
@@ -178,6 +233,15 @@ std::optional<std::vector<StoredLogin>> TokenStore::read() {
     return std::nullopt;
   }
   seen_ = identity;
+  return logins;
+}
+
+std::optional<std::vector<StoredLogin>> TokenStore::read() {
+  if (!is_persistent()) return in_memory_;
+  auto logins = read_file();
+  if (logins) {
+    for (const Change& one : unsaved_) apply(one.owner, one.login, *logins);
+  }
   return logins;
 }
 
@@ -219,46 +283,77 @@ bool TokenStore::open_lock() {
   return false;
 }
 
-template <class Change>
-bool TokenStore::change(Change&& change) {
+/// True too if this file system has no locks: then there is nothing to wait for.
+bool TokenStore::lock_change() {
+  return lock_bytes(lock_.get(), F_WRLCK, change_byte, 1) || !is_busy(errno);
+}
+
+void TokenStore::unlock_change() { lock_bytes(lock_.get(), F_UNLCK, change_byte, 1); }
+
+TokenStore::Saved TokenStore::change(Change change) {
   if (!is_persistent()) {
-    change(in_memory_);
-    return false;
+    apply(change.owner, change.login, in_memory_);
+    return Saved::no;
   }
-  const bool is_locked = open_lock() && lock_byte(lock_.get(), F_WRLCK, change_byte, 1, true);
-  auto logins = read();
-  const bool is_written = logins && is_locked && (change(*logins), write(*logins));
-  if (is_locked) lock_byte(lock_.get(), F_UNLCK, change_byte, 1, false);
-  return is_written;
+  remember(std::move(change));
+  return write_changes();
 }
 
-bool TokenStore::save(const LoginOwner& owner, const StoredLogin& login) {
-  return change([&](std::vector<StoredLogin>& logins) {
-    std::erase_if(logins, [&](const StoredLogin& one) {
-      return one.is_of(login) || (owner.owns(one) && !one.client.is_registered);
-    });
-    for (StoredLogin& one : logins) {
-      if (!owner.owns(one)) continue;
-      one.access_token.clear();
-      one.refresh_token.clear();
+/// Replaces what it makes obsolete.
+void TokenStore::remember(Change change) {
+  std::erase_if(unsaved_, [&change](const Change& one) {
+    if (!one.login) return !change.login && one.owner == change.owner;
+    return change.login ? one.login->is_of(*change.login) : change.owner.owns(*one.login);
+  });
+  unsaved_.push_back(std::move(change));
+}
+
+TokenStore::Saved TokenStore::write_changes() {
+  if (unsaved_.empty()) return Saved::yes;
+  bool is_written = false;
+  if (open_lock()) {
+    if (!lock_change()) {
+      wait_for_lock();
+      return Saved::later;
     }
-    logins.push_back(login);
-  });
+    const auto logins = read();
+    is_written = logins && write(*logins);
+    unlock_change();
+  }
+  if (pause_ == longest_pause && is_written)
+    log_.event(LogLevel::info, "token store", "the token store {} is written", printable(path_));
+  unsaved_.clear();
+  again_.clear();
+  pause_ = {};
+  return is_written ? Saved::yes : Saved::no;
 }
 
-bool TokenStore::erase(const LoginOwner& owner) {
-  return change([&](std::vector<StoredLogin>& logins) {
-    std::erase_if(logins, [&](const StoredLogin& one) { return owner.owns(one); });
-  });
+void TokenStore::wait_for_lock() {
+  if (again_.is_set()) return;
+  const auto last = std::exchange(pause_, std::clamp(2 * pause_, first_pause, longest_pause));
+  if (pause_ == longest_pause && last != longest_pause) {
+    log_.event(LogLevel::warning, "token store",
+               "the token store {} cannot be written: another process holds {}.lock (lslocks shows "
+               "which); until then a restart loses the login",
+               printable(path_), printable(path_));
+  }
+  again_.set_after(pause_);
+}
+
+TokenStore::Saved TokenStore::save(const LoginOwner& owner, const StoredLogin& login) {
+  return change({owner, login});
+}
+
+TokenStore::Saved TokenStore::erase(const LoginOwner& owner) {
+  return change({owner, std::nullopt});
 }
 
 bool TokenStore::write(const std::vector<StoredLogin>& logins) {
   const std::string next = path_ + ".new";
   ::unlink(next.c_str());
-  const Descriptor file(
-      ::open(next.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+  Descriptor file(::open(next.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
   const bool done = file.get() >= 0 && write_all(file.get(), logins_text(logins)) &&
-                    ::fsync(file.get()) == 0 && ::rename(next.c_str(), path_.c_str()) == 0;
+                    ::rename(next.c_str(), path_.c_str()) == 0;
   if (!done) {
     log_.peer(LogLevel::error, "token store",
               "the token store {} cannot be written: {}; a restart loses the login",
@@ -266,20 +361,23 @@ bool TokenStore::write(const std::vector<StoredLogin>& logins) {
     return false;
   }
   seen_ = identity_of(path_);
+  flush_in_background(std::move(file));
   return true;
 }
 
 TokenStore::Lock TokenStore::try_lock(const StoredLogin& login) {
   if (!is_persistent() || !open_lock()) return Lock::held;  // no other process to exclude
-  if (lock_byte(lock_.get(), F_WRLCK, byte_of(login), 1, false)) {
+  if (!lock_change()) return Lock::busy;
+  unlock_change();
+  if (lock_bytes(lock_.get(), F_WRLCK, byte_of(login), 1)) {
     holds_login_ = true;
     return Lock::held;
   }
-  return errno == EAGAIN || errno == EACCES ? Lock::busy : Lock::held;
+  return is_busy(errno) ? Lock::busy : Lock::held;
 }
 
 void TokenStore::unlock() {
-  if (std::exchange(holds_login_, false)) lock_byte(lock_.get(), F_UNLCK, 1, 0, false);
+  if (std::exchange(holds_login_, false)) lock_bytes(lock_.get(), F_UNLCK, 1, 0);
 }
 
 }  // namespace bridge

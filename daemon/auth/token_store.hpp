@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include "base/clock.hpp"
 #include "base/files.hpp"
 #include "base/secret_file.hpp"
+#include "event/event_loop.hpp"
 
 namespace bridge {
 
@@ -29,6 +31,7 @@ struct StoredLogin {
   std::string refresh_token;        ///< empty: none
   std::optional<WallTime> expires;  ///< of the access token; none: not given
   int redemptions = 0;              ///< how often the refresh token was sent, as far as known
+  bool is_unsaved = false;          ///< of an upgrade: the store does not have it yet
 
   bool has_tokens() const { return !access_token.empty() || !refresh_token.empty(); }
   /// The key of an entry in a store. All registrations made by the bridge count as one client,
@@ -50,6 +53,7 @@ struct LoginOwner {
     if (!client_id.empty()) return login.client.id == client_id && !login.client.is_registered;
     return login.client.is_registered || login.client.id == metadata_url;
   }
+  friend bool operator==(const LoginOwner&, const LoginOwner&) = default;
 };
 
 /// The format of a token store: `{"version":1,"logins":[…]}`. Pure.
@@ -65,14 +69,25 @@ std::optional<std::vector<StoredLogin>> read_logins(const std::string& text);
 /// locks, which the kernel releases when a daemon dies): one for a change, held for that change
 /// only; and one for each login, held while its refresh token is at the server.
 ///
-/// The loop's thread only. Errors are logged, without the file's content.
+/// Never waits for a lock: a change that another process keeps from the file is remembered, holds
+/// for all reads here, and is tried again by a timer. Nor does it wait for the disk.
+///
+/// The loop's thread only. Errors are logged, without the file's content. Memory: the remembered
+/// changes, one for each client of the owner.
 class TokenStore {
  public:
   enum class Lock : std::uint8_t { held, busy };
+  enum class Saved : std::uint8_t {
+    yes,
+    later,  ///< another process holds the lock
+    no,     ///< there is no file, or it cannot be written
+  };
 
-  TokenStore(std::string path, Log& log) : path_(std::move(path)), log_(log) {}
+  TokenStore(EventLoop& loop, std::string path, Log& log);
   TokenStore(const TokenStore&) = delete;
   TokenStore& operator=(const TokenStore&) = delete;
+  /// Tries the remembered changes a last time.
+  ~TokenStore();
 
   bool is_persistent() const { return !path_.empty(); }
   const std::string& path() const { return path_; }
@@ -86,25 +101,41 @@ class TokenStore {
   /// Whether it may have changed since it was read or written here.
   bool has_changed() const;
   /// Replaces the entry of the same upstream, issuer and client. Of the owner's other entries only
-  /// the registrations stay. False: not saved.
-  bool save(const LoginOwner& owner, const StoredLogin& login);
+  /// the registrations stay.
+  Saved save(const LoginOwner& owner, const StoredLogin& login);
   /// Removes all entries of this owner.
-  bool erase(const LoginOwner& owner);
+  Saved erase(const LoginOwner& owner);
+  /// Whether changes are remembered that are not in the file yet.
+  bool has_unsaved() const { return !unsaved_.empty(); }
 
-  /// Locks this login until unlock().
+  /// Locks this login until unlock(). Busy too while another process keeps changes from the file.
   Lock try_lock(const StoredLogin& login);
   void unlock();
 
  private:
+  /// A login to be saved, or none: all of the owner's are to be removed.
+  struct Change {
+    LoginOwner owner;
+    std::optional<StoredLogin> login;
+  };
+
   std::optional<std::vector<StoredLogin>> read();
+  std::optional<std::vector<StoredLogin>> read_file();
   bool write(const std::vector<StoredLogin>& logins);
-  template <class Change>
-  bool change(Change&& change);
+  Saved change(Change change);
+  void remember(Change change);
+  Saved write_changes();
+  void wait_for_lock();
   bool open_lock();
+  bool lock_change();
+  void unlock_change();
 
   std::string path_;
   Log& log_;
   std::vector<StoredLogin> in_memory_;  ///< without a path
+  std::vector<Change> unsaved_;
+  DeadlineTimer again_;
+  std::chrono::milliseconds pause_{0};  ///< before the next try
   Descriptor lock_;
   std::optional<FileIdentity> seen_;
   bool holds_login_ = false;

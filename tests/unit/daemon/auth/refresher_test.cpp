@@ -5,11 +5,13 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <memory>
 #include <set>
 
 #include "../event/loop_fixture.hpp"
 #include "../event/simulated_clock.hpp"
 #include "base/log.hpp"
+#include "lock_holder.hpp"
 
 using namespace bridge;
 
@@ -85,7 +87,7 @@ class FlappingServer final : public TokenEndpoint {
 struct RefresherFixture {
   explicit RefresherFixture(std::chrono::milliseconds idle = std::chrono::milliseconds(0),
                             std::string path = {})
-      : store(std::move(path), log), refresher({loop, server, store, log, owner, idle}) {}
+      : store(loop, std::move(path), log), refresher({loop, server, store, log, owner, idle}) {}
 
   StoredLogin login() const {
     StoredLogin login;
@@ -294,7 +296,7 @@ TEST_CASE_FIXTURE(LoopFixture, "the store is for its owner only, and others' ent
   other.upstream = others.upstream;
   other.client.id = "them";
   other.access_token = "theirs";
-  CHECK(f.store.save(others, other));
+  CHECK(f.store.save(others, other) == TokenStore::Saved::yes);
   f.refresher.take(f.login());
   const auto mode = std::filesystem::status(path("tokens.json")).permissions();
   CHECK(mode == std::filesystem::perms(0600));
@@ -313,4 +315,46 @@ TEST_CASE_FIXTURE(LoopFixture, "a logout is one of all daemons that share the st
   one.refresher.forget();
   two.refresher.look_into_store();
   CHECK(two.refresher.login() == nullptr);
+}
+
+TEST_CASE_FIXTURE(LoopFixture, "a process that holds the store's lock delays a refresh, no token") {
+  RefresherFixture f(std::chrono::milliseconds(0), path("tokens.json"));
+  f.refresher.take(f.login());
+  auto other = std::make_unique<LockHolder>(path("tokens.json.lock"));
+  f.advance(std::chrono::minutes(59) + std::chrono::seconds(30));
+  CHECK(f.is_served());  // and a refresh is due
+  f.advance(std::chrono::milliseconds(150));
+  CHECK(f.is_served());
+  CHECK(f.server.redeemed.empty());
+  f.advance(std::chrono::minutes(1));
+  CHECK_FALSE(f.is_served());  // it has expired
+  std::optional<TokenAnswer> answer;
+  f.fetch([&](const TokenAnswer& given) { answer = given; });
+  f.advance(std::chrono::seconds(30));
+  REQUIRE(answer);
+  REQUIRE(answer->failure);
+  CHECK(contains(answer->failure->message, "lock"));
+  CHECK(f.server.redeemed.empty());
+  other.reset();
+  f.advance(std::chrono::minutes(1));
+  CHECK_FALSE(f.fetched());
+  CHECK(f.is_served());
+}
+
+TEST_CASE_FIXTURE(LoopFixture, "new tokens that a held lock keeps from the store serve at once") {
+  RefresherFixture f(std::chrono::milliseconds(0), path("tokens.json"));
+  f.refresher.take(f.login());
+  f.refresher.refused("at-0");
+  f.fetch();
+  REQUIRE(f.server.is_asked());
+  const auto other = std::make_unique<LockHolder>(path("tokens.json.lock"), 0, 1);
+  f.answer_all();
+  CHECK(f.is_served());
+  CHECK(f.refresher.is_unsaved());
+  RefresherFixture next(std::chrono::milliseconds(0), path("tokens.json"));
+  StoredLogin saved = *f.refresher.login();  // as an upgrade passes it on
+  saved.is_unsaved = true;
+  next.refresher.restore(saved);
+  next.refresher.look_into_store();
+  CHECK(next.refresher.login()->access_token == "at-1");
 }

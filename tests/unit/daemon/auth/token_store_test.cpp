@@ -3,7 +3,9 @@
 #include <doctest/doctest.h>
 
 #include "../event/loop_fixture.hpp"
+#include "../event/simulated_clock.hpp"
 #include "base/log.hpp"
+#include "lock_holder.hpp"
 
 using namespace bridge;
 
@@ -27,60 +29,64 @@ StoredLogin login_at(const std::string& issuer, const std::string& client, bool 
 
 struct StoreFixture : LoopFixture {
   Log log{LogLevel::off};
-  TokenStore store{path("tokens.json"), log};
+  TokenStore store{loop, path("tokens.json"), log};
 };
+
+using Saved = TokenStore::Saved;
 
 }  // namespace
 
 TEST_CASE_FIXTURE(StoreFixture, "each client that an operator has named has its own login") {
   const LoginOwner one{upstream, "one", {}};
   const LoginOwner two{upstream, "two", {}};
-  CHECK(store.save(one, login_at("https://as.example", "one", false)));
-  CHECK(store.save(two, login_at("https://as.example", "two", false)));
-  CHECK(store.save(anybody, login_at("https://as.example", "registered", true)));
+  CHECK(store.save(one, login_at("https://as.example", "one", false)) == Saved::yes);
+  CHECK(store.save(two, login_at("https://as.example", "two", false)) == Saved::yes);
+  CHECK(store.save(anybody, login_at("https://as.example", "registered", true)) == Saved::yes);
   CHECK(store.find(one)->access_token == "at-of-one");
   CHECK(store.find(two)->access_token == "at-of-two");
   CHECK(store.find(anybody)->access_token == "at-of-registered");
-  CHECK(store.erase(two));
+  CHECK(store.erase(two) == Saved::yes);
   CHECK(store.has_none(two));
   CHECK(store.find(one));
   CHECK(store.find(anybody));
 }
 
 TEST_CASE_FIXTURE(StoreFixture, "another issuer has another registration, and both are kept") {
-  CHECK(store.save(anybody, login_at("https://old.example", "a", true)));
-  CHECK(store.save(anybody, login_at("https://new.example", "b", true)));
+  CHECK(store.save(anybody, login_at("https://old.example", "a", true)) == Saved::yes);
+  CHECK(store.save(anybody, login_at("https://new.example", "b", true)) == Saved::yes);
   CHECK(store.find(anybody)->issuer == "https://new.example");
   CHECK(store.registration(anybody, "https://old.example")->id == "a");
   CHECK(store.registration(anybody, "https://new.example")->id == "b");
   CHECK(!store.registration(anybody, "https://third.example"));
   // Back to the first server: the other one's tokens are not kept, since they would get stale.
-  CHECK(store.save(anybody, login_at("https://old.example", "a", true)));
+  CHECK(store.save(anybody, login_at("https://old.example", "a", true)) == Saved::yes);
   CHECK(store.find(anybody)->access_token == "at-of-a");
-  CHECK(store.erase(anybody));
+  CHECK(store.erase(anybody) == Saved::yes);
   CHECK(store.has_none(anybody));
   CHECK(!store.registration(anybody, "https://new.example"));
 }
 
 TEST_CASE_FIXTURE(StoreFixture,
                   "a new registration with the same server takes the old one's place") {
-  CHECK(store.save(anybody, login_at("https://as.example", "a", true)));
-  CHECK(store.save(anybody, login_at("https://as.example", "b", true)));
+  CHECK(store.save(anybody, login_at("https://as.example", "a", true)) == Saved::yes);
+  CHECK(store.save(anybody, login_at("https://as.example", "b", true)) == Saved::yes);
   CHECK(store.registration(anybody, "https://as.example")->id == "b");
   CHECK(store.find(anybody)->access_token == "at-of-b");
 }
 
 TEST_CASE_FIXTURE(StoreFixture, "a metadata document is a client of its own") {
   const LoginOwner owner{upstream, {}, "https://me.example/client.json"};
-  CHECK(store.save(owner, login_at("https://as.example", "https://me.example/client.json", false)));
+  CHECK(store.save(owner, login_at("https://as.example", "https://me.example/client.json",
+                                   false)) == Saved::yes);
   CHECK(store.find(owner));
   CHECK(store.has_none(anybody));
 }
 
 TEST_CASE("without a file it is kept in memory") {
   Log log{LogLevel::off};
-  TokenStore store({}, log);
-  CHECK(!store.save(anybody, login_at("https://as.example", "a", true)));
+  EventLoop loop;
+  TokenStore store(loop, {}, log);
+  CHECK(store.save(anybody, login_at("https://as.example", "a", true)) == Saved::no);
   CHECK(!store.has_changed());
   CHECK(store.registration(anybody, "https://as.example")->id == "a");
   store.erase(anybody);
@@ -130,4 +136,51 @@ TEST_CASE("a store is read as it was written, and nothing else is one") {
   for (const char* text : {"", "{}", "[]", R"({"version":2,"logins":[]})", R"({"version":1})",
                            R"({"version":1,"logins":{}})", "root:x:0:0"})
     CHECK_MESSAGE(!read_logins(text), text);
+}
+
+TEST_CASE_FIXTURE(TemporaryFolder, "a held lock delays the file, and nothing else") {
+  const std::string file = path("tokens.json");
+  SimulatedClock clock;
+  EventLoop loop(clock);
+  Log log{LogLevel::off};
+  TokenStore store(loop, file, log);
+  const StoredLogin first = login_at("https://as.example", "a", true);
+  REQUIRE(store.save(anybody, first) == Saved::yes);
+  StoredLogin next = first;
+  next.access_token = "next";
+  {
+    const LockHolder other(file + ".lock");
+    CHECK(store.save(anybody, next) == Saved::later);
+    CHECK(store.has_unsaved());
+    CHECK(store.find(anybody)->access_token == "next");
+    CHECK(store.try_lock(next) == TokenStore::Lock::busy);
+    CHECK(TokenStore(loop, file, log).find(anybody)->access_token == "at-of-a");
+    let_pass(clock, loop, std::chrono::minutes(10));
+    CHECK(store.has_unsaved());
+    CHECK(store.erase(anybody) == Saved::later);
+    CHECK(store.has_none(anybody));
+    CHECK(store.save(anybody, next) == Saved::later);
+  }
+  let_pass(clock, loop, std::chrono::seconds(5));
+  CHECK_FALSE(store.has_unsaved());
+  CHECK_FALSE(loop.next_due());  // no timer remains
+  CHECK(TokenStore(loop, file, log).find(anybody)->access_token == "next");
+  CHECK(store.try_lock(next) == TokenStore::Lock::held);
+}
+
+TEST_CASE_FIXTURE(StoreFixture, "what a held lock kept from the file is tried again at the end") {
+  {
+    const LockHolder other(path("tokens.json.lock"));
+    TokenStore ending(loop, path("tokens.json"), log);
+    CHECK(ending.save(anybody, login_at("https://as.example", "a", true)) == Saved::later);
+    CHECK_FALSE(store.find(anybody));
+  }
+  CHECK_FALSE(store.find(anybody));
+  auto ending = std::make_unique<TokenStore>(loop, path("tokens.json"), log);
+  {
+    const LockHolder other(path("tokens.json.lock"));
+    CHECK(ending->save(anybody, login_at("https://as.example", "a", true)) == Saved::later);
+  }
+  ending.reset();
+  CHECK(store.find(anybody));
 }
