@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <ctime>
-#include <random>
 #include <utility>
 
+#include "base/random.hpp"
 #include "state/log_format.hpp"
 #include "state/memory_file.hpp"
 #include "text/characters.hpp"
@@ -16,11 +16,6 @@ namespace {
 
 /// So many ids are recorded as used at a time: more than a turn can use.
 constexpr std::uint64_t id_block = 1u << 16;
-
-std::string random_name() {
-  std::random_device random;
-  return fmt::format("{:08x}{:08x}", random(), random());
-}
 
 template <class... Values>
 bool read_payload(std::string_view payload, Values&... values) {
@@ -148,7 +143,7 @@ DaemonState::DaemonState(EventLoop& loop, const StateOptions& options, const Tar
       ring_(loop, state_log_, feed, [this] { return session_log_.position(); }),
       runner_(jobs),
       jobs_(loop, state_log_, jobs, session, upstream),
-      instance_(random_name()),
+      instance_(random_hex(8)),
       replayed_(state_log_.now()) {
   read();
 }

@@ -1,13 +1,11 @@
 // What this process hands over to the next in an upgrade, and how that one restores it.
-#include <fmt/format.h>
-#include <sys/random.h>
 #include <unistd.h>
 
-#include <array>
 #include <set>
 #include <utility>
 
 #include "auth/login_desk.hpp"
+#include "base/random.hpp"
 #include "daemon.hpp"
 #include "make_upstream.hpp"
 #include "process/process_start.hpp"
@@ -15,12 +13,6 @@
 
 namespace bridge {
 namespace {
-
-std::string drawn_proof() {
-  std::array<std::uint64_t, 2> drawn{};
-  if (getrandom(drawn.data(), sizeof drawn, 0) != sizeof drawn) return {};
-  return fmt::format("state {:016x}{:016x}", drawn[0], drawn[1]);
-}
 
 std::vector<std::string> environment_now() {
   std::vector<std::string> variables;
@@ -68,7 +60,7 @@ DaemonSnapshot Daemon::snapshot() {
 /// How this process was started, and its counts.
 ProcessSnapshot Daemon::process_snapshot() const {
   ProcessSnapshot start;
-  start.proof = drawn_proof();
+  start.proof = "state " + random_hex(16);
   start.version = MCP_BRIDGE_VERSION;
   start.program = beginning_.program;
   start.arguments = beginning_.process.arguments();

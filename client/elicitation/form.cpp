@@ -8,6 +8,7 @@
 #include "base/contains.hpp"
 #include "elicitation/web_address.hpp"
 #include "text/characters.hpp"
+#include "text/trim.hpp"
 #include "text/utf8.hpp"
 #include "text/visible_text.hpp"
 
@@ -97,12 +98,6 @@ std::string range(const Field& field) {
 
 using Outcome = std::variant<FieldAnswer, FieldRefusal>;
 
-std::string_view trim(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
-
 std::optional<FieldRefusal> check_range(const Field& field, double amount, std::string_view what) {
   if (field.smallest && amount < *field.smallest) {
     return FieldRefusal{fmt::format("{} at least {}", what, *field.smallest)};
@@ -151,7 +146,7 @@ Outcome read_list(const Field& field, std::string_view typed) {
   std::size_t items = 0;
   while (!typed.empty()) {
     const std::size_t comma = std::min(typed.find(','), typed.size());
-    const std::string_view item = trim(typed.substr(0, comma));
+    const std::string_view item = bridge::trimmed(typed.substr(0, comma));
     typed.remove_prefix(std::min(comma + 1, typed.size()));
     if (item.empty()) continue;
     const Choice* choice = find_choice(field, item);
@@ -231,22 +226,22 @@ std::string describe_field(const Field& field) {
 
 Outcome read_answer(const Field& field, std::string_view typed) {
   if (!bridge::is_utf8(typed)) return FieldRefusal{"not UTF-8"};
-  const std::string_view trimmed = trim(typed);
-  if (trimmed.empty()) {
+  const std::string_view text = bridge::trimmed(typed);
+  if (text.empty()) {
     if (field.preset) return FieldAnswer(json::to_json(*field.preset));
     if (!field.required) return FieldAnswer();
     return FieldRefusal{"an answer is required"};
   }
-  if (field.type == Field::Type::list) return read_list(field, trimmed);
+  if (field.type == Field::Type::list) return read_list(field, text);
   if (!field.choices.empty()) {
-    const Choice* choice = find_choice(field, trimmed);
+    const Choice* choice = find_choice(field, text);
     if (choice == nullptr) return FieldRefusal{"not one of the choices"};
     return FieldAnswer(json::to_json(choice->value));
   }
   switch (field.type) {
     case Field::Type::number:
-    case Field::Type::integer: return read_number(field, trimmed);
-    case Field::Type::boolean: return read_boolean(trimmed);
+    case Field::Type::integer: return read_number(field, text);
+    case Field::Type::boolean: return read_boolean(text);
     default: return read_text(field, typed);
   }
 }

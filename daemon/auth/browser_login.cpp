@@ -1,7 +1,6 @@
 #include "auth/browser_login.hpp"
 
 #include <fmt/format.h>
-#include <openssl/rand.h>
 #include <openssl/sha.h>
 
 #include <algorithm>
@@ -13,12 +12,14 @@
 #include "auth/recent_secrets.hpp"
 #include "base/contains.hpp"
 #include "base/log.hpp"
+#include "base/random.hpp"
 #include "base/start_error.hpp"
 #include "http/client/web_url.hpp"
 #include "http/request.hpp"
 #include "http/server/http_server.hpp"
 #include "text/base64.hpp"
 #include "text/secret_forms.hpp"
+#include "text/trim.hpp"
 
 namespace bridge {
 namespace {
@@ -68,7 +69,7 @@ std::uint16_t port_of(const std::string& authority) {
 
 std::optional<RedirectPlace> RedirectPlace::parse(const std::string& text) {
   const auto address = parse_listen_address(text);
-  if (!address || (address->host != "localhost" && !address->is_loopback())) return std::nullopt;
+  if (!address || !address->is_loopback()) return std::nullopt;
   return RedirectPlace{address->host, address->port};
 }
 
@@ -158,11 +159,7 @@ void RedirectListener::show(bool is_logged_in) {
   for (const auto& server : servers_) server->flush();
 }
 
-std::optional<std::string> unguessable_text() {
-  std::array<unsigned char, 32> bytes{};
-  if (RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1) return std::nullopt;
-  return base64url(std::string(bytes.begin(), bytes.end()));
-}
+std::string unguessable_text() { return base64url(random_bytes(32)); }
 
 std::string code_challenge(std::string_view verifier) {
   std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
@@ -216,10 +213,7 @@ RedirectAnswer read_redirect(std::string_view query) {
 }
 
 std::string query_of_pasted(std::string_view address) {
-  constexpr std::string_view blanks = " \t\r\n";
-  const auto first = address.find_first_not_of(blanks);
-  if (first == address.npos) return {};
-  address = address.substr(first, address.find_last_not_of(blanks) + 1 - first);
+  address = trimmed(address);
   address = address.substr(0, address.find('#'));
   const auto question = address.find('?');
   return question == address.npos ? std::string() : std::string(address.substr(question + 1));
@@ -279,21 +273,16 @@ std::string BrowserLogin::listen() {
 
 void BrowserLogin::start(const AccessRequest& request) {
   request_ = request;
-  const auto verifier = unguessable_text();
-  const auto state = unguessable_text();
-  if (!verifier || !state) {
-    owner_.method_failed(ErrorKind::auth, "no random numbers available");
-    return;
-  }
-  verifier_ = *verifier;
+  const std::string state = unguessable_text();
+  verifier_ = unguessable_text();
   const ServerMetadata& metadata = request_.server.metadata;
-  expected_ = {*state, request_.server.issuer, metadata.answers_name_issuer};
+  expected_ = {state, request_.server.issuer, metadata.answers_name_issuer};
   AuthorizationRequest asked;
   asked.endpoint = metadata.authorization_endpoint;
   asked.client_id = request_.client.id;
   asked.redirect_uri = redirect_uri();
   asked.scope = request_.scope;
-  asked.state = *state;
+  asked.state = state;
   asked.code_challenge = code_challenge(verifier_);
   asked.resource = request_.server.resource;
   url_ = asked.url();

@@ -76,8 +76,7 @@ class RedirectListener final : private HttpRequests, private HttpResponder {
 };
 
 /// 256 bits that cannot be guessed, as 43 characters of base64url: a `state`, a code verifier.
-/// nullopt if OpenSSL has no randomness.
-std::optional<std::string> unguessable_text();
+std::string unguessable_text();
 
 /// The S256 challenge of a code verifier (RFC 7636, section 4.2). Pure.
 std::string code_challenge(std::string_view verifier);

@@ -7,7 +7,6 @@
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
-#include <openssl/rand.h>
 
 #include <array>
 #include <utility>
@@ -18,6 +17,7 @@
 #include "auth/token_endpoint.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "base/random.hpp"
 #include "base/secret_file.hpp"
 #include "http/client/web_url.hpp"
 #include "json/json_object.hpp"
@@ -114,12 +114,6 @@ std::optional<std::string> client_assertion(const SigningKey& key, const Asserti
   const auto signature = key.sign(text);
   if (!signature) return std::nullopt;
   return text + "." + base64url(*signature);
-}
-
-std::optional<std::string> random_id() {
-  std::array<unsigned char, 16> bytes;
-  if (RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1) return std::nullopt;
-  return base64url(std::string(bytes.begin(), bytes.end()));
 }
 
 OAuthToken::OAuthToken(EventLoop& loop, CurlLoop& curl, const OAuthOptions& options,
@@ -265,12 +259,11 @@ bool OAuthToken::authenticate(OAuthClient& client, std::string& fault) {
     fault = fmt::format("--oauth-private-key: {}: {}", printable(options_.private_key_file), *why);
     return false;
   }
-  const auto id = random_id();
+  const std::string id = base64url(random_bytes(16));
   const std::string& audience =
       server_.found->issuer.empty() ? server_.found->token_endpoint : server_.found->issuer;
-  const auto assertion = id ? client_assertion(std::get<SigningKey>(key),
-                                               {client.id, audience, *id, loop_.wall_time()})
-                            : std::nullopt;
+  const auto assertion =
+      client_assertion(std::get<SigningKey>(key), {client.id, audience, id, loop_.wall_time()});
   if (!assertion) {
     fault = "the client assertion cannot be signed";
     return false;

@@ -58,9 +58,6 @@ struct AssertionClaims {
 /// A signed JWT (RFC 7519), valid for 60 s; nullopt if signing fails.
 std::optional<std::string> client_assertion(const SigningKey& key, const AssertionClaims& claims);
 
-/// 128 random bits as text; nullopt if OpenSSL has no randomness.
-std::optional<std::string> random_id();
-
 }  // namespace bridge
 
 namespace bridge {

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <iterator>
-#include <random>
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/random.hpp"
 #include "control/supervisor.hpp"
 #include "json/json_edit.hpp"
 #include "json/json_object.hpp"
@@ -129,11 +129,6 @@ std::int64_t unix_milliseconds(WallTime time) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
 }
 
-std::string random_name() {
-  std::random_device random;
-  return fmt::format("{:08x}{:08x}", random(), random());
-}
-
 /// Names of what a legacy session was opened with. A client has written them.
 std::string declared_names(const Session& session) {
   constexpr std::size_t most = 32;
@@ -188,7 +183,7 @@ ControlMethods::ControlMethods(const EventLoop& loop, const Router& router, cons
       jobs_(jobs.store()),
       job_waiters_(collectors),
       job_methods_(loop, jobs, collectors),
-      instance_(random_name()),
+      instance_(random_hex(8)),
       started_(loop_.now()) {}
 
 /// Who may call a control method.

@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "text/characters.hpp"
+#include "text/loopback.hpp"
+#include "text/trim.hpp"
 
 namespace bridge {
 namespace {
@@ -25,12 +27,6 @@ bool is_token_character(char c) {
 
 bool is_http_token(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), is_token_character);
-}
-
-std::string_view without_blanks(std::string_view text) {
-  const auto begin = text.find_first_not_of(" \t");
-  if (begin == text.npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
 int hex_digit(char c) {
@@ -88,12 +84,10 @@ HttpFault parse_request_line(std::string_view line, RequestHead& head) {
 HttpFault parse_header_line(std::string_view line, RequestHead& head) {
   if (!is_header_line(line)) return {400, "a bad header"};
   const auto colon = line.find(':');
-  const std::string_view value = without_blanks(line.substr(colon + 1));
+  const std::string_view value = trimmed(line.substr(colon + 1), http_blanks);
   if (head.headers.size() == max_headers) return {431, "too many headers"};
   HttpHeader header;
-  header.name = std::string(line.substr(0, colon));
-  std::transform(header.name.begin(), header.name.end(), header.name.begin(),
-                 [](char c) { return ascii_lower(c); });
+  header.name = ascii_lower(line.substr(0, colon));
   header.value = std::string(value);
   head.headers.push_back(std::move(header));
   return {};
@@ -136,7 +130,7 @@ bool RequestHead::header_has(std::string_view name, std::string_view word) const
   while (!rest.empty()) {
     const auto comma = rest.find(',');
     const std::string_view element = rest.substr(0, comma);
-    if (equal_ignoring_case(without_blanks(element.substr(0, element.find(';'))), word))
+    if (equal_ignoring_case(trimmed(element.substr(0, element.find(';')), http_blanks), word))
       return true;
     rest = comma == rest.npos ? std::string_view() : rest.substr(comma + 1);
   }
@@ -282,14 +276,6 @@ bool is_json_type(std::string_view content_type) {
 
 namespace {
 
-std::string lower_case(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return result;
-}
-
 bool is_address(const std::string& name) {
   std::array<unsigned char, 16> bytes{};
   return inet_pton(AF_INET, name.c_str(), bytes.data()) == 1 ||
@@ -306,33 +292,27 @@ std::string host_name(std::string_view host) {
   const std::string_view port = host.substr(std::min(host.size(), end + (is_bracketed ? 1 : 0)));
   const bool is_port =
       port.starts_with(":") && port.find_first_not_of("0123456789", 1) == port.npos;
-  return port.empty() || is_port ? lower_case(name) : std::string();
-}
-
-bool is_loopback_name(std::string_view name) {
-  std::array<unsigned char, 4> bytes{};
-  if (inet_pton(AF_INET, std::string(name).c_str(), bytes.data()) == 1) return bytes[0] == 127;
-  return name == "localhost" || name == "::1";
+  return port.empty() || is_port ? ascii_lower(name) : std::string();
 }
 
 bool SiteCheck::admits_host(std::string_view host) const {
   const std::string name = host_name(host);
   const bool listed = std::any_of(hosts.begin(), hosts.end(), [&](const std::string& one) {
-    return one == "*" || lower_case(one) == name;
+    return one == "*" || equal_ignoring_case(one, name);
   });
-  return listed || is_loopback_name(name) || (!is_loopback && is_address(name));
+  return listed || is_loopback_host(name) || (!is_loopback && is_address(name));
 }
 
 bool SiteCheck::is_listed(std::string_view origin) const {
   return std::any_of(origins.begin(), origins.end(), [&](const std::string& one) {
-    return one == "*" || lower_case(one) == lower_case(origin);
+    return one == "*" || equal_ignoring_case(one, origin);
   });
 }
 
 bool SiteCheck::admits_origin(std::string_view origin, std::string_view host) const {
   if (origin.empty() || is_listed(origin)) return true;
   const auto scheme = origin.find("://");
-  return scheme != origin.npos && lower_case(origin.substr(scheme + 3)) == lower_case(host);
+  return scheme != origin.npos && equal_ignoring_case(origin.substr(scheme + 3), host);
 }
 
 void RequestReader::next() {

@@ -104,8 +104,6 @@ struct SiteCheck {
 /// `host` without its port, lower case; an IPv6 address without its brackets. Empty if not valid.
 std::string host_name(std::string_view host);
 
-bool is_loopback_name(std::string_view name);
-
 /// Splits a connection's bytes into HTTP/1 requests, however they were chunked. A large body, most
 /// likely JSON, is checked while the rest of it arrives.
 ///

@@ -1,12 +1,10 @@
 #include "jobs/job_runner.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <random>
 #include <utility>
 #include <variant>
 
+#include "base/random.hpp"
 #include "jobs/job_text.hpp"
 #include "jobs/job_waiters.hpp"
 #include "json/json_edit.hpp"
@@ -25,10 +23,7 @@ constexpr std::string_view no_room_for_orphan =
 
 /// 128 random bits: the user's number protects a job from other users, this protects it from
 /// guessing.
-std::string new_id() {
-  std::random_device random;
-  return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
-}
+std::string new_id() { return random_hex(16); }
 
 std::string without_progress_token(const std::string& params) {
   Edits edits;

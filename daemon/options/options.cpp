@@ -16,6 +16,7 @@
 #include "options/option_groups.hpp"
 #include "options/option_table.hpp"
 #include "process/resources.hpp"
+#include "text/trim.hpp"
 
 namespace bridge {
 
@@ -114,12 +115,6 @@ namespace {
 
 constexpr std::size_t max_file = 1u << 20;
 
-std::string trim(const std::string& text) {
-  const auto begin = text.find_first_not_of(" \t\r\n");
-  if (begin == text.npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
-}
-
 }  // namespace
 
 std::string read_small_file(const std::string& path, const std::string& what) {
@@ -137,12 +132,13 @@ std::map<std::string, std::vector<std::string>> read_options_file(const std::str
   std::map<std::string, std::vector<std::string>> lines;
   std::istringstream content(read_small_file(path, "--options-file"));
   for (std::string line; std::getline(content, line);) {
-    line = trim(line);
+    line = trimmed(line);
     if (line.empty() || line.front() == '#') continue;
     const auto end = line.find_first_of("= \t");
     std::string name = line.substr(0, end);
-    std::string value = end == line.npos ? std::string() : trim(line.substr(end));
-    if (!value.empty() && value.front() == '=') value = trim(value.substr(1));
+    std::string value =
+        end == line.npos ? std::string() : std::string(trimmed(std::string_view(line).substr(end)));
+    if (!value.empty() && value.front() == '=') value = trimmed(std::string_view(value).substr(1));
     name.erase(
         0, name.find_first_not_of('-') == name.npos ? name.size() : name.find_first_not_of('-'));
     lines[name].push_back(value);

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <random>
 #include <string>
 #include <utility>
 
+#include "base/random.hpp"
 #include "json/json_text.hpp"
 #include "router/request_log.hpp"
 #include "text/characters.hpp"
@@ -78,10 +78,11 @@ std::size_t OpenRequests::of_left_behind() const {
 
 AuditTrail::AuditTrail(const EventLoop& loop, AuditLog& log, const AuditOptions& options,
                        std::function<std::vector<std::string>()> secrets)
-    : loop_(loop), log_(log), options_(options), arguments_(options.arguments, std::move(secrets)) {
-  std::random_device random;
-  run_ = fmt::format("{:08x}{:08x}", random(), random());
-}
+    : loop_(loop),
+      log_(log),
+      options_(options),
+      arguments_(options.arguments, std::move(secrets)),
+      run_(random_hex(8)) {}
 
 /// The description of the client is read once while its process exists.
 OpenRequests::Of& AuditTrail::of(const Client& client) {

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <random>
 #include <utility>
 
+#include "base/random.hpp"
 #include "json/json_text.hpp"
 #include "json/reply.hpp"
 #include "mcp/input_required.hpp"
@@ -23,10 +23,7 @@ constexpr std::string_view other_request =
     "must be the same";
 
 /// The prefix of the bridge's states, then 128 random bits.
-std::string new_state() {
-  std::random_device random;
-  return fmt::format("bridge-{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
-}
+std::string new_state() { return "bridge-" + random_hex(16); }
 
 std::size_t size_of(const Suspension::End& end) {
   const auto* response = std::get_if<Frame>(&end);

@@ -10,10 +10,10 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <random>
 #include <utility>
 
 #include "base/files.hpp"
+#include "base/random.hpp"
 #include "base/start_error.hpp"
 
 namespace bridge {
@@ -147,11 +147,6 @@ constexpr std::size_t step_bytes = 256u << 10;
 /// The log is rewritten when it exceeds twice its content by this.
 constexpr std::size_t worth_rewriting = 512u << 10;
 
-std::uint64_t draw_salt() {
-  std::random_device random;
-  return std::uint64_t{random()} << 32 | random();
-}
-
 }  // namespace
 
 StateLog::StateLog(EventLoop& loop, StateFolder& folder, const TargetHash& target, Sync sync,
@@ -207,7 +202,7 @@ bool StateLog::is_too_large() const {
 bool StateLog::begin_rewrite() {
   LogHeader header;
   header.target = target_;
-  header.salt = draw_salt();
+  header.salt = random_number();
   Descriptor file = folder_.create("state.new");
   if (!file) {
     give_up_new_one();

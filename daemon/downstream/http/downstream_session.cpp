@@ -1,26 +1,17 @@
 #include "downstream/http/downstream_session.hpp"
 
-#include <sys/random.h>
-
 #include <algorithm>
-#include <array>
-#include <cassert>
 #include <string_view>
 #include <utility>
 
+#include "base/random.hpp"
 #include "downstream/http/posted_messages.hpp"
 #include "json/json_text.hpp"
 #include "text/characters.hpp"
 
 namespace bridge {
 
-std::string make_session_name() {
-  std::array<unsigned char, 16> bytes{};
-  // Up to 256 bytes are returned whole once the kernel has its first entropy.
-  [[maybe_unused]] const ssize_t filled = getrandom(bytes.data(), bytes.size(), 0);
-  assert(filled == static_cast<ssize_t>(bytes.size()));
-  return hex_of(bytes);
-}
+std::string make_session_name() { return random_hex(16); }
 
 DownstreamSession::DownstreamSession(FrontendContext& context, Kind kind, std::string name,
                                      std::string agent, std::string remote)

@@ -1,10 +1,10 @@
 #include "downstream/http/fan_out.hpp"
 
 #include <algorithm>
-#include <random>
 #include <utility>
 #include <vector>
 
+#include "base/random.hpp"
 #include "downstream/http/posted_messages.hpp"
 #include "http/sse_parser.hpp"
 
@@ -31,7 +31,7 @@ class FanOut::Subscriber final : public HttpResponder {
 FanOut::FanOut(FrontendContext& context)
     : context_(context),
       store_(context.options.stream_buffer, context.budget),
-      instance_(std::random_device{}()),
+      instance_(random_number()),
       seen_(context.feed.ring().newest()) {}
 
 FanOut::~FanOut() = default;

@@ -17,6 +17,7 @@
 
 #include "base/files.hpp"
 #include "base/start_error.hpp"
+#include "text/loopback.hpp"
 
 namespace bridge {
 
@@ -162,9 +163,7 @@ bool is_local(const HttpOptions& options) {
   if (!options.unix_socket.empty()) return true;
   const Url url(curl_url(), &curl_url_cleanup);
   if (curl_url_set(url.get(), CURLUPART_URL, options.url.c_str(), 0) != CURLUE_OK) return false;
-  const std::string host = part_of(url, CURLUPART_HOST);
-  const bool is_address = host.find_first_not_of("0123456789.") == host.npos;
-  return host == "localhost" || host == "[::1]" || (is_address && host.compare(0, 4, "127.") == 0);
+  return is_loopback_host(part_of(url, CURLUPART_HOST));
 }
 
 }  // namespace bridge

@@ -7,19 +7,13 @@
 #include <ctime>
 
 #include "text/characters.hpp"
+#include "text/trim.hpp"
 
 namespace bridge {
 namespace {
 
 constexpr std::string_view json = "application/json";
 constexpr std::string_view event_stream = "text/event-stream";
-
-std::string_view trim(std::string_view text) {
-  const auto is_space = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 template <class Number>
 std::optional<Number> number(std::string_view text) {
@@ -42,14 +36,12 @@ std::optional<std::chrono::seconds> retry_after_of(std::string_view value, const
 }
 
 std::optional<std::chrono::seconds> keep_alive_of(std::string_view given) {
-  std::string lowered(given);
-  std::transform(lowered.begin(), lowered.end(), lowered.begin(),
-                 [](char c) { return ascii_lower(c); });
+  const std::string lowered = ascii_lower(given);
   std::string_view value = lowered;
   const auto at = value.find("timeout=");
   if (at == value.npos) return std::nullopt;
   value.remove_prefix(at + 8);
-  const auto seconds = number<unsigned>(trim(value.substr(0, value.find_first_of(", ;"))));
+  const auto seconds = number<unsigned>(trimmed(value.substr(0, value.find_first_of(", ;"))));
   if (!seconds) return std::nullopt;
   return std::chrono::seconds(*seconds);
 }
@@ -63,7 +55,7 @@ bool ResponseHead::line(std::string_view text, const Clock& clock) {
   begun_ = true;
   if (begins) {
     const auto space = text.find(' ');
-    if (space != text.npos) status = number<int>(trim(text.substr(space, 4))).value_or(0);
+    if (space != text.npos) status = number<int>(trimmed(text.substr(space, 4))).value_or(0);
     return false;
   }
   if (text == "\r\n" || text == "\n") {
@@ -71,7 +63,7 @@ bool ResponseHead::line(std::string_view text, const Clock& clock) {
     return complete;
   }
   const auto colon = text.find(':');
-  if (colon != text.npos) field(text.substr(0, colon), trim(text.substr(colon + 1)), clock);
+  if (colon != text.npos) field(text.substr(0, colon), trimmed(text.substr(colon + 1)), clock);
   return false;
 }
 
@@ -80,7 +72,7 @@ void ResponseHead::clear() {
 }
 
 void ResponseHead::set_content_type(std::string_view value) {
-  const std::string_view type = trim(value.substr(0, value.find(';')));
+  const std::string_view type = trimmed(value.substr(0, value.find(';')));
   content = equal_ignoring_case(type, json)           ? Content::json
             : equal_ignoring_case(type, event_stream) ? Content::event_stream
                                                       : Content::other;

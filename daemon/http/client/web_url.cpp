@@ -12,16 +12,11 @@
 
 #include "text/base64.hpp"
 #include "text/characters.hpp"
+#include "text/loopback.hpp"
 
 namespace bridge {
 
 namespace {
-
-bool is_loopback(const std::string& host) {
-  in_addr address{};
-  if (inet_pton(AF_INET, host.c_str(), &address) == 1) return ntohl(address.s_addr) >> 24 == 127;
-  return host == "localhost" || host == "[::1]";
-}
 
 std::string without_slashes_at_end(std::string path) {
   while (!path.empty() && path.back() == '/') path.pop_back();
@@ -46,8 +41,7 @@ std::optional<WebUrl> parse_web_url(const std::string& text) {
   };
   WebUrl url;
   url.scheme = part(CURLUPART_SCHEME);
-  url.host = part(CURLUPART_HOST);
-  for (char& c : url.host) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  url.host = ascii_lower(part(CURLUPART_HOST));
   url.port = part(CURLUPART_PORT);
   url.path = part(CURLUPART_PATH);
   if (url.path.empty()) url.path = "/";
@@ -58,7 +52,9 @@ std::optional<WebUrl> parse_web_url(const std::string& text) {
   return url;
 }
 
-bool is_trustworthy(const WebUrl& url) { return url.scheme == "https" || is_loopback(url.host); }
+bool is_trustworthy(const WebUrl& url) {
+  return url.scheme == "https" || is_loopback_host(url.host);
+}
 
 std::string resource_of(const std::string& upstream_url) {
   const auto url = parse_web_url(upstream_url);

@@ -20,10 +20,11 @@
 #include "base/log.hpp"
 #include "base/start_error.hpp"
 #include "http/request.hpp"
+#include "text/loopback.hpp"
 
 namespace bridge {
 
-bool ListenAddress::is_loopback() const { return is_loopback_name(host); }
+bool ListenAddress::is_loopback() const { return is_loopback_host(host); }
 
 std::optional<ListenAddress> parse_listen_address(std::string_view text) {
   ListenAddress address;

@@ -15,6 +15,7 @@
 #include "json/json_text.hpp"
 #include "json/reply.hpp"
 #include "text/characters.hpp"
+#include "text/trim.hpp"
 #include "upstream/streamable_http/http_context.hpp"
 
 namespace bridge {
@@ -51,11 +52,6 @@ constexpr std::size_t longest_look = 4096;
 
 /// The title of a web page, else its first text between tags; any other body unchanged.
 std::string_view text_of(std::string_view body) {
-  constexpr std::string_view blank = " \t\r\n";
-  const auto trimmed = [blank](std::string_view text) {
-    text.remove_prefix(std::min(text.find_first_not_of(blank), text.size()));
-    return text.substr(0, text.find_last_not_of(blank) + 1);
-  };
   const std::string_view page = trimmed(body);
   if (!page.starts_with('<') || page.starts_with("<?")) return body;
   std::size_t at = page.find("<title>");

@@ -121,12 +121,3 @@ TEST_CASE("keys that cannot sign are refused, and nobody is asked for a passphra
   CHECK(fault_of_pem(pem_of(rsa(1024))).find("2048") != std::string::npos);
   CHECK(fault_of_pem(pem_of(rsa(2048))) == "");
 }
-
-TEST_CASE("random ids differ") {
-  const auto one = random_id();
-  const auto other = random_id();
-  REQUIRE(one);
-  REQUIRE(other);
-  CHECK(one->size() == 22);
-  CHECK(*one != *other);
-}

@@ -24,8 +24,8 @@ TEST_CASE("the challenge of a verifier is that of RFC 7636, appendix B") {
 }
 
 TEST_CASE("what cannot be guessed has 43 characters and is another one each time") {
-  CHECK(unguessable_text()->size() == 43);
-  CHECK(*unguessable_text() != *unguessable_text());
+  CHECK(unguessable_text().size() == 43);
+  CHECK(unguessable_text() != unguessable_text());
 }
 
 TEST_CASE("the authorization request names everything, encoded") {

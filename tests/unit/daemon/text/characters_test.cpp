@@ -5,6 +5,7 @@
 #include <iterator>
 #include <string>
 #include "text/columns.hpp"
+#include "text/trim.hpp"
 
 using namespace bridge;
 
@@ -44,4 +45,23 @@ TEST_CASE("text is wrapped at spaces with an indent") {
   CHECK(wrap(std::string(45, 'x'), 0, 20) ==
         std::string(20, 'x') + "\n" + std::string(20, 'x') + "\n" + std::string(5, 'x'));
   CHECK(wrap("", 4, 40).empty());
+}
+
+TEST_CASE("only the blanks at both ends go") {
+  CHECK(trimmed(" \t\r\n a b \n") == "a b");
+  CHECK(trimmed("a") == "a");
+  CHECK(trimmed("").empty());
+  CHECK(trimmed(" \n ").empty());
+  CHECK(trimmed(" a\n", http_blanks) == "a\n");
+  CHECK(trimmed("\va\f") == "\va\f");
+  CHECK(trimmed(std::string_view("\0 a", 3)) == std::string_view("\0 a", 3));
+}
+
+TEST_CASE("letters are those of ASCII, whatever the locale") {
+  CHECK(ascii_lower("MCP-Session-ID @[`{") == "mcp-session-id @[`{");
+  CHECK(ascii_lower("\xC3\x84\xE2\x84\xAA") == "\xC3\x84\xE2\x84\xAA");
+  CHECK(equal_ignoring_case("Host", "hOST"));
+  CHECK_FALSE(equal_ignoring_case("@", "`"));
+  CHECK_FALSE(equal_ignoring_case("\xE2\x84\xAA", "k"));
+  CHECK_FALSE(equal_ignoring_case("host", "hosts"));
 }
