@@ -10,6 +10,7 @@
 #include "json/frame.hpp"
 #include "json/json_edit.hpp"
 #include "json/json_text.hpp"
+#include "json/member_names.hpp"
 #include "mcp/methods.hpp"
 #include "mcp/request_meta.hpp"
 #include "text/characters.hpp"
@@ -89,17 +90,17 @@ std::string shortened(std::string text) {
 std::variant<SubmittedRequest, std::string> read_submitted(std::string_view params,
                                                            JobNumber number) {
   SubmittedRequest submitted;
-  const auto method = find_string(params, "method");
-  if (!method || method->empty() || method->size() > longest_job_method)
+  const std::string method = judged_method(find_string(params, "method").value_or(""));
+  if (method.empty() || method.size() > longest_job_method)
     return fmt::format("Invalid params: method is a string of 1 to {} bytes", longest_job_method);
-  if (!can_be_job(*method))
-    return fmt::format("Invalid params: {} cannot be submitted", printable(*method, 80));
+  if (!can_be_job(method))
+    return fmt::format("Invalid params: {} cannot be submitted", printable(method, 80));
   const auto inner = find_member(params, "params");
   if (inner && !is_object(*inner)) return std::string("Invalid params: params is an object");
   if (std::string wrong = read_key_and_time(params, submitted); !wrong.empty()) return wrong;
 
   auto request = parsed(fmt::format(R"({{"jsonrpc":"2.0","id":{},"method":{},"params":{}}})",
-                                    value_of(number), quote(*method), inner.value_or("{}")));
+                                    value_of(number), quote(method), inner.value_or("{}")));
   if (auto* wrong = std::get_if<std::string>(&request)) return std::move(*wrong);
   const Frame& plain = std::get<Frame>(request);
   if (const char* reason = wrong_kind(plain)) return fmt::format("Invalid params: {}", reason);

@@ -1,5 +1,7 @@
 #include "json/frame.hpp"
 
+#include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -7,9 +9,9 @@
 #include "json/json_progress.hpp"
 #include "json/json_scanner.hpp"
 #include "json/json_text.hpp"
+#include "json/member_names.hpp"
 #include "json/received_text.hpp"
 #include "json/reply.hpp"
-#include "text/characters.hpp"
 #include "text/utf8.hpp"
 
 namespace bridge {
@@ -86,17 +88,27 @@ class FrameWalk {
     if (!take_value(value)) return false;
     if (member != nullptr) {
       meet(*member, value, top_twice_);
-    } else if (is_method_or_params_for_some(key)) {
-      top_twice_ = true;
+    } else if (is_similar_to_any(raw_key, top_names)) {
+      top_similar_ = true;
     }
     return true;
   }
 
-  /// Whether a parser that ignores case takes the member for one that says what is asked.
-  static bool is_method_or_params_for_some(std::string_view key) {
-    if (key.size() != 6) return false;
-    const std::string lower = ascii_lower(key);
-    return lower == "method" || lower == "params";
+  static constexpr std::array<std::string_view, 5> top_names = {"id", "method", "params", "result",
+                                                                "error"};
+  static constexpr std::array<std::string_view, 6> meta_names = {
+      meta_key::progress_token, meta_key::protocol_version, meta_key::client_capabilities,
+      meta_key::client_info,    meta_key::log_level,        meta_key::subscription_id};
+  static constexpr const char* similar_member =
+      "Invalid Request: a member's name differs from one of the protocol only in case or invisible "
+      "characters";
+
+  /// Whether another parser could take the member for one of these. REQUIRES: it is none of them.
+  template <std::size_t Count>
+  static bool is_similar_to_any(std::string_view raw_key,
+                                const std::array<std::string_view, Count>& names) {
+    return std::any_of(names.begin(), names.end(),
+                       [raw_key](std::string_view name) { return is_similar_name(raw_key, name); });
   }
 
   /// Records a member that the bridge acts on; `twice` if it was recorded before.
@@ -127,45 +139,61 @@ class FrameWalk {
     }
     Slice value;
     if (!take_value(value)) return false;
-    if (key == "progressToken") meet(params_progress_token_, value, progress_token_twice_);
-    if (key == "requestId") meet(frame_.request_id, value, request_id_twice_);
-    note_bound(key, value);
+    const param::Set member = known_param(key);
+    if (member == 0) {
+      similar_ |= param::similar(raw_key);
+      return true;
+    }
+    if (member == param::name) frame_.name = value;
+    if (member == param::arguments) frame_.arguments = value;
+    if (member == param::progress_token) params_progress_token_ = value;
+    if (member == param::request_id) frame_.request_id = value;
+    if ((member & param::judged) != 0 && !is_clear(value)) unclear_ |= member;
+    twice_ |= met_ & member;
+    met_ |= member;
     return true;
   }
 
-  /// A bit for each member of the params that says what a request is about; 0 for others.
-  static unsigned bound_member(std::string_view key) {
+  /// The bit of a member of the params by its exact name; 0: another one.
+  static param::Set known_param(std::string_view key) {
     switch (key.size()) {
-      case 3: return key == "uri" ? 1 : 0;
-      case 4: return key == "name" ? 2 : 0;
-      case 6: return key == "taskId" ? 4 : 0;
-      case 9: return key == "arguments" ? 8 : 0;
-      case 12: return key == "requestState" ? 16 : 0;
-      case 14: return key == "inputResponses" ? 32 : 0;
+      case 3: return key == "uri" ? param::uri : key == "ref" ? param::ref : 0;
+      case 4: return key == "name" ? param::name : key == "task" ? param::task : 0;
+      case 5: return key == "level" ? param::level : 0;
+      case 6: return key == "taskId" ? param::task_id : key == "cursor" ? param::cursor : 0;
+      case 9:
+        return key == "arguments" ? param::arguments : key == "requestId" ? param::request_id : 0;
+      case 12: return key == "requestState" ? param::request_state : 0;
+      case 13:
+        return key == "progressToken"   ? param::progress_token
+               : key == "notifications" ? param::notifications
+                                        : 0;
+      case 14: return key == "inputResponses" ? param::input_responses : 0;
       default: return 0;
     }
   }
 
-  void note_bound(std::string_view key, Slice value) {
-    const unsigned member = bound_member(key);
-    if (member == 2) frame_.name = value;
-    if (member == 8) frame_.arguments = value;
-    frame_.has_ambiguous_params = frame_.has_ambiguous_params || (bound_ & member) != 0;
-    bound_ |= member;
-    frame_.has_input_answers = bound_ >= 16;
+  /// Whether all parsers read the same text, if it is one.
+  bool is_clear(Slice value) const {
+    const std::string_view text = value.of(text_);
+    return !is_string(text) || is_clear_text(text.substr(1, text.size() - 2));
   }
 
   bool meta_member(std::string_view raw_key) {
     Slice value;
     if (!take_value(value)) return false;
     const std::string_view key = plain(raw_key);
-    if (key == meta_key::progress_token) meet(frame_.progress_token, value, meta_twice_);
-    if (key.size() < meta_key::shortest_of_requests) return true;
-    if (Slice* const member = reserved_place(key)) meet(*member, value, meta_twice_);
+    if (Slice* const member = reserved_place(key)) {
+      meet(*member, value, meta_twice_);
+    } else if (is_similar_to_any(raw_key, meta_names)) {
+      meta_similar_ = true;
+    }
     return true;
   }
 
   Slice* reserved_place(std::string_view key) {
+    if (key == meta_key::progress_token) return &frame_.progress_token;
+    if (key.size() < meta_key::shortest_of_requests) return nullptr;
     if (key == meta_key::protocol_version) return &frame_.protocol_version;
     if (key == meta_key::client_capabilities) return &frame_.reserved.client_capabilities;
     if (key == meta_key::client_info) return &frame_.reserved.client_info;
@@ -177,7 +205,11 @@ class FrameWalk {
     const bool is_type = plain(raw_key) == "resultType";
     Slice value;
     if (!take_value(value)) return false;
-    if (is_type) meet(frame_.result_type, value, result_type_twice_);
+    if (is_type) {
+      meet(frame_.result_type, value, result_type_twice_);
+    } else if (is_similar_name(raw_key, "resultType")) {
+      result_type_twice_ = true;
+    }
     return true;
   }
 
@@ -192,12 +224,15 @@ class FrameWalk {
   const CheckedJson* checked_;
   Slice method_, params_progress_token_;
   bool top_twice_ = false;
+  bool top_similar_ = false;
   bool meta_twice_ = false;  ///< `_meta`, or a member of it
-  bool progress_token_twice_ = false;
-  bool request_id_twice_ = false;
-  bool result_type_twice_ = false;
-  unsigned bound_ = 0;    ///< bound_member() of those that were found
-  std::string spelling_;  ///< of a key with escapes
+  bool meta_similar_ = false;
+  bool result_type_twice_ = false;  ///< or a similar one
+  param::Set met_ = 0;              ///< members of the params
+  param::Set twice_ = 0;
+  param::Set similar_ = 0;  ///< those for which another parser could take a member
+  param::Set unclear_ = 0;  ///< those whose text other parsers could read differently
+  std::string spelling_;    ///< of a key with escapes
 };
 
 namespace {
@@ -326,6 +361,7 @@ void FrameWalk::keep_if_it_names(Slice& slice) const {
 
 const char* FrameWalk::finish() {
   if (top_twice_) return "Invalid Request: duplicate member";
+  if (top_similar_) return similar_member;
   return method_.present() ? finish_call() : finish_response();
 }
 
@@ -338,8 +374,19 @@ const char* FrameWalk::finish_call() {
   if (frame_.id.present() && !is_string_or_number(frame_.text(frame_.id)))
     return "Invalid Request: id is not a string or a number";
   if (meta_twice_) return "Invalid Request: duplicate member in _meta";
+  if (meta_similar_) return similar_member;
+  const std::string_view raw_method = method.substr(1, method.size() - 2);
+  if (!is_clear_text(raw_method)) return "Invalid Request: method contains a control character";
   frame_.kind = frame_.id.present() ? FrameKind::request : FrameKind::notification;
-  frame_.method = unescape(method.substr(1, method.size() - 2));
+  frame_.method = judged_method(unescape(raw_method));
+  if ((similar_ | unclear_) != 0) {
+    const param::Set acted_on = param::acted_on(frame_.method);
+    if ((similar_ & acted_on) != 0) return similar_member;
+    if ((unclear_ & acted_on) != 0)
+      return "Invalid Request: name, uri or taskId contains a control character";
+  }
+  frame_.has_ambiguous_params = (twice_ & param::bound) != 0;
+  frame_.has_input_answers = (met_ & (param::request_state | param::input_responses)) != 0;
   if (!is_string(frame_.text(frame_.protocol_version))) frame_.protocol_version = {};
   if (frame_.is_request()) {
     keep_if_it_names(frame_.progress_token);
@@ -349,7 +396,7 @@ const char* FrameWalk::finish_call() {
   keep_if_it_names(frame_.subscription_id);
   frame_.progress_token = {};
   if (frame_.method == "notifications/progress"sv) {
-    if (progress_token_twice_) return "Invalid Request: duplicate progressToken";
+    if ((twice_ & param::progress_token) != 0) return "Invalid Request: duplicate progressToken";
     frame_.progress_token = params_progress_token_;
     keep_if_it_names(frame_.progress_token);
   }
@@ -357,7 +404,7 @@ const char* FrameWalk::finish_call() {
     frame_.request_id = {};
     return nullptr;
   }
-  if (request_id_twice_) return "Invalid Request: duplicate requestId";
+  if ((twice_ & param::request_id) != 0) return "Invalid Request: duplicate requestId";
   keep_if_it_names(frame_.request_id);
   return nullptr;
 }

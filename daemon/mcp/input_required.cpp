@@ -13,6 +13,7 @@
 #include "json/json_edit.hpp"
 #include "json/json_object.hpp"
 #include "json/json_text.hpp"
+#include "json/member_names.hpp"
 #include "json/reply.hpp"
 #include "mcp/handshake.hpp"
 #include "mcp/methods.hpp"
@@ -24,7 +25,8 @@ bool is_answer_member(std::string_view key) {
   return key_is(key, "inputResponses") || key_is(key, "requestState");
 }
 
-/// The two members of an object that a round consists of, and whether one of them is repeated.
+/// The two members of an object that a round consists of, and whether one of them is repeated, or
+/// so for another parser.
 struct Round {
   Slice map;  ///< inputRequests or inputResponses
   Slice state;
@@ -37,7 +39,11 @@ Round find_round(std::string_view text, Slice object, std::string_view map_name)
     Slice* const found = key_is(key, map_name)         ? &round.map
                          : key_is(key, "requestState") ? &round.state
                                                        : nullptr;
-    if (found == nullptr) return;
+    if (found == nullptr) {
+      round.twice =
+          round.twice || is_similar_name(key, map_name) || is_similar_name(key, "requestState");
+      return;
+    }
     round.twice = round.twice || found->present();
     *found = value;
   });

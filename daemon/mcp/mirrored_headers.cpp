@@ -14,6 +14,7 @@
 #include "json/frame.hpp"
 #include "json/json_edit.hpp"
 #include "json/json_text.hpp"
+#include "json/member_names.hpp"
 #include "mcp/methods.hpp"
 #include "text/base64.hpp"
 #include "text/characters.hpp"
@@ -146,13 +147,18 @@ class BodyWalk {
     });
   }
 
-  /// Follows the tree into an object. Its depth is that of the tree.
+  /// Follows the tree into an object. Its depth is that of the tree. A member that another parser
+  /// could take for one in the tree is as ambiguous as a repeated one.
   void object(std::string_view text, Node& node) {
     each_member(text, [&](std::string_view raw, std::string_view value) {
       const auto child =
           raw.find('\\') == raw.npos ? node.children.find(raw) : node.children.find(unescape(raw));
-      if (child == node.children.end()) return true;
-      return member(value, child->second);
+      if (child != node.children.end()) return member(value, child->second);
+      const bool is_similar =
+          std::any_of(node.children.begin(), node.children.end(),
+                      [raw](const auto& one) { return is_similar_name(raw, one.first); });
+      if (is_similar) ambiguous_ = "Mcp-Param";
+      return !is_similar;
     });
   }
 

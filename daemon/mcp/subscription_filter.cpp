@@ -1,5 +1,7 @@
 #include "mcp/subscription_filter.hpp"
 
+#include <algorithm>
+#include <array>
 #include <iterator>
 #include <utility>
 
@@ -7,6 +9,7 @@
 #include "json/json_edit.hpp"
 #include "json/json_object.hpp"
 #include "json/json_text.hpp"
+#include "json/member_names.hpp"
 #include "json/reply.hpp"
 #include "mcp/handshake.hpp"
 #include "mcp/methods.hpp"
@@ -39,12 +42,22 @@ class FilterReader {
     if (key_is(key, "resourcesListChanged")) return flag(2, filter_.resources_list_changed, value);
     if (key_is(key, "resourceSubscriptions")) return texts(3, filter_.resources, value);
     if (key_is(key, "taskIds")) return texts(4, filter_.task_ids, value);
+    if (is_similar_to_ours(key)) return twice();
     count(key.size() + value.size());
     if (filter_.extensions.size() == filter_limit::extensions) {
       reason_ = "Invalid params: notifications has too many members";
     }
     if (reason_ != nullptr) return;
     if (!filter_.extensions.emplace(unescape(key), value).second) twice();
+  }
+
+  /// Whether another parser could take it for one of the members that are read here.
+  static bool is_similar_to_ours(std::string_view key) {
+    constexpr std::array<std::string_view, 5> ours = {"toolsListChanged", "promptsListChanged",
+                                                      "resourcesListChanged",
+                                                      "resourceSubscriptions", "taskIds"};
+    return std::any_of(ours.begin(), ours.end(),
+                       [key](std::string_view name) { return is_similar_name(key, name); });
   }
 
   void flag(unsigned which, bool& flag, std::string_view value) {

@@ -2,12 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <optional>
 
 #include "base/log.hpp"
 #include "json/json_text.hpp"
-#include "text/characters.hpp"
+#include "json/member_names.hpp"
 
 namespace bridge {
 namespace {
@@ -16,10 +15,11 @@ namespace {
 class NamedOnce {
  public:
   void found(std::string_view raw_value) {
-    is_clear_ = is_clear_ && !value_ && is_string(raw_value);
+    is_clear_ = is_clear_ && !value_ && is_string(raw_value) &&
+                is_clear_text(raw_value.substr(1, raw_value.size() - 2));
     value_ = raw_value;
   }
-  /// A member that a parser which ignores case would take for it.
+  /// A member that another parser could take for it.
   void found_similar() { is_clear_ = false; }
   bool is_clear() const { return value_ && is_clear_; }
   std::string text() const { return value_ ? to_text(*value_).value_or("") : std::string(); }
@@ -29,19 +29,12 @@ class NamedOnce {
   bool is_clear_ = true;
 };
 
-/// Whether a parser that ignores case, as Go's does, takes a member of this raw name for `name`.
-bool is_similar(std::string_view raw_key, std::string_view name) {
-  if (raw_key.find('\\') != raw_key.npos) return ascii_lower(unescape(raw_key)) == name;
-  return std::equal(raw_key.begin(), raw_key.end(), name.begin(), name.end(),
-                    [](char one, char wanted) { return ascii_lower(one) == wanted; });
-}
-
 /// Takes the member if it is that one.
 void look_at(std::string_view key, std::string_view value, std::string_view name,
              NamedOnce& named) {
   if (key_is(key, name)) {
     named.found(value);
-  } else if (is_similar(key, name)) {
+  } else if (is_similar_name(key, name)) {
     named.found_similar();
   }
 }
@@ -62,7 +55,7 @@ Subject completed(std::string_view params) {
   bool is_clear = true;
   each_member(params, [&](std::string_view key, std::string_view value) {
     if (!key_is(key, "ref")) {
-      is_clear = is_clear && !is_similar(key, "ref");
+      is_clear = is_clear && !is_similar_name(key, "ref");
       return true;
     }
     is_clear = is_clear && ref.empty();

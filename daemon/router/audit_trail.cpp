@@ -8,6 +8,7 @@
 
 #include "base/random.hpp"
 #include "json/json_text.hpp"
+#include "json/member_names.hpp"
 #include "router/request_log.hpp"
 #include "text/characters.hpp"
 
@@ -148,7 +149,7 @@ void AuditTrail::describe(AuditRecord& record, const Frame& request) {
   record.method = request.method;
   const bool is_control = method.starts_with("bridge/");
   if (method == "bridge/submit"sv) {
-    submitted = find_string(params, "method").value_or("");
+    submitted = judged_method(find_string(params, "method").value_or(""));
     method = submitted;
     params = find_member(params, "params").value_or("");
   } else if (request.meta.present()) {

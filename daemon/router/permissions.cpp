@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "json/json_text.hpp"
+#include "json/member_names.hpp"
 #include "mcp/methods.hpp"
 
 namespace bridge {
@@ -18,7 +19,7 @@ Subject asked_by(const Frame& request) {
   const std::string_view params = request.text(request.params);
   if (request.method != "bridge/submit") return subject_of(request.method, params);
   // As JobMethods reads it.
-  return subject_of(find_string(params, "method").value_or(""),
+  return subject_of(judged_method(find_string(params, "method").value_or("")),
                     find_member(params, "params").value_or("{}"));
 }
 

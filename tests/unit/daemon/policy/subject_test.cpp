@@ -76,11 +76,15 @@ TEST_CASE("what names its item twice, or not, is not allowed where items are res
   CHECK_FALSE(may(rule(), "completion/complete",
                   R"({"ref":{"type":"ref/prompt","name":"hello","name":"bye"}})"));
   // Some parsers take a member in another case for it, and the last one counts.
-  for (const char* params : {R"({"name":"read_a","Name":"rm"})", R"({"NAME":"rm","name":"read_a"})",
-                             R"({"name":"read_a","\u004eame":"rm"})"})
+  for (const char* params :
+       {R"({"name":"read_a","Name":"rm"})", R"({"NAME":"rm","name":"read_a"})",
+        R"({"name":"read_a","\u004eame":"rm"})", R"({"name":"read_a","name\u0000":"rm"})",
+        R"({"name":"read_a\u0000"})"})
     CHECK_FALSE_MESSAGE(may(rule(), "tools/call", params), params);
   CHECK_FALSE(may(rule(), "completion/complete",
                   R"({"ref":{"type":"ref/prompt","name":"hello"},"Ref":{}})"));
+  CHECK_FALSE(may(rule(), "completion/complete",
+                  R"({"ref":{"type":"ref/prompt","name":"hello","Name":"bye"}})"));
   CHECK(may(rule(), "tools/call", R"({"name":"read_a","names":"rm","nam":1})"));
   PolicyRule open;
   open.number = 1;
