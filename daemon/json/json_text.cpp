@@ -151,6 +151,48 @@ std::optional<std::uint64_t> to_unsigned(std::string_view raw_value) {
   return number;
 }
 
+namespace {
+
+/// The value of a JSON number without sign, if it is an integer that fits.
+std::optional<std::uint64_t> integer_of(std::string_view number) {
+  constexpr std::size_t longest = 20;  // digits of 2^64
+  const std::size_t mark = std::min(number.find_first_of("eE"), number.size());
+  const std::size_t point = std::min(number.find('.'), mark);
+  std::string digits(number.substr(0, point));
+  if (point < mark) digits += number.substr(point + 1, mark - point - 1);
+  const auto fraction = static_cast<std::int64_t>(digits.size() - point);
+  const std::size_t first = digits.find_first_not_of('0');
+  if (first == digits.npos) return 0;
+  const std::size_t behind = digits.find_last_not_of('0') + 1;
+  std::int64_t exponent = 0;
+  if (mark < number.size()) {
+    std::string_view said = number.substr(mark + 1);
+    if (said.front() == '+') said.remove_prefix(1);
+    if (std::from_chars(said.data(), said.data() + said.size(), exponent).ec != std::errc())
+      return std::nullopt;
+  }
+  // As many zeros follow the digits that matter.
+  const auto last_zeros = static_cast<std::int64_t>(digits.size() - behind);
+  if (exponent < fraction - last_zeros) return std::nullopt;
+  const std::size_t size = behind - first;
+  if (size > longest ||
+      exponent > fraction - last_zeros + static_cast<std::int64_t>(longest - size))
+    return std::nullopt;
+  digits = digits.substr(first, size);
+  digits.append(static_cast<std::size_t>(exponent - fraction + last_zeros), '0');
+  return to_unsigned(digits);
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> unsigned_by_value(std::string_view raw_value) {
+  if (const auto plain = to_unsigned(raw_value)) return plain;
+  const auto said = to_text(raw_value);
+  const std::string_view number = said ? std::string_view(*said) : raw_value;
+  if (number.empty() || !is_digit(number.front()) || !is_digit(number.back())) return std::nullopt;
+  return is_json(number) ? integer_of(number) : std::nullopt;
+}
+
 bool same_id(std::string_view left, std::string_view right) {
   if (left == right) return true;
   if (left.find('\\') == left.npos && right.find('\\') == right.npos) return false;

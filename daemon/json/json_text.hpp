@@ -67,6 +67,9 @@ std::optional<std::string> find_string(std::string_view object, std::string_view
 
 /// An integer without sign, fraction or exponent that fits; nullopt otherwise.
 std::optional<std::uint64_t> to_unsigned(std::string_view raw_value);
+/// The same for an integer of ours that a peer returns, compared by its value: `3.0`, `30e-1` and
+/// `"3"` are 3. Not what no JSON number spells, such as `"03"` or `" 3"`. Linear in its size.
+std::optional<std::uint64_t> unsigned_by_value(std::string_view raw_value);
 
 inline bool is_string(std::string_view raw_value) {
   return !raw_value.empty() && raw_value.front() == '"';

@@ -74,7 +74,7 @@ Beginning read_beginning(std::string_view text) {
     }
     Slice value;
     if (!scanner.value(value)) return false;
-    if (key_is(key.of(text), "id")) found.id = to_unsigned(value.of(text));
+    if (key_is(key.of(text), "id")) found.id = unsigned_by_value(value.of(text));
     return !key_is(key.of(text), "method");
   });
   return found;
@@ -101,10 +101,12 @@ std::optional<std::uint64_t> read_end(std::string_view text) {
     text = without;
   }
   skip_space_at_end(text);
+  const bool is_string = take_end(text, R"(")");
   const auto last_other = text.find_last_not_of("0123456789");
   if (last_other == text.npos) return std::nullopt;
   const std::string_view digits = text.substr(last_other + 1);
   text = text.substr(0, last_other + 1);
+  if (is_string && !take_end(text, R"(")")) return std::nullopt;
   if (!take_end(text, ":") || !take_end(text, R"("id")") || !take_end(text, ","))
     return std::nullopt;
   return to_unsigned(digits);

@@ -189,7 +189,7 @@ std::size_t RequestsInFlight::slots_used_by(const User& user) const {
 }
 
 std::optional<UpstreamId> RequestsInFlight::named_by(std::string_view raw_id) const {
-  const auto number = to_unsigned(raw_id);
+  const auto number = unsigned_by_value(raw_id);
   const bool is_one = number && table_.find(static_cast<UpstreamId>(*number)) != nullptr;
   return is_one ? std::optional(static_cast<UpstreamId>(*number)) : std::nullopt;
 }

@@ -110,7 +110,7 @@ void EraSession::note_malformed(std::optional<UpstreamId> origin, std::string_vi
 UpstreamId request_answered_by(const Frame& frame, std::optional<UpstreamId> origin) {
   if (!frame.is_response()) return {};
   if (frame.id_is_null) return origin.value_or(UpstreamId{});
-  return static_cast<UpstreamId>(to_unsigned(frame.text(frame.id)).value_or(0));
+  return static_cast<UpstreamId>(unsigned_by_value(frame.text(frame.id)).value_or(0));
 }
 
 void EraSession::message_ended(UpstreamId id, Ending ending) {

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "json/json_text.hpp"
 #include "mcp/handshake.hpp"
 
 namespace bridge {
@@ -12,6 +13,7 @@ Session::Session(EventLoop& loop, UpstreamIdSource& ids, Upstream& upstream, Log
                  SessionOptions options)
     : upstream_(upstream),
       ids_(ids),
+      log_(log),
       options_(std::move(options)),
       legacy_(Era::legacy, loop, ids, upstream, tap_, own_, log, options_, *this),
       modern_(Era::modern, loop, ids, upstream, tap_, own_, log, options_, *this) {}
@@ -222,6 +224,20 @@ EraSession& Session::side_of_message(std::optional<UpstreamId> origin, const Fra
   return origin ? sender_of(*origin) : side_of(side_without_origin());
 }
 
+/// Logs once that the server returns ids or progress tokens in a spelling of its own.
+void Session::note_spelling(const Frame& frame) {
+  if (says_other_spelling_) return;
+  const std::string_view returned =
+      frame.text(frame.is_response() ? frame.id : frame.progress_token);
+  if (returned.find_first_not_of("0123456789") == returned.npos) return;
+  const auto number = frame.is_request() ? std::nullopt : unsigned_by_value(returned);
+  if (!number) return;
+  says_other_spelling_ = true;
+  log_.event(LogLevel::info, "other spelling of ids",
+             "the upstream returns ids in another spelling, {} for {}: compared by value",
+             printable(returned, 40), *number);
+}
+
 AnsweredRequests Session::upstream_message(std::optional<UpstreamId> origin, ReceivedText message) {
   AnsweredRequests answered;
   if (legacy_.has_ended()) return answered;
@@ -235,6 +251,7 @@ AnsweredRequests Session::upstream_message(std::optional<UpstreamId> origin, Rec
       return;
     }
     Frame& frame = std::get<Frame>(parsed);
+    note_spelling(frame);
     EraSession& receiver = side_of_message(origin, frame);
     answered.add(receiver.one_message(origin, std::move(frame)).value_or(UpstreamId{}));
   });

@@ -136,6 +136,7 @@ class Session final : public UpstreamEvents {
   EraSession& side_of(Era its_side) { return its_side == Era::modern ? modern_ : legacy_; }
   EraSession& sender_of(UpstreamId id);
   EraSession& side_of_message(std::optional<UpstreamId> origin, const Frame& frame);
+  void note_spelling(const Frame& frame);
   Era side_without_origin() const;
   bool may_speak(Era era) const;
   void begin_opening(Era client);
@@ -157,6 +158,7 @@ class Session final : public UpstreamEvents {
 
   Upstream& upstream_;
   UpstreamIdSource& ids_;
+  Log& log_;
   SessionOptions options_;
   SessionEvents* events_ = nullptr;
   MessageTap tap_;
@@ -164,6 +166,7 @@ class Session final : public UpstreamEvents {
   EraSession legacy_;
   EraSession modern_;
   ServerEras eras_;
+  bool says_other_spelling_ = false;       ///< logged once per daemon
   std::optional<Era> first_;               ///< for a local server: the era needed first
   std::optional<Era> spoken_before_;       ///< and refused since: it may speak it again
   std::optional<Failure> refused_before_;  ///< of the other era, in this opening

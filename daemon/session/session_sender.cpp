@@ -15,7 +15,8 @@ namespace bridge {
 std::optional<Era> OwnMessages::side_of_echo(const Frame& frame) const {
   if (!frame.is_request() || (frame.method != "initialize" && frame.method != "server/discover"))
     return std::nullopt;
-  const auto own = find(static_cast<UpstreamId>(to_unsigned(frame.text(frame.id)).value_or(0)));
+  const auto own =
+      find(static_cast<UpstreamId>(unsigned_by_value(frame.text(frame.id)).value_or(0)));
   if (!own || own->owner != MessageOwner::opening) return std::nullopt;
   return own->side;
 }

@@ -106,6 +106,45 @@ TEST_CASE("only a plain whole number that fits is one") {
     CHECK_FALSE_MESSAGE(to_unsigned(raw), raw);
 }
 
+TEST_CASE("a number that a peer returns is compared by its value") {
+  const std::string zeros(100'000, '0');
+  for (const std::string& raw :
+       {std::string("3"), std::string("3.0"), std::string("3e0"), std::string("3E+0"),
+        std::string("30e-1"), std::string("0.3e1"), std::string("0.0003e4"), std::string("3.000"),
+        std::string(R"("3")"), std::string(R"("3.0")"), std::string(R"("\u0033")"), "3." + zeros,
+        "3" + zeros + "e-100000", "0." + zeros + "3e100001"})
+    CHECK_MESSAGE(unsigned_by_value(raw) == 3, raw.substr(0, 40));
+  CHECK(unsigned_by_value("0e99999999999999999999") == 0);
+  CHECK(unsigned_by_value("1844674407370955161.5e1") == UINT64_MAX);
+  for (const std::string& raw : {std::string("3.5"),
+                                 std::string("-3"),
+                                 std::string("-0"),
+                                 std::string("31e-1"),
+                                 std::string(R"("03")"),
+                                 std::string(R"(" 3")"),
+                                 std::string(R"("3 ")"),
+                                 std::string(R"("+3")"),
+                                 std::string(R"("-3")"),
+                                 std::string(R"("3.")"),
+                                 std::string(R"(".3")"),
+                                 std::string(R"("0x3")"),
+                                 std::string(R"("")"),
+                                 std::string(R"("\"3\"")"),
+                                 std::string("null"),
+                                 std::string(),
+                                 std::string("true"),
+                                 std::string("{\"3\":3}"),
+                                 std::string("[3]"),
+                                 std::string("18446744073709551616"),
+                                 std::string("3e999999999"),
+                                 std::string("3e-999999999"),
+                                 std::string("3e99999999999999999999"),
+                                 std::string("3e-99999999999999999999"),
+                                 "3" + zeros,
+                                 "3." + zeros + "1"})
+    CHECK_FALSE_MESSAGE(unsigned_by_value(raw), raw.substr(0, 40));
+}
+
 TEST_CASE("two ids are the same if their bytes are, or if they are equal strings") {
   using Pair = std::pair<const char*, const char*>;
   for (const auto& [one, other] :

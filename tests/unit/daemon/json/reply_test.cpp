@@ -126,6 +126,8 @@ TEST_CASE("an id behind the result is seen at the end") {
   CHECK(id_of_oversized_answer(beginning, R"(xx"}]},"id":17,"jsonrpc":"2.0"})") == 17);
   CHECK(id_of_oversized_answer(beginning, "xx\"}]} , \"id\" : 17 } \r") == 17);
   CHECK(id_of_oversized_answer(R"({"jsonrpc":"2.0","result":{"x)", R"(xx"},"id":17})") == 17);
+  CHECK(id_of_oversized_answer(beginning, R"(xx"},"id":"17"})") == 17);
+  CHECK(id_of_oversized_answer(R"({"id":17.0,"result":{"x)", "}}") == 17);
 }
 
 TEST_CASE("what is not certainly an answer to a number of ours is none") {
@@ -133,8 +135,9 @@ TEST_CASE("what is not certainly an answer to a number of ours is none") {
   CHECK_FALSE(id_of_oversized_answer(
       R"({"jsonrpc":"2.0","id":17,"method":"sampling/createMessage","params":{"x)", "}}"));
   CHECK_FALSE(id_of_oversized_answer(R"({"method":"x","params":{"result":{"x)", R"(},"id":17})"));
-  CHECK_FALSE(id_of_oversized_answer(beginning, R"(xx","id":17}})"));    // a member of the result
-  CHECK_FALSE(id_of_oversized_answer(beginning, R"(xx"},"id":"17"})"));  // a text
+  CHECK_FALSE(id_of_oversized_answer(beginning, R"(xx","id":17}})"));  // a member of the result
+  CHECK_FALSE(id_of_oversized_answer(beginning, R"(xx"},"id":"a17"})"));
+  CHECK_FALSE(id_of_oversized_answer(beginning, R"(xx"},"id":17"})"));
   CHECK_FALSE(id_of_oversized_answer(beginning, R"(xx"},"id":-17})"));
   CHECK_FALSE(id_of_oversized_answer(beginning, R"(xx"},"aid":17})"));
   CHECK_FALSE(id_of_oversized_answer(beginning, R"(xx"},"id":17,"more":1})"));

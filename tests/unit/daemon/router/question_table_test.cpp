@@ -74,7 +74,9 @@ TEST_CASE("one is found by the client's id and by the upstream's, and once remov
   REQUIRE(requests.find(7) != nullptr);
   CHECK(requests.find_by_upstream_id(R"("a")") == requests.find(7));
   CHECK(requests.find_by_upstream_id("8") == requests.find(8));
-  CHECK(requests.find_by_upstream_id("\"8\"") == nullptr);
+  CHECK(requests.find_by_upstream_id("\"8\"") == requests.find(8));
+  CHECK(requests.find_by_upstream_id("8.0") == requests.find(8));
+  CHECK(requests.find_by_upstream_id("8.5") == nullptr);
   CHECK(requests.find(9) == nullptr);
   requests.remove(*requests.find(7));
   CHECK(requests.find(7) == nullptr);
