@@ -389,7 +389,7 @@ void Daemon::leave() {
     log_.event(LogLevel::info, "notifications kept",
                "{} notifications were not taken by any client and are kept in {}", untaken,
                options_.state.folder);
-  } else if (untaken > 0) {
+  } else if (untaken > 0 && !router_.served_only_modern()) {
     log_.event(LogLevel::warning, "notifications lost",
                "{} notifications were not taken by any client and are lost", untaken);
   }

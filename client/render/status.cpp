@@ -152,7 +152,8 @@ void add_requests(std::vector<StyledLine>& lines, const Value& requests) {
   const std::uint64_t errors = requests.count("errors");
   line.add(fmt::format("{} in all, ", requests.count("total")));
   line.add(counted(errors, "error"), errors > 0 ? Tone::warning : Tone::plain);
-  if (errors > 0)
+  // After an upgrade requests can fail that the previous process has counted.
+  if (errors > 0 && errors <= requests.count("total"))
     line.add(fmt::format(" ({})", percent_text(errors, requests.count("total"))), Tone::warning);
   line.add(", ").add(fmt::format("{} in flight", requests.count("inFlight")), Tone::strong);
   line.add(

@@ -34,8 +34,7 @@ Frame KnownTools::learn(Frame response) {
   const ToolHeaders found = read(response);
   if (found.invalid.empty()) return response;
   for (const InvalidTool& tool : found.invalid) {
-    log_.peer(LogLevel::warning, "tool left out",
-              "the tool {} is left out of tools/list: its x-mcp-header {}",
+    log_.peer(LogLevel::warning, "tool left out", "the tool {} is left out of tools/list: {}",
               printable(tool.name, 80), tool.reason);
   }
   return std::get<Frame>(

@@ -20,6 +20,11 @@ std::optional<ClientId> client_of(const Caller& caller) {
   return caller.client() != nullptr ? std::optional(caller.id()) : std::nullopt;
 }
 
+/// Whether its requests are counted.
+bool is_counted(const Caller& caller) {
+  return caller.client() == nullptr || !caller.client()->is_bridge;
+}
+
 bool is_traceparent(std::string_view text) {
   return std::equal(text.begin(), text.end(), traceparent_form.begin(), traceparent_form.end(),
                     [](char c, char form) {
@@ -54,8 +59,8 @@ void RequestLog::started(UpstreamId id, Call& call, const Frame& frame) {
              "a request goes to the upstream");
 }
 
-void RequestLog::ended(UpstreamId id, const Call& call, Outcome outcome) {
-  statistics_.end(class_of(call.method), outcome);
+void RequestLog::ended(UpstreamId id, const Call& call, Outcome outcome, const Caller* caller) {
+  statistics_.end(class_of(call.method), outcome, caller == nullptr || is_counted(*caller));
   if (!log_.enabled(LogLevel::debug)) return;
   const auto duration = loop_.now() - call.received;
   LogFields fields = fields_of(id, call);
@@ -85,7 +90,7 @@ void RequestLog::answer_with(Caller& caller, std::string_view method, std::strin
   // An error object comes from the upstream and is only passed on.
   const bool is_upstreams = !failure.error_object.empty();
   const Outcome outcome = is_upstreams ? Outcome::error : Outcome::bridge_error;
-  statistics_.end(class_of(method), outcome);
+  statistics_.end(class_of(method), outcome, is_counted(caller));
   if (!is_upstreams) ++statistics_.bridge_errors[static_cast<std::size_t>(failure.kind)];
   statistics_.failed(loop_.wall_time(), failure.kind, failure.message);
   if (log_.enabled(LogLevel::debug)) {

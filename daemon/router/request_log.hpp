@@ -71,9 +71,10 @@ struct Statistics {
   };
   std::optional<LastError> last_error;
 
-  void end(MethodClass of, Outcome outcome) {
+  /// `is_counted`: in `requests`, as all but those of the bridge's own client.
+  void end(MethodClass of, Outcome outcome, bool is_counted = true) {
     ++ended[static_cast<std::size_t>(of)][static_cast<std::size_t>(outcome)];
-    if (outcome == Outcome::error || outcome == Outcome::bridge_error) ++errors;
+    if (is_counted && (outcome == Outcome::error || outcome == Outcome::bridge_error)) ++errors;
   }
 
   void answered_in(MethodClass of, std::chrono::steady_clock::duration whole,
@@ -109,7 +110,8 @@ class RequestLog {
 
   /// `frame` is the request as its client wrote it.
   void started(UpstreamId id, Call& call, const Frame& frame);
-  void ended(UpstreamId id, const Call& call, Outcome outcome);
+  /// `caller`: the one that is answered, or null.
+  void ended(UpstreamId id, const Call& call, Outcome outcome, const Caller* caller = nullptr);
   /// Logs a failure at info level; counts and answers nothing.
   void failed(UpstreamId id, const Call& call, const Failure& failure);
   /// Answers a request that the policy refuses: counted, but not shown as the daemon's last error.

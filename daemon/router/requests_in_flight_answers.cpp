@@ -83,7 +83,8 @@ std::optional<UpstreamId> RequestsInFlight::answer(std::optional<UpstreamId> ori
   context_.request_log.ended(id, *ended,
                              caller == nullptr          ? Outcome::left
                              : response.error.present() ? Outcome::error
-                                                        : Outcome::ok);
+                                                        : Outcome::ok,
+                             caller);
   if (caller == nullptr && context_.audit != nullptr)
     context_.audit->left_behind_ended(id, response.bytes);
   if (caller != nullptr) {
@@ -97,7 +98,7 @@ std::optional<UpstreamId> RequestsInFlight::answer(std::optional<UpstreamId> ori
 }
 
 void RequestsInFlight::progress(Frame notification) {
-  const auto token = to_unsigned(notification.text(notification.progress_token));
+  const auto token = unsigned_by_value(notification.text(notification.progress_token));
   const Call* const call = token ? table_.find(static_cast<UpstreamId>(*token)) : nullptr;
   if (call == nullptr || call->progress_token.empty() ||
       context_.clients.caller_of(*call) == nullptr) {

@@ -563,6 +563,10 @@ void Router::note_kind(Client& client, const Frame& frame) {
   const ClientFacts::Sent sent = ordinary ? ClientFacts::Sent::ordinary : ClientFacts::Sent::looks;
   const bool is_news = client.sent < sent;
   if (is_news) client.sent = sent;
+  if (ordinary && !client.is_bridge) {
+    const bool is_modern = frame.is_modern() || (client.era == Era::modern && !frame.is_request());
+    (is_modern ? served_modern_ : served_legacy_) = true;
+  }
   if (frame.is_modern()) {
     // A modern client gets ring entries only through subscriptions/listen.
     if (client.era == Era::legacy) client.channel.give_back_feed();

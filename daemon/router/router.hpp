@@ -62,6 +62,8 @@ class Router final : public ClientEvents, public SessionEvents {
   /// cancelled at the upstream, because the next daemon resumes them.
   void end_shutdown(bool keeps_jobs = false);
   bool has_requests_in_flight() const { return in_flight_.size() > 0; }
+  /// Whether all clients so far were modern: none could have taken a notification.
+  bool served_only_modern() const { return served_modern_ && !served_legacy_; }
 
   /// `idle` is called when the last request in flight has ended; used while shutting down.
   void on_idle(std::function<void()> idle) { on_idle_ = std::move(idle); }
@@ -233,6 +235,8 @@ class Router final : public ClientEvents, public SessionEvents {
   ClientFrames frames_;
   ControlRequests control_;
   std::function<void()> on_idle_;
+  bool served_modern_ = false;
+  bool served_legacy_ = false;
   Era ring_source_ = Era::legacy;            ///< the era of the session when last checked
   StreamOverlap<Era> overlap_;               ///< of both sessions' changes
   std::optional<std::uint64_t> overlap_in_;  ///< the attempt to open the legacy session

@@ -52,6 +52,19 @@ TEST_CASE("the status is shown for people") {
         "     2  http    -     -       0 ms          -       -  -\n");
 }
 
+TEST_CASE("errors of requests that an earlier process counted have no share") {
+  const auto requests = [](const std::string& counts) {
+    const std::string all =
+        shown(R"({"version":"1","pid":1,"uptimeMs":5,"clients":[],"upstream":{"state":"idle"},)"
+              R"("requests":{)" +
+              counts + R"(,"inFlight":0,"queued":0,"parked":0}})");
+    return all.substr(all.find("requests "));
+  };
+  CHECK(requests(R"("total":0,"errors":3)").starts_with("requests    0 in all, 3 errors, 0 in "));
+  CHECK(requests(R"("total":1,"errors":2)").starts_with("requests    1 in all, 2 errors, 0 in "));
+  CHECK(requests(R"("total":2,"errors":2)").find("2 errors (100 %)") != std::string::npos);
+}
+
 TEST_CASE("a status with little in it is shown too") {
   CHECK(shown(R"({"version":"1","pid":1,"uptimeMs":5,"clients":[],
                   "lastError":null,"upstream":{"state":"idle"}})") ==

@@ -18,15 +18,32 @@ TEST_CASE("equal ids of two clients go upstream under increasing numbers and com
   CHECK(t.other.lines.empty());
 }
 
-TEST_CASE("an answer with another type of id is not the answer") {
-  OneClient t;
-  t.call(t.client, "1", "a");
-  const UpstreamId id = t.id_of_call("a");
-  t.upstream.say(fmt::format(R"({{"jsonrpc":"2.0","id":"{}","result":{{}}}})", value_of(id)), id);
-  CHECK(t.client.lines.empty());
-  CHECK(t.router.statistics().unknown_answers == 1);
-  t.answer_call("a");
-  CHECK(t.client.answered == Lines{"1"});
+TEST_CASE("an answer and its progress are known by the value of the id") {
+  for (const char* form : {R"("{}")", "{}.0", "{}e0", "{}0e-1", R"("{}.0")"}) {
+    CAPTURE(form);
+    OneClient t;
+    t.call_with_token(t.client, R"("\u0078")", R"("t")", "a");
+    const UpstreamId id = t.id_of_call("a");
+    const std::string returned = fmt::format(fmt::runtime(form), value_of(id));
+    t.upstream.notify("notifications/progress",
+                      fmt::format(R"({{"progressToken":{},"progress":1}})", returned));
+    CHECK(contains(t.client.take_line(), R"("progressToken":"t",)"));
+    t.upstream.say(fmt::format(R"({{"jsonrpc":"2.0","id":{},"result":1}})", returned));
+    CHECK(t.client.take_line() == R"({"jsonrpc":"2.0","id":"\u0078","result":1})");
+  }
+  for (const char* form : {R"("0{}")", R"(" {}")", "{}.5", "-{}", R"("{}x")", "{}e1"}) {
+    CAPTURE(form);
+    OneClient t;
+    t.call(t.client, "1", "a");
+    const UpstreamId id = t.id_of_call("a");
+    t.upstream.say(fmt::format(R"({{"jsonrpc":"2.0","id":{},"result":{{}}}})",
+                               fmt::format(fmt::runtime(form), value_of(id))),
+                   id);
+    CHECK(t.client.lines.empty());
+    CHECK(t.router.statistics().unknown_answers == 1);
+    t.answer_call("a");
+    CHECK(t.client.answered == Lines{"1"});
+  }
 }
 
 TEST_CASE("an error without an id on a request's own stream is that request's") {

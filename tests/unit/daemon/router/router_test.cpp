@@ -219,3 +219,32 @@ TEST_CASE("every request ends in exactly one class of the statistics") {
   CHECK(of(Outcome::left) == 2);
   CHECK(t.router.statistics().requests == 7);
 }
+
+TEST_CASE("requests of the bridge's own client count neither as requests nor as errors") {
+  OneClient t;
+  const auto fail = [&t](FakeClient& client) {
+    t.call(client, "1", "x");
+    const UpstreamId id = t.id_of_call("x");
+    t.upstream.say(fmt::format(R"({{"jsonrpc":"2.0","id":{},"error":{{"code":1,"message":"m"}}}})",
+                               value_of(id)),
+                   id);
+  };
+  const std::uint64_t before = t.router.statistics().requests;
+  fail(t.connect("bridge"));
+  CHECK(t.router.statistics().requests == before);
+  CHECK(t.router.statistics().errors == 0);
+  fail(t.connect());
+  CHECK(t.router.statistics().requests == before + 1);
+  CHECK(t.router.statistics().errors == 1);
+}
+
+TEST_CASE("notifications count as lost unless all clients were modern") {
+  RouterFixture t;
+  CHECK_FALSE(t.router.served_only_modern());
+  t.modern(t.connect(), "1", "tools/list");
+  t.request(t.connect(), "1", "bridge/status");
+  t.call(t.connect("bridge"), "1");
+  CHECK(t.router.served_only_modern());
+  t.call(t.connect(), "1");
+  CHECK_FALSE(t.router.served_only_modern());
+}
