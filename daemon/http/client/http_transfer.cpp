@@ -136,7 +136,7 @@ struct HttpTransfer::Callbacks {
     const bool complete =
         transfer.head_.line(std::string_view(data, size * count), transfer.curl_.loop().clock());
     transfer.receiver_.head_line_received(complete);
-    return size * count;
+    return complete && transfer.has_undecodable_body() ? 0 : size * count;
   }
 
   static std::size_t body(char* data, std::size_t size, std::size_t count, void* self) {
@@ -158,6 +158,8 @@ CurlHandle HttpTransfer::make_handle(std::shared_ptr<const TrustFiles> trust) {
                     CurlCleanup{std::move(trust), std::make_unique<CurlErrorText>()});
   CURL* const h = handle.get();
   curl_easy_setopt(h, CURLOPT_ERRORBUFFER, handle.get_deleter().error_text->data());
+  // Decoding is on if any coding is asked for.
+  curl_easy_setopt(h, CURLOPT_ACCEPT_ENCODING, "identity");
   curl_easy_setopt(h, CURLOPT_HEADERFUNCTION, &Callbacks::header);
   curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, &Callbacks::body);
   return handle;
@@ -214,6 +216,8 @@ bool HttpTransfer::keep_body(std::string_view bytes, std::size_t limit) {
 
 void HttpTransfer::transfer_progressed(bool done, int result) {
   if (done) state_ = State::idle;
+  if (done && result == CURLE_WRITE_ERROR && has_undecodable_body())
+    result = CURLE_BAD_CONTENT_ENCODING;
   receiver_.transfer_progressed(done, result);
 }
 

@@ -147,6 +147,11 @@ class HttpTransfer final : private CurlTransfer {
   const std::string& body() const { return body_.bytes(); }
   ReceivedText take_body() { return body_.take(); }
   void expect_body(std::size_t bytes) { body_.expect(bytes); }
+  /// Whether the response has a body in a coding that is not decoded: then it ends with its head,
+  /// as CURLE_BAD_CONTENT_ENCODING.
+  bool has_undecodable_body() const {
+    return !head_.can_be_decoded() && head_.content_length != 0 && head_.status != 204;
+  }
   /// Keeps these bytes too. False, and nothing is kept, if the body would exceed the limit.
   bool keep_body(std::string_view bytes, std::size_t limit);
 

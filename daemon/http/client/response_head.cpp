@@ -88,6 +88,11 @@ std::string_view ResponseHead::content_type() const {
   return other_content;
 }
 
+bool ResponseHead::can_be_decoded() const {
+  return !is_encoded() || content_encoding == "gzip" || content_encoding == "x-gzip" ||
+         content_encoding == "deflate";
+}
+
 // By length first: most lines are none of these.
 void ResponseHead::field(std::string_view name, std::string_view value, const Clock& clock) {
   switch (name.size()) {
@@ -111,6 +116,11 @@ void ResponseHead::field(std::string_view name, std::string_view value, const Cl
       if (equal_ignoring_case(name, "mcp-auth-server")) authorization_server = value;
       break;
     case 16:
+      if (equal_ignoring_case(name, "content-encoding") &&
+          !equal_ignoring_case(value, "identity")) {
+        if (is_encoded()) content_encoding += ", ";
+        content_encoding += ascii_lower(value);
+      }
       if (!equal_ignoring_case(name, "www-authenticate")) break;
       if (!www_authenticate.empty()) www_authenticate += ", ";  // several challenges form one list
       www_authenticate += value;

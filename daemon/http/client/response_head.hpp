@@ -22,6 +22,7 @@ struct ResponseHead {
   std::string www_authenticate;
   std::string authorization_server;
   std::string location;
+  std::string content_encoding;  ///< in lower case; empty: none
   std::optional<std::size_t> content_length;
   std::optional<std::chrono::seconds> retry_after;
   std::optional<std::chrono::seconds> keep_alive_timeout;
@@ -41,6 +42,10 @@ struct ResponseHead {
   bool refuses_token() const { return status == 401 || status == 403; }
   bool is_json() const { return content == Content::json; }
   bool is_event_stream() const { return content == Content::event_stream; }
+  bool is_encoded() const { return !content_encoding.empty(); }
+  /// Whether the body is not encoded, or as libcurl decodes it in bounded memory: not twice, nor in
+  /// a coding with a large window (br, zstd).
+  bool can_be_decoded() const;
   /// Sets the type from a Content-Type value.
   void set_content_type(std::string_view value);
   /// In lower case, without parameters.

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <utility>
 
+#include "base/log.hpp"
 #include "http/client/http_transfer.hpp"
 #include "http/client/web_url.hpp"
 
@@ -102,6 +103,9 @@ void SmallRequest::transfer_progressed(bool done, int result) {
   } else if (result == CURLE_COULDNT_CONNECT && was_private_) {
     answer.fault =
         "it has a private address, which a public server may not name (--oauth-allow-private)";
+  } else if (result == CURLE_BAD_CONTENT_ENCODING && transfer_.head().is_encoded()) {
+    answer.fault = fmt::format("its content encoding '{}' cannot be decoded",
+                               printable(transfer_.head().content_encoding, 80));
   } else if (result != CURLE_OK) {
     answer.fault = curl_easy_strerror(static_cast<CURLcode>(result));
   }

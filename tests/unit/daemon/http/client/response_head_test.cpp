@@ -5,6 +5,7 @@
 #include <ctime>
 #include <initializer_list>
 #include <string>
+#include <vector>
 
 #include "../../event/simulated_clock.hpp"
 using bridge::ResponseHead;
@@ -162,4 +163,25 @@ TEST_CASE("the server says how long it keeps an idle connection") {
   CHECK(head_of({"HTTP/1.1 200", "Keep-Alive: max=100, timeout=3"}).keep_alive_timeout == 3s);
   for (const char* line : {"Keep-Alive: max=100", "Keep-Alive: timeout=", "Keep-Alive: timeout=x"})
     CHECK_FALSE_MESSAGE(head_of({"HTTP/1.1 200", line}).keep_alive_timeout, line);
+}
+
+TEST_CASE("only a single gzip or deflate is decoded") {
+  const auto with = [](const std::vector<std::string>& lines) {
+    std::vector<std::string> all{"HTTP/1.1 200"};
+    for (const std::string& line : lines) all.push_back("Content-Encoding: " + line);
+    ResponseHead head;
+    for (const std::string& line : all) head.line(line + "\r\n", system_clock);
+    return head;
+  };
+  CHECK_FALSE(with({}).is_encoded());
+  CHECK_FALSE(with({"Identity"}).is_encoded());
+  for (const char* coding : {"gzip", "x-gzip", "GZIP", "deflate"}) {
+    CHECK(with({coding}).is_encoded());
+    CHECK(with({coding}).can_be_decoded());
+  }
+  for (const char* coding : {"br", "zstd", "compress", "gzip, gzip", "gzip,br", ""}) {
+    CAPTURE(coding);
+    CHECK(with({coding}).can_be_decoded() == (*coding == '\0'));
+  }
+  CHECK(with({"gzip", "gzip"}).content_encoding == "gzip, gzip");
 }
