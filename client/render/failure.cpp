@@ -32,6 +32,15 @@ ExitCode exit_code_of(const json::Value& data) {
 
 constexpr std::size_t longest_data = 500;
 
+/// Whether the same request may succeed later, without a change by a person.
+bool may_pass(const json::Value& data) {
+  const std::string_view kind = data.string("kind");
+  if (bridge::has_word("connect dns timeout closed session overloaded", kind)) return true;
+  const auto status = data.count("status");
+  return status == 408 || status == 425 || status == 429 ||
+         (status >= 500 && status != 501 && status != 505);
+}
+
 /// Whether the request was delivered. With a status the server has received something: the request,
 /// or only the bridge's own initialize before it.
 std::string_view fate_of_request(const json::Value& data) {
@@ -46,6 +55,10 @@ std::string_view fate_of_request(const json::Value& data) {
   if (data.string("kind") == "auth") {
     return was_sent ? "; the server has not acted on the request" : "; the request was not sent";
   }
+  if (!may_pass(data)) {
+    return was_sent ? "; the server has not acted on the request"
+                    : "; the server did not get the request";
+  }
   return was_sent ? "; the server has not acted on the request, it can be sent again"
                   : "; the server did not get the request, it can be sent again";
 }
@@ -59,6 +72,10 @@ std::string_view without_code_name(std::string_view message) {
   return message;
 }
 
+std::string_view without_end_blanks(std::string_view text) {
+  return text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
+}
+
 std::string describe_bridge_error(const json::Value& error, const json::Value& data) {
   const std::string_view kind = data.string("kind");
   std::string text(without_code_name(error.string("message")));
@@ -68,7 +85,7 @@ std::string describe_bridge_error(const json::Value& error, const json::Value& d
   }
   // The server's own message, which the bridge's error replaced.
   if (const auto said = data.object("upstream").string("message"); !said.empty())
-    text += fmt::format("; the server said: {}", said.substr(0, longest_data));
+    text += fmt::format("; the server said: {}", without_end_blanks(said.substr(0, longest_data)));
   for (const auto& [member, header] : {std::pair("wwwAuthenticate", "WWW-Authenticate"),
                                        std::pair("mcpAuthServer", "Mcp-Auth-Server")}) {
     if (const std::string_view hint = data.string(member); !hint.empty()) {
@@ -147,7 +164,7 @@ Failure read_error(std::string_view raw) {
     error.wants_login = !data.string("login").empty();
     return error;
   }
-  error.shown = fmt::format("the server answered: {}", error.message);
+  error.shown = fmt::format("the server answered: {}", without_end_blanks(error.message));
   add_pages(error, *value);
   if (const auto more = json::member(raw, "data"); more && *more != "null" && error.hint.empty()) {
     error.shown += " " + bridge::cut_off(*more, longest_data);

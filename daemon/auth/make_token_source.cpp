@@ -94,18 +94,21 @@ std::unique_ptr<TokenSource> make_token_source(EventLoop& loop, CurlLoop& curl,
   return std::make_unique<LoginToken>(loop, curl, options.oauth, http, log);
 }
 
-std::string why_no_login(const AuthOptions& options) {
-  const auto names = [](std::string_view source) {
-    return fmt::format("the token comes from {}; a login needs a daemon without it", source);
-  };
-  switch (options.origin()) {
-    case TokenOrigin::command: return names("--token-command");
-    case TokenOrigin::file: return names("--token-file");
-    case TokenOrigin::client_credentials: return names("OAuth client credentials");
-    case TokenOrigin::fixed: return names("MCP_SERVER_TOKEN");
+std::string_view name_of(TokenOrigin origin) {
+  switch (origin) {
+    case TokenOrigin::command: return "--token-command";
+    case TokenOrigin::file: return "--token-file";
+    case TokenOrigin::client_credentials: return "OAuth client credentials";
+    case TokenOrigin::fixed: return "MCP_SERVER_TOKEN";
     case TokenOrigin::login: break;
   }
-  return {};
+  return "a login";
+}
+
+std::string why_no_login(const AuthOptions& options) {
+  if (options.origin() == TokenOrigin::login) return {};
+  return fmt::format("the token comes from {}; a login needs a daemon without it",
+                     name_of(options.origin()));
 }
 
 }  // namespace bridge

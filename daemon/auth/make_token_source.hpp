@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "auth/access_token.hpp"
 #include "auth/auth_options.hpp"
@@ -24,6 +25,9 @@ std::string fault_of(const AuthOptions& options);
 std::unique_ptr<TokenSource> make_token_source(EventLoop& loop, CurlLoop& curl,
                                                const AuthOptions& options, const HttpOptions& http,
                                                Log& log);
+
+/// For messages.
+std::string_view name_of(TokenOrigin origin);
 
 /// Why no login is possible: the source of the token, by name; empty if a login is possible.
 std::string why_no_login(const AuthOptions& options);

@@ -129,6 +129,7 @@ void Log::report_suppressed(std::chrono::steady_clock::time_point now, bool all)
 
 std::string printable(std::string_view text, std::size_t limit) {
   std::string out;
+  text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
   append_visible(out, whole_characters(text, limit));
   return out;
 }

@@ -121,8 +121,9 @@ class Log {
   std::uint64_t suppressed_ = 0;
 };
 
-/// Text of a peer, for a person: at most `limit` bytes of it, no character cut in two. Characters
-/// that would be invisible become escapes, which the limit does not count.
+/// Text of a peer, for a person: at most `limit` bytes of it, no character cut in two, without
+/// white space at its end. Characters that would be invisible become escapes, which the limit does
+/// not count.
 std::string printable(std::string_view text, std::size_t limit = 200);
 
 }  // namespace bridge

@@ -299,8 +299,8 @@ void EraSession::refuse(const Failure& refusal) {
   retries_.settled();
   note_failure(failure);
   const auto clients = std::exchange(initialize_, {}).clients;
-  log_.peer(LogLevel::error, "session refused", "the upstream refuses a session: {}",
-            log_text(failure));
+  log_.peer(LogLevel::error, "session refused", "the upstream {} refuses a session: {}",
+            upstream_.target(), log_text(failure));
   events_->session_refused(era(), failure);
   failure.delivered = Delivered::no;
   retries_.end_all(failure);

@@ -14,6 +14,8 @@ namespace {
 
 /// How long a replaced stream is still read, for what the server sent only there.
 constexpr std::chrono::milliseconds overlap_time{250};
+/// When a stream that is not acknowledged is reported.
+constexpr std::chrono::seconds late{10};
 
 }  // namespace
 
@@ -22,7 +24,7 @@ UpstreamId stream_named_by(const Frame& notification, std::optional<UpstreamId> 
   const Slice named = is_cancelled && notification.request_id.present()
                           ? notification.request_id
                           : notification.subscription_id;
-  const auto id = to_unsigned(notification.text(named));
+  const auto id = unsigned_by_value(notification.text(named));
   return id ? static_cast<UpstreamId>(*id) : origin.value_or(UpstreamId{});
 }
 
@@ -34,7 +36,13 @@ UpstreamListen::UpstreamListen(EventLoop& loop, SessionSender& sender, Upstream&
       log_(log),
       session_(session),
       retry_(loop, [this] { start(); }),
-      overlap_(loop, [this] { overlap_ended(); }) {}
+      overlap_(loop, [this] { overlap_ended(); }),
+      late_(loop, [this] {
+        log_.peer(LogLevel::warning, "listen unanswered",
+                  "the upstream {} has not acknowledged subscriptions/listen for {} s: no "
+                  "notifications from it",
+                  upstream_.target(), late.count());
+      }) {}
 
 void UpstreamListen::overlap_ended() {
   if (old_ == UpstreamId{}) {
@@ -66,6 +74,7 @@ void UpstreamListen::close() {
   had_stream_ = false;
   retry_.clear();
   overlap_.clear();
+  late_.clear();
   told_.keep_only({});
   for (UpstreamId* const stream : {&old_, &now_.id, &next_}) close(*stream);
 }
@@ -84,6 +93,7 @@ void UpstreamListen::start() {
   close(next_);
   asked_ = wanted_.filter;
   if (asked_.empty()) {
+    late_.clear();
     close(now_.id);
     session_.listen_changed(ServerStream::off);
     return;
@@ -94,6 +104,7 @@ void UpstreamListen::start() {
                          JsonObject().add("notifications", RawJson{filter}).text(),
                          wanted_.capabilities);
   told_.begin(next_);
+  late_.set_after(late);
   if (!now_.is_open()) session_.listen_changed(ServerStream::waiting);
 }
 
@@ -118,6 +129,7 @@ std::optional<std::string> UpstreamListen::take(UpstreamId stream, const Frame& 
 
 void UpstreamListen::acknowledged(UpstreamId stream, const Frame& acknowledgement) {
   if (stream != next_) return;
+  late_.clear();
   const bool is_resumed = had_stream_ && !now_.is_open();
   had_stream_ = true;
   pace_.reset();
@@ -148,6 +160,7 @@ void UpstreamListen::over(UpstreamId stream, bool refused, std::string_view why)
   for (UpstreamId* const one : {&old_, &now_.id, &next_}) {
     if (*one == stream) *one = UpstreamId{};
   }
+  if (next_ == UpstreamId{}) late_.clear();
   if (now_.is_open() || next_ != UpstreamId{}) return;
   told_.keep_only({old_});
   session_.listen_changed(refused ? ServerStream::none : ServerStream::waiting);

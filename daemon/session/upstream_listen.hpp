@@ -128,6 +128,7 @@ class UpstreamListen {
   ListenPace pace_;
   DeadlineTimer retry_;
   DeadlineTimer overlap_;
+  DeadlineTimer late_;  ///< for the acknowledgement of next_
 };
 
 /// The bridge's own `events/stream` requests at a modern upstream, one per --event (the events

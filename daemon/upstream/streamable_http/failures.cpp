@@ -50,10 +50,11 @@ namespace {
 /// How much of a body is searched for a text.
 constexpr std::size_t longest_look = 4096;
 
-/// The title of a web page, else its first text between tags; any other body unchanged.
+/// The title of a web page, else its first text between tags; of any other body all, without the
+/// white space around it.
 std::string_view text_of(std::string_view body) {
   const std::string_view page = trimmed(body);
-  if (!page.starts_with('<') || page.starts_with("<?")) return body;
+  if (!page.starts_with('<') || page.starts_with("<?")) return page;
   std::size_t at = page.find("<title>");
   for (at = at == page.npos ? 0 : at; at < page.size(); at = page.find('<', at)) {
     at = std::min(page.find('>', at), page.size() - 1) + 1;
@@ -98,7 +99,32 @@ bool speaks_other_tls(std::string_view detail) {
          detail.find("protocol version") != detail.npos;
 }
 
+/// A server of TLS that gets plain HTTP sends an alert, which curl takes for an answer without a
+/// head, or closes the connection.
+constexpr std::string_view speaks_tls_hint = "; does this port speak TLS (https:// in the URL)?";
+
+/// For a connection that broke: whether the server, whose URL is of plain HTTP, has never answered.
+bool may_speak_tls(CURLcode code, const HttpContext& context) {
+  return (code == CURLE_GOT_NOTHING || code == CURLE_RECV_ERROR) && !context.options().is_tls() &&
+         context.counts().received_bytes == 0;
+}
+
+/// Names the user's files instead of the bridge's copies of them.
+std::string with_file_names(std::string text, const HttpOptions& options) {
+  if (!options.trust) return text;
+  for (const auto& [copy, name] : {std::pair(options.trust->authorities.get(), &options.ca_file),
+                                   {options.trust->certificate.get(), &options.client_certificate},
+                                   {options.trust->key.get(), &options.client_key}}) {
+    if (copy == nullptr) continue;
+    for (std::size_t at = 0; (at = text.find(copy->path(), at)) != text.npos; at += name->size())
+      text.replace(at, copy->path().size(), *name);
+  }
+  return text;
+}
+
 std::string advice(CURLcode code, std::string_view detail, const HttpContext& context) {
+  if (code == CURLE_UNSUPPORTED_PROTOCOL && !context.options().is_tls())
+    return std::string(speaks_tls_hint);
   switch (code) {
     case CURLE_COULDNT_RESOLVE_HOST:
       return fmt::format("; check the host name in {}", context.options().url_source);
@@ -185,6 +211,22 @@ std::string without_duration(std::string text) {
   return text;
 }
 
+/// What to look at if a status says that the URL is wrong; `body`: its beginning.
+std::string advice_for_status(const HttpContext& context, int status, std::string_view body,
+                              const Failure& failure) {
+  const HttpOptions& options = context.options();
+  if (!failure.error_object.empty()) return {};
+  if (status == 404 && context.session_id().empty() && !context.answers_elsewhere())
+    return fmt::format("; check the path in {}", options.url_source);
+  if (status != 400 || options.is_tls()) return {};
+  const std::string said = ascii_lower(body);
+  const bool wants_tls =
+      said.find("http") != said.npos &&
+      (said.find("https server") != said.npos || said.find("https port") != said.npos ||
+       said.find("ssl-enabled") != said.npos);
+  return wants_tls ? std::string(speaks_tls_hint) : std::string();
+}
+
 /// The error object with all secrets redacted; empty if the result is not JSON.
 std::string error_without_secrets(const HttpContext& context, const std::string& error) {
   std::string shown = context.without_secrets(error);
@@ -244,12 +286,29 @@ Failure failure_of_transfer(const HttpContext& context, int curl_result,
   }
   failure.delivered = sent ? Delivered::unknown : Delivered::no;
   const bool broke = sent && failure.kind == ErrorKind::closed;
-  failure.message =
-      fmt::format("{} {}{}: {}{}", broke ? "the connection to" : "cannot reach",
-                  context.options().target, broke ? " broke before the answer was complete" : "",
-                  printable(context.without_secrets(std::move(reason)), 300),
-                  broke ? std::string() : advice(code, progress.detail, context));
+  failure.message = fmt::format(
+      "{} {}{}: {}{}", broke ? "the connection to" : "cannot reach", context.options().target,
+      broke ? " broke before the answer was complete" : "",
+      printable(context.without_secrets(with_file_names(std::move(reason), context.options())),
+                300),
+      !broke                         ? advice(code, progress.detail, context)
+      : may_speak_tls(code, context) ? std::string(speaks_tls_hint)
+                                     : std::string());
   return failure;
+}
+
+Failure failure_of_response(const HttpContext& context, const ResponseHead& head, int curl_result,
+                            const TransferProgress& progress) {
+  // A decoder's failure is also CURLE_WRITE_ERROR, which otherwise is the receiver's own.
+  const bool is_of_coding = curl_result == CURLE_BAD_CONTENT_ENCODING ||
+                            (curl_result == CURLE_WRITE_ERROR && head.is_encoded());
+  if (!head.complete || !is_of_coding) return failure_of_transfer(context, curl_result, progress);
+  return failure_of(
+      ErrorKind::malformed, Delivered::unknown,
+      fmt::format("the upstream's answer has content encoding '{}', {}",
+                  printable(head.content_encoding, 80),
+                  head.can_be_decoded() ? "but its body is not valid in it"
+                                        : "which is not decoded: the bridge asks for identity"));
 }
 
 Failure failure_of_status(const HttpContext& context, const ResponseHead& head,
@@ -281,10 +340,19 @@ Failure failure_of_status(const HttpContext& context, const ResponseHead& head,
     text = printable(context.without_secrets(said).substr(0, longest_look));
     failure.upstream_error = error_without_secrets(context, error);
   }
-  failure.summary = fmt::format("HTTP {}", head.status);
+  const std::string status = fmt::format("HTTP {}", head.status);
   if (redirects && text.empty())
     text = "it redirects; only 307 and 308 to the same origin are followed";
-  failure.message = text.empty() ? failure.summary : fmt::format("{}: {}", failure.summary, text);
+  const std::string advice = advice_for_status(context, head.status, start, failure);
+  failure.message = (text.empty() ? status : fmt::format("{}: {}", status, text)) + advice;
+  failure.summary = status + advice;
+  if (failure.kind == ErrorKind::auth) {
+    failure.summary +=
+        context.has_token()
+            ? fmt::format(" from {}, which refuses the token of {}", context.options().target,
+                          context.token_origin())
+            : fmt::format(" from {}, to which no token was sent", context.options().target);
+  }
   return failure;
 }
 

@@ -62,6 +62,10 @@ TransferProgress::Reached reached_by(CURL* handle, bool connected, bool sent);
 Failure failure_of_transfer(const HttpContext& context, int curl_result,
                             const TransferProgress& progress);
 
+/// The same for a response whose head may have arrived, also if its body cannot be decoded.
+Failure failure_of_response(const HttpContext& context, const ResponseHead& head, int curl_result,
+                            const TransferProgress& progress);
+
 /// For a response with an error status (BEHAVIOUR, "Errors: what errors say"); `body` unchanged.
 /// The failure contains nothing secret.
 Failure failure_of_status(const HttpContext& context, const ResponseHead& head,

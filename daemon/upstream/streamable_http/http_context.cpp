@@ -104,10 +104,11 @@ const std::vector<std::string> no_question{"Expect:"};
 }  // namespace
 
 HttpContext::HttpContext(CurlLoop& curl, HttpOptions options, AccessToken& token,
-                         ByteBudget& budget, Log& log)
+                         std::string_view token_origin, ByteBudget& budget, Log& log)
     : curl_(curl),
       options_(std::move(options)),
       token_(token),
+      token_origin_(token_origin),
       budget_(budget),
       log_(log),
       handles_(curl, options_, budget) {}

@@ -60,8 +60,9 @@ class HandlePool {
 /// HandlePool.
 class HttpContext {
  public:
-  HttpContext(CurlLoop& curl, HttpOptions options, AccessToken& token, ByteBudget& budget,
-              Log& log);
+  /// `token_origin`: where the token comes from, for messages; a literal.
+  HttpContext(CurlLoop& curl, HttpOptions options, AccessToken& token,
+              std::string_view token_origin, ByteBudget& budget, Log& log);
 
   CurlLoop& curl() { return curl_; }
   SteadyTime now() const { return curl_.loop().now(); }
@@ -85,6 +86,8 @@ class HttpContext {
   /// The response to this request refuses the token of this generation (401, 403): whether another
   /// one may be accepted.
   bool refuse_token(int generation, const HttpTransfer& transfer);
+  std::string_view token_origin() const { return token_origin_; }
+  bool has_token() const { return !token_.text().empty(); }
   bool offers_login() const { return token_.login() != nullptr; }
   /// SIGHUP: applies headers, timeouts, and the contents of certificate files.
   void reconfigure(const HttpOptions& options);
@@ -136,6 +139,7 @@ class HttpContext {
   CurlLoop& curl_;
   HttpOptions options_;
   AccessToken& token_;
+  std::string_view token_origin_;
   ByteBudget& budget_;
   Log& log_;
   HandlePool handles_;

@@ -47,7 +47,7 @@ HttpUpstream::HttpUpstream(EventLoop& loop, HttpOptions options, const AuthOptio
     : curl_(loop),
       token_(make_token_source(loop, curl_, auth, options, log),
              [this](const std::optional<Failure>& failure) { token_arrived(failure); }),
-      context_(curl_, std::move(options), token_, budget, log),
+      context_(curl_, std::move(options), token_, name_of(auth.origin()), budget, log),
       unsent_(budget),
       exchanges_(context_, [this](UpstreamId id) { exchange_progressed(id); }),
       stream_(loop, context_, [this] { stream_progressed(); }),

@@ -82,8 +82,28 @@ TEST_CASE("what the server has got is not told as undelivered") {
         "2000 ms");
 }
 
+TEST_CASE("a request is said to be repeatable only if that may help") {
+  const auto shown = [](const std::string& kind, int status) {
+    return read_error(fmt::format(
+                          R"({{"code":-32000,"message":"m","data":{{"source":"bridge","kind":"{}",)"
+                          R"("delivered":"no"{}}}}})",
+                          kind, status == 0 ? "" : fmt::format(",\"status\":{}", status)))
+        .shown;
+  };
+  for (const char* kind : {"connect", "dns", "timeout", "closed", "session", "overloaded"})
+    CHECK_MESSAGE(shown(kind, 0).ends_with(", it can be sent again"), kind);
+  for (const char* kind : {"tls", "malformed", "too_large", "no_client", "not_initialized"})
+    CHECK_MESSAGE(shown(kind, 0) == "m; the server did not get the request", kind);
+  for (const int status : {408, 429, 500, 502, 503, 504})
+    CHECK_MESSAGE(shown("http", status).ends_with(", it can be sent again"), status);
+  for (const int status : {400, 404, 405, 410, 422, 501, 505})
+    CHECK_MESSAGE(shown("http", status) == "m; the server has not acted on the request", status);
+}
+
 TEST_CASE("an error is described in a way that says what to do") {
   CHECK(read_error(R"({"code":-32602,"message":"Unknown tool"})").shown ==
+        "the server answered: Unknown tool");
+  CHECK(read_error(R"({"code":-32602,"message":"Unknown tool\r\n"})").shown ==
         "the server answered: Unknown tool");
   CHECK(read_error(R"({"code":1,"message":"m","data":{"x":0.10}})").shown ==
         R"(the server answered: m {"x":0.10})");

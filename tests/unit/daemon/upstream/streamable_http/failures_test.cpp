@@ -22,7 +22,7 @@ namespace {
 /// A context that no transfer ever uses.
 struct TestContext {
   explicit TestContext(HttpOptions options = {})
-      : context(curl, std::move(options), token, budget, log) {}
+      : context(curl, std::move(options), token, "--token-file", budget, log) {}
 
   void use_token(const std::string& text) {
     source->token = text;
@@ -67,6 +67,91 @@ TEST_CASE("a status without a JSON-RPC error says the status and the beginning o
   CHECK(failure.message.find_first_of("\r\n\x1b") == std::string::npos);
   CHECK(failure.message.size() <= std::string("HTTP 502: ").size() + 200 + 7);
   CHECK(failure_of_status(test.context, head_with(500), "").message == "HTTP 500");
+}
+
+TEST_CASE("white space around what a server says is not shown") {
+  TestContext test;
+  for (const char* body : {"no\n", "no\r\n", " no \t\r\n\r\n", "\nno"})
+    CHECK(failure_of_status(test.context, head_with(500, "text/plain"), body).message ==
+          "HTTP 500: no");
+  const std::string error = R"({"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"no\r\n"}})";
+  CHECK(failure_of_status(test.context, head_with(403), error).message == "HTTP 403: no");
+}
+
+TEST_CASE("a status that a wrong URL explains names what to change") {
+  HttpOptions plain;
+  plain.url = "http://a.example/mcp";
+  plain.url_source = "--url";
+  HttpOptions tls = plain;
+  tls.url = "https://a.example/mcp";
+  const struct {
+    const HttpOptions& options;
+    int status;
+    const char* body;
+    const char* advice;
+  } table[] = {
+      {plain, 404, "Not Found", "; check the path in --url"},
+      {tls, 404, "", "; check the path in --url"},
+      {plain, 404, rpc_body.c_str(), ""},
+      {plain, 405, "", ""},
+      {plain, 400, "The plain HTTP request was sent to HTTPS port", "https://"},
+      {plain, 400, "Client sent an HTTP request to an HTTPS server.\n", "https://"},
+      {plain, 400, "You're speaking plain HTTP to an SSL-enabled server port.", "https://"},
+      {tls, 400, "Client sent an HTTP request to an HTTPS server.", ""},
+      {plain, 400, "no", ""},
+  };
+  for (const auto& row : table) {
+    CAPTURE(row.body);
+    TestContext test(row.options);
+    const Failure failure =
+        failure_of_status(test.context, head_with(row.status, "text/plain"), row.body);
+    const bool has_advice = failure.summary != "HTTP " + std::to_string(row.status);
+    CHECK(has_advice == (*row.advice != '\0'));
+    CHECK(failure.message.find(row.advice) != std::string::npos);
+    CHECK(failure.summary.find(row.advice) != std::string::npos);
+  }
+  TestContext in_session(plain);
+  in_session.context.set_session_id("x");
+  CHECK(failure_of_status(in_session.context, head_with(404), "").summary == "HTTP 404");
+  const auto broken = [](const HttpOptions& options, CURLcode code, std::uint64_t received) {
+    TestContext test(options);
+    test.context.counts().received_bytes = received;
+    const auto reached = TransferProgress::Reached::request;
+    return failure_of_transfer(test.context, code, {reached}).message;
+  };
+  for (const CURLcode code : {CURLE_UNSUPPORTED_PROTOCOL, CURLE_GOT_NOTHING, CURLE_RECV_ERROR}) {
+    CHECK(broken(plain, code, 0).find("https://") != std::string::npos);
+    CHECK(broken(tls, code, 0).find("https://") == std::string::npos);
+  }
+  CHECK(broken(plain, CURLE_GOT_NOTHING, 1).find("https://") == std::string::npos);
+}
+
+TEST_CASE("the log names the source of a refused token, and the server") {
+  HttpOptions options;
+  options.target = "http://a.example/mcp";
+  TestContext test(options);
+  CHECK(failure_of_status(test.context, head_with(401), "").summary ==
+        "HTTP 401 from http://a.example/mcp, to which no token was sent");
+  test.use_token("secret-token");
+  CHECK(failure_of_status(test.context, head_with(403), "").summary ==
+        "HTTP 403 from http://a.example/mcp, which refuses the token of --token-file");
+}
+
+TEST_CASE("a body that is not decoded is named with its coding") {
+  TestContext test;
+  ResponseHead head = head_with(200);
+  head.complete = true;
+  const auto said = [&](CURLcode code) {
+    return failure_of_response(test.context, head, code, {TransferProgress::Reached::request});
+  };
+  head.content_encoding = "br";
+  CHECK(said(CURLE_BAD_CONTENT_ENCODING).kind == ErrorKind::malformed);
+  CHECK(said(CURLE_BAD_CONTENT_ENCODING).message.find("'br', which is not decoded") !=
+        std::string::npos);
+  head.content_encoding = "gzip";
+  for (const CURLcode code : {CURLE_BAD_CONTENT_ENCODING, CURLE_WRITE_ERROR})
+    CHECK(said(code).message.find("'gzip', but its body is not valid") != std::string::npos);
+  CHECK(said(CURLE_PARTIAL_FILE).kind == ErrorKind::closed);
 }
 
 TEST_CASE("an error page is shown as its title, else as its first text") {
