@@ -85,6 +85,22 @@ class Losses(Sse):
         self.assertEqual(daemon.status()["upstream"]["reopened"], 1)
 
 
+    def test_a_response_of_a_post_that_is_cut_does_not_matter_while_the_stream_is_open(self):
+        self.by_config()
+        client = self.client()
+        for number, cut in enumerate((b"", b"HTTP/1.1 202 Accepted\r\nContent-Length: 100\r\n\r\nAcc",
+                                      b"HTTP/1.1 202 Accepted\r\nContent-Le", b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+                                      b"Content-Encoding: br\r\nContent-Length: 9\r\n\r\nxxx")):
+            with self.subTest(cut):
+                self.server.cut = cut
+                self.assertEqual(text_of(client.call("echo", {"message": str(number)}, number)), str(number))
+                client.send({"jsonrpc": "2.0", "id": "list", "method": "tools/list"})
+                self.assertEqual(client.answer("list")["result"], {})
+                for method in ("tools/call", "tools/list"):
+                    self.assertEqual(self.server.methods().count(method), number + 1)
+        self.assertEqual(self.server.opened, 1)
+
+
 class Endpoints(Sse):
     def test_an_endpoint_that_is_not_named_is_waited_for_for_5_seconds(self):
         streams = b"HTTP/1.1 200 x\r\nContent-Type: text/event-stream\r\n\r\n: nothing yet\n\n"
@@ -92,17 +108,22 @@ class Endpoints(Sse):
         self.addCleanup(server.close)
         self.start_daemon(server, "--connect-wait", "30s")
         began = time.monotonic()
-        self.assert_error(self.client().call("echo"), -32001, 1, "http")
+        error = self.assert_error(self.client().call("echo"), -32000, 1, "malformed", "no")
+        for said in ("HTTP+SSE", "endpoint", "HTTP 405"):
+            self.assertIn(said, error["message"])
         self.assertGreater(time.monotonic() - began, 4.5)
         self.assertLess(time.monotonic() - began, 20)
 
     def test_an_endpoint_of_another_origin_is_refused(self):
         for endpoint in ("http://127.0.0.2:1/message", "https://127.0.0.1/x", "//localhost:1/x"):
             self.server.endpoint = endpoint
-            daemon = self.by_config("--connect-wait", "200ms", socket=f"s{self.counter}")
-            error = self.assert_error(self.client().call("echo"), -32000, 1, "malformed", "no")
-            self.assertIn("origin", error["message"])
-            daemon.terminate()
+            for start in (self.by_config, lambda *options, **how: self.start_daemon(self.server.url, *options, **how)):
+                daemon = start("--connect-wait", "200ms", socket=f"s{self.counter}")
+                error = self.assert_error(self.client().call("echo"), -32000, 1, "malformed", "no")
+                for said in ("HTTP+SSE", "another origin"):
+                    self.assertIn(said, error["message"])
+                    daemon.logged(said)
+                daemon.terminate()
         self.assertEqual(self.server.posted, [])
 
     def test_a_stream_that_has_moved_within_its_origin_is_found_and_endpoints_are_relative_to_it(self):

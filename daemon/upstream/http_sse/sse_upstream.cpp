@@ -1,6 +1,7 @@
 #include "upstream/http_sse/sse_upstream.hpp"
 
 #include <curl/curl.h>
+#include <fmt/format.h>
 
 #include <utility>
 
@@ -14,6 +15,15 @@ namespace {
 constexpr std::chrono::seconds head_timeout{10};
 constexpr std::chrono::seconds endpoint_timeout{5};
 
+/// Scheme, host and port: a path and query may be secret.
+std::string origin_of(std::string_view url) {
+  const auto authority = url.find("://");
+  if (authority == url.npos) return std::string(url.substr(0, url.find_first_of("?#")));
+  const std::string_view host =
+      url.substr(authority + 3, url.find_first_of("/?#", authority + 3) - authority - 3);
+  return fmt::format("{}{}", url.substr(0, authority + 3), host.substr(host.rfind('@') + 1));
+}
+
 }  // namespace
 
 SseStream::SseStream(EventLoop& loop, HttpContext& context, SseUpstream& owner)
@@ -22,8 +32,9 @@ SseStream::SseStream(EventLoop& loop, HttpContext& context, SseUpstream& owner)
       timeout_(
           loop,
           [this] {
-            end(failure_of(ErrorKind::timeout, Delivered::no,
-                           "the upstream's event stream did not begin with an endpoint in time"));
+            end(failure_of(
+                ErrorKind::timeout, Delivered::no,
+                "HTTP+SSE: the upstream's event stream did not begin with an endpoint in time"));
           }),
       parser_(context.options().max_frame),
       transfer_(context.curl(), *this) {
@@ -59,7 +70,7 @@ bool SseStream::body_received(std::string_view bytes) {
   context_.note_activity();
   parser_.feed(bytes, *this);
   if (!messages_.empty() || named_endpoint_) transfer_.mark_ready();
-  return true;
+  return !is_flood(transfer_.head().is_encoded(), messages_.bytes(), context_.options().max_frame);
 }
 
 void SseStream::on_event(std::string type, ReceivedText data) {
@@ -106,14 +117,18 @@ void SseStream::take_endpoint(const std::string& named) {
   if (!fits_header(named, header_limit::url)) {
     end(definitive_failure_of(
         ErrorKind::malformed,
-        "the upstream names an endpoint that is not a URL: it is not visible ASCII"));
+        "the upstream speaks the older transport HTTP+SSE, but names an endpoint that is not a URL: it is not visible ASCII"));
     return;
   }
   const std::string url =
       same_origin_url(transfer_.redirection().place(context_.options().url), named);
   if (url.empty()) {
-    end(failure_of(ErrorKind::malformed, Delivered::no,
-                   "the upstream names an endpoint that is not of its own origin"));
+    end(definitive_failure_of(
+        ErrorKind::malformed,
+        fmt::format("the upstream speaks the older transport HTTP+SSE, but names an endpoint of "
+                    "another origin than its own, {}: messages are sent to {} only",
+                    printable(context_.without_secrets(origin_of(named)), 100),
+                    context_.options().target)));
     return;
   }
   timeout_.clear();
@@ -125,11 +140,15 @@ Failure SseStream::failure_of_end(int result) const {
   if (is_open()) {
     return failure_of(ErrorKind::closed, Delivered::unknown, "the upstream's event stream broke");
   }
-  if (result != CURLE_OK) {
-    return failure_of_transfer(context_, result,
-                               {reached_by(transfer_.handle(), transfer_.was_connected(), false)});
-  }
   const ResponseHead& head = transfer_.head();
+  const bool has_status =
+      head.complete && head.status != 200 && result == CURLE_BAD_CONTENT_ENCODING;
+  if (result != CURLE_OK && !has_status) {
+    Failure failure = failure_of_response(
+        context_, head, result, {reached_by(transfer_.handle(), transfer_.was_connected(), false)});
+    failure.delivered = Delivered::no;
+    return failure;
+  }
   if (head.status != 200) {
     Failure failure = failure_of_status(context_, head, transfer_.body());
     failure.delivered = Delivered::no;
@@ -141,7 +160,7 @@ Failure SseStream::failure_of_end(int result) const {
                                   printable(head.content_type(), 80)));
   }
   return failure_of(ErrorKind::closed, Delivered::no,
-                    "the upstream's event stream ended before it named an endpoint");
+                    "HTTP+SSE: the upstream's event stream ended before it named an endpoint");
 }
 
 void SseStream::end(Failure failure) {
@@ -216,9 +235,15 @@ void SseUpstream::opening_failed(Failure failure) {
     // Not HTTP+SSE either: the first answer counts.
     set_mode(Mode::unknown);
     ending = *std::exchange(first_ending_, std::nullopt);
-    // Unless it is HTTP+SSE, but with an unusable event.
-    if (failure.definitive && failure.kind == ErrorKind::malformed)
+    // Unless there is an event stream, with a fault.
+    if (stream_ && stream_->has_begun()) {
+      if (!failure.definitive)
+        failure.message +=
+            fmt::format(" (a POST was answered with HTTP {})", ending.failure->status);
+      failure.definitive = true;
+      failure.kind = ErrorKind::malformed;
       ending.failure = std::move(failure);
+    }
   } else {
     // A server of HTTP+SSE may have been replaced by a new one.
     if (mode_ == Mode::found_sse && failure.status >= 400 && failure.status < 500) {

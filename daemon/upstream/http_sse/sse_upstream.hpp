@@ -30,6 +30,11 @@ class SseStream final : private TransferReceiver, private SseSink {
 
   void close();
   bool is_open() const { return state_ == State::open; }
+  /// The server has answered with an event stream.
+  bool has_begun() const {
+    return transfer_.head().complete && transfer_.head().status == 200 &&
+           transfer_.head().is_event_stream();
+  }
   /// Its token was refused: whether another one may be accepted.
   bool refuse_token() { return context_.refuse_token(token_generation_, transfer_); }
 

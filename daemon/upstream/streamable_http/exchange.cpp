@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "http/client/web_url.hpp"
+#include "json/frame.hpp"
 #include "json/json_text.hpp"
 #include "json/reply.hpp"
 #include "upstream/streamable_http/failures.hpp"
@@ -86,9 +88,10 @@ void Exchange::begin_post() {
   if (request_.is_large) set_large_upload(h);
   curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(message_.body.size()));
   curl_easy_setopt(h, CURLOPT_POSTFIELDS, message_.body.data());  // makes it a POST
-  curl_easy_setopt(
-      h, CURLOPT_MAXAGE_CONN,
-      message_.may_repeat ? max_idle_to_read : static_cast<long>(context_.max_idle().count()));
+  curl_easy_setopt(h, CURLOPT_MAXAGE_CONN,
+                   message_.may_repeat && !context_.answers_elsewhere()
+                       ? max_idle_to_read
+                       : static_cast<long>(context_.max_idle().count()));
   curl_easy_setopt(h, CURLOPT_PREREQFUNCTION, &before_request);
   curl_easy_setopt(h, CURLOPT_PREREQDATA, this);
   context_.counts().sent_bytes += message_.body.size();
@@ -176,6 +179,8 @@ bool Exchange::body_received(std::string_view bytes) {
   }
   if (stream_ && head().is_success()) {  // a refusal of the GET is not part of the stream
     stream_->parser.feed(bytes, *this);
+    if (is_flood(head().is_encoded(), messages_.bytes(), limit) && !failed_end_)
+      note_failure(answer_too_large(limit));
   } else if (!transfer_.keep_body(bytes, limit) && head().is_success()) {
     note_failure(answer_too_large(limit));
   }
@@ -264,6 +269,8 @@ void Exchange::transfer_done(int result) {
   if (result == CURLE_ABORTED_BY_CALLBACK)
     progress.detail = "the server closed it while it was being reused";
   close_transfer();
+  if (result == CURLE_BAD_CONTENT_ENCODING && head().complete && !head().is_success())
+    result = CURLE_OK;  // the status says enough
   if (is_settled()) {
     const bool is_message = result == CURLE_OK && is_request() && head().is_success() &&
                             head().is_json() && !context_.answers_elsewhere() &&
@@ -275,7 +282,14 @@ void Exchange::transfer_done(int result) {
   } else if (result != CURLE_OK) {
     if (try_to_continue()) return;
     if (has_unusable_event_id()) progress.detail = unusable_event_id;
-    end(failure_of_transfer(context_, result, progress));
+    Failure failure = failure_of_response(context_, head(), result, progress);
+    if (!was_taken(failure)) {
+      end(std::move(failure));
+    } else if (is_request()) {
+      accepted();
+    } else {
+      end();
+    }
   } else if (follow_redirection()) {
     return;
   } else if (head().is_success()) {
@@ -330,25 +344,24 @@ void Exchange::answer_complete() {
         fmt::format("the answer's stream ended before the answer: {}", unusable_event_id)));
     return;
   }
+  const int status = head().status;
   if (head().is_event_stream()) {
     if (session_is_over_) {  // it can no longer be resumed
       end_in_vain();
+    } else if (status != 200 && may_be_answered_elsewhere()) {
+      accepted();
     } else {
       end();
     }
     return;
   }
-  const int status = head().status;
   const bool blank = transfer_.body().find_first_not_of(" \t\r\n") == std::string::npos;
-  if (blank && (status == 200 || status == 202 || status == 204)) {
-    // The answer to an initialize has no other stream yet.
-    const bool is_nothing =
-        (status == 200 && head().is_json()) || message_.begins_run() || !is_stateful();
-    if (is_nothing) {
-      end();
-    } else {
-      accepted();
-    }
+  if (blank && (!may_be_answered_elsewhere() || (status == 200 && head().is_json()))) {
+    end();
+    return;
+  }
+  if (blank || is_only_receipt()) {
+    accepted();
     return;
   }
   if (!head().is_json()) {
@@ -360,7 +373,42 @@ void Exchange::answer_complete() {
     return;
   }
   take_body();
-  end();
+  if (status != 200 && may_be_answered_elsewhere()) {  // perhaps by this body
+    accepted();
+  } else {
+    end();
+  }
+}
+
+/// The answer to an `initialize` has no other stream yet, and one without a session never has.
+bool Exchange::may_be_answered_elsewhere() const { return is_stateful() && !message_.begins_run(); }
+
+/// Whether the body only says that the request was taken: after a status other than 200 all that is
+/// no message; JSON such as `{"accepted":true}` while the answer can come on the server stream.
+bool Exchange::is_only_receipt() const {
+  constexpr std::size_t longest = 4096;
+  if (!may_be_answered_elsewhere()) return false;
+  const bool is_ok = head().status == 200;
+  if (!head().is_json()) return !is_ok;
+  const std::string& body = transfer_.body();
+  if (is_ok && (!context_.has_server_stream() || body.size() > longest ||
+                body.find(R"("jsonrpc")") != body.npos || !is_json(body)))
+    return false;
+  return !is_batch(body) && std::holds_alternative<FrameFault>(parse_frame(body));
+}
+
+/// Whether the response broke, but its answer may come on another stream: its status says that the
+/// message was taken, or the server of HTTP+SSE, whose stream is open, closed without a byte.
+bool Exchange::was_taken(const Failure& failure) const {
+  if (phase_ == Phase::continuing) return false;
+  const bool elsewhere = context_.answers_elsewhere();
+  if (head().is_success()) {
+    const bool has_no_answer =
+        head().status != 200 && may_be_answered_elsewhere() && !head().is_event_stream();
+    return elsewhere || !is_request() || has_no_answer;
+  }
+  return elsewhere && is_request() && head().status == 0 && failure.kind == ErrorKind::closed &&
+         failure.delivered == Delivered::unknown;
 }
 
 /// The answer comes on another stream.

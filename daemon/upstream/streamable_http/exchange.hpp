@@ -237,7 +237,9 @@ class Exchange final : private TransferReceiver, private SseSink {
   void head_line_received(bool complete) override;
   void body_begins() override;
   bool body_received(std::string_view bytes) override;
-  bool has_enough() const override { return messages_.bytes() > most_undelivered; }
+  bool has_enough() const override {
+    return messages_.bytes() > most_undelivered && !head().is_encoded();
+  }
   void transfer_progressed(bool done, int result) override;
   void close_transfer();
 
@@ -252,6 +254,9 @@ class Exchange final : private TransferReceiver, private SseSink {
   void transfer_done(int result);
   void refused();
   void answer_complete();
+  bool may_be_answered_elsewhere() const;
+  bool is_only_receipt() const;
+  bool was_taken(const Failure& failure) const;
   void accepted();
   bool try_to_continue();
   bool has_unusable_event_id() const;

@@ -90,7 +90,7 @@ void UpstreamGetStream::begin_get() {
 
 void UpstreamGetStream::head_line_received(bool complete) {
   const ResponseHead& head = transfer_.head();
-  if (!complete || head.status != 200 || !head.is_event_stream()) return;
+  if (!complete || head.status != 200 || !head.is_event_stream() || !head.can_be_decoded()) return;
   state_ = ServerStream::open;
   opened_ = Opened::silent;
   ++context_.counts().server_stream_openings;
@@ -102,7 +102,7 @@ bool UpstreamGetStream::body_received(std::string_view bytes) {
   if (state_ != ServerStream::open) return transfer_.keep_body(bytes, max_refusal);
   parser_.feed(bytes, *this);
   if (!messages_.empty()) transfer_.mark_ready();
-  return true;
+  return !is_flood(transfer_.head().is_encoded(), messages_.bytes(), context_.options().max_frame);
 }
 
 void UpstreamGetStream::on_event(std::string, ReceivedText data) {
@@ -134,7 +134,8 @@ void UpstreamGetStream::ended(int result) {
   transfer_.close();
   const bool opened = state_ == ServerStream::open;
   const ResponseHead& head = transfer_.head();
-  const bool answered = result == CURLE_OK && head.complete;
+  const bool answered =
+      head.complete && (result == CURLE_OK || result == CURLE_BAD_CONTENT_ENCODING);
   if (!opened && answered && transfer_.redirection().follow(context_.post_url(), head)) {
     begin_get();
     return;
@@ -147,8 +148,12 @@ void UpstreamGetStream::ended(int result) {
     }
   }
   if (opened_ == Opened::never && answered && head.status == 200) {
-    has_none(fmt::format("the upstream answers the server stream with content type '{}': not used",
-                         printable(head.content_type(), 80)));
+    has_none(fmt::format(
+        "the upstream answers the server stream with content type '{}'{}: not used",
+        printable(head.content_type(), 80),
+        head.can_be_decoded()
+            ? std::string()
+            : fmt::format(" and content encoding '{}'", printable(head.content_encoding, 80))));
     return;
   }
   const bool good =

@@ -15,6 +15,12 @@
 
 namespace bridge {
 
+/// Whether the messages that one read of an encoded stream contained are too many: its reading
+/// cannot pause, since libcurl would decode the rest into memory.
+constexpr bool is_flood(bool is_encoded, std::size_t bytes, std::size_t max_frame) {
+  return is_encoded && bytes > max_frame;
+}
+
 /// Messages of one stream that were not taken yet, and the requests whose answers were over
 /// --max-frame. Pure. Memory: what its owner has not taken.
 class StreamMessages {

@@ -24,6 +24,7 @@ class OldSseServer:
         self.refusal = 405         # of a POST to /sse
         self.get_refusal = None
         self.silent = ()           # methods that are never answered
+        self.cut = None            # what a POST gets before its connection is closed, instead of a 202
         self.thread = threading.Thread(target=self.http.serve_forever, kwargs={"poll_interval": 0.02})
         self.thread.start()
 
@@ -120,7 +121,11 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if stream is None:
             self.refuse(404)
             return
-        self.refuse(202, body=b"Accepted")
+        if owner.cut is None:
+            self.refuse(202, body=b"Accepted")
+        else:
+            self.wfile.write(owner.cut)
+            self.close_connection = True
         if message.get("method") in owner.silent:
             return
         if "id" in message and "method" in message:

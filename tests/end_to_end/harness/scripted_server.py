@@ -40,6 +40,10 @@ def json_response(message, headers=(), status=200):
     return response(status, [("Content-Type", "application/json"), *headers], body)
 
 
+class Last(bytes):
+    """What is sent before the connection is closed."""
+
+
 def chunked(body, headers, trailers, status=200):
     """The body in one chunk, with a trailer section behind it (RFC 9112, section 7.1.2)."""
     body = body.encode() if isinstance(body, str) else body
@@ -156,3 +160,5 @@ class ScriptedServer:
                         connection.sendall(said)
                     except OSError:
                         return
+                if isinstance(said, Last):
+                    return
