@@ -149,6 +149,23 @@ class PostStreams(Streams):
         # As often as it is asked for.
         self.assertEqual(face.stream(session, last=last).rest(), rest)
 
+    def test_one_that_was_cancelled_is_over(self):
+        # SDK clients resume it; only 405 makes them stop without an error.
+        server, face = self.opened()
+        session = face.session()
+        own = face.stream(session)
+        for progress in (0, 1):
+            delay = 100 if progress else 60_000
+            stream = face.post_stream(call("slow", {"steps": 20, "delayMs": delay}, progress, "t"), session,
+                                      headers={"MCP-Protocol-Version": "2025-11-25"})
+            if progress:
+                stream.message()
+            stream.begun()
+            face.post(notification("notifications/cancelled", {"requestId": progress}), session)
+            stream.rest()
+            self.assertEqual(face.stream(session, last=stream.last_id).status, 405)
+        own.close()
+
     def test_one_that_waits_for_a_body_cannot_be_resumed(self):
         server, face = self.opened()
         session = face.session()

@@ -243,6 +243,16 @@ HttpResponse not_of_this_revision() {
   return response;
 }
 
+/// The stream of a POST has ended, and its client has all of it. Clients that resume it (the SDKs
+/// do after a cancellation) take 405 as "no stream"; after an empty stream, 404 or 409 they go on.
+HttpResponse stream_is_over() {
+  HttpResponse response = error_response(405, json_rpc::bridge_error,
+                                         "Method Not Allowed: this stream has ended, and there is "
+                                         "nothing after this Last-Event-ID");
+  response.headers.emplace_back("Allow", "POST, DELETE, OPTIONS");
+  return response;
+}
+
 }  // namespace
 
 DownstreamSession* HttpFrontend::find_session(const std::string& name,
@@ -297,6 +307,7 @@ std::optional<HttpResponse> HttpFrontend::open_stream(FrontendRequest& request) 
   auto last = parse_event_id(head.header("last-event-id"));
   if (last && last->stream != SessionStream::number) {
     if (resume_post(request, *session, *last)) return std::nullopt;
+    if (session->store().has_given_out(*last)) return stream_is_over();
     last.reset();  // of an unknown stream
   }
   // A reader that resumes has lost its connection, even if that still looks open on this side: it
@@ -312,7 +323,8 @@ std::optional<HttpResponse> HttpFrontend::open_stream(FrontendRequest& request) 
   return std::nullopt;
 }
 
-/// Resumes the stream of a POST on this connection, or sends the rest of it.
+/// Resumes the stream of a POST on this connection, or sends the rest of it; false if nothing is
+/// left of it.
 bool HttpFrontend::resume_post(FrontendRequest& request, DownstreamSession& session, EventId last) {
   HttpResponse::Headers headers = access_.cors_headers(request.head);
   if (Post* post = session.post_of_stream(last.stream)) {
@@ -320,7 +332,7 @@ bool HttpFrontend::resume_post(FrontendRequest& request, DownstreamSession& sess
     session.can_be_asked_now();
     return true;
   }
-  if (!session.store().knows(last)) return false;
+  if (!session.store().has_after(last)) return false;
   EventStream stream(context_, request.connection, std::move(headers));
   stream.replay(session.store(), last);
   stream.end();

@@ -88,17 +88,16 @@ class EventStore {
     all_.events.erase(found);
   }
 
-  bool has_given_out(EventId id) const { return id.number <= all_.last; }
+  bool has_given_out(EventId id) const { return id.number > 0 && id.number <= all_.last; }
   /// Whether no event after this one was dropped.
   bool reaches_back_to(EventId id) const {
     return has_given_out(id) && id.number >= all_.forgotten;
   }
-  /// Whether this id was given out, and its stream is still known.
-  bool knows(EventId id) const {
-    const auto is_of_stream = [id](const auto& one) { return one.id.stream == id.stream; };
-    return has_given_out(id) &&
-           (std::any_of(all_.events.begin(), all_.events.end(), is_of_stream) ||
-            std::any_of(all_.lost.begin(), all_.lost.end(), is_of_stream));
+  /// Whether each_after() visits an event.
+  bool has_after(EventId id) const {
+    bool has = false;
+    each_after(id, [&has](const auto&) { has = true; });
+    return has;
   }
 
   /// Visits the later events of that event's stream, oldest first; errors for lost responses.

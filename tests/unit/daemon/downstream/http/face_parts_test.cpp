@@ -77,9 +77,12 @@ TEST_CASE_FIXTURE(Store<100>,
   const EventId first = store.next_id(3);
   store.keep(store.next_id(3), std::string(400, 'b'), "\"x\"");
   store.keep(store.next_id(4), std::string(400, 'c'), "8");
-  CHECK(store.knows(first));
-  CHECK_FALSE(store.knows(EventId{5, 0}));
-  CHECK_FALSE(store.knows(EventId{3, 99}));
+  CHECK(store.has_after(first));
+  CHECK_FALSE(store.has_after(EventId{5, 0}));
+  CHECK_FALSE(store.has_after(EventId{3, 99}));
+  CHECK(store.has_given_out(first));
+  CHECK_FALSE(store.has_given_out(EventId{3, 0}));
+  CHECK_FALSE(store.has_given_out(EventId{3, 99}));
   const std::string told = kept_after(store, first);
   CHECK(told.find(R"("id":"x","error")") != std::string::npos);
   CHECK(told.find("--http-stream-buffer") != std::string::npos);
