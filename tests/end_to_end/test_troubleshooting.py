@@ -11,9 +11,10 @@ import unittest
 from harness import Case, main
 from harness.binaries import binary
 from harness.document import shown_as
+from harness.old_sse_server import OldSseServer
 from harness.other_user import become_nobody, for_others, is_root, listen_as_nobody
 from harness.pages import text_of_page
-from harness.scripted_server import ScriptedServer
+from harness.scripted_server import Last, ScriptedServer
 
 
 def symptoms():
@@ -85,8 +86,23 @@ class Symptoms(Case):
                 self.nc_says(symptom, "call", "echo", "message=x", code=4)
 
     def test_no_token(self):
-        self.bridge(upstream=("--token", "secret"))
+        _, daemon = self.bridge(upstream=("--token", "secret"))
         self.nc_says("HTTP 401", "call", "echo", "message=x", code=4)
+        daemon.logged("to which no token was sent")
+
+    def test_a_server_of_another_kind_than_the_url_says(self):
+        old = OldSseServer()
+        self.addCleanup(old.stop)
+        old.endpoint = "http://127.0.0.2:1/message"
+        servers = [("old", "HTTP+SSE, but names an endpoint of another origin", old.url)]
+        for said in (b"\x15\x03\x01\x00\x02\x02\x46", b""):  # an alert; many TLS servers just close
+            tls = ScriptedServer(lambda _, said=said: Last(said))
+            self.addCleanup(tls.close)
+            servers.append((f"tls{len(said)}", "does this port speak TLS", tls.url))
+        for name, symptom, url in servers:
+            with self.subTest(name):
+                self.start_daemon(url, "--connect-wait", "300ms", socket=name)
+                self.nc_says(symptom, "call", "echo", "message=x", code=4)
 
     def test_what_becomes_of_a_request(self):
         server, _ = self.bridge("--request-timeout", "500ms", "--max-frame", "100K")
