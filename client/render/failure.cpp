@@ -6,6 +6,7 @@
 #include "elicitation/web_address.hpp"
 #include "json/document.hpp"
 #include "text/characters.hpp"
+#include "text/trim.hpp"
 #include "text/utf8.hpp"
 #include "text/visible_text.hpp"
 
@@ -72,10 +73,6 @@ std::string_view without_code_name(std::string_view message) {
   return message;
 }
 
-std::string_view without_end_blanks(std::string_view text) {
-  return text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
-}
-
 std::string describe_bridge_error(const json::Value& error, const json::Value& data) {
   const std::string_view kind = data.string("kind");
   std::string text(without_code_name(error.string("message")));
@@ -85,7 +82,7 @@ std::string describe_bridge_error(const json::Value& error, const json::Value& d
   }
   // The server's own message, which the bridge's error replaced.
   if (const auto said = data.object("upstream").string("message"); !said.empty())
-    text += fmt::format("; the server said: {}", without_end_blanks(said.substr(0, longest_data)));
+    text += fmt::format("; the server said: {}", bridge::trimmed(said.substr(0, longest_data)));
   for (const auto& [member, header] : {std::pair("wwwAuthenticate", "WWW-Authenticate"),
                                        std::pair("mcpAuthServer", "Mcp-Auth-Server")}) {
     if (const std::string_view hint = data.string(member); !hint.empty()) {
@@ -164,7 +161,7 @@ Failure read_error(std::string_view raw) {
     error.wants_login = !data.string("login").empty();
     return error;
   }
-  error.shown = fmt::format("the server answered: {}", without_end_blanks(error.message));
+  error.shown = fmt::format("the server answered: {}", bridge::trimmed(error.message));
   add_pages(error, *value);
   if (const auto more = json::member(raw, "data"); more && *more != "null" && error.hint.empty()) {
     error.shown += " " + bridge::cut_off(*more, longest_data);
