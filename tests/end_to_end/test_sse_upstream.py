@@ -118,7 +118,7 @@ class Endpoints(Sse):
         for endpoint in ("http://127.0.0.2:1/message", "https://127.0.0.1/x", "//localhost:1/x"):
             self.server.endpoint = endpoint
             for start in (self.by_config, lambda *options, **how: self.start_daemon(self.server.url, *options, **how)):
-                daemon = start("--connect-wait", "200ms", socket=f"s{self.counter}")
+                daemon = start(socket=f"s{self.counter}")
                 error = self.assert_error(self.client().call("echo"), -32000, 1, "malformed", "no")
                 for said in ("HTTP+SSE", "another origin"):
                     self.assertIn(said, error["message"])
@@ -142,7 +142,7 @@ class Endpoints(Sse):
         other = OldSseServer()
         self.addCleanup(other.stop)
         self.server.moved = other.url
-        self.by_config("--connect-wait", "200ms")
+        self.by_config()
         error = self.assert_error(self.client().call("echo"), -32001, 1, "http", "no")
         self.assertEqual((error["data"]["status"], other.gets), (307, 0))
 
