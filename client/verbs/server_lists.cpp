@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
+
 #include "command_line/verb.hpp"
 #include "render/lists.hpp"
 #include "render/table.hpp"
@@ -20,8 +23,28 @@ using Found = std::variant<KnownTool, UnknownTool, NoToolList, Answer>;
 
 constexpr std::string_view invalid_params = "-32602";
 
+/// The pages as one, each name once: a server that ignores the cursor sends its first page again.
+std::vector<std::string> without_repetitions(const std::vector<std::string>& pages,
+                                             const ServerList& list) {
+  std::set<std::string_view> names;
+  json::JsonArray all;
+  for (const std::string_view element : elements_of(pages, list)) {
+    const auto name = json::member(element, list.name);
+    if (!name || names.insert(*name).second) all.add(json::RawJson{element});
+  }
+  return {json::JsonObject().add(list.member, all).text()};
+}
+
+bool has_element(std::string_view page, const ServerList& list, std::string_view name) {
+  const auto array = json::member(page, list.member);
+  const auto elements = array ? json::elements(*array) : std::nullopt;
+  return elements && std::any_of(elements->begin(), elements->end(), [&](std::string_view element) {
+           return name_of(element, list) == name;
+         });
+}
+
 Found find_in_list(Dialogue& dialogue, std::string_view wanted) {
-  auto fetched = fetch_list(dialogue, tool_list);
+  auto fetched = fetch_list(dialogue, tool_list, wanted);
   if (auto* failed = std::get_if<Answer>(&fetched)) {
     if (failed->outcome == Answer::Outcome::error) return NoToolList{};
     return std::move(*failed);
@@ -133,17 +156,25 @@ ExitCode show_tool(Dialogue& dialogue, const Options& options) {
 }  // namespace
 
 std::variant<std::vector<std::string>, Answer> fetch_list(Dialogue& dialogue,
-                                                          const ServerList& list) {
+                                                          const ServerList& list,
+                                                          std::string_view wanted) {
   std::vector<std::string> pages;
+  std::set<std::string> cursors;
   std::string params;
   for (int page = 0; page < most_pages; ++page) {
     Answer answer = dialogue.ask(list.method, params);
     if (!answer.ok()) return answer;
     const auto cursor = json::member(answer.payload, "nextCursor");
     const bool has_more = cursor && json::is_string(*cursor);
+    const bool is_repeated = has_more && !cursors.insert(json::decode_string(*cursor)).second;
     if (has_more) params = json::JsonObject().add("cursor", json::RawJson{*cursor}).text();
     pages.push_back(std::move(answer.payload));
-    if (!has_more) return pages;
+    if (!has_more || (!wanted.empty() && has_element(pages.back(), list, wanted))) return pages;
+    if (is_repeated) {
+      dialogue.console().note(
+          fmt::format("the server repeats a cursor of {}; the list ends there", list.method));
+      return without_repetitions(pages, list);
+    }
   }
   dialogue.console().note(fmt::format("stopped after {} pages, there are more", most_pages));
   return pages;

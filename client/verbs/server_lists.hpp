@@ -18,9 +18,11 @@ constexpr ServerList template_list = {"resources/templates/list", "resourceTempl
                                       "uriTemplate"};
 constexpr ServerList prompt_list = {"prompts/list", "prompts"};
 
-/// The results of all pages, as received; or the Answer that failed.
+/// The results of all pages, as received; or the Answer that failed. Ends at the page that has the
+/// element `wanted`, and with a note on stderr at a cursor that the server has given before.
 std::variant<std::vector<std::string>, Answer> fetch_list(Dialogue& dialogue,
-                                                          const ServerList& list);
+                                                          const ServerList& list,
+                                                          std::string_view wanted = {});
 
 /// The elements of the pages, which must outlive them.
 std::vector<std::string_view> elements_of(const std::vector<std::string>& pages,

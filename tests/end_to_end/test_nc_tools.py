@@ -135,6 +135,21 @@ class Finding(Tools):
             self.assertIn("call --detach", told["hint"])
         self.assertEqual(self.run_nc("call", "echo", "message=x"), ("x\n", ""))
 
+    def test_a_list_whose_cursor_repeats_ends_there_with_each_element_once(self):
+        for verb, method, member, name in (("tools", "tools/list", "tools", "name"),
+                                           ("prompts", "prompts/list", "prompts", "name"),
+                                           ("templates", "resources/templates/list", "resourceTemplates", "uriTemplate"),
+                                           ("resources", "resources/list", "resources", "uri")):
+            with self.subTest(verb):
+                elements = [{"name": f"n{number}", name: f"n{number}"} for number in range(8)]
+                answer = json.dumps({member: elements, "nextCursor": "same"})
+                self.server.fault('{"status":200,"body":{"jsonrpc":"2.0","id":$ID,"result":%s}}' % answer, method=method, times=9)
+                before = len(self.server.log(method))
+                out, err = self.run_nc(verb, "--json")
+                self.assertEqual([one[name] for one in json.loads(out)[member]], [f"n{number}" for number in range(8)])
+                self.assertEqual(err.count("repeats a cursor"), 1, err)
+                self.assertEqual(len(self.server.log(method)) - before, 2)
+
     def test_many_tools_have_a_line_each(self):
         self.serve(MANY)
         lines = self.run_nc("tools")[0].splitlines()
