@@ -375,10 +375,9 @@ const char* FrameWalk::finish_call() {
     return "Invalid Request: id is not a string or a number";
   if (meta_twice_) return "Invalid Request: duplicate member in _meta";
   if (meta_similar_) return similar_member;
-  const std::string_view raw_method = method.substr(1, method.size() - 2);
-  if (!is_clear_text(raw_method)) return "Invalid Request: method contains a control character";
   frame_.kind = frame_.id.present() ? FrameKind::request : FrameKind::notification;
-  frame_.method = judged_method(unescape(raw_method));
+  if (!read_method(method.substr(1, method.size() - 2), frame_.method))
+    return "Invalid Request: method contains a control character";
   if ((similar_ | unclear_) != 0) {
     const param::Set acted_on = param::acted_on(frame_.method);
     if ((similar_ & acted_on) != 0) return similar_member;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <iterator>
+#include <utility>
 
 #include "json/json_scanner.hpp"
 #include "json/json_text.hpp"
@@ -12,12 +14,41 @@
 namespace bridge {
 namespace {
 
-/// Neither escapes nor characters that fold or are dropped: only the case of letters can differ.
-bool is_plain(std::string_view raw) {
-  return std::all_of(raw.begin(), raw.end(), [](char c) {
-    return static_cast<signed char>(c) >= ' ' && c != '\\' && c != '\x7F';
-  });
+// Eight bytes at a time, since every message has such texts: a high bit in the result for some byte
+// if one of them is looked for.
+
+using Eight = std::uint64_t;
+constexpr Eight each = 0x0101010101010101;
+constexpr Eight high_bits = each * 0x80;
+
+constexpr Eight equal_to(Eight bytes, unsigned char byte) {
+  const Eight zero_where_equal = bytes ^ (each * byte);
+  return (zero_where_equal - each) & ~zero_where_equal;
 }
+/// Beyond ASCII, control characters, and backslashes.
+constexpr Eight special(Eight bytes) {
+  return (bytes | (bytes - each * ' ') | equal_to(bytes, '\\') | equal_to(bytes, 0x7F)) & high_bits;
+}
+/// Those, and capital letters.
+constexpr Eight special_or_capital(Eight bytes) {
+  const Eight capital = (bytes + each * (0x80 - 'A')) & ~(bytes + each * (0x7F - 'Z'));
+  return special(bytes) | (capital & high_bits);
+}
+
+template <class Look>
+bool none(std::string_view text, Look&& look) {
+  for (; text.size() >= sizeof(Eight); text.remove_prefix(sizeof(Eight))) {
+    Eight bytes = 0;
+    std::memcpy(&bytes, text.data(), sizeof bytes);
+    if (look(bytes) != 0) return false;
+  }
+  Eight rest = each * 'a';
+  std::memcpy(&rest, text.data(), text.size());
+  return look(rest) == 0;
+}
+
+/// Neither escapes nor characters that fold or are dropped: only the case of letters can differ.
+bool is_plain(std::string_view raw) { return none(raw, special); }
 
 /// Whether a parser may drop it from a text, a lone surrogate (which unescape() replaces) included.
 bool is_dropped(std::uint32_t code) {
@@ -92,6 +123,8 @@ class Readings {
 std::string lax_form(std::string_view raw) { return folded(unescape(raw)); }
 
 bool is_similar_name(std::string_view raw, std::string_view name) {
+  // Of plain names only those of the same length.
+  if (raw.size() != name.size() && is_plain(raw) && is_plain(name)) return false;
   return !key_is(raw, name) && Readings(raw).include_any_form(name);
 }
 
@@ -128,7 +161,27 @@ bool is_clear_text(std::string_view raw) {
   return true;
 }
 
+namespace {
+
+/// Whether a plain name can equal one of param::names but for case, by its length and first letter:
+/// few others can.
+constexpr bool may_be_param(std::string_view raw) {
+  constexpr auto masks = [] {
+    std::pair<unsigned, unsigned> all{};
+    for (const param::Named& one : param::names) {
+      all.first |= 1u << one.name.size();
+      all.second |= 1u << (one.name.front() & 31);
+    }
+    return all;
+  }();
+  return !raw.empty() && raw.size() < 32 && (masks.first >> raw.size() & 1) != 0 &&
+         (masks.second >> (raw.front() & 31) & 1) != 0;
+}
+
+}  // namespace
+
 param::Set param::similar(std::string_view raw) {
+  if (!may_be_param(raw) && is_plain(raw)) return 0;
   const Readings readings(raw);
   Set found = 0;
   for (const Named& one : names) {
@@ -195,6 +248,17 @@ param::Set param::acted_on(std::string_view method) {
     if (one.name == method) return one.params | of_all;
   }
   return of_all;
+}
+
+bool read_method(std::string_view raw, std::string& method) {
+  const bool has_capital_spelling = raw == "logging/setlevel" || raw == "sampling/createmessage";
+  if (none(raw, special_or_capital) && !has_capital_spelling) {
+    method.assign(raw);
+    return true;
+  }
+  if (!is_clear_text(raw)) return false;
+  method = judged_method(unescape(raw));
+  return true;
 }
 
 std::string judged_method(std::string method) {

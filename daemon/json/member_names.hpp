@@ -80,5 +80,7 @@ Set acted_on(std::string_view method);
 /// The method that a message is judged as: if it equals one of MCP's or the bridge's own but for
 /// case, that one; else itself.
 std::string judged_method(std::string method);
+/// The same of the text of a JSON string, between its quotes. False: it is not clear.
+bool read_method(std::string_view raw, std::string& method);
 
 }  // namespace bridge

@@ -23,7 +23,8 @@ class Lines(Case):
         """One of each kind; tests/unit/daemon/json has the variations."""
         for line, code in (("{", PARSE), (b'{"id":1,"method":"x","params":"\xff"}', PARSE), ("1", INVALID), ("{}", INVALID),
                            ('{"id":null,"method":"x"}', INVALID), ('{"id":1,"id":2,"method":"x"}', INVALID), ("[]", INVALID),
-                           ("[" * 200_000, INVALID)):
+                           ("[" * 200_000, INVALID), ('{"id":1,"method":"x","param\\u017f":{}}', INVALID),
+                           ('{"id":1,"method":"x\\u0000"}', INVALID)):
             with self.subTest(line[:40]):
                 self.refused(line, code)
         self.assertEqual([body for body in self.server.bodies() if body.get("method") == "x"], [])

@@ -103,6 +103,9 @@ class WhoMayCall(Policies):
         denied(self, agent.request("bridge/tool", {"name": "hold"})["error"])
         denied(self, agent.request("bridge/submit", {"method": "tools/call", "params": {"name": "hold"}})["error"])
         denied(self, agent.request("prompts/get", {"name": "greet"})["error"])
+        # Judged as the methods that another server may take them for.
+        denied(self, agent.request("Tools/Call", {"name": "hold"})["error"])
+        denied(self, agent.request("bridge/submit", {"method": "TOOLS/CALL", "params": {"name": "hold"}})["error"])
         denied(self, agent.request("completion/complete", {"ref": {"type": "ref/prompt", "name": "greet"},
                                                            "argument": {"name": "whom", "value": ""}})["error"])
         self.assertEqual(agent.request("prompts/list")["result"]["prompts"], [])

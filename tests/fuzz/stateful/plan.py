@@ -38,7 +38,9 @@ def read_plan(choices):
 
 def _step(choices):
     kind = choices.pick({"progress": 4, "log": 2, "updated": 2, "list_changed": 1, "server_stream": 2, "sleep": 2,
-                         "ask": 1.5})
+                         "ask": 1.5, "disguised": 0.7})
+    if kind == "disguised":
+        return [kind, choices.choice(["ProgressToken", "progresstoken", "progre\u017f\u017fToken", "progressToken\0"])]
     if kind == "sleep":
         return [kind, round(choices.random() * 0.02, 4)]
     if kind == "ask":

@@ -6,6 +6,30 @@ BAD_LINES = [b"oops", b"[]", b"{}", b'{"jsonrpc":"2.0","id":null,"method":"ping"
              b'{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}', b'{"jsonrpc":"2.0","id":true,"method":"ping"}',
              b"\xff\xfe", b'{"jsonrpc":"2.0","id":1,"method":7}', b"[[]]", b"{" * 2000]
 
+# Members that are none of the protocol's, and that some parser takes for one: by case, by Unicode folding, without NUL.
+DISGUISES = {
+    "requestId": ["RequestID", "requestid", "reque\\u017ftId", "requestId\\u0000", "requestId\\u0000x"],
+    "id": ["ID", "\\u0049d", "id\\u0000", "\\u0131d"],
+    "method": ["Method", "METHOD", "method\\u0000"],
+    "params": ["Params", "param\\u017f", "params\\u0000\\ud800"],
+    "name": ["Name", "NAME", "name\\u0000"],
+}
+
+
+def disguised(choices, raw):
+    """An invalid frame which another parser would read as something about the request `raw`."""
+    known = choices.choice(sorted(DISGUISES))
+    name = choices.choice(DISGUISES[known])
+    cancelled = '"method":"notifications/cancelled","params":{"requestId":%s}' % raw
+    return ({
+        "requestId": '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"nobody","%s":%s}}' % (name, raw),
+        "id": '{"jsonrpc":"2.0","id":"nobody","result":{},"%s":%s}' % (name, raw),
+        "method": '{"jsonrpc":"2.0","method":"notifications/fuzz","%s":"notifications/cancelled","params":{"requestId":%s}}'
+                  % (name, raw),
+        "params": '{"jsonrpc":"2.0",%s,"%s":{"requestId":"nobody"}}' % (cancelled, name),
+        "name": '{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"act","%s":"other"}}' % (raw, name),
+    }[known]).encode()
+
 
 def dumps(value):
     return json.dumps(value, separators=(",", ":"))

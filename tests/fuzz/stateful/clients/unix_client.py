@@ -103,7 +103,9 @@ class UnixClient(UnixConnection):
                           % call.raw_id.encode()])
 
     async def _bad(self):
-        await self.send([self.choices.choice(frames.BAD_LINES)])
+        raw = self.choices.choice(sorted(self.reader.outstanding) or ["1"])
+        await self.send([frames.disguised(self.choices, raw) if self.choices.chance(0.5) else
+                         self.choices.choice(frames.BAD_LINES)])
 
     async def _batch(self):
         made = [self._new_call() for _ in range(self.choices.randrange(1, 4))]

@@ -161,6 +161,22 @@ TEST_CASE("a text is clear if it has no control character and no lone surrogate"
     CHECK_FALSE_MESSAGE(is_clear_text(raw), raw);
 }
 
+TEST_CASE("a text is clear or not wherever in it the character is") {
+  for (std::size_t length = 1; length < 20; ++length) {
+    for (std::size_t at = 0; at < length; ++at) {
+      for (int byte = 0x20; byte < 0x80; ++byte) {
+        std::string text(length, 'a');
+        text[at] = static_cast<char>(byte);
+        if (byte == '\\' || byte == '"') continue;
+        CHECK(is_clear_text(text) == (byte != 0x7F));
+        text[at] = 'a';
+        CHECK(is_similar_name(text.replace(at, 1, "A"), std::string(length, 'a')));
+        CHECK_FALSE(is_similar_name(text.replace(at, 1, "b"), std::string(length, 'a')));
+      }
+    }
+  }
+}
+
 TEST_CASE("a method is judged as the one that it equals but for case") {
   constexpr Row rows[] = {
       {"tools/call", "tools/call"},
