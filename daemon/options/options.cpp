@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/descriptors.hpp"
 #include "base/log.hpp"
 #include "base/secret_file.hpp"
 #include "base/start_error.hpp"
@@ -187,8 +188,8 @@ namespace {
 constexpr std::size_t other_upstream_connections = 64;
 constexpr std::size_t child_descriptors = 16;
 
-DescriptorNeeds needs_of(const Options& options) {
-  DescriptorNeeds needs;
+DescriptorShares needs_of(const Options& options) {
+  DescriptorShares needs;
   needs.clients = options.max_connections();
   needs.upstream = options.upstream.kind == UpstreamKind::child
                        ? child_descriptors
@@ -201,25 +202,34 @@ DescriptorNeeds needs_of(const Options& options) {
 }  // namespace
 
 void share_descriptors(Options& options, Log& log) {
-  const DescriptorNeeds needs = needs_of(options);
+  const DescriptorShares needs = needs_of(options);
   const rlimit before = raise_descriptor_limit(needs.all());
   options.upstream.child.descriptors = before;
   options.upstream.auth.descriptors = before;
   const std::size_t limit = descriptor_limit();
-  options.face.max_connections = needs.frontend_share(limit);
-  if (limit >= needs.all()) return;
-  if (options.face.address) {
-    log.event(
-        LogLevel::warning, "file descriptors",
-        "the limit of file descriptors is {}, and {} may be needed: the HTTP frontend has at most "
-        "{} connections at a time (raise LimitNOFILE or ulimit -n)",
-        limit, needs.all(), options.face.max_connections);
-  } else {
-    log.event(LogLevel::warning, "file descriptors",
-              "the limit of file descriptors is {}, and {} may be needed (raise LimitNOFILE or "
-              "ulimit -n)",
-              limit, needs.all());
+  if (limit < DescriptorShares::smallest_limit) {
+    throw StartError(exit_code::cannot_run,
+                     fmt::format("the limit of file descriptors is {}, and at least {} are needed: "
+                                 "raise ulimit -n or LimitNOFILE",
+                                 limit, DescriptorShares::smallest_limit));
   }
+  const DescriptorShares shares = needs.within(limit);
+  options.face.max_connections = shares.face;
+  if (limit >= needs.all()) return;
+  options.connection_share = shares.clients;
+  if (shares.upstream < needs.upstream) {
+    // What is not for a request: a quarter, for the stream of the server's messages and tokens.
+    options.router.max_inflight =
+        std::min(options.router.max_inflight, std::max(shares.upstream * 3 / 4, std::size_t{1}));
+  }
+  const std::string of_face =
+      options.face.address
+          ? fmt::format(", the HTTP frontend has at most {} connections at a time", shares.face)
+          : std::string();
+  log.event(LogLevel::warning, "file descriptors",
+            "the limit of file descriptors is {}, and {} may be needed: at most {} clients and {} "
+            "requests in flight{} (raise LimitNOFILE or ulimit -n)",
+            limit, needs.all(), options.max_connections(), options.router.max_inflight, of_face);
 }
 
 }  // namespace bridge

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <memory>
@@ -54,7 +55,11 @@ struct Options {
   std::size_t max_clients = 256;
   /// With one client at a time the others are connected too, rather than in the accept queue, so
   /// that their control requests are answered.
-  std::size_t max_connections() const { return max_clients == 1 ? 256 : max_clients; }
+  std::size_t max_connections() const {
+    return std::min(connection_share, max_clients == 1 ? 256 : max_clients);
+  }
+  /// As many as the limit of file descriptors leaves (share_descriptors()).
+  std::size_t connection_share = static_cast<std::size_t>(-1);
   std::size_t max_buffered = 256u << 20;
   std::chrono::milliseconds grace{5000};
   IdleOptions idle;

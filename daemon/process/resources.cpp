@@ -13,22 +13,18 @@
 #include <memory>
 
 namespace bridge {
-namespace {
-
-/// Standard streams, the loop, signals, listening sockets, the log, files and folders used briefly,
-/// name services, a token command's pipes.
-constexpr std::size_t own_descriptors = 64;
-
-}  // namespace
-
-std::size_t DescriptorNeeds::all() const {
-  return own_descriptors + clients + upstream + metrics + face;
-}
-
-std::size_t DescriptorNeeds::frontend_share(std::size_t limit) const {
-  const std::size_t others = all() - face;
-  const std::size_t left = limit > others ? limit - others : 0;
-  return std::min(face, std::max({left, limit / 8, std::size_t{1}}));
+DescriptorShares DescriptorShares::within(std::size_t limit) const {
+  DescriptorShares shares = *this;
+  const auto take = [&](std::size_t& share, std::size_t at_least) {
+    const std::size_t excess = shares.all() > limit ? shares.all() - limit : 0;
+    share -= std::min(excess, share - std::min(share, std::max(at_least, std::size_t{1})));
+  };
+  take(shares.face, limit / 8);
+  take(shares.clients, limit / 8);
+  take(shares.metrics, 2);
+  take(shares.upstream, limit / 4);
+  take(shares.own, limit * 3 / 8);
+  return shares;
 }
 
 rlimit raise_descriptor_limit(std::size_t needed) {
@@ -42,11 +38,6 @@ rlimit raise_descriptor_limit(std::size_t needed) {
 
 void limit_descriptors(const rlimit& limit) {
   if (limit.rlim_max > 0) setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-std::size_t descriptor_limit() {
-  rlimit now{};
-  return getrlimit(RLIMIT_NOFILE, &now) == 0 ? static_cast<std::size_t>(now.rlim_cur) : 1024;
 }
 
 namespace {

@@ -11,26 +11,28 @@
 
 namespace bridge {
 
-/// The most file descriptors that each part may need. With a common pool the HTTP frontend could
-/// leave none for the Unix socket or the upstream, so it gets those that the others leave.
-struct DescriptorNeeds {
+/// The file descriptors of each part: what it may need at most, or what it may have.
+struct DescriptorShares {
+  std::size_t own = 64;      ///< standard streams, the loop, signals, listening sockets, the log,
+                             ///< files and folders used briefly, name services, a token command
   std::size_t clients = 0;   ///< connections of the Unix socket
   std::size_t upstream = 0;  ///< connections to it, or its pipes
   std::size_t face = 0;      ///< connections of the HTTP frontend
   std::size_t metrics = 0;   ///< connections of --metrics-listen
 
-  std::size_t all() const;
-  /// How many connections the face may have with `limit` descriptors in all. If the others alone
-  /// need about as many, an eighth of them: then each has to do with less.
-  std::size_t frontend_share(std::size_t limit) const;
+  std::size_t all() const { return own + clients + upstream + face + metrics; }
+  /// The shares in a process that may have `limit` in all. Idle clients and callers must not take
+  /// what the session needs: with too few, first the HTTP frontend gets less (but an eighth), then
+  /// the socket's clients (but an eighth), then the upstream (but a quarter), last the daemon
+  /// itself. At least one each.
+  DescriptorShares within(std::size_t limit) const;
+  /// The smallest limit with which a daemon works at all.
+  static constexpr std::size_t smallest_limit = 32;
 };
 
 /// Raises the soft limit of file descriptors as far as `needed` and the hard limit allow. Returns
 /// the previous limit, which children get back, since programs that use select(2) fail with more.
 rlimit raise_descriptor_limit(std::size_t needed);
-
-/// The present soft limit.
-std::size_t descriptor_limit();
 
 /// Sets the limit; does nothing if both are 0, which means unknown.
 void limit_descriptors(const rlimit& limit);

@@ -112,6 +112,20 @@ class DescriptorsRunOut(Case):
         self.assertLess(daemon.stderr().count("\n"), 60, daemon.stderr())
         self.assertTrue(daemon.running())
 
+    def test_idle_clients_leave_the_session_what_it_needs(self):
+        few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+        daemon = self.start_daemon(self.upstream(), before_exec=few, program=release_binary("MCP_BRIDGED"))
+        daemon.logged("the limit of file descriptors is 64")
+        crowd = [Client(daemon.socket_path) for _ in range(60)]
+        daemon.logged("further ones wait until one has left")
+        # No session was opened before.
+        crowd[0].send(call("echo", {"message": "x"}, 1))
+        self.assertEqual(text_of(crowd[0].line()), "x")
+        for client in crowd:
+            client.close()
+        self.assertEqual(text_of(self.client().call("echo", {"message": "y"})), "y")
+        self.assertNotIn("cannot accept", daemon.stderr())
+
 
 class Environment(Case):
     def test_a_pid_and_a_command_are_in_the_status(self):

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/descriptors.hpp"
 #include "base/start_error.hpp"
 
 namespace bridge {
@@ -196,8 +197,14 @@ void UnixClients::close_all() {
 void UnixClients::accept_ready() {
   int accepts = 0;
   for (; accepts < accepts_this_turn_; ++accepts) {
-    if (!listener_ || connections_.size() >= max_clients_ || out_of_descriptors_ || context_.paused)
+    if (!listener_ || out_of_descriptors_ || context_.paused) return;
+    if (connections_.size() >= max_clients_) {
+      context_.log.peer(LogLevel::warning, "clients wait",
+                        "{} clients are connected, the most at a time (--max-clients, ulimit -n): "
+                        "further ones wait until one has left",
+                        connections_.size());
       return;
+    }
     const int descriptor =
         accept4(listener_->descriptor(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (descriptor >= 0) {
@@ -216,10 +223,10 @@ void UnixClients::accept_ready() {
 void UnixClients::pause_accepting(int error) {
   out_of_descriptors_ = true;
   accept_again_.set_after(std::chrono::seconds(1));
+  const std::string shortage = descriptor_shortage();
   context_.log.peer(LogLevel::error, "accepting paused",
-                    "cannot accept a client: {}; waiting until one has left (raise LimitNOFILE or "
-                    "ulimit -n)",
-                    std::strerror(error));
+                    "cannot accept a client: {}; waiting until one has left",
+                    shortage.empty() ? std::strerror(error) : shortage);
 }
 
 void UnixClients::admit(int descriptor) {

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/descriptors.hpp"
 #include "base/start_error.hpp"
 #include "upstream/stdio/child_upstream.hpp"
 
@@ -97,7 +98,9 @@ bool ChildRuns::begin() {
     need_watcher();
     process_ = std::make_unique<ChildProcess>(context_, ++run_);
   } catch (const std::system_error& error) {
-    context_.log.peer(LogLevel::error, "no child", "cannot run {}: {}", name(), error.what());
+    const std::string shortage = descriptor_shortage();
+    context_.log.peer(LogLevel::error, "no child", "cannot run {}: {}", name(),
+                      shortage.empty() ? error.what() : shortage);
     return false;
   }
   watcher_->start(run_, process_->child_ends());

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/descriptors.hpp"
 #include "json/reply.hpp"
 #include "upstream/upstream_options.hpp"
 
@@ -76,9 +77,11 @@ void ChildUpstream::send(Outgoing&& message) {
   ChildProcess* const process = runs_.process();
   if (process == nullptr) {
     const bool cannot_run = message.begins_run();
+    const std::string shortage = descriptor_shortage();
     refuse(std::move(message),
            failure_of(cannot_run ? ErrorKind::connect : ErrorKind::closed, Delivered::no,
-                      fmt::format("{} does not run", runs_.name())),
+                      fmt::format("{} does not run{}{}", runs_.name(), shortage.empty() ? "" : ": ",
+                                  shortage)),
            cannot_run ? SessionVerdict::kept : SessionVerdict::lost);
     return;
   }

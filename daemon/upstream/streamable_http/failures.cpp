@@ -10,6 +10,7 @@
 
 #include "auth/discovery.hpp"
 #include "auth/login.hpp"
+#include "base/descriptors.hpp"
 #include "http/sse_parser.hpp"
 #include "json/frame.hpp"
 #include "json/json_text.hpp"
@@ -125,6 +126,7 @@ std::string with_file_names(std::string text, const HttpOptions& options) {
 std::string advice(CURLcode code, std::string_view detail, const HttpContext& context) {
   if (code == CURLE_UNSUPPORTED_PROTOCOL && !context.options().is_tls())
     return std::string(speaks_tls_hint);
+  if (const std::string shortage = descriptor_shortage(); !shortage.empty()) return "; " + shortage;
   switch (code) {
     case CURLE_COULDNT_RESOLVE_HOST:
       return fmt::format("; check the host name in {}", context.options().url_source);
