@@ -1,10 +1,12 @@
 #include "daemon.hpp"
 
 #include <fmt/format.h>
+#include <sys/inotify.h>
 
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <utility>
 
 #include "auth/login_desk.hpp"
@@ -109,6 +111,7 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
       idle_exit_(
           loop_, options_.idle, [this] { return activity(); },
           [this] { begin_shutdown("because it was unused (--idle-exit)"); }),
+      token_file_(loop_, [this](std::string_view name) { token_folder_changed(name); }),
       answers_(std::move(parsed.answers)) {
   take_policy(options_.policy, false);
   if (!options_.audit.target.empty()) begin_audit();
@@ -118,6 +121,7 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
   control_.set_tools(tools_);
   if (LoginDesk* const login = upstream_->login())
     login->on_login([this] { session_.logged_in(); });
+  watch_token_file();
   control_.set_login(upstream_->login(), why_no_login(options_.upstream));
   control_.set_monitor(monitor_);
   feed_.add_readers(clients_);
@@ -165,6 +169,20 @@ void Daemon::take_policy(std::shared_ptr<const PolicyFile> policy, bool tells) {
 }
 
 /// Throws StartError (73) if it cannot be written, but not in an upgrade, which goes on without.
+/// If it cannot be watched, a refused session is tried a minute later.
+void Daemon::watch_token_file() {
+  const std::filesystem::path file = options_.upstream.auth.token_file;
+  if (file.empty() || !token_file_.begin()) return;
+  const std::string folder = file.has_parent_path() ? file.parent_path().string() : ".";
+  token_file_.add(folder, IN_CLOSE_WRITE | IN_MOVED_TO);
+}
+
+/// A volume of Kubernetes replaces all of its files by one link.
+void Daemon::token_folder_changed(std::string_view name) {
+  const std::filesystem::path file = options_.upstream.auth.token_file;
+  if (name == file.filename().string() || name == "..data") session_.retry_refused();
+}
+
 void Daemon::begin_audit() {
   const AuditStart start = beginning_.earlier ? AuditStart::may_be_shut : AuditStart::must_open;
   std::unique_ptr<AuditOutput> output;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "audit/audit_log.hpp"
@@ -21,6 +22,7 @@
 #include "downstream/unix/unix_clients.hpp"
 #include "event/descriptor_watch.hpp"
 #include "event/event_loop.hpp"
+#include "event/path_watch.hpp"
 #include "jobs/job_runner.hpp"
 #include "jobs/job_waiters.hpp"
 #include "notifications/notification_feed.hpp"
@@ -62,6 +64,8 @@ class Daemon final : private Upgradable {
   void take_options_again();
   void take_policy(std::shared_ptr<const PolicyFile> policy, bool tells);
   void show_policy_to_frontend();
+  void watch_token_file();
+  void token_folder_changed(std::string_view name);
   void begin_audit();
   void flush();
   std::vector<std::string> secrets() const;
@@ -129,6 +133,7 @@ class Daemon final : private Upgradable {
   DeadlineTimer grace_;
   DeadlineTimer last_moment_;
   IdleExit idle_exit_;
+  PathWatch token_file_;                        ///< the folder of --token-file
   std::map<std::string, std::string> answers_;  ///< given on the terminal; secret
   bool ending_ = false;
   bool is_over_ = false;  ///< the loop is not to run again

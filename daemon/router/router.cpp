@@ -297,11 +297,6 @@ void Router::session_failed(const Failure& failure) {
   statistics_.failed(context_.loop.wall_time(), failure.kind, failure.message);
 }
 
-bool Router::wants_session(Era side) const {
-  return !shutting_down_ && options_.handshake == Handshake::eager &&
-         context_.session.side_for(Era::legacy) == side;
-}
-
 bool Router::frames_wait(Era side) const {
   return frames_.has_request_for(side) || (side == Era::modern && input_rounds_.wait_for_session());
 }

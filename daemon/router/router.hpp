@@ -126,7 +126,6 @@ class Router final : public ClientEvents, public SessionEvents {
   void malformed_received(std::optional<UpstreamId> origin, std::string_view reason) override;
   void message_ended(UpstreamId id, Ending ending) override;
   bool frames_wait(Era side) const override;
-  bool wants_session(Era side) const override;
   std::optional<Era> side_of(UpstreamId id) const override { return in_flight_.side_of(id); }
   std::string capabilities_of_opener() const override { return frames_.declared_capabilities(); }
   SessionSettings settings() const override;

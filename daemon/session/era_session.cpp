@@ -14,6 +14,7 @@
 #include "session/opening.hpp"
 #include "session/retries.hpp"
 #include "session/session.hpp"
+#include "upstream/lost_session_text.hpp"
 
 namespace bridge {
 
@@ -42,15 +43,17 @@ EraSession::EraSession(Era era, EventLoop& loop, UpstreamIdSource& ids, Upstream
       opening_(loop, sender_, upstream, log, *this),
       listen_(loop, sender_, upstream, log, *this),
       event_streams_(loop, sender_, log, options_.events),
-      health_(loop, sender_, upstream, log, options_,
+      health_(loop, sender_, upstream, log, options_, record_,
               // The refusals stand: the session was not shown to be lost. They wait for the ping no
               // longer than for a session.
               [this] {
+                health_.check_ended(false);
                 resolve_suspected(false);
                 if (is_open()) health_.watch();
               }),
       retries_(loop, *this),
-      slow_(loop, [this] { owner_.era_is_slow(this->era()); }) {}
+      slow_(loop, [this] { owner_.era_is_slow(this->era()); }),
+      check_time_(loop, [this] { another_session_refused(); }) {}
 
 EraSession::State EraSession::state() const {
   switch (phase_) {
@@ -73,6 +76,7 @@ const Failure* EraSession::given_up() const {
 /// The session serves: the next loss counts as the first.
 void EraSession::note_answer() {
   retries_.forget_failures();
+  unclear_.reset();
   if (!is_open()) return;
   record_.last_failure.reset();
   if (std::exchange(refusal_is_logged_, false)) {
@@ -93,6 +97,7 @@ std::optional<UpstreamId> EraSession::one_message(std::optional<UpstreamId> orig
     own_answered(*owner, id, origin, std::move(frame));
     return id;
   }
+  if (frame.error.present() && holds_response(id, frame)) return id;
   const auto answered = events_->message_received(era(), origin, std::move(frame));
   if (answered) {
     forget_unsent(*answered);
@@ -124,7 +129,7 @@ void EraSession::message_ended(UpstreamId id, Ending ending) {
     return;
   }
   if (!ending.failure) upstream_reachable();
-  const SessionVerdict verdict = ending.session;
+  const SessionVerdict verdict = judge_unclear(id, ending.session);
   if (ending.failure) note_rejected(*ending.failure);
   events_->message_ended(id, std::move(ending));
   if (verdict == SessionVerdict::lost) lose("the continuation of an answer was refused");
@@ -137,6 +142,11 @@ void EraSession::server_stream_changed(ServerStream state) {
   // The server stream is open or refused: the opening continues. A refused one is retried
   // separately.
   if (state != ServerStream::waiting) opening_.server_stream_answered();
+}
+
+void EraSession::server_stream_refused(SessionVerdict verdict) {
+  opening_.server_stream_answered();
+  if (judge_unclear(UpstreamId{}, verdict) == SessionVerdict::doubtful) check_session();
 }
 
 void EraSession::upstream_reachable() {
@@ -155,12 +165,23 @@ void EraSession::upstream_lost_session() {
 
 void EraSession::reconfigure() {
   if (is_open()) health_.watch();
+  retry_refused();
+}
+
+void EraSession::retry_refused() {
+  if (is_ready()) return;
+  if (is_open()) {
+    health_.ping();
+  } else {
+    retries_.try_now();
+  }
 }
 
 void EraSession::end() {
   life_ = Ended{};
   retries_.stop();
   slow_.clear();
+  check_time_.clear();
   opening_.forget();
   close_streams();
   health_.cancel();
@@ -209,12 +230,6 @@ SavedStreams EraSession::save_streams() const {
 
 /// The server was reached, but did not say whether it knows the session.
 void EraSession::not_resumed(const Failure& failure) {
-  const bool may_pass = failure.status == 401 || failure.status == 403 || failure.status == 408 ||
-                        failure.status == 429 || failure.status < 400 || failure.status >= 500;
-  if (!may_pass) {
-    lose("a ping in it was refused");
-    return;
-  }
   note_failure(failure);
   if (awaits_login()) {
     events_->session_awaits_login();
@@ -310,6 +325,12 @@ bool refuses_ping(const Frame& answer) {
          std::to_string(json_rpc::method_not_found);
 }
 
+Failure failure_of_refused_ping(const Frame& answer) {
+  Failure failure = failure_of(ErrorKind::session, Delivered::no, "the upstream refuses a ping");
+  failure.upstream_error = std::string(answer.text(answer.error));
+  return failure;
+}
+
 bool wants_it_later(const Ending& ending) {
   const auto& failure = ending.failure;
   return failure && ending.session == SessionVerdict::kept && failure->delivered == Delivered::no &&
@@ -350,36 +371,56 @@ void EraSession::own_ended(MessageOwner owner, UpstreamId id, Ending ending) {
 
 void EraSession::ping_answered(const Frame& frame) {
   const bool checks_suspected = health_.ping_ended();
-  if (phase_ == Phase::resuming && refuses_ping(frame)) {
-    lose("a ping in it was refused");
-    return;
-  }
   // A modern server answers `server/discover` with a result.
   if (checks_suspected && is_modern() && frame.error.present()) {
+    health_.check_ended(true);
     owner_.era_contradicted(era());
     resolve_suspected(true);
     lose("the server speaks another era now");
     return;
   }
+  if (!is_modern() && refuses_ping(frame)) {
+    if (checks_suspected || phase_ == Phase::resuming) {
+      try_another_session(failure_of_refused_ping(frame));
+      return;
+    }
+    if (says_session_is_missing(frame.text(frame.error))) {
+      check_session();
+      return;
+    }
+  }
   note_answer();
-  if (checks_suspected) resolve_suspected(false);
+  if (checks_suspected) {
+    health_.check_ended(false);
+    resolve_suspected(false);
+  }
   if (is_open()) health_.watch();
 }
 
 void EraSession::ping_ended(Ending ending) {
   if (is_open() && health_.repeat(ending)) return;
-  if (health_.ping_ended()) {
-    if (ending.failure) note_other_era(ending);
-    resolve_suspected(ending.session != SessionVerdict::kept);
-  }
+  const bool checks_suspected = health_.ping_ended();
   const auto& failure = ending.failure;
+  if (checks_suspected && failure) note_other_era(ending);
   if (failure && failure->kind == ErrorKind::auth && is_open()) {
     note_failure(*failure);
     log_refusal(*failure);
   }
-  if (ending.session != SessionVerdict::kept) {
+  const bool is_refused = failure && failure->status >= 400;
+  if (ending.session == SessionVerdict::lost) {
+    health_.check_ended(true);
+    resolve_suspected(true);
     lose("a ping was refused");
-  } else if (failure && is_unreachable(*failure)) {
+  } else if (is_refused && !is_modern() && (checks_suspected || phase_ == Phase::resuming)) {
+    try_another_session(*failure);
+    return;
+  } else if (checks_suspected) {
+    health_.check_ended(false);
+    resolve_suspected(false);
+  } else if (ending.session != SessionVerdict::kept) {
+    check_session();
+  }
+  if (failure && is_unreachable(*failure)) {
     go_away(*failure);
   } else if (failure && phase_ == Phase::resuming) {
     not_resumed(*failure);

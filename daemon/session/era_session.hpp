@@ -140,6 +140,9 @@ class EraSession {
 
   /// Applies changed options: timeouts; the session stays as it was opened.
   void reconfigure();
+  /// What the upstream refused, it may accept now: asks it at once. Does nothing if the last
+  /// attempt succeeded.
+  void retry_refused();
 
   /// The daemon is ending: ends every held message with this failure.
   void give_up_held(const Failure& failure);
@@ -154,7 +157,7 @@ class EraSession {
   void note_malformed(std::optional<UpstreamId> origin, std::string_view reason);
   void message_ended(UpstreamId id, Ending ending);
   void server_stream_changed(ServerStream state);
-  void server_stream_refused() { opening_.server_stream_answered(); }
+  void server_stream_refused(SessionVerdict verdict);
   void upstream_reachable();
   void upstream_lost_session();
   bool has_ended() const { return std::holds_alternative<Ended>(life_); }
@@ -187,6 +190,12 @@ class EraSession {
     Failure failure;
   };
   struct Ended {};
+  /// The second step of a check: `initialize` is sent outside of the session, which continues
+  /// unless that succeeds.
+  struct OtherSession {
+    Phase before;     ///< open, or resuming
+    Failure refusal;  ///< of the ping
+  };
   void own_answered(MessageOwner owner, UpstreamId id, std::optional<UpstreamId> origin,
                     Frame frame);
   void own_ended(MessageOwner owner, UpstreamId id, Ending ending);
@@ -242,16 +251,17 @@ class EraSession {
   // Loss, unreachable upstream, and held messages: era_session_losing.cpp.
   /// Whether a session was lost and must be restored.
   bool is_lost() const { return saved_.number > 0 && !has_session(); }
-  bool is_wanted() const {
-    return is_lost() || has_waiters() || events_->wants_session(era()) ||
-           (is_modern() && !options_.events.empty());
-  }
   bool has_waiters() const;
   void lose(std::string_view why);
   void message_failed(Ending ending);
   void suspect(Ending ending);
   void check_session();
+  bool holds_response(UpstreamId id, const Frame& response);
+  SessionVerdict judge_unclear(UpstreamId id, SessionVerdict verdict);
   void resolve_suspected(bool lost);
+  void try_another_session(Failure refusal);
+  void another_session_opened();
+  void another_session_refused();
   void go_away(const Failure& failure);
   void fail_held(const Failure& failure);
   void note_rejected(const Failure& failure);
@@ -283,11 +293,14 @@ class EraSession {
   EventStreams event_streams_;
   HealthCheck health_;
   Retries retries_;
-  DeadlineTimer slow_;  ///< while a local server's handshake is pending
+  DeadlineTimer slow_;        ///< while a local server's handshake is pending
+  DeadlineTimer check_time_;  ///< while `other_session_` is being opened
 
   Phase phase_ = Phase::idle;
   std::variant<Running, GivingUp, Ended> life_;
   InitializeRequest initialize_;
+  std::optional<OtherSession> other_session_;
+  std::optional<UpstreamId> unclear_;  ///< the last message that was refused so, since a success
   ReopeningReason loss_ = ReopeningReason::lost;  ///< of the last loss
   bool replaces_other_era_ = false;               ///< the next session replaces one that was lost
   SessionRecord record_;

@@ -12,6 +12,7 @@ namespace bridge {
 
 // A message failed before its answer began.
 void EraSession::message_failed(Ending ending) {
+  ending.session = judge_unclear(ending.unanswered->id, ending.session);
   RetryDecision decision = decide_retry(
       ending, {is_open(), saved_.number, loop_.now(), options_.connect_wait, options_.login_wait});
   const bool is_lost = decision.news == RetryDecision::News::session_lost;
@@ -81,31 +82,122 @@ void EraSession::lose(std::string_view why) {
   }
 }
 
+/// A refusal that names no cause is a doubt if the one before it, of another message, named none
+/// either.
+SessionVerdict EraSession::judge_unclear(UpstreamId id, SessionVerdict verdict) {
+  if (verdict != SessionVerdict::unclear) return verdict;
+  const bool is_second = unclear_ && *unclear_ != id;
+  unclear_ = id;
+  return is_second || health_.is_checking() ? SessionVerdict::doubtful : SessionVerdict::kept;
+}
+
 void EraSession::suspect(Ending ending) {
   health_.suspect(std::move(ending));
   if (has_session()) {
     check_session();
-  } else {
+  } else if (!other_session_) {
     resolve_suspected(true);  // a new session is being opened and decides
   }
 }
 
+/// Keeps an error response that says that the session is missing, until a check has shown whether
+/// it is: then its request is sent again. False: clients get it now.
+bool EraSession::holds_response(UpstreamId id, const Frame& response) {
+  const auto session = upstream_.session_reference();
+  if (is_modern() || !is_open() || !session || session->id.empty() ||
+      !says_session_is_missing(response.text(response.error)) ||
+      !(health_.may_check() || health_.is_checking()))
+    return false;
+  std::optional<Outgoing> request = upstream_.take_back(id);
+  if (!request) {
+    check_session();
+    return false;
+  }
+  Ending ending;
+  ending.failure =
+      failure_of(ErrorKind::session, Delivered::no, "the upstream says that it has no session");
+  ending.failure->error_object = std::string(response.text(response.error));
+  ending.session = SessionVerdict::doubtful;
+  ending.unanswered = std::move(request);
+  ending.response = response.bytes;
+  suspect(std::move(ending));
+  return true;
+}
+
 /// Checks once, for all refusals in doubt, whether the session exists.
 void EraSession::check_session() {
-  if (is_open()) health_.check_suspected();
+  if (is_open() && !health_.check_suspected()) resolve_suspected(false);
 }
 
 void EraSession::resolve_suspected(bool lost) {
   for (Ending& ending : health_.take_suspected()) {
-    if (lost) {
-      ending.session = SessionVerdict::lost;
-      message_failed(std::move(ending));
-    } else {
-      const UpstreamId id = ending.unanswered->id;
-      ending.unanswered.reset();
-      events_->message_ended(id, std::move(ending));
+    if (!lost && !ending.response.empty()) {
+      auto response = parse_frame(std::move(ending.response));
+      events_->message_received(era(), ending.unanswered->id, std::move(std::get<Frame>(response)));
+      continue;
     }
+    ending.session = lost ? SessionVerdict::lost : SessionVerdict::kept;
+    message_failed(std::move(ending));
   }
+}
+
+/// A ping was refused, for whatever reason: if the server opens another session, this one is lost.
+/// Without a session that outlives its streams nothing can be kept meanwhile.
+void EraSession::try_another_session(Failure refusal) {
+  if (!upstream_.session_reference()) {
+    health_.check_ended(true);
+    resolve_suspected(true);
+    lose("a ping in it was refused");
+    return;
+  }
+  if (!health_.is_checking()) {
+    if (!health_.may_check()) {
+      not_resumed(refusal);
+      return;
+    }
+    health_.begin_check();
+  }
+  if (is_open()) events_->session_away(era());
+  other_session_ = {phase_, std::move(refusal)};
+  check_time_.set(health_.check_ends());
+  initialize_ = {std::nullopt, saved_.initialize_params};
+  start_try();
+}
+
+/// REQUIRES: `other_session_`. It takes the place of the one that is lost.
+void EraSession::another_session_opened() {
+  if (other_session_->before == Phase::open) loss_ = ReopeningReason::lost;
+  other_session_.reset();
+  check_time_.clear();
+  health_.check_ended(true);
+  unclear_.reset();
+  log_.peer(LogLevel::warning, "session lost",
+            "session with {} lost: requests in it were refused; opening it again",
+            upstream_.target());
+  owner_.era_lost(era());
+  resolve_suspected(true);
+}
+
+/// REQUIRES: `other_session_`. The server refuses everything, or cannot be reached: as far as is
+/// known, the session exists.
+void EraSession::another_session_refused() {
+  const OtherSession other = *std::exchange(other_session_, std::nullopt);
+  check_time_.clear();
+  stop_try();
+  initialize_ = {};
+  phase_ = other.before;
+  health_.check_ended(false);
+  if (phase_ == Phase::resuming) {
+    not_resumed(other.refusal);
+    resolve_suspected(false);
+    return;
+  }
+  note_failure(other.refusal);
+  log_refusal(other.refusal);
+  health_.watch();
+  resolve_suspected(false);
+  retries_.send_ready();
+  events_->session_open();
 }
 
 // The session may exist, but the upstream is unreachable.
@@ -132,7 +224,7 @@ void EraSession::go_away(const Failure& failure) {
 /// Waiting would change nothing: held messages end with this failure, and the next request tries
 /// again.
 void EraSession::fail_held(const Failure& failure) {
-  retries_.clear_try();
+  retries_.try_later();
   Failure told = failure;
   told.delivered = Delivered::no;
   retries_.end_all(told);
@@ -197,7 +289,6 @@ void EraSession::came_back() {
 
 void EraSession::try_again() {
   const bool is_resuming = phase_ == Phase::resuming;
-  if (!is_wanted() && !is_resuming) return;
   if (!has_session()) {
     start_try();
     return;

@@ -149,6 +149,7 @@ void EraSession::stop_try() {
 }
 
 void EraSession::send_initialize() {
+  if (!other_session_) upstream_.session_over();
   Outgoing message;
   message.id = initialize_.clients ? initialize_.clients->id : sender_.ids().next();
   message.owner = MessageOwner::opening;
@@ -160,6 +161,10 @@ void EraSession::send_initialize() {
 }
 
 void EraSession::initialize_answered(std::optional<UpstreamId> origin, Frame frame) {
+  if (!frame.result.present() && other_session_) {
+    another_session_refused();
+    return;
+  }
   if (!frame.result.present()) {
     const Failure failure = failure_of_initialize_error(frame.text(frame.error));
     if (hand_initialize_over(failure, SessionVerdict::kept)) return;
@@ -175,7 +180,7 @@ void EraSession::initialize_answered(std::optional<UpstreamId> origin, Frame fra
   ServerDescription server(std::string(frame.text(frame.result)));
   const std::string& version = server.protocol_version();
   if (!version.empty() && !fits_header(version, header_limit::protocol_version)) {
-    refuse(failure_of_version(version));
+    other_session_ ? another_session_refused() : refuse(failure_of_version(version));
     return;
   }
   const std::string before = saved_.server ? saved_.server->protocol_version() : std::string();
@@ -185,6 +190,7 @@ void EraSession::initialize_answered(std::optional<UpstreamId> origin, Frame fra
               printable(before, 40));
   }
   slow_.clear();
+  if (other_session_) another_session_opened();
   saved_.initialize_params = initialize_.params;
   saved_.server = std::move(server);
   owner_.era_found(era());
@@ -195,13 +201,19 @@ void EraSession::initialize_answered(std::optional<UpstreamId> origin, Frame fra
 }
 
 void EraSession::initialize_ended(Ending ending) {
+  if (other_session_) {
+    another_session_refused();
+    return;
+  }
   const SessionVerdict verdict = ending.session;
   const Failure failure = failure_of_initialize_ending(std::move(ending), opening_.malformed());
   if (!hand_initialize_over(failure, verdict)) opening_failed(failure);
 }
 
 void EraSession::opening_failed(const Failure& failure) {
-  if (is_definitive(failure)) {
+  if (other_session_) {
+    another_session_refused();
+  } else if (is_definitive(failure)) {
     reject(failure);
   } else {
     try_failed(failure);
@@ -274,6 +286,7 @@ void EraSession::refuse_client(const Failure& failure) {
   phase_ = Phase::refused;
   record_.last_failure = failure_of_opening(failure);
   initialize_ = {};
+  retries_.try_later();
   log_.peer(LogLevel::warning, "initialize refused", "the upstream refused a client's initialize");
 }
 
@@ -296,11 +309,15 @@ void EraSession::refuse(const Failure& refusal) {
   ++record_.counts.failed_tries;
   stop_try();
   phase_ = Phase::refused;
-  retries_.settled();
+  retries_.forget_failures();
+  retries_.try_later();
+  const bool is_news = !record_.last_failure || record_.last_failure->message != failure.message;
   note_failure(failure);
   const auto clients = std::exchange(initialize_, {}).clients;
-  log_.peer(LogLevel::error, "session refused", "the upstream {} refuses a session: {}",
-            upstream_.target(), log_text(failure));
+  if (is_news || clients) {
+    log_.peer(LogLevel::error, "session refused", "the upstream {} refuses a session: {}",
+              upstream_.target(), log_text(failure));
+  }
   events_->session_refused(era(), failure);
   failure.delivered = Delivered::no;
   retries_.end_all(failure);
@@ -325,7 +342,6 @@ void EraSession::try_failed(Failure failure) {
   }
   retries_.try_failed(failure.retry_after);
   note_failure(failure);
-  if (!is_wanted()) retries_.clear_try();
 }
 
 void EraSession::opening_done() {

@@ -8,27 +8,33 @@
 namespace bridge {
 namespace {
 
-/// A ping about doubts has at least this long, even with a short --connect-wait.
-constexpr std::chrono::milliseconds shortest_timeout{1000};
+/// The longest check, and the shortest times between two.
+constexpr std::chrono::seconds check_time{5};
+constexpr std::chrono::seconds after_change{2};
+constexpr std::chrono::seconds after_nothing{30};
+/// A server that refuses messages is asked this often whether it still does.
+constexpr std::chrono::seconds between_pings_if_refused{60};
 /// A ping unanswered for this long means that the connections may be dead.
 constexpr std::chrono::seconds ping_timeout{15};
 
 }  // namespace
 
 HealthCheck::HealthCheck(EventLoop& loop, SessionSender& sender, Upstream& upstream, Log& log,
-                         const SessionOptions& options, std::function<void()> unanswered)
+                         const SessionOptions& options, const SessionRecord& record,
+                         std::function<void()> unanswered)
     : loop_(loop),
       sender_(sender),
       upstream_(upstream),
       log_(log),
       options_(options),
+      record_(record),
       unanswered_(std::move(unanswered)),
       timer_(loop, [this] { expired(); }) {}
 
 void HealthCheck::watch() {
   if (checks_suspected_ || sender_.is_modern()) return;
-  if (options_.keepalive.count() > 0) {
-    timer_.set(sender_.last_sent() + options_.keepalive);
+  if (const auto interval = interval_of_pings(); interval.count() > 0) {
+    timer_.set(sender_.last_sent() + interval);
   } else {
     timer_.clear();
   }
@@ -56,12 +62,33 @@ void HealthCheck::ping_until_answered() {
   timer_.set(sent_ + ping_timeout);
 }
 
-void HealthCheck::check_suspected() {
-  if (checks_suspected_) return;
+bool HealthCheck::check_suspected() {
+  if (is_checking_) return true;
+  if (!may_check()) return false;
   cancel();  // a ping sent before the refusal is not evidence
+  begin_check();
   ping();
   checks_suspected_ = true;
-  timer_.set(sent_ + std::max(options_.connect_wait, shortest_timeout));
+  timer_.set(check_ends_);
+  return true;
+}
+
+void HealthCheck::begin_check() {
+  is_checking_ = true;
+  check_ends_ = loop_.now() + check_time;
+}
+
+void HealthCheck::check_ended(bool has_changed_something) {
+  if (!std::exchange(is_checking_, false)) return;
+  next_check_ = loop_.now() + (has_changed_something ? after_change : after_nothing);
+}
+
+std::chrono::milliseconds HealthCheck::interval_of_pings() const {
+  const bool is_refused = record_.last_failure.has_value();
+  if (!is_refused ||
+      (options_.keepalive.count() > 0 && options_.keepalive < between_pings_if_refused))
+    return options_.keepalive;
+  return between_pings_if_refused;
 }
 
 bool HealthCheck::ping_ended() {
@@ -96,8 +123,8 @@ void HealthCheck::expired() {
               "the upstream has not answered a ping for {} s: reconnecting", ping_timeout.count());
     cancel();
     upstream_.refresh_connections();
-    timer_.set(now + options_.keepalive);
-  } else if (now - sender_.last_sent() >= options_.keepalive) {
+    timer_.set(now + interval_of_pings());
+  } else if (now - sender_.last_sent() >= interval_of_pings()) {
     ping_until_answered();
   } else {
     watch();

@@ -17,15 +17,21 @@ namespace bridge {
 /// "Session: keep-alive", "Session: suspected loss"). The session decides what the end of a ping
 /// means.
 ///
+/// A check of doubts begins with a ping and lasts until check_ended(), 5 s at most. The next one
+/// may begin 2 s later; 30 s later if it changed nothing, so that a server that refuses everything
+/// gets few of them.
+///
 /// Owned by the session; the loop's thread only. Memory: the refusals in doubt, bounded by the
 /// requests in flight.
 class HealthCheck {
  public:
   /// `unanswered`: the ping about doubts was not answered in time.
   HealthCheck(EventLoop& loop, SessionSender& sender, Upstream& upstream, Log& log,
-              const SessionOptions& options, std::function<void()> unanswered);
+              const SessionOptions& options, const SessionRecord& record,
+              std::function<void()> unanswered);
 
-  /// The session is open: a legacy one is watched for silence.
+  /// The session is open: a legacy one is watched for silence; if its server refuses messages, it
+  /// is asked once a minute at least.
   void watch();
   /// The session is not open: a pending ping is still awaited, silence is no longer watched.
   void stop();
@@ -38,12 +44,20 @@ class HealthCheck {
   void ping_until_answered();
   /// Returns whether the ping was about doubts.
   bool ping_ended();
+  SteadyTime check_ends() const { return check_ends_; }
 
   /// A refusal that may mean a lost session. REQUIRES: the ending gives the message back.
   void suspect(Ending ending) { suspected_.push_back(std::move(ending)); }
   bool has_suspected() const { return !suspected_.empty(); }
-  /// Sends a ping that decides the doubts.
-  void check_suspected();
+  /// Whether a check is under way.
+  bool is_checking() const { return is_checking_; }
+  /// Whether one may begin now.
+  bool may_check() const { return !is_checking_ && loop_.now() >= next_check_; }
+  /// Sends a ping that decides the doubts. False: one has ended a short time ago.
+  bool check_suspected();
+  /// A check without its ping, which was refused already.
+  void begin_check();
+  void check_ended(bool has_changed_something);
   /// Removes the message's refusal from the doubts; false if it is not one.
   bool remove(UpstreamId id);
   std::vector<Ending> take_suspected() { return std::exchange(suspected_, {}); }
@@ -52,6 +66,7 @@ class HealthCheck {
   bool repeat(Ending& ending);
 
  private:
+  std::chrono::milliseconds interval_of_pings() const;
   bool is_pinging() const { return ping_ != UpstreamId{}; }
   void expired();
 
@@ -60,10 +75,14 @@ class HealthCheck {
   Upstream& upstream_;
   Log& log_;
   const SessionOptions& options_;
+  const SessionRecord& record_;
   const std::function<void()> unanswered_;
   std::vector<Ending> suspected_;
   UpstreamId ping_{};              ///< pending
   bool checks_suspected_ = false;  ///< sent about doubts
+  bool is_checking_ = false;
+  SteadyTime check_ends_{};
+  SteadyTime next_check_{};
   SteadyTime sent_{};
   DeadlineTimer timer_;
 };

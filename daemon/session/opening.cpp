@@ -75,7 +75,6 @@ void Opening::begin(Outgoing initialize, std::chrono::milliseconds connect_wait)
         wait * (initialize_timeout << std::min(unanswered_tries_, max_doublings)));
   malformed_ = {};
   awaited_ = {initialize.id};
-  upstream_.session_over();
   sender_.send(std::move(initialize));
 }
 

@@ -18,6 +18,8 @@ constexpr std::uint8_t max_repeats = 2;
 /// waited, up to a minute: the upstream may no longer want a login.
 constexpr std::chrono::seconds first_question{5};
 constexpr std::chrono::seconds longest_pause{60};
+/// When a server that has refused is asked again without being needed.
+constexpr std::chrono::seconds after_refusal{60};
 
 void wait_for_login(RetryDecision& decision, const Outgoing& message,
                     const RetrySituation& situation) {
@@ -82,7 +84,13 @@ RetryDecision decide_retry(const Ending& ending, const RetrySituation& situation
     const bool may_be_rejected_again =
         may_go_elsewhere && message.notes.rejections + 1 < max_rejections;
     const bool was_replaced = situation.is_open && message.notes.session != situation.session;
-    if (was_replaced && !may_go_elsewhere) {
+    if (ending.may_have_acted && !message.may_repeat &&
+        (was_replaced || ending.session == SessionVerdict::lost)) {
+      if (!was_replaced) decision.news = News::session_lost;
+      decision.failure.kind = ErrorKind::session;
+      decision.failure.delivered = Delivered::unknown;
+      decision.action = Action::give_up;
+    } else if (was_replaced && !may_go_elsewhere) {
       decision.action = Action::give_up;
     } else if (was_replaced && may_be_rejected_again) {
       // Refused in a session that has been replaced meanwhile.
@@ -162,6 +170,11 @@ void Retries::try_failed(std::optional<std::chrono::milliseconds> retry_after) {
     delay = std::max(delay, std::min(*retry_after, Backoff::longest));
   }
   next_try_ = std::min(next_try_.value_or(SteadyTime::max()), now + delay);
+  schedule();
+}
+
+void Retries::try_later() {
+  next_try_ = loop_.now() + after_refusal;
   schedule();
 }
 

@@ -162,6 +162,8 @@ class Retries {
   /// An attempt has failed: schedules the next one, soon if anything waits for it, not before
   /// `retry_after` (requested by the upstream).
   void try_failed(std::optional<std::chrono::milliseconds> retry_after = {});
+  /// The upstream refuses: schedules the next attempt in a minute.
+  void try_later();
   /// Schedules it as early as for a waiting request.
   void try_soon();
   /// Makes a scheduled attempt in this turn.

@@ -115,6 +115,11 @@ void Session::reconfigure(const SessionOptions& options) {
   modern_.reconfigure();
 }
 
+void Session::retry_refused() {
+  legacy_.retry_refused();
+  modern_.retry_refused();
+}
+
 void Session::give_up_held(const Failure& failure) {
   legacy_.give_up_held(failure);
   modern_.give_up_held(failure);

@@ -118,6 +118,8 @@ class Session final : public UpstreamEvents {
 
   /// SIGHUP: applies timeouts; sessions stay as they were opened.
   void reconfigure(const SessionOptions& options);
+  /// The token has changed: a session that was refused is tried at once.
+  void retry_refused();
 
   /// The daemon is ending: ends every held message with this failure.
   void give_up_held(const Failure& failure);
@@ -128,7 +130,9 @@ class Session final : public UpstreamEvents {
                                     ReceivedText message) override;
   void message_ended(UpstreamId id, Ending ending) override;
   void server_stream_changed(ServerStream state) override { legacy_.server_stream_changed(state); }
-  void server_stream_refused() override { legacy_.server_stream_refused(); }
+  void server_stream_refused(SessionVerdict verdict) override {
+    legacy_.server_stream_refused(verdict);
+  }
   void upstream_reachable() override;
   void upstream_lost_session() override;
 

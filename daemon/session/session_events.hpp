@@ -47,8 +47,6 @@ class SessionEvents {
   virtual void message_ended(UpstreamId id, Ending ending) = 0;
   /// Whether frames wait for this side; then a failed attempt is repeated soon.
   virtual bool frames_wait(Era side) const = 0;
-  /// Whether this side is wanted even without waiting frames; then a failed attempt is repeated.
-  virtual bool wants_session(Era side) const = 0;
   /// The side of the message with this id; nullopt: not a client's request.
   virtual std::optional<Era> side_of(UpstreamId id) const = 0;
   /// The capabilities declared by the modern request that needs the session, as a JSON object;

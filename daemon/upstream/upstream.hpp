@@ -140,7 +140,8 @@ struct SavedMessage {
 /// The meaning of an end for the session.
 enum class SessionVerdict : std::uint8_t {
   kept,
-  doubtful,  ///< the upstream mentions the session; a ping decides
+  unclear,   ///< it names no cause: doubtful if it is not the only message that is refused so
+  doubtful,  ///< it may be unknown to the server; a check decides
   lost,      ///< the session is unknown
 };
 
@@ -148,8 +149,11 @@ enum class SessionVerdict : std::uint8_t {
 struct Ending {
   std::optional<Failure> failure;  ///< none: delivered, or its stream ended in order
   SessionVerdict session = SessionVerdict::kept;
+  bool may_have_acted = false;           ///< refused, but perhaps not before the server acted
   bool something_came = false;           ///< at least one message arrived on its stream
   std::optional<Outgoing> unanswered{};  ///< given back if it may be sent again
+  /// The response that is its end, if only a check of the session decides whether it is sent again.
+  std::string response{};
 };
 
 /// Counters of a transport for the metrics, since the daemon's start. Those that do not apply stay
@@ -193,8 +197,8 @@ class UpstreamEvents {
   /// requests.
   virtual void message_ended(UpstreamId id, Ending ending) = 0;
   virtual void server_stream_changed(ServerStream state) = 0;
-  /// An attempt to open that stream was refused, permanently or for now.
-  virtual void server_stream_refused() = 0;
+  /// An attempt to open that stream was refused, permanently or for now. `verdict`: not `lost`.
+  virtual void server_stream_refused(SessionVerdict verdict) = 0;
   /// The upstream is reachable again.
   virtual void upstream_reachable() = 0;
   /// The session is gone, noticed without a message (a restarted child, a 404 for the stream).
@@ -260,6 +264,9 @@ class Upstream {
   virtual void send(Outgoing&& message) = 0;
   /// Closes the answer stream at once; nothing more is reported about it.
   virtual void abandon(UpstreamId id) = 0;
+  /// The same for a request whose response was the first message on its stream, to send it again;
+  /// nullopt, and nothing changes, if its bytes are gone.
+  virtual std::optional<Outgoing> take_back(UpstreamId /*id*/) { return std::nullopt; }
   virtual void treat(UpstreamId id, Treatment how) = 0;
   void pause(UpstreamId id, bool paused) {
     treat(id, paused ? Treatment::stop_reading : Treatment::read);
@@ -272,9 +279,10 @@ class Upstream {
   std::string_view last_event_of(UpstreamId id) const { return reported_events(id).last; }
   std::string_view event_before(UpstreamId id) const { return reported_events(id).before; }
 
-  /// The handshake is complete. The state of the server's stream is reported by
-  /// server_stream_changed. False: it cannot be resumed, because sessions of this transport do not
-  /// outlive it. REQUIRED before the first message of the session, or outside of one.
+  /// The handshake is complete; an earlier session is over. The state of the server's stream is
+  /// reported by server_stream_changed. False: it cannot be resumed, because sessions of this
+  /// transport do not outlive it. REQUIRED before the first message of the session, or outside of
+  /// one.
   virtual bool session_opened(const OpenedSession& session) = 0;
   /// The session's reference; nullopt: no session, or it ends with this transport. The texts are
   /// valid until the next non-const call.

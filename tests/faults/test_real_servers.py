@@ -1,7 +1,7 @@
 """Servers from npm that restart, and that close their streams by design."""
 
 from faults import FaultCase, call, eventually, main_parallel, text_of
-from harness.node import EVERYTHING, MODULES, Node
+from harness.node import EVERYTHING, MODULES, NODE, Node
 
 EXAMPLES = MODULES / "sdk" / "dist" / "esm" / "examples" / "server"
 
@@ -45,6 +45,25 @@ class Everything(Node, FaultCase):
         self.serve(EVERYTHING, "streamableHttp", port=server.port)
         self.assert_error(client.answer(1), -32000, 1, None, "unknown")
         self.assertEqual(text_of(client.call("echo", {"message": "after"}, 2)), "Echo: after")
+
+
+class McpProxy(Node, FaultCase):
+    """npm's mcp-proxy, which answers a session that it has forgotten with 401, although the key is good."""
+
+    def serve_proxy(self, port=0):
+        return self.serve(MODULES.parent / "mcp-proxy" / "dist" / "bin" / "mcp-proxy.mjs", "--host", "127.0.0.1",
+                          "--port", str(port), "--apiKey", "k", "--server", "stream", "--", NODE, EVERYTHING, "stdio",
+                          port=port)
+
+    def test_it_is_killed_and_started_again_and_the_next_call_is_answered(self):
+        server = self.serve_proxy()
+        self.start_daemon(f"http://127.0.0.1:{server.port}/mcp", "--header", "X-API-Key: k")
+        client = self.client()
+        self.assertEqual(text_of(client.call("echo", {"message": "before"}, 1)), "Echo: before")
+        server.kill()
+        self.serve_proxy(server.port)
+        self.assertEqual(text_of(client.call("echo", {"message": "after"}, 2)), "Echo: after")
+        self.reopened(1)
 
 
 class Examples(Node, FaultCase):

@@ -353,8 +353,8 @@ void SseUpstream::server_stream_changed(ServerStream state) {
   if (!speaks_sse()) events_->server_stream_changed(state);
 }
 
-void SseUpstream::server_stream_refused() {
-  if (!speaks_sse()) events_->server_stream_refused();
+void SseUpstream::server_stream_refused(SessionVerdict verdict) {
+  if (!speaks_sse()) events_->server_stream_refused(verdict);
 }
 
 void SseUpstream::stream_opened(const std::string& endpoint) {

@@ -87,6 +87,7 @@ class SseUpstream final : public Upstream, private UpstreamEvents {
 
   void reconfigure(const UpstreamOptions& options) override { http_.reconfigure(options); }
   void send(Outgoing&& message) override;
+  std::optional<Outgoing> take_back(UpstreamId id) override { return http_.take_back(id); }
   void abandon(UpstreamId id) override;
   void treat(UpstreamId id, Treatment how) override { http_.treat(id, how); }
   ReportedEvents reported_events(UpstreamId id) const override {
@@ -121,7 +122,7 @@ class SseUpstream final : public Upstream, private UpstreamEvents {
                                     ReceivedText message) override;
   void message_ended(UpstreamId id, Ending ending) override;
   void server_stream_changed(ServerStream state) override;
-  void server_stream_refused() override;
+  void server_stream_refused(SessionVerdict verdict) override;
   void upstream_reachable() override { events_->upstream_reachable(); }
   void upstream_lost_session() override { events_->upstream_lost_session(); }
 

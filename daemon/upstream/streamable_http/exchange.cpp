@@ -19,6 +19,8 @@ namespace {
 constexpr std::chrono::seconds drain_time{1};
 /// How much of an error response is kept.
 constexpr std::size_t max_error_body = 256u << 10;
+/// A longer message is not taken for an error about the session.
+constexpr std::size_t longest_error = 4u << 10;
 /// A larger message gets a handle of its own.
 constexpr std::size_t large_body = 128u << 10;
 /// The longest idle time of a connection for a request that only reads.
@@ -76,11 +78,18 @@ int Exchange::before_request(void* self, char*, char*, int, int) {
   return has_left ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
+/// A message that opens a session is sent outside of the one that there may be.
+SessionNamedBy Exchange::named_by() const {
+  const SessionNamedBy usual = context_.session_named_by(is_stateful());
+  const bool is_outside = message_.opens_session && usual == SessionNamedBy::header;
+  return is_outside ? SessionNamedBy::nothing : usual;
+}
+
 void Exchange::begin_post() {
   phase_ = Phase::posting;
   session_is_over_ = false;
   request_ = {.token_generation = context_.token().generation(),
-              .session_named_by = context_.session_named_by(is_stateful()),
+              .session_named_by = named_by(),
               .is_large = message_.body.size() > large_body};
   CURL* const h =
       transfer_.prepare(request_.is_large ? context_.handles().make() : context_.handles().take(),
@@ -213,9 +222,11 @@ void Exchange::take_body() {
 
 void Exchange::on_event(std::string, ReceivedText data) {
   auto event_before = stream_->take_event();
+  // A short first message may be an error that leads to another session: HttpUpstream::take_back.
+  const bool is_final = something_came_ || data.bytes.size() > longest_error;
   if (!event_before || !messages_.add(std::move(data), *std::move(event_before))) return;
   something_came_ = true;
-  forget_body();
+  if (is_final) forget_body();
 }
 
 void Exchange::on_retry(std::chrono::milliseconds delay) { stream_->continuation.set_retry(delay); }
@@ -309,8 +320,10 @@ void Exchange::refused() {
     if ((renews || is_passing) && try_to_continue()) return;
   }
   Failure failure = failure_of_status(context_, head(), transfer_.body());
-  const SessionVerdict verdict =
-      session_verdict(status, failure.error_object, request_.session_named_by);
+  const Refusal refusal{status, head().retry_after.has_value(), failure.error_object,
+                        transfer_.body(), request_.session_named_by};
+  const SessionVerdict verdict = session_verdict(refusal);
+  const bool perhaps_acted = may_have_acted(refusal);
   if (verdict == SessionVerdict::lost) failure.delivered = Delivered::no;
   if (is_continuation) {
     failure.kind = ErrorKind::closed;
@@ -324,6 +337,7 @@ void Exchange::refused() {
   }
   end(std::move(failure));
   failed_end_->session = verdict;
+  failed_end_->may_have_acted = perhaps_acted;
 }
 
 /// A success: evaluates its body.
@@ -479,6 +493,11 @@ void Exchange::note_failure(Failure&& failure) {
 void Exchange::end_failed(bool give_back) {
   end();
   if (give_back) failed_end_->unanswered = std::move(message_);
+}
+
+std::optional<Outgoing> Exchange::take_back() {
+  if (message_.body.empty() || phase_ == Phase::continuing) return std::nullopt;
+  return std::move(message_);
 }
 
 Ending Exchange::take_ending() {

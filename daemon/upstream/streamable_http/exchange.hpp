@@ -170,6 +170,8 @@ class Exchange final : private TransferReceiver, private SseSink {
   bool has_ended() const { return phase_ == Phase::ended || phase_ == Phase::over; }
   /// How it ended. REQUIRES: has_ended(), all messages taken.
   Ending take_ending();
+  /// The message, to be sent again though it was answered; nullopt if its bytes are gone.
+  std::optional<Outgoing> take_back();
 
   /// Resumes, times out or ends draining when due; `next`: when to call again.
   void check_time(SteadyTime now, SteadyTime& next);
@@ -228,6 +230,7 @@ class Exchange final : private TransferReceiver, private SseSink {
 
   static int before_request(void* self, char*, char*, int, int);
 
+  SessionNamedBy named_by() const;
   void begin_post();
   void begin_get();
   bool is_unusable_session() const;

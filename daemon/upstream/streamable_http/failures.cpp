@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,33 +18,61 @@
 #include "json/reply.hpp"
 #include "text/characters.hpp"
 #include "text/trim.hpp"
+#include "upstream/lost_session_text.hpp"
 #include "upstream/streamable_http/http_context.hpp"
 
 namespace bridge {
 
-SessionVerdict session_verdict(int status, std::string_view error, SessionNamedBy named_by) {
-  if (status == 404 && named_by == SessionNamedBy::endpoint) return SessionVerdict::lost;
-  const std::string_view code = find_member(error, "code").value_or("");
-  if (status == 404) {
-    return named_by == SessionNamedBy::header && code != "-32601" ? SessionVerdict::lost
-                                                                  : SessionVerdict::kept;
-  }
-  if (status != 400 || error.empty()) return SessionVerdict::kept;
-  const std::string message = ascii_lower(find_string(error, "message").value_or(std::string()));
-  const auto mentions = [&](std::string_view words) { return message.find(words) != message.npos; };
-  const bool speaks_of_it =
-      mentions("session") || mentions("not initialized") ||
-      ((code == "-32600" || code == "-32602") && mentions("before initialization"));
-  return speaks_of_it ? SessionVerdict::doubtful : SessionVerdict::kept;
+namespace {
+
+/// Statuses by which servers refuse a session that they do not know, other than 404.
+constexpr int suspected[] = {400, 401, 403, 409, 410, 422, 500, 503};
+
+bool is_blank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
 }
 
-StreamRefusal stream_refusal(int status, std::string_view error, SessionNamedBy named_by,
-                             bool was_open) {
-  if (status == 405 || (!was_open && (status == 404 || status == 400)))
+}  // namespace
+
+SessionVerdict session_verdict(const Refusal& refusal) {
+  const int status = refusal.status;
+  if (refusal.named_by == SessionNamedBy::nothing) return SessionVerdict::kept;
+  const std::string_view code = find_member(refusal.error, "code").value_or("");
+  if (status == 404) {
+    const bool is_unknown_method = refusal.named_by == SessionNamedBy::header && code == "-32601";
+    return is_unknown_method ? SessionVerdict::kept : SessionVerdict::lost;
+  }
+  if (std::find(std::begin(suspected), std::end(suspected), status) == std::end(suspected) ||
+      (status == 503 && refusal.asks_to_wait))
+    return SessionVerdict::kept;
+  // The check costs a ping; any mention of the session in an error is enough for it.
+  const bool mentions_session =
+      !refusal.error.empty() &&
+      ascii_lower(find_string(refusal.error, "message").value_or(std::string())).find("session") !=
+          std::string::npos;
+  if (mentions_session || is_blank(refusal.text) || says_session_is_missing(refusal.text))
+    return SessionVerdict::doubtful;
+  return SessionVerdict::unclear;
+}
+
+bool may_have_acted(const Refusal& refusal) {
+  return refusal.status >= 500 && !says_session_is_missing(refusal.text);
+}
+
+StreamRefusal stream_refusal(const Refusal& refusal, bool was_open) {
+  const int status = refusal.status;
+  const bool names_session = says_session_is_missing(refusal.text);
+  if (status == 405 || (!was_open && (status == 404 || (status == 400 && !names_session))))
     return StreamRefusal::not_offered;
-  return session_verdict(status, error, named_by) == SessionVerdict::kept
-             ? StreamRefusal::passing
-             : StreamRefusal::lost_session;
+  // 409 alone: another stream of this session is open.
+  if (status == 409 && !names_session) return StreamRefusal::passing;
+  switch (session_verdict(refusal)) {
+    case SessionVerdict::lost: return StreamRefusal::lost_session;
+    case SessionVerdict::doubtful: return StreamRefusal::suspicious;
+    case SessionVerdict::unclear: return StreamRefusal::unclear;
+    case SessionVerdict::kept: break;
+  }
+  return StreamRefusal::passing;
 }
 
 namespace {

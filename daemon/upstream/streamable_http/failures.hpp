@@ -21,23 +21,36 @@ enum class SessionNamedBy : std::uint8_t {
   endpoint,  ///< the URL that it was posted to (HTTP+SSE)
 };
 
+/// A refusal, as far as it concerns the session.
+struct Refusal {
+  int status = 0;
+  bool asks_to_wait = false;  ///< Retry-After
+  std::string_view error{};   ///< the JSON-RPC error object in its body; empty: none
+  std::string_view text{};    ///< its body
+  SessionNamedBy named_by = SessionNamedBy::header;
+};
+
 /// The meaning of a refusal for the session (MCP 2025-11-25, "Session Management"; BEHAVIOUR,
-/// "Session: a lost session" and "Session: suspected loss"). `error`: the JSON-RPC error object in
-/// its body, or empty. Pure.
-SessionVerdict session_verdict(int status, std::string_view error, SessionNamedBy named_by);
+/// "Session: a lost session" and "Session: suspected loss"). Pure.
+SessionVerdict session_verdict(const Refusal& refusal);
+
+/// Whether the server may have acted on what it refused like this: an error of its own (5xx) that
+/// does not name the session. Pure.
+bool may_have_acted(const Refusal& refusal);
 
 /// What a refusal of the server stream means.
 enum class StreamRefusal : std::uint8_t {
   not_offered,   ///< the server has none
   lost_session,  ///< the session of the request is unknown
+  suspicious,    ///< perhaps: SessionVerdict::doubtful
+  unclear,       ///< perhaps, if other messages are refused too: SessionVerdict::unclear
   passing,       ///< temporary
 };
 
 /// The meaning of a refused server stream (MCP 2025-11-25, "Listening for Messages from the
 /// Server"). `was_open`: in this session; then one odd answer (of a gateway, for example) is not
 /// final. Pure.
-StreamRefusal stream_refusal(int status, std::string_view error, SessionNamedBy named_by,
-                             bool was_open);
+StreamRefusal stream_refusal(const Refusal& refusal, bool was_open);
 
 /// Bytes kept of the body of a refusal.
 constexpr std::size_t max_refusal = 64u << 10;

@@ -142,7 +142,7 @@ void UpstreamGetStream::ended(int result) {
   }
   if (!opened && answered) {
     last_try_ = LastTry::refused;
-    if (head.status >= 400 && head.status < 500) {
+    if (head.status >= 400) {
       refused();
       return;
     }
@@ -165,6 +165,13 @@ void UpstreamGetStream::ended(int result) {
   connect_later(!good);
 }
 
+std::optional<SessionVerdict> UpstreamGetStream::take_refusal() {
+  if (take(LastTry::refused)) return SessionVerdict::kept;
+  if (take(LastTry::suspicious)) return SessionVerdict::doubtful;
+  if (take(LastTry::unclear)) return SessionVerdict::unclear;
+  return std::nullopt;
+}
+
 void UpstreamGetStream::has_none(std::string_view why) {
   state_ = ServerStream::none;
   if (!std::exchange(said_none_, true))
@@ -174,8 +181,10 @@ void UpstreamGetStream::has_none(std::string_view why) {
 void UpstreamGetStream::refused() {
   const ResponseHead& head = transfer_.head();
   const Failure failure = failure_of_status(context_, head, transfer_.body());
-  const StreamRefusal refusal = stream_refusal(
-      head.status, failure.error_object, context_.session_named_by(true), opened_ != Opened::never);
+  const StreamRefusal refusal =
+      stream_refusal({head.status, head.retry_after.has_value(), failure.error_object,
+                      transfer_.body(), context_.session_named_by(true)},
+                     opened_ != Opened::never);
   if (refusal == StreamRefusal::not_offered) {
     has_none(fmt::format(
         "the upstream has no server stream (HTTP {}): notifications come only with answers",
@@ -187,6 +196,8 @@ void UpstreamGetStream::refused() {
     last_try_ = LastTry::lost_session;
     return;
   }
+  if (refusal == StreamRefusal::suspicious) last_try_ = LastTry::suspicious;
+  if (refusal == StreamRefusal::unclear) last_try_ = LastTry::unclear;
   // The next attempt uses the current token.
   if (head.refuses_token()) context_.refuse_token(token_generation_, transfer_);
   // 401, 403, 409, 429 and unexpected answers: later.

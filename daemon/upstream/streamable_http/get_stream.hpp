@@ -94,8 +94,8 @@ class UpstreamGetStream final : private TransferReceiver, private SseSink {
   void retry_soon();
 
   ServerStream state() const { return state_; }
-  /// Whether an attempt was refused since the last call.
-  bool take_refusal() { return take(LastTry::refused); }
+  /// What a refused attempt since the last call means for the session; nullopt: none was refused.
+  std::optional<SessionVerdict> take_refusal();
   /// The same for a refusal because the session is unknown.
   bool take_loss() { return take(LastTry::lost_session); }
   StreamMessages& messages() { return messages_; }
@@ -117,6 +117,8 @@ class UpstreamGetStream final : private TransferReceiver, private SseSink {
     of_no_note,
     unreachable,  ///< no connection
     refused,
+    suspicious,    ///< refused, perhaps because the session is unknown
+    unclear,       ///< the same, if messages are refused too
     lost_session,  ///< refused because the session is unknown
   };
 

@@ -140,13 +140,17 @@ HeaderList HttpContext::post_headers(const Outgoing& message) {
     headers_token_ = token_.generation();
     forget_headers();
   }
-  HeaderList& list = message.notes.stateful ? post_headers_ : stateless_headers_;
+  const bool is_beside = message.opens_session && !session_id_.empty();
+  HeaderList opening;
+  HeaderList& list = is_beside                ? opening
+                     : message.notes.stateful ? post_headers_
+                                              : stateless_headers_;
   if (!list) {
     append_header(list, "Accept: application/json, text/event-stream");
     append_header(list, "Content-Type: application/json");
     append_common_headers(list);
     if (message.notes.stateful) {
-      append_session_headers(list);
+      if (!is_beside) append_session_headers(list);
     } else {
       append_checked(list, "MCP-Protocol-Version", stateless_version_,
                      header_limit::protocol_version);

@@ -73,7 +73,7 @@ class HttpContext {
   HandlePool& handles() { return handles_; }
 
   /// The headers of a message's POST: with the session for a stateful message, or before there is
-  /// one; otherwise without.
+  /// one; without for others, and for one that opens a session beside the one that there is.
   HeaderList post_headers(const Outgoing& message);
   /// The headers of a GET or DELETE. `last_event_id` may be empty.
   HeaderList stream_headers(const std::string& last_event_id) const;

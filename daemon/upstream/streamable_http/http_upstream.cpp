@@ -128,6 +128,14 @@ void HttpUpstream::abandon(UpstreamId id) {
   undelivered_.forget(id);
 }
 
+std::optional<Outgoing> HttpUpstream::take_back(UpstreamId id) {
+  Exchange* const exchange = exchanges_.find(id);
+  if (exchange == nullptr || !exchange->is_request()) return std::nullopt;
+  std::optional<Outgoing> message = exchange->take_back();
+  if (message) remove(id);
+  return message;
+}
+
 void HttpUpstream::settle(const AnsweredRequests& answered) {
   answered.each([this](UpstreamId id) {
     Exchange* const exchange = exchanges_.find(id);
@@ -150,6 +158,11 @@ void HttpUpstream::treat(UpstreamId id, Treatment how) {
 
 void HttpUpstream::session_over() {
   context_.forget_session();
+  end_session();
+}
+
+/// Whatever is under way in the session is neither continued nor answered elsewhere.
+void HttpUpstream::end_session() {
   exchanges_.change_all([](Exchange& exchange) {
     if (exchange.is_stateful()) exchange.session_over();
   });
@@ -164,6 +177,7 @@ bool HttpUpstream::session_opened(const OpenedSession& session) {
     context_.set_stateless_version(std::string(session.version));
     return true;
   }
+  if (is_in_session_) end_session();  // the answer to `initialize` has named the new one
   context_.set_protocol_version(std::string(session.version));
   is_in_session_ = true;
   set_stream_state(ServerStream::waiting);
@@ -284,7 +298,7 @@ void HttpUpstream::report_stream() {
     set_stream_state(state);
     events_->server_stream_changed(state);
   }
-  if (stream_.take_refusal()) events_->server_stream_refused();
+  if (const auto verdict = stream_.take_refusal()) events_->server_stream_refused(*verdict);
 }
 
 void HttpUpstream::stream_progressed() {

@@ -48,6 +48,7 @@ class HttpUpstream final : public Upstream {
   void reconfigure(const UpstreamOptions& options) override;
   void send(Outgoing&& message) override;
   void abandon(UpstreamId id) override;
+  std::optional<Outgoing> take_back(UpstreamId id) override;
   void treat(UpstreamId id, Treatment how) override;
   ReportedEvents reported_events(UpstreamId id) const override;
   bool session_opened(const OpenedSession& session) override;
@@ -80,6 +81,7 @@ class HttpUpstream final : public Upstream {
   void token_arrived(const std::optional<Failure>& failure);
   bool try_another_token(Exchange& exchange, Ending& ending);
   void begin_exchange(Outgoing&& message);
+  void end_session();
   void begin_unsent();
   /// Whether the next process resumes the server stream after its last event.
   bool stream_resumes() const;

@@ -107,7 +107,6 @@ TEST_CASE("at the end what waits is answered, what is in flight has the grace") 
   t.in_turn([&] { t.router.begin_shutdown(); });
   CHECK(contains(t.third.take_line(), R"("kind":"shutdown","delivered":"no")"));
   CHECK(t.client.lines.empty());
-  CHECK_FALSE(t.router.wants_session(Era::legacy));
   CHECK_FALSE(t.router.frames_wait(Era::legacy));
   t.call(t.third, "3", "too late");
   CHECK(contains(t.third.take_line(), R"("kind":"shutdown")"));

@@ -1,6 +1,8 @@
 // Refusals that concern the session: does it still exist? (BEHAVIOUR, "Session: suspected loss")
 #include <doctest/doctest.h>
 
+#include <functional>
+
 #include "session_fixture.hpp"
 
 using namespace bridge;
@@ -15,8 +17,19 @@ struct Doubted : OpenSession {
     upstream.fail(call, about_session(), SessionVerdict::doubtful);
     return call;
   }
+  /// Refuses the ping of the check, then tells whether `initialize` was sent beside the session.
+  void refuse_ping(Failure failure = about_session()) {
+    upstream.fail(upstream.id_of("ping"), std::move(failure), SessionVerdict::doubtful);
+  }
   static Failure about_session() {
     return refusal(400, R"({"code":-32000,"message":"session expired"})");
+  }
+};
+
+/// Over HTTP the session is kept while another one is tried.
+struct DoubtedOverHttp : Doubted {
+  explicit DoubtedOverHttp(SessionOptions options = {}) : Doubted(std::move(options)) {
+    upstream.session_id = "its id";
   }
 };
 
@@ -53,21 +66,23 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a ping that is not answered says nothing: the refusals stand after --connect-wait") {
-  for (const auto wait : {std::chrono::milliseconds(3s), std::chrono::milliseconds(100ms)}) {
-    Doubted t({.connect_wait = wait});
-    const UpstreamId call = t.suspect();
-    // At least a second.
-    t.advance(std::max<std::chrono::milliseconds>(wait, 1s) - 1ms);
-    CHECK(t.events.end_of(call) == nullptr);
-    t.advance(1ms);
-    CHECK(t.events.end_of(call) != nullptr);
-    CHECK_FALSE(t.upstream.is_under_way(t.upstream.id_of("ping")));
-    CHECK(t.session.is_open());
-    // The next doubt asks again.
-    t.suspect();
-    CHECK(t.upstream.count("ping") == 2);
-  }
+TEST_CASE("a ping that is not answered says nothing: the refusals stand after 5 s") {
+  Doubted t;
+  const UpstreamId call = t.suspect();
+  t.advance(5s - 1ms);
+  CHECK(t.events.end_of(call) == nullptr);
+  t.advance(1ms);
+  CHECK(t.events.end_of(call) != nullptr);
+  CHECK_FALSE(t.upstream.is_under_way(t.upstream.id_of("ping")));
+  CHECK(t.session.is_open());
+  // For half a minute a doubt stands as it is; then it is checked again.
+  t.advance(30s - 1ms);
+  const UpstreamId early = t.suspect();
+  CHECK(t.events.end_of(early) != nullptr);
+  CHECK(t.upstream.count("ping") == 1);
+  t.advance(1ms);
+  t.suspect();
+  CHECK(t.upstream.count("ping") == 2);
 }
 
 TEST_CASE("a ping whose connection breaks is sent again, twice, and then says nothing") {
@@ -141,4 +156,159 @@ TEST_CASE("a continuation that is refused so is asked about, too") {
   t.upstream.break_off(call, t.about_session(), SessionVerdict::doubtful);
   CHECK(t.events.end_of(call) != nullptr);
   CHECK(t.upstream.count("ping") == 1);
+}
+
+TEST_CASE(
+    "if the ping is refused, and another session is not, that takes the place of the lost one") {
+  // Whatever the refusal of the ping is.
+  for (const int status : {400, 401, 403, 409, 429, 500, 503}) {
+    CAPTURE(status);
+    DoubtedOverHttp t;
+    const UpstreamId first = t.suspect();
+    const UpstreamId second = t.suspect();
+    const std::size_t over = t.upstream.sessions_over;
+    t.refuse_ping(t.status(status));
+    CHECK(t.upstream.count("initialize") == 2);
+    CHECK(t.upstream.sessions_over == over);  // kept until then
+    CHECK(t.session.state() == Session::State::reopening);
+    CHECK(t.events.ended.empty());
+    t.let_it_open();
+    CHECK(t.upstream.is_under_way(first));
+    CHECK(t.upstream.is_under_way(second));
+    CHECK(t.session.counts().reopened == 1);
+    CHECK(t.session.is_ready());
+    // The next one is checked two seconds later.
+    t.upstream.answer(first);
+    t.suspect();
+    CHECK(t.upstream.count("ping") == 1);
+    t.advance(2s);
+    t.suspect();
+    CHECK(t.upstream.count("ping") == 2);
+  }
+}
+
+TEST_CASE("a ping that is answered with an error is refused, unless the method is unknown") {
+  for (const bool is_unknown : {true, false}) {
+    DoubtedOverHttp t;
+    const UpstreamId call = t.suspect();
+    t.upstream.answer_error(t.upstream.id_of("ping"), is_unknown
+                                                          ? R"({"code":-32601,"message":"no ping"})"
+                                                          : R"({"code":-32000,"message":"what?"})");
+    CHECK(t.upstream.count("initialize") == (is_unknown ? 1 : 2));
+    CHECK((t.events.end_of(call) != nullptr) == is_unknown);
+  }
+}
+
+TEST_CASE("a server that refuses another session too keeps the one that there is, unready") {
+  struct Row {
+    const char* how;
+    std::function<void(DoubtedOverHttp&)> end;
+  };
+  const Row rows[] = {
+      {"refused", [](auto& t) { t.upstream.fail(t.upstream.id_of("initialize"), t.status(403)); }},
+      {"an error",
+       [](auto& t) {
+         t.upstream.answer_error(t.upstream.id_of("initialize"), R"({"code":-1,"message":"no"})");
+       }},
+      {"unreachable",
+       [](auto& t) { t.upstream.fail(t.upstream.id_of("initialize"), t.unreachable()); }},
+      {"not answered", [](auto& t) { t.advance(5s); }}};
+  for (const Row& row : rows) {
+    CAPTURE(row.how);
+    DoubtedOverHttp t;
+    const UpstreamId call = t.suspect();
+    t.refuse_ping(t.unauthorized());
+    const std::size_t over = t.upstream.sessions_over;
+    row.end(t);
+    CHECK_FALSE(t.upstream.is_under_way(t.upstream.id_of("initialize")));
+    CHECK(t.session.is_open());
+    CHECK_FALSE(t.session.is_ready());
+    CHECK(t.session.state() == Session::State::refused);
+    REQUIRE(t.events.end_of(call) != nullptr);
+    CHECK(t.events.end_of(call)->failure->error_object == t.about_session().error_object);
+    CHECK(t.upstream.sessions_over == over);
+    CHECK(t.session.counts().reopened == 0);
+    // It heals without being needed.
+    t.advance(60s);
+    t.upstream.answer(t.upstream.id_of("ping"));
+    CHECK(t.session.is_ready());
+  }
+}
+
+TEST_CASE("a server that refuses everything is checked once in 30 s, however many are refused") {
+  DoubtedOverHttp t({.keepalive = 0s});
+  for (int second = 0; second < 300; ++second) {
+    t.suspect();
+    if (t.upstream.is_under_way(t.upstream.id_of("initialize")))
+      t.upstream.fail(t.upstream.id_of("initialize"), t.status(403));
+    if (t.upstream.count("ping") != 0 && t.upstream.is_under_way(t.upstream.id_of("ping"))) {
+      t.refuse_ping(t.status(403));
+      t.upstream.fail(t.upstream.id_of("initialize"), t.status(403));
+    }
+    t.advance(1s);
+  }
+  CHECK(t.upstream.count("ping") <= 10);
+  CHECK(t.upstream.count("initialize") <= 11);
+  CHECK(t.events.ended.size() == 300);
+}
+
+TEST_CASE("a refusal that names no cause is checked when another message is refused so, too") {
+  DoubtedOverHttp t;
+  const UpstreamId first = t.send();
+  t.upstream.fail(first, t.status(403), SessionVerdict::unclear);
+  CHECK(t.events.end_of(first) != nullptr);
+  CHECK(t.upstream.count("ping") == 0);
+  t.upstream.answer(t.send());  // the session serves
+  const UpstreamId second = t.send();
+  t.upstream.fail(second, t.status(403), SessionVerdict::unclear);
+  CHECK(t.upstream.count("ping") == 0);
+  const UpstreamId third = t.send();
+  t.upstream.fail(third, t.status(403), SessionVerdict::unclear);
+  CHECK(t.upstream.count("ping") == 1);
+  CHECK(t.events.end_of(third) == nullptr);
+  t.refuse_ping();
+  t.let_it_open();
+  CHECK(t.upstream.is_under_way(third));
+}
+
+TEST_CASE("the server stream's refusals are doubts, too") {
+  DoubtedOverHttp t;
+  t.upstream.refuse_server_stream(SessionVerdict::unclear);
+  t.upstream.refuse_server_stream(SessionVerdict::unclear);
+  CHECK(t.upstream.count("ping") == 0);
+  t.upstream.refuse_server_stream(SessionVerdict::doubtful);
+  CHECK(t.upstream.count("ping") == 1);
+}
+
+TEST_CASE("what a fault refused may have been done: it is not sent again, unless it only reads") {
+  DoubtedOverHttp t;
+  const UpstreamId call = t.send();
+  const UpstreamId reads = t.send("tools/list", true);
+  for (const UpstreamId id : {call, reads})
+    t.upstream.fail(id, t.status(500), SessionVerdict::doubtful, true);
+  t.refuse_ping();
+  t.let_it_open();
+  CHECK(t.upstream.is_under_way(reads));
+  REQUIRE(t.events.end_of(call) != nullptr);
+  CHECK(t.events.end_of(call)->failure->delivered == Delivered::unknown);
+}
+
+TEST_CASE("a response that says so is checked: its request is sent again, or it is the response") {
+  for (const bool is_lost : {true, false}) {
+    CAPTURE(is_lost);
+    DoubtedOverHttp t;
+    const UpstreamId call = t.send();
+    t.upstream.answer_error(call, R"({"code":-32002,"message":"Server not initialized"})");
+    CHECK(t.events.count("message") == 0);
+    if (is_lost) {
+      t.refuse_ping();
+      t.let_it_open();
+      CHECK(t.upstream.is_under_way(call));
+      CHECK(t.upstream.count("tools/call") == 2);
+    } else {
+      t.upstream.answer(t.upstream.id_of("ping"));
+      CHECK(t.upstream.count("tools/call") == 1);
+    }
+    CHECK(t.session.is_open());
+  }
 }

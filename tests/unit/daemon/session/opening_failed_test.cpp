@@ -22,12 +22,9 @@ struct Failed : SessionFixture {
     upstream.fail(upstream.id_of("initialize"), std::move(failure));
   }
 };
-/// Nothing waits, but a session is wanted.
+/// No request waits.
 struct Eager : SessionFixture {
-  Eager() {
-    events.wanted = true;
-    require();
-  }
+  Eager() { require(); }
   std::chrono::milliseconds fail_and_wait(const Failure& failure) {
     upstream.fail(upstream.id_of("initialize"), failure);
     return until_next("initialize");

@@ -129,6 +129,9 @@ TEST_CASE("while the server is away it is asked again, though nobody waits") {
   CHECK_FALSE(t.session.is_open());
   t.time_until([&] { return t.upstream.count("ping") == 2; }, std::chrono::seconds(5));
   t.upstream.fail(t.upstream.id_of("ping"), TakingUp::status(503));
+  // Whether another session would be opened is asked, too.
+  t.upstream.fail(t.upstream.id_of("initialize"), TakingUp::status(503));
+  CHECK(t.session.state() == Session::State::reopening);
   t.time_until([&] { return t.upstream.count("ping") == 3; }, std::chrono::seconds(10));
   t.upstream.answer(t.upstream.id_of("ping"));
   CHECK(t.session.is_open());

@@ -26,7 +26,6 @@ class FakeSessionEvents final : public SessionEvents {
 
   // The answers to the session's queries.
   bool frames = false;
-  bool wanted = false;
   Era side = Era::legacy;         ///< of all clients' requests
   std::set<UpstreamId> requests;  ///< of clients
   SessionSettings set;
@@ -96,7 +95,6 @@ class FakeSessionEvents final : public SessionEvents {
     return requests.contains(id) ? std::optional(side) : std::nullopt;
   }
   bool frames_wait(Era) const override { return frames; }
-  bool wants_session(Era its) const override { return wanted && its == side; }
   SessionSettings settings() const override { return set; }
   void take_settings(const SessionSettings& settings) override { set = settings; }
   void session_replaced(Era, const Reopening& reopening,

@@ -42,6 +42,7 @@ class FakeUpstream final : public Upstream {
   std::size_t sessions_opened = 0;
   std::size_t refreshes = 0;
   std::optional<std::string> continued;  ///< the id of a session of another daemon
+  std::string session_id;                ///< of the session; empty: one that only its streams keep
   std::optional<Failure> given_up;
   std::function<void()> ended;  ///< set once end() was called
   UpstreamCounts counted;
@@ -100,8 +101,10 @@ class FakeUpstream final : public Upstream {
     end_message(id, std::move(ending));
   }
   /// It failed before its response began: it is given back.
-  void fail(UpstreamId id, Failure failure, SessionVerdict verdict = SessionVerdict::kept) {
+  void fail(UpstreamId id, Failure failure, SessionVerdict verdict = SessionVerdict::kept,
+            bool may_have_acted = false) {
     Ending ending;
+    ending.may_have_acted = may_have_acted;
     ending.failure = std::move(failure);
     ending.session = verdict;
     ending.unanswered = under_way_.at(id);
@@ -119,9 +122,9 @@ class FakeUpstream final : public Upstream {
     const EventLoop::Turn turn(loop_);
     events_->server_stream_changed(state);
   }
-  void refuse_server_stream() {
+  void refuse_server_stream(SessionVerdict verdict = SessionVerdict::kept) {
     const EventLoop::Turn turn(loop_);
-    events_->server_stream_refused();
+    events_->server_stream_refused(verdict);
   }
   void become_reachable() {
     const EventLoop::Turn turn(loop_);
@@ -141,6 +144,14 @@ class FakeUpstream final : public Upstream {
   void abandon(UpstreamId id) override {
     if (under_way_.erase(id) != 0) abandoned.push_back(id);
   }
+  std::optional<Outgoing> take_back(UpstreamId id) override {
+    const auto message = under_way_.extract(id);
+    return message.empty() ? std::nullopt : std::optional(message.mapped());
+  }
+  std::optional<SessionReference> session_reference() const override {
+    if (session_id.empty()) return std::nullopt;
+    return SessionReference{session_id, {}};
+  }
   void treat(UpstreamId id, Treatment how) override {
     switch (how) {
       case Treatment::stop_reading: paused[id] = true; break;
@@ -158,7 +169,7 @@ class FakeUpstream final : public Upstream {
     }
     version = session.version;
     if (session.left != nullptr) {
-      continued = std::string(session.left->id);
+      continued = session_id = std::string(session.left->id);
     } else {
       ++sessions_opened;
     }

@@ -448,10 +448,11 @@ TEST_CASE("an error that is about no request may have no id at all") {
 TEST_CASE("what real servers say to a session they do not know is told from all else") {
   struct Row {
     int status;
-    std::string error;
+    std::string text;
     SessionNamedBy named_by;
     SessionVerdict verdict;
     const char* who;
+    bool may_have_acted = false;
   };
   const auto error = [](int code, const std::string& message) {
     return R"({"code":)" + std::to_string(code) + R"(,"message":")" + message + "\"}";
@@ -471,51 +472,80 @@ TEST_CASE("what real servers say to a session they do not know is told from all 
       {400, error(-32000, "Bad Request: No valid session ID provided"), header, doubtful,
        "server-everything"},
       {400, error(-32000, "Bad Request: Server not initialized"), header, doubtful,
-       "the TypeScript SDK, started anew"},
-      {400, error(-32000, "Bad Request: Server not initialized"), nothing, doubtful, "without ids"},
+       "the TypeScript SDK, started again"},
+      {400, error(-32000, "Bad Request: Server not initialized"), nothing, kept, "without ids"},
+      {400, error(-32000, "Bad Request: Mcp-Session-Id header is required"), header, doubtful,
+       "the TypeScript SDK, of a header"},
       {400, error(-32000, "SESSION expired"), endpoint, doubtful, "HTTP+SSE"},
-      {400, error(-32000, "Not Initialized"), header, doubtful, "in any case"},
       {400, error(-32602, "Received request before initialization was complete"), header, doubtful,
        "the Python SDK"},
-      {400, error(-32600, "Received request before initialization was complete"), header, doubtful,
-       "the same by another code"},
-      {400, error(-32000, "Received request before initialization was complete"), header, kept,
-       "not with any code"},
-      {400, error(-32600, "Invalid Request: Server already initialized"), header, kept,
+      {400, "Bad Request: No valid session ID provided", header, doubtful,
+       "the Python SDK until January 2026: no Content-Type"},
+      {400, "Invalid session ID", header, doubtful, "mcp-go: text/plain"},
+      {400, R"({"error": "Invalid or missing session ID"})", header, doubtful, "JSON of its own"},
+      {400, "event: message\ndata: {\"error\":{\"message\":\"Session not found\"}}\n\n", header,
+       doubtful, "an event"},
+      {400, "<html><title>sessionExpired</title>", header, doubtful, "a page"},
+      {400, "Invalid session", endpoint, doubtful, "HTTP+SSE, while the stream is open"},
+      {400, "", header, doubtful, "no text"},
+      {400, error(-32600, "Invalid Request: Server already initialized"), header, unclear,
        "a second initialize"},
-      {400, error(-32602, "Invalid params"), header, kept, "any error of a request"},
-      {400, error(-32700, "Parse error"), header, kept, "any error of JSON-RPC"},
-      {400, "", header, kept, "a gateway"},
-      {401, error(-32000, "session expired"), header, kept, "that is for a token"},
-      {409, error(-32000, "Conflict: Only one SSE stream is allowed per session"), header, kept,
-       "a second stream"},
-      {500, error(-32603, "session store is down"), header, kept, "a fault of the server"},
+      {400, error(-32602, "Invalid params"), header, unclear, "any error of a request"},
+      {401, R"({"error":"Unauthorized: no valid session"})", header, doubtful,
+       "npm mcp-proxy: the token is good"},
+      {401, "Unauthorized: session unknown", header, doubtful, "rmcp behind a gateway"},
+      {401, "", header, doubtful, "no text"},
+      {401, "invalid token", header, unclear, "the token"},
+      {401, "", nothing, kept, "no session"},
+      {403, "Session is invalid", header, doubtful, "a gateway"},
+      {403, "not for you", header, unclear, "a tool that is forbidden"},
+      {409, "Unknown session", header, doubtful, "a server of its own"},
+      {410, "Gone", endpoint, unclear, "HTTP+SSE"},
+      {410, "Session gone", endpoint, doubtful, "HTTP+SSE, said"},
+      {422, "unknown session_id", header, doubtful, "a validator"},
+      {500, "HTTP 400: Bad Request: No valid session ID provided", header, doubtful,
+       "a gateway that quotes the refusal"},
+      {500, "", header, doubtful, "a fault, without a word", true},
+      {500, error(-32603, "session store is down"), header, doubtful, "a fault about sessions",
+       true},
+      {500, "oops", header, unclear, "a fault", true},
+      {503, error(-32001, "MCP session is unknown on this API instance"), header, doubtful,
+       "neotoma"},
+      {502, "session not found", header, kept, "a gateway without a server"},
+      {429, "session limit, not now", header, kept, "too many"},
+      {405, "no session", header, kept, "a method of HTTP"},
   };
-  for (const Row& row : rows)
-    CHECK_MESSAGE(session_verdict(row.status, row.error, row.named_by) == row.verdict, row.who);
-  for (const int status : {403, 405, 410, 429, 503})
-    CHECK(session_verdict(status, error(-32000, "session not found"), header) == kept);
+  for (const Row& row : rows) {
+    const std::string_view is_error = row.text.starts_with(R"({"code")") ? row.text : "";
+    const Refusal refusal{row.status, false, is_error, row.text, row.named_by};
+    CHECK_MESSAGE(session_verdict(refusal) == row.verdict, row.who);
+    CHECK_MESSAGE(may_have_acted(refusal) == row.may_have_acted, row.who);
+  }
+  CHECK(session_verdict({503, true, {}, "session not found", header}) == kept);
 }
 
 TEST_CASE("a server stream that was open before is not given up for one odd answer") {
-  const std::string unknown = R"({"code":-32000,"message":"No valid session ID provided"})";
+  const std::string unknown = "No valid session ID provided";
   using enum StreamRefusal;
-  const auto refusal = [](int status, const std::string& error, bool was_open) {
-    return stream_refusal(status, error, SessionNamedBy::header, was_open);
+  const auto refusal = [](int status, const std::string& text, bool was_open) {
+    return stream_refusal({status, false, {}, text, SessionNamedBy::header}, was_open);
   };
   for (const int status : {400, 404, 405}) {
     CAPTURE(status);
     CHECK(refusal(status, "", false) == not_offered);
-    CHECK(refusal(status, unknown, false) == not_offered);
   }
+  CHECK(refusal(404, unknown, false) == not_offered);
+  CHECK(refusal(400, unknown, false) == suspicious);
   CHECK(refusal(405, unknown, true) == not_offered);
   CHECK(refusal(404, "", true) == lost_session);
-  CHECK(refusal(400, unknown, true) == lost_session);
-  CHECK(refusal(400, "", true) == passing);
-  CHECK(stream_refusal(404, "", SessionNamedBy::nothing, true) == passing);
-  for (const int status : {401, 403, 409, 410, 429}) {
+  CHECK(stream_refusal({404, false, {}, "", SessionNamedBy::nothing}, true) == passing);
+  for (const int status : {400, 401, 403, 410, 500, 503}) {
     CAPTURE(status);
-    CHECK(refusal(status, unknown, true) == passing);
-    CHECK(refusal(status, unknown, false) == passing);
+    CHECK(refusal(status, unknown, true) == suspicious);
+    CHECK(refusal(status, "", true) == suspicious);
+    CHECK(refusal(status, "another cause", true) == unclear);
   }
+  CHECK(refusal(409, "", true) == passing);
+  CHECK(refusal(409, "unknown session", true) == suspicious);
+  CHECK(refusal(429, unknown, true) == passing);
 }
