@@ -189,6 +189,9 @@ void Daemon::begin_audit() {
   std::vector<std::string> unended;
   if (options_.audit.target == "journal") {
     output = std::make_unique<AuditJournal>(start);
+  } else if (options_.audit.target == "stdout" || options_.audit.target == "stderr") {
+    output = std::make_unique<AuditStream>(
+        options_.audit.target == "stdout" ? STDOUT_FILENO : STDERR_FILENO, start);
   } else {
     auto file = std::make_unique<AuditFile>(options_.audit.target, start);
     if (!beginning_.earlier) unended = file->unended();

@@ -1,15 +1,14 @@
 #include "connection/accounts.hpp"
 
 #include <fmt/format.h>
-#include <grp.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
+#include <string>
 #include <vector>
 
 #include "base/secret_file.hpp"
+#include "json/json_object.hpp"
 #include "json/json_text.hpp"
 
 namespace client {
@@ -85,17 +84,19 @@ std::string describe_user(uid_t user) {
   return name ? fmt::format("{} (uid {})", *name, user) : fmt::format("uid {}", user);
 }
 
-std::optional<std::string> act_as(std::string_view text) {
+std::optional<std::string> refusal_to_look_as(std::string_view text) {
   const auto uid = bridge::to_unsigned(text);
   if (!uid || *uid >= static_cast<uid_t>(-1)) return fmt::format("--as: '{}' is not a uid", text);
-  if (geteuid() != 0) return "--as is for root, who may act as another user";
-  const auto user = static_cast<uid_t>(*uid);
-  const std::vector<gid_t> its = groups_of(user);
-  const gid_t first = its.front();
-  if (setgroups(its.size(), its.data()) != 0 || setresgid(first, first, first) != 0 ||
-      setresuid(user, user, user) != 0)
-    return fmt::format("--as: cannot act as uid {}: {}", user, std::strerror(errno));
+  if (geteuid() != 0) return "--as is for root, who may see what another user may";
   return std::nullopt;
+}
+
+std::string describe_peer(std::string_view text) {
+  const auto uid = static_cast<uid_t>(bridge::to_unsigned(text).value_or(0));
+  const std::vector<gid_t> its = groups_of(uid);
+  bridge::JsonArray groups;
+  for (const gid_t group : its) groups.add(bridge::RawJson{std::to_string(group)});
+  return bridge::JsonObject().add("uid", uid).add("gid", its.front()).add("groups", groups).text();
 }
 
 }  // namespace client

@@ -21,8 +21,11 @@ std::optional<std::string> group_name(gid_t group);
 /// "alice (uid 1000)", or "uid 1000".
 std::string describe_user(uid_t user);
 
-/// Switches this process permanently to that user (a uid), with the groups that the system assigns,
-/// so that a daemon sees it as the user. Root only. Returns why it failed; nullopt: succeeded.
-std::optional<std::string> act_as(std::string_view uid);
+/// Why this process may not ask a daemon what the user of this uid sees; nullopt: it may.
+std::optional<std::string> refusal_to_look_as(std::string_view uid);
+
+/// The user with the groups that the system assigns: `{"uid":…,"gid":…,"groups":[…]}`. REQUIRES:
+/// no refusal_to_look_as().
+std::string describe_peer(std::string_view uid);
 
 }  // namespace client

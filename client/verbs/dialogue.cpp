@@ -7,6 +7,7 @@
 
 #include "base/contains.hpp"
 #include "command_line/verb.hpp"
+#include "connection/accounts.hpp"
 #include "render/lines.hpp"
 #include "render/status.hpp"
 #include "servers/instance.hpp"
@@ -130,6 +131,17 @@ Answer::Outcome Dialogue::reconnect() {
 }
 
 Answer Dialogue::ask(std::string_view method, std::string_view params) {
+  std::string of_another;
+  if (!options_.as.empty() && (method == "tools/list" || method == "bridge/tool")) {
+    // The daemon answers what that user would see, with the members of the list or of the tool.
+    of_another =
+        json::JsonObject()
+            .add("as", json::RawJson{describe_peer(options_.as)})
+            .add_unless_empty("name", json::RawJson{json::member(params, "name").value_or("")})
+            .text();
+    method = "bridge/tool";
+    params = of_another;
+  }
   const std::string id = send(method, params);
   if (!is_for_the_bridge(method) || method == "bridge/tool") look_soon();
   Answer answer = wait(deadline_, {id});

@@ -145,7 +145,7 @@ ExitCode run(const Options& options) {
   if (const auto* error = std::get_if<UsageError>(&trusted)) return refuse(*error, options);
 
   if (!options.as.empty()) {
-    if (const auto why = act_as(options.as)) return refuse({.message = *why}, options);
+    if (const auto why = refusal_to_look_as(options.as)) return refuse({.message = *why}, options);
   }
   if (verb == nullptr) await_first_line();
   const Deadline deadline = Deadline::after(options.timeout);

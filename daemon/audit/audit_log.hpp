@@ -94,7 +94,7 @@ class AuditLog {
 };
 
 struct AuditOptions {
-  std::string target;      ///< --audit: a file's path, or `journal`; empty: there is none
+  std::string target;      ///< --audit: a file's path, `journal`, `stdout` or `stderr`; empty: none
   bool arguments = false;  ///< --audit-arguments
   bool required = false;   ///< --audit-required
 };

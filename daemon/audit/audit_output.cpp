@@ -154,6 +154,42 @@ std::vector<std::string> AuditFile::unended() const {
   return lines;
 }
 
+AuditStream::AuditStream(int descriptor, AuditStart start) : descriptor_(descriptor) {
+  if (reopen() == Reopened::failed && start == AuditStart::must_open)
+    throw StartError(exit_code::cannot_bind, "--audit: " + fault_);
+}
+
+AuditOutput::Reopened AuditStream::reopen() {
+  const bool is_open = fcntl(descriptor_, F_GETFD) >= 0;
+  fault_ = is_open ? std::string() : fmt::format("descriptor {}: {}", descriptor_, why());
+  return is_open ? Reopened::same : Reopened::failed;
+}
+
+std::size_t AuditStream::write(std::string_view lines) {
+  // A pipe that poll(2) calls writable takes this much at once (pipe(7)).
+  constexpr std::size_t at_once = 4096;
+  std::size_t written = 0;
+  is_busy_ = false;
+  while (written < lines.size()) {
+    std::string_view next = lines.substr(written, at_once);
+    if (const auto end = next.find_last_of('\n'); end != next.npos) next = next.substr(0, end + 1);
+    pollfd writable{descriptor_, POLLOUT, 0};
+    const int ready = poll(&writable, 1, 0);
+    is_busy_ = ready == 0;
+    const ssize_t count = ready > 0 ? ::write(descriptor_, next.data(), next.size()) : -1;
+    if (count < 0 && !is_busy_ && errno == EINTR) continue;
+    if (count < 0) {
+      is_busy_ = is_busy_ || errno == EAGAIN;
+      fault_ =
+          fmt::format("descriptor {}: {}", descriptor_, is_busy_ ? "its reader is behind" : why());
+      return written;
+    }
+    written += static_cast<std::size_t>(count);
+  }
+  fault_.clear();
+  return written;
+}
+
 AuditJournal::AuditJournal(AuditStart start, std::string path) : path_(std::move(path)) {
   if (reopen() == Reopened::failed && start == AuditStart::must_open)
     throw StartError(exit_code::cannot_bind, "--audit journal: " + fault_);

@@ -69,6 +69,25 @@ class AuditFile final : public AuditOutput {
   bool is_shared_ = false;     ///< another daemon had it open
 };
 
+/// Standard output or error: a container's log, for example. Never waits for its reader. A line of
+/// up to 4096 bytes is never split by another writer's.
+class AuditStream final : public AuditOutput {
+ public:
+  /// Of the process; it stays open. Throws StartError (73) if it is closed and `start` asks for
+  /// that.
+  explicit AuditStream(int descriptor, AuditStart start = AuditStart::must_open);
+
+  std::size_t write(std::string_view lines) override;
+  const std::string& fault() const override { return fault_; }
+  bool is_busy() const override { return is_busy_; }
+  Reopened reopen() override;
+
+ private:
+  const int descriptor_;
+  std::string fault_;
+  bool is_busy_ = false;
+};
+
 /// The journal of systemd, by its own protocol (systemd, "Native Journal Protocol"): an entry a
 /// line, with SYSLOG_IDENTIFIER=mcp-bridged-audit.
 class AuditJournal final : public AuditOutput {

@@ -13,6 +13,7 @@
 #include "json/canonical_json.hpp"
 #include "json/json_text.hpp"
 #include "text/characters.hpp"
+#include "text/visible_text.hpp"
 
 namespace bridge {
 
@@ -45,9 +46,19 @@ class LineWriter {
     const bool is_plain = std::all_of(value.begin(), value.end(), [](char c) {
       return c >= ' ' && c <= '~' && c != '"' && c != '\\';
     });
-    if (!is_plain) return raw(name, quote(value));
+    if (!is_plain) return json(name, quote(value));
     text_.append(name) += '"';
     text_.append(value) += '"';
+    return *this;
+  }
+  /// JSON on one line that a peer has written. What a terminal would act on is escaped, as it is in
+  /// the log.
+  LineWriter& json(std::string_view name, std::string_view value) {
+    const bool is_ascii =
+        std::all_of(value.begin(), value.end(), [](char c) { return c >= ' ' && c <= '~'; });
+    if (is_ascii) return raw(name, value);
+    text_.append(name);
+    append_visible(text_, value);
     return *this;
   }
   /// A timestamp().
@@ -104,7 +115,7 @@ void describe(LineWriter& line, const AuditRecord& record, std::string_view clie
   line.number(",\"bytesIn\":", record.bytes_in);
   if (!record.arguments_sha256.empty())
     line.raw(",\"argumentsSha256\":\"", record.arguments_sha256).raw("\"", {});
-  if (!record.arguments.empty()) line.raw(",\"arguments\":", record.arguments);
+  if (!record.arguments.empty()) line.json(",\"arguments\":", record.arguments);
 }
 
 /// Whether `"isError"` stands somewhere in it, by a letter that is seldom.
@@ -132,12 +143,18 @@ bool begins_as_usual(std::string_view response, std::string_view raw_id) {
   return response.starts_with(",\"result\":");
 }
 
-AuditOutcome outcome_of_error(std::string_view data) {
-  if (!is_object(data) || find_string(data, "source") != "bridge") return AuditOutcome::error;
-  const auto kind = find_string(data, "kind");
-  if (kind == "denied") return AuditOutcome::denied;
-  if (kind == "rate_limited") return AuditOutcome::rate_limited;
-  return find_string(data, "delivered") == "unknown" ? AuditOutcome::unknown : AuditOutcome::error;
+/// `data`: of the error.
+void take_error(AuditEnd& end, std::string_view data) {
+  end.outcome = AuditOutcome::error;
+  if (!is_object(data) || find_string(data, "source") != "bridge") return;
+  end.kind = find_string(data, "kind").value_or("");
+  if (end.kind == "denied") {
+    end.outcome = AuditOutcome::denied;
+  } else if (end.kind == "rate_limited") {
+    end.outcome = AuditOutcome::rate_limited;
+  } else if (find_string(data, "delivered") == "unknown") {
+    end.outcome = AuditOutcome::unknown;
+  }
 }
 
 /// Minus and digits.
@@ -188,7 +205,7 @@ AuditEnd end_of_response(std::string_view response, bool is_call, std::string_vi
     if (is_call && says_error(response)) end.outcome = AuditOutcome::tool_error;
     return end;
   }
-  end.outcome = outcome_of_error(find_member(error, "data").value_or(""));
+  take_error(end, find_member(error, "data").value_or(""));
   end.code = to_code(find_member(error, "code").value_or(""));
   return end;
 }
@@ -219,6 +236,7 @@ void append_ended_line(std::string& out, const AuditRecord& record, std::string_
   describe(line, record, client, second);
   line.raw(",\"outcome\":\"", name_of(end.outcome)).raw("\"", {});
   if (end.code) line.raw(",\"code\":", std::to_string(*end.code));
+  line.text(",\"kind\":", end.kind);
   line.milliseconds(",\"ms\":", took);
   line.number(",\"bytesOut\":", end.bytes_out).raw("}", "\n");
 }

@@ -64,6 +64,7 @@ std::string_view name_of(AuditOutcome outcome);
 struct AuditEnd {
   AuditOutcome outcome = AuditOutcome::unknown;
   std::optional<std::int64_t> code{};  ///< of the error
+  std::string kind{};  ///< of an error of the bridge (ErrorKind); empty: another error, or none
   std::size_t bytes_out = 0;
 };
 

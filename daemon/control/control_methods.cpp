@@ -343,6 +343,12 @@ void ControlMethods::answer(const Frame& request, Client& asker, Reply reply) {
   }
 }
 
+bool ControlMethods::list_tools(Reply done) {
+  if (tools_ == nullptr) return false;
+  tools_->fetch(std::move(done));
+  return true;
+}
+
 std::string ControlMethods::unknown_method(const Frame& request) const {
   std::string names;
   for (const Method& method : methods())

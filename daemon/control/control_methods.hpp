@@ -80,6 +80,7 @@ class ControlMethods final : public Control {
   std::string keep_for_later(const Frame& request, Client& asker, const Reply& reply) override {
     return job_methods_.keep_for_later(request, asker, reply);
   }
+  bool list_tools(Reply done) override;
   bool cancel(const Client& asker, std::string_view raw_id) override {
     return job_waiters_.cancel(asker, raw_id);
   }

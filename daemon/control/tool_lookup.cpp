@@ -16,6 +16,30 @@ namespace {
 /// The total time for all pages after the first one.
 constexpr std::chrono::seconds longest_listing{30};
 
+std::string unknown_tool(std::string_view id, std::string_view name) {
+  return error_reply(id, json_rpc::invalid_params,
+                     fmt::format("The server has no tool {}", printable(name, 80)),
+                     R"({"source":"bridge","kind":"tool"})");
+}
+
+/// `{"uid": …, "gid": …, "groups": […]}`; nullopt: something else.
+std::optional<Peer> read_peer(std::string_view raw) {
+  constexpr std::size_t most_groups = 1024;
+  const auto id = [](std::string_view text) { return to_unsigned(text); };
+  const auto uid = id(find_member(raw, "uid").value_or(""));
+  const auto gid = id(find_member(raw, "gid").value_or(""));
+  if (!is_object(raw) || !uid || !gid) return std::nullopt;
+  Peer peer{false, static_cast<uid_t>(*uid), static_cast<gid_t>(*gid)};
+  bool is_fine = true;
+  each_element(find_member(raw, "groups").value_or("[]"), [&](std::string_view group) {
+    const auto number = id(group);
+    is_fine = number && peer.groups.size() < most_groups;
+    if (is_fine) peer.groups.push_back(static_cast<gid_t>(*number));
+    return is_fine;
+  });
+  return is_fine ? std::optional(peer) : std::nullopt;
+}
+
 }  // namespace
 
 ToolLookup::ToolLookup(EventLoop& loop, ClientIdSource& ids, Router& router, const Session& session)
@@ -55,9 +79,38 @@ std::string ToolLookup::reply_from(ClientId asker, std::string_view id,
   }
   const std::string_view tool = list.find(name);
   if (!tool.empty()) return result_reply(id, JsonObject().add("tool", RawJson{tool}));
-  return error_reply(id, json_rpc::invalid_params,
-                     fmt::format("The server has no tool {}", printable(name, 80)),
-                     R"({"source":"bridge","kind":"tool"})");
+  return unknown_tool(id, name);
+}
+
+/// What this peer would see; its user has asked nothing, so nothing counts as denied.
+std::string ToolLookup::reply_about(const Peer& peer, std::string_view id,
+                                    const std::optional<std::string>& asked,
+                                    const ToolList& list) const {
+  const PolicyFile* const policy = router_.permissions().policy();
+  const PolicyRule* const rule = policy != nullptr ? &policy->policy.rule_for(peer) : nullptr;
+  const auto is_shown = [&](std::string_view name) {
+    return rule == nullptr || allows(*rule, {Subject::Kind::tool, std::string(name)}, list);
+  };
+  if (rule != nullptr && rule->is_none()) {
+    return error_reply(id, json_rpc::invalid_params, denial(*rule, {}, {}),
+                       R"({"source":"bridge","kind":"policy"})");
+  }
+  if (!asked) {
+    JsonArray tools;
+    for (const std::string_view name : list.names()) {
+      if (is_shown(name)) tools.add(RawJson{list.find(name)});
+    }
+    return result_reply(id, JsonObject().add("tools", tools));
+  }
+  return is_shown(*asked) && !list.find(*asked).empty()
+             ? result_reply(id, JsonObject().add("tool", RawJson{list.find(*asked)}))
+             : unknown_tool(id, *asked);
+}
+
+std::string ToolLookup::reply_to(const Waiting& waiting, const ToolList& list) const {
+  if (!waiting.asker) return result_reply(waiting.id, "{}");
+  return waiting.as ? reply_about(*waiting.as, waiting.id, waiting.name, list)
+                    : reply_from(*waiting.asker, waiting.id, waiting.name, list);
 }
 
 void ToolLookup::answer(const Frame& request, const Client& asker, Control::Reply reply) {
@@ -68,6 +121,17 @@ void ToolLookup::answer(const Frame& request, const Client& asker, Control::Repl
     reply(error_reply(id, json_rpc::invalid_params, "Invalid params: name is a string"));
     return;
   }
+  std::optional<Peer> as;
+  if (const auto raw_peer = find_member(params, "as")) {
+    const ClientIdentity& identity = asker.channel.identity();
+    as = read_peer(*raw_peer);
+    if (!as || identity.kind != "unix" || identity.uid != 0) {
+      reply(error_reply(id, json_rpc::invalid_params,
+                        as ? "only root may ask, over the Unix socket, what another user sees"
+                           : "Invalid params: as is an object with uid, gid and groups"));
+      return;
+    }
+  }
   auto name = find_string(params, "name");
   const ToolList& known = router_.tools();
   const ServerDescription* const server = session_.server();
@@ -75,16 +139,22 @@ void ToolLookup::answer(const Frame& request, const Client& asker, Control::Repl
   const bool is_certain =
       known.is_whole() && server != nullptr && server->declares("tools", "listChanged");
   if (is_there || is_certain) {
-    reply(reply_from(asker.id(), id, name, known));
+    reply(reply_to({asker.id(), std::string(id), std::move(name), {}, std::move(as)}, known));
   } else if (waiting_.size() == most_waiting) {
     reply(error_reply(id, failure_of(ErrorKind::overloaded, Delivered::no,
                                      "too many requests wait for the list of tools")));
   } else if (const auto refusal = router_.refusal_to_ask(asker, id)) {
     reply(error_reply(id, *refusal));
   } else {
-    waiting_.push_back({asker.id(), std::string(id), std::move(name), std::move(reply)});
+    waiting_.push_back(
+        {asker.id(), std::string(id), std::move(name), std::move(reply), std::move(as)});
     next_step_.schedule();
   }
+}
+
+void ToolLookup::fetch(Control::Reply done) {
+  waiting_.push_back({std::nullopt, "null", std::nullopt, std::move(done), std::nullopt});
+  next_step_.schedule();
 }
 
 void ToolLookup::settle() {
@@ -107,7 +177,6 @@ void ToolLookup::begin() {
   identity_.id = ids_.next();
   identity_.connected = loop_.now();
   router_.client_connected(*this);
-  router_.client_line(identity_.id, R"({"jsonrpc":"2.0","method":"bridge/peek"})");
   ask_for_page();
 }
 
@@ -143,8 +212,7 @@ void ToolLookup::page_came() {
     return;
   }
   if (list_.is_whole()) {
-    for (Waiting& one : std::exchange(waiting_, {}))
-      one.reply(reply_from(one.asker, one.id, one.name, list_));
+    for (Waiting& one : std::exchange(waiting_, {})) one.reply(reply_to(one, list_));
   } else {
     fail_all(failure_of(ErrorKind::too_large, Delivered::unknown,
                         "the server's list of tools is too long to be kept"));

@@ -16,9 +16,12 @@
 
 namespace bridge {
 
-/// `bridge/tool`: one tool of the server, from the session's last complete list. If there is no
+/// `bridge/tool`: one tool of the server, from the session's last complete list; and that list for
+/// the router. If there is no
 /// such list, it is fetched once for all pending requests: by a client of the router that exists
 /// only meanwhile, sends requests as any other does, gets no notifications and is asked nothing.
+///
+/// Root may ask what another user may see (`as`); the request, in the audit too, is root's own.
 ///
 /// A name that is missing from a kept list is looked up once more if the server does not announce
 /// changes.
@@ -34,15 +37,18 @@ class ToolLookup final : private ClientChannel {
   /// Answers the request: at once if the list is known, else when it has arrived. Tools that the
   /// policy hides from the asker are treated as absent.
   void answer(const Frame& request, const Client& asker, Control::Reply reply);
+  /// Fetches the list (Control::list_tools).
+  void fetch(Control::Reply done);
   /// Runs the work deferred to the end of the turn now: the clients are about to be removed.
   void settle();
 
  private:
   struct Waiting {
-    ClientId asker;
+    std::optional<ClientId> asker;  ///< none: only the list is needed
     std::string id;
-    std::optional<std::string> name;  ///< none: the names of all tools are requested
+    std::optional<std::string> name;  ///< none: all tools are requested
     Control::Reply reply;
+    std::optional<Peer> as{};  ///< what this peer may see is requested
   };
 
   void proceed();
@@ -53,6 +59,9 @@ class ToolLookup final : private ClientChannel {
   void fail_all(const Failure& failure);
   std::string reply_from(ClientId asker, std::string_view id,
                          const std::optional<std::string>& asked, const ToolList& list) const;
+  std::string reply_about(const Peer& peer, std::string_view id,
+                          const std::optional<std::string>& asked, const ToolList& list) const;
+  std::string reply_to(const Waiting& waiting, const ToolList& list) const;
 
   // ClientChannel: only responses count.
   void send(Delivery delivery) override;

@@ -88,8 +88,7 @@ std::string JobMethods::submit(const Frame& request, const Client& asker) {
                  : invalid(id, other_request);
     }
   }
-  if (const auto refusal = runner_.permissions().take_token(asker))
-    return error_reply(id, *refusal);
+  if (const auto refusal = runner_.refusal_to_ask(asker, id)) return error_reply(id, *refusal);
   const Job* const job = runner_.submit(std::move(submitted), number, asker);
   if (job == nullptr) {
     return error_reply(id, failure_of(ErrorKind::overloaded, Delivered::no,

@@ -32,14 +32,6 @@ std::string without_progress_token(const std::string& params) {
   return edits.made_in(params);
 }
 
-/// The id of the task that a question belongs to, raw JSON; empty: none (MCP 2025-11-25, "Tasks:
-/// Related Task Metadata").
-std::string_view related_task(const Question& question) {
-  const std::string_view meta = find_member(question.params(), "_meta").value_or("");
-  const auto related = find_member(meta, "io.modelcontextprotocol/related-task");
-  return find_member(related.value_or(""), "taskId").value_or("");
-}
-
 Failure lost_with_its_daemon() {
   return failure_of(ErrorKind::closed, Delivered::unknown,
                     "the bridge was restarted before the job ended, and its answer was lost");
@@ -429,16 +421,22 @@ void JobRunner::check_time() {
 
 // Questions of the upstream about jobs.
 
-std::vector<JobNumber> JobRunner::jobs_to_ask(const Question& question) const {
-  const std::string_view task = related_task(question);
+std::optional<JobNumber> JobRunner::job_of_task(std::string_view raw_id) const {
+  for (const auto& [number, running] : running_) {
+    if (running.task != nullptr && same_id(store_.find(number)->position.task, raw_id))
+      return number;
+  }
+  return std::nullopt;
+}
+
+std::vector<JobNumber> JobRunner::jobs_to_ask() const {
   std::map<User, JobNumber> chosen;
   for (const auto& [number, running] : running_) {
     const bool is_at_server =
         running.task != nullptr || running.stage == Stage::working || running.stage == Stage::asked;
     if (!is_at_server) continue;
     const Job& job = *store_.find(number);
-    JobNumber& its = chosen.try_emplace(job.user, number).first->second;
-    if (!task.empty() && same_id(job.position.task, task)) its = number;
+    chosen.try_emplace(job.user, number);
   }
   std::vector<JobNumber> all;
   all.reserve(chosen.size());

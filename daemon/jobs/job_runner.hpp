@@ -102,6 +102,10 @@ class JobRunner final : private JobCalls {
   void reconfigure(const JobOptions& options);
 
   Permissions& permissions() { return router_.permissions(); }
+  /// Router::refusal_to_ask().
+  std::optional<Failure> refusal_to_ask(const Client& client, std::string_view raw_id) {
+    return router_.refusal_to_ask(client, raw_id);
+  }
   /// Null if there is no room. `by`: the submitter.
   Job* submit(SubmittedRequest request, JobNumber number, const Client& by);
   /// REQUIRES: the job has not ended.
@@ -164,7 +168,8 @@ class JobRunner final : private JobCalls {
   void job_question_answered(JobNumber number, const Question& question,
                              std::string_view result) override;
   std::vector<JobWaiter> waiters_for(JobNumber number) const override;
-  std::vector<JobNumber> jobs_to_ask(const Question& question) const override;
+  std::vector<JobNumber> jobs_to_ask() const override;
+  std::optional<JobNumber> job_of_task(std::string_view raw_id) const override;
   std::unique_ptr<JobRequest> adopt(const Client& former, UpstreamId id, const Call& call) override;
 
   Job new_job(std::string method, const Client& by, JobNumber number) const;

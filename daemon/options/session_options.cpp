@@ -116,7 +116,7 @@ void add_running_options(OptionTable& table, Options& options, RawOptions& raw) 
   table.choice("--at-end", options.state.keep_session, {{"keep", true}, {"end", false}},
                "With a state directory, at an orderly end: the session is left open at the server, "
                "or ended");
-  table.text("--audit", options.audit.target, "FILE|journal",
+  table.text("--audit", options.audit.target, "FILE|journal|stdout|stderr",
              "Record each request of a client there, one JSON object a line");
   table.flag("audit-arguments", options.audit.arguments,
              "With --audit: record the arguments, too, without known secrets");

@@ -26,6 +26,12 @@ AskedFor asked_for(std::string_view method, std::string_view params) {
   return AskedFor::anything;
 }
 
+std::string_view related_task(std::string_view params) {
+  const std::string_view meta = find_member(params, "_meta").value_or("");
+  const auto related = find_member(meta, "io.modelcontextprotocol/related-task");
+  return find_member(related.value_or(""), "taskId").value_or("");
+}
+
 std::string_view capabilities_for(AskedFor asked) {
   if (asked == AskedFor::sampling) return R"({"sampling":{}})";
   if (asked == AskedFor::roots) return R"({"roots":{}})";

@@ -30,7 +30,11 @@ constexpr bool overlap(AskedFor left, AskedFor right) {
 /// The capabilities that this request of the upstream requires. `params` is JSON, or empty.
 AskedFor asked_for(std::string_view method, std::string_view params);
 
-/// The same as JSON, for an error message.
+/// The id of the server's task that a request is about, raw JSON; empty: none (MCP 2025-11-25,
+/// "Tasks: Related Task Metadata").
+std::string_view related_task(std::string_view params);
+
+/// These capabilities as JSON, for an error message.
 std::string_view capabilities_for(AskedFor asked);
 
 /// What `capabilities`, from a client's `initialize`, declare. Anything but an object declares

@@ -248,6 +248,7 @@ void AuditTrail::end(const AuditRecord& record, const AuditEnd& how, std::string
     append_ended_line(line_, record, client, how, took, second_);
   }
   append(line_);
+  begun_before_.erase(record.id);  // a job of an earlier daemon: it has its last line
   numbers_.ended(record.number);
 }
 

@@ -157,9 +157,10 @@ class JobCalls {
   virtual void job_question_answered(JobNumber number, const Question& question,
                                      std::string_view result) = 0;
   virtual std::vector<JobWaiter> waiters_for(JobNumber number) const = 0;
-  /// For a question that names no request: of each user with jobs at the server, the job that it
-  /// belongs to.
-  virtual std::vector<JobNumber> jobs_to_ask(const Question& question) const = 0;
+  /// For a question that names nothing: of each user with jobs at the server, the oldest.
+  virtual std::vector<JobNumber> jobs_to_ask() const = 0;
+  /// The job that the server's task of this id (raw JSON) is.
+  virtual std::optional<JobNumber> job_of_task(std::string_view raw_id) const = 0;
   /// Makes a job of the call of a client that has left (--orphans keep). Null if it cannot be a
   /// job, or there is no room.
   virtual std::unique_ptr<JobRequest> adopt(const Client& former, UpstreamId id,

@@ -261,6 +261,9 @@ struct Client final : Caller, ClientFacts {
   bool congested() const override { return channel.congested(); }
 
   ClientId id() const { return channel.identity().id; }
+  /// Whether the present policy has a rule for the client. Without one it may ask nothing of the
+  /// server, and is neither asked nor heard.
+  bool may_take_part() const { return rule == nullptr || !rule->is_none(); }
   /// Whether the client sends nothing more and everything that it has sent has ended.
   bool is_done() const {
     return half_closed && waiting.empty() && in_flight.empty() && listens == 0 &&

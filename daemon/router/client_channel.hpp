@@ -179,6 +179,9 @@ class ClientEvents {
   virtual std::size_t waiting_bytes(ClientId client) const = 0;
   /// The tool parameters that clients mirror into headers, as far as known.
   virtual const HeadersOfTools& headers_of_tools() const = 0;
+  /// Whether the policy has a rule for callers of the HTTP frontend. Without one they see neither
+  /// its streams for all subscribers nor its metrics.
+  virtual bool http_callers_may_look() const { return true; }
 
  protected:
   ~ClientEvents() = default;

@@ -23,6 +23,7 @@ using namespace std::string_view_literals;
 namespace {
 
 constexpr std::chrono::seconds handing_over_time{30};
+constexpr int most_listings = 3;
 
 }  // namespace
 
@@ -134,13 +135,14 @@ constexpr std::string_view asked_of_modern_clients = R"({"sampling":{},"roots":{
 ClientFrames::ClientFrames(const RouterContext& context, ByteBudget& budget,
                            RestorableState& restorable, const EraTranslator& translator,
                            RequestsInFlight& in_flight, Listens& listens,
-                           SuspendedCalls& suspended_calls)
+                           SuspendedCalls& suspended_calls, ControlRequests& control)
     : context_(context),
       restorable_(restorable),
       translator_(translator),
       in_flight_(in_flight),
       listens_(listens),
       suspended_calls_(suspended_calls),
+      control_(control),
       served_(context.clients, context.options.sequential),
       slots_(context.options.max_inflight),
       user_slots_(context.permissions, in_flight),
@@ -274,16 +276,56 @@ bool ClientFrames::start_front(Caller& caller) {
   if (!is_open_for(caller, frame)) return start_without_session(caller);
   if (!frame.is_request()) {
     Frame notification = caller.waiting.take_front().frame;
-    if (!translator_.swallows(notification, client->era))
+    const bool is_denied_now = client->judged_before_change && is_denied(*client, notification);
+    if (is_denied_now) ++context_.statistics.dropped_notifications;
+    if (!is_denied_now && !translator_.swallows(notification, client->era))
       notifications_.start(*client, std::move(notification.bytes));
     return true;
   }
+  if (waits_for_tools(caller)) return false;
   if (client != nullptr && answer_front(*client)) return true;
   if (in_flight_.slots_used_by(caller) >= context_.options.client_inflight ||
       !user_slots_.admits(caller) || !slots_.admits(caller, in_flight_.slots_used()))
     return false;
   start_request(caller);
   return true;
+}
+
+/// Whether the caller's first request cannot be judged before the list of tools was fetched.
+bool ClientFrames::needs_tools(const Caller& caller) const {
+  if (!context_.permissions.is_on() || caller.waiting.empty()) return false;
+  const auto& [frame, since, job] = caller.waiting.front();
+  return frame.is_request() &&
+         context_.permissions.needs_tools(caller, job.get(), frame, translator_.tools().list());
+}
+
+/// The same; has the list fetched. False if that is not possible: then an unknown tool is denied.
+bool ClientFrames::waits_for_tools(const Caller& caller) {
+  if (!needs_tools(caller)) return false;
+  is_listing_ = is_listing_ || control_.list_tools(
+                                   [this](const std::string& response) { tools_listed(response); });
+  return is_listing_;
+}
+
+/// Starts the requests that have waited for the list, or denies them. A list that was not kept, or
+/// has changed meanwhile, is fetched most_listings times in a row.
+void ClientFrames::tools_listed(const std::string& response) {
+  is_listing_ = false;
+  std::string failed = find_member(response, "error") ? response : std::string();
+  listings_ = failed.empty() && !translator_.tools().list().is_whole() ? listings_ + 1 : 0;
+  if (listings_ == most_listings) {
+    listings_ = 0;
+    failed = error_reply("null", failure_of(ErrorKind::overloaded, Delivered::no,
+                                            "it is too long to be kept, or changes all the time"));
+  }
+  context_.clients.each_caller([&](Caller& caller) {
+    while (!failed.empty() && needs_tools(caller)) {
+      const Frame denied = caller.waiting.take_front().frame;
+      context_.request_log.deny(caller, denied.method, denied.text(denied.id),
+                                context_.permissions.refusal_without_tools(failed));
+    }
+    start_waiting(caller);
+  });
 }
 
 /// Answers a request that takes no slot. False if the upstream is asked.
@@ -335,27 +377,45 @@ void ClientFrames::start_request(Caller& caller) {
   WaitingFrame request = caller.waiting.take_front();
   if (context_.audit != nullptr && refuse_unrecorded(caller, request.frame, request.job.get()))
     return;
+  const bool is_judged = context_.permissions.is_on();
+  if (is_judged && refuse_denied(caller, request.frame, request.job.get())) return;
   if (client != nullptr && suspended_calls_.take_retry(*client, request)) return;
-  if (context_.permissions.is_on() && refuse_by_policy(caller, request.frame, request.job.get()))
-    return;
+  if (is_judged && client != nullptr && refuse_over_rate(*client, request.frame)) return;
   in_flight_.start(caller, std::move(request));
 }
 
-/// Judges frames again that were judged before the policy changed, and the requests of jobs; takes
-/// a token. Returns whether the frame was answered.
-bool ClientFrames::refuse_by_policy(Caller& caller, const Frame& frame, const JobRequest* job) {
-  std::optional<Failure> refusal;
+/// Judges requests of jobs, those that were judged before the policy changed, and those that may
+/// have waited for the list of tools. Returns whether the request was answered.
+bool ClientFrames::refuse_denied(Caller& caller, const Frame& frame, const JobRequest* job) {
   Client* const client = caller.client();
-  if (client == nullptr || client->judged_before_change) {
-    refusal = context_.permissions.refusal(caller, job, frame, translator_.tools().list());
-  }
   if (client != nullptr) {
-    client->judged_before_change = client->judged_before_change && client->waiting.has_request();
-    if (!refusal) refusal = context_.permissions.take_token(*client);
+    const bool is_judged = !client->judged_before_change &&
+                           (client->rule == nullptr || !client->rule->tools.wants_read_only());
+    client->judged_before_change = client->judged_before_change && !client->waiting.empty();
+    if (is_judged) return false;
   }
-  if (!refusal) return false;
-  context_.request_log.deny(caller, frame.method, frame.text(frame.id), *refusal);
-  return true;
+  const auto refusal = context_.permissions.refusal(caller, job, frame, translator_.tools().list());
+  if (refusal) context_.request_log.deny(caller, frame.method, frame.text(frame.id), *refusal);
+  return refusal.has_value();
+}
+
+/// Takes a token. Returns whether the request was answered.
+bool ClientFrames::refuse_over_rate(Client& client, const Frame& frame) {
+  const auto refusal = context_.permissions.take_token(client);
+  if (refusal) context_.request_log.deny(client, frame.method, frame.text(frame.id), *refusal);
+  return refusal.has_value();
+}
+
+/// Both, for a client's request that takes no slot.
+bool ClientFrames::refuse_by_policy(Client& client, const Frame& frame) {
+  return context_.permissions.is_on() &&
+         (refuse_denied(client, frame, nullptr) || refuse_over_rate(client, frame));
+}
+
+bool ClientFrames::is_denied(const Client& client, const Frame& notification) const {
+  if (!client.may_take_part()) return true;
+  return client.rule != nullptr && !notification.method.starts_with("notifications/") &&
+         !context_.permissions.allows(client, notification, translator_.tools().list());
 }
 
 /// --audit-required: returns whether the frame was answered because it could not be recorded.
@@ -408,7 +468,7 @@ void ClientFrames::policy_changed() {
   context_.clients.each_caller([](Caller& caller) {
     caller.waits_for_user_slot = false;
     if (Client* const client = caller.client())
-      client->judged_before_change = client->waiting.has_request();
+      client->judged_before_change = !client->waiting.empty();
   });
   context_.clients.each_caller([this](Caller& caller) { start_waiting(caller); });
 }
@@ -519,7 +579,7 @@ bool ClientFrames::takes_id_of_listen(const Client& client, const Frame& request
 bool ClientFrames::start_listen(Client& client) {
   const Frame frame = client.waiting.take_front().frame;
   if (context_.audit != nullptr && refuse_unrecorded(client, frame)) return true;
-  if (context_.permissions.is_on() && refuse_by_policy(client, frame)) return true;
+  if (refuse_by_policy(client, frame)) return true;
   if (client.listens < context_.options.client_inflight) {
     listens_.add(client, frame);
   } else {
@@ -540,7 +600,7 @@ bool ClientFrames::answer_for_upstream(Client& client) {
     return true;
   }
   if (context_.audit != nullptr && refuse_unrecorded(client, frame)) return true;
-  if (context_.permissions.is_on() && refuse_by_policy(client, frame)) return true;
+  if (refuse_by_policy(client, frame)) return true;
   restorable_.accepted(frame, client.id());
   if (frame.method == "resources/subscribe"sv &&
       client.subscribing < context_.options.client_inflight) {

@@ -17,6 +17,7 @@
 #include "json/reply.hpp"
 #include "mcp/methods.hpp"
 #include "router/client.hpp"
+#include "router/control_requests.hpp"
 #include "router/listens.hpp"
 #include "router/requests_in_flight.hpp"
 #include "router/restorable_state.hpp"
@@ -183,7 +184,7 @@ class ClientFrames {
  public:
   ClientFrames(const RouterContext& context, ByteBudget& budget, RestorableState& restorable,
                const EraTranslator& translator, RequestsInFlight& in_flight, Listens& listens,
-               SuspendedCalls& suspended_calls);
+               SuspendedCalls& suspended_calls, ControlRequests& control);
 
   void client_connected(Client& client) { served_.connected(client); }
   /// Drops the client's requests; its notifications are still sent. REQUIRES: it was removed from
@@ -200,6 +201,9 @@ class ClientFrames {
   void choose_served();
   /// The clients' rules have changed.
   void policy_changed();
+  /// Whether the policy drops this notification; one with the method of a request is judged as that
+  /// request.
+  bool is_denied(const Client& client, const Frame& notification) const;
 
   /// A request or notification to be forwarded.
   void add(Caller& caller, Frame&& frame, std::unique_ptr<JobRequest> job = nullptr);
@@ -240,7 +244,12 @@ class ClientFrames {
   bool start_listen(Client& client);
   void start_request(Caller& caller);
   bool answer_unsubscribe(Client& client);
-  bool refuse_by_policy(Caller& caller, const Frame& frame, const JobRequest* job = nullptr);
+  bool refuse_denied(Caller& caller, const Frame& frame, const JobRequest* job);
+  bool refuse_over_rate(Client& client, const Frame& frame);
+  bool refuse_by_policy(Client& client, const Frame& frame);
+  bool needs_tools(const Caller& caller) const;
+  bool waits_for_tools(const Caller& caller);
+  void tools_listed(const std::string& response);
   bool refuse_unrecorded(Caller& caller, const Frame& request, const JobRequest* job = nullptr);
   void start_recorded();
   void give_free_slots_of_user(const User& user);
@@ -258,6 +267,7 @@ class ClientFrames {
   RequestsInFlight& in_flight_;
   Listens& listens_;
   SuspendedCalls& suspended_calls_;
+  ControlRequests& control_;
   ServedClient served_;
   SlotQueue slots_;
   UserSlots user_slots_;
@@ -266,6 +276,8 @@ class ClientFrames {
   bool paused_ = false;
   /// Since when each side is not open: legacy, modern.
   std::array<SteadyTime, 2> not_open_since_;
+  bool is_listing_ = false;     ///< the server's tools, for requests that wait for them
+  int listings_ = 0;            ///< in a row without a list
   std::uint64_t unserved_ = 0;  ///< requests that failed since the last session
   DeadlineTimer expiry_;
   std::vector<ClientId> unrecorded_;  ///< --audit-required: whose frames arrived in this turn

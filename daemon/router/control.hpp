@@ -47,6 +47,14 @@ class Control {
     return {};
   }
 
+  /// Fetches the server's list of tools, once for all that ask meanwhile. `done` gets a response
+  /// with a result once the router has seen the list, else one with an error; never within this
+  /// call. False: not possible.
+  virtual bool list_tools(Reply done) {
+    static_cast<void>(done);
+    return false;
+  }
+
   // For answers that come later; called only for clients that wait for one.
 
   /// The client no longer waits for the answer to this request: its Reply is not called again.

@@ -37,7 +37,18 @@ void ControlRequests::add(Client& client, Frame request) {
   }
 }
 
+/// Called when the request is handled: it may have waited.
+std::optional<Failure> ControlRequests::refusal(const Client& client, const Frame& request) {
+  if (client.may_take_part() || request.method == "bridge/status") return std::nullopt;
+  return context_.permissions.refusal(client, request, ToolList());
+}
+
 void ControlRequests::answer(Client& client, const Frame& request) {
+  if (const auto refused = refusal(client, request)) {
+    const std::string_view id = request.text(request.id);
+    client.channel.answer(id, error_reply(id, *refused), AnswerOrder::in_order);
+    return;
+  }
   const AnswerOrder order =
       facts_of(request.method).is_answered_in_order ? AnswerOrder::in_order : AnswerOrder::ahead;
   control_->answer(request, client, reply_to(client, request, order, false));
@@ -97,6 +108,25 @@ bool ControlRequests::cancel(Client& client, std::string_view raw_id) {
   client.channel.no_answer(raw_id);
   context_.clients.finish_if_done(client);
   return true;
+}
+
+void ControlRequests::policy_changed() {
+  if (control_ == nullptr) return;
+  for (const auto& [id, client] : context_.clients) {
+    if (client->may_take_part()) continue;
+    const Failure denied = context_.permissions.refusal_of_client(*client);
+    std::vector<std::string> waiting;
+    for (const auto& one : client->control_unanswered) {
+      // The request of a delivery was allowed when it was sent, like any request in flight.
+      if (!one.is_delivery) waiting.push_back(one.raw_id);
+    }
+    std::erase_if(client->control_unanswered, [](const auto& one) { return !one.is_delivery; });
+    for (const std::string& raw_id : waiting) {
+      control_->cancel(*client, raw_id);
+      client->channel.answer(raw_id, error_reply(raw_id, denied), AnswerOrder::in_order);
+    }
+    context_.clients.finish_if_done(*client);
+  }
 }
 
 std::vector<std::string> ControlRequests::to_handle_again(const Client& client) {

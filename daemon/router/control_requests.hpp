@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "json/frame.hpp"
 #include "router/control.hpp"
@@ -20,11 +21,17 @@ class ControlRequests {
     return control_ != nullptr ? control_->facts_of(method) : ControlFacts{};
   }
   void add(Client& client, Frame request);
+  /// Control::list_tools().
+  bool list_tools(Control::Reply done) {
+    return control_ != nullptr && control_->list_tools(std::move(done));
+  }
   /// Keeps the result of the client's request as a job, and also answers the request. Returns the
   /// job's id; empty: not kept.
   std::string keep_for_later(Client& client, const Frame& request);
   /// The reply to a request that was pending in the previous process and still waits.
   Control::Reply reply_continued(Client& client, std::string_view raw_id);
+  /// The clients' rules were looked up again: requests of clients without one that wait are denied.
+  void policy_changed();
   /// The client's queue has room again, or was restored after an upgrade.
   void answer_waiting(Client& client);
   /// The unanswered requests of this client that the new process handles again after an upgrade.
@@ -45,6 +52,7 @@ class ControlRequests {
   }
 
  private:
+  std::optional<Failure> refusal(const Client& client, const Frame& request);
   void answer(Client& client, const Frame& request);
   Control::Reply reply_to(Client& client, const Frame& request, AnswerOrder order,
                           bool is_delivery);

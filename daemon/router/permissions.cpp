@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/log.hpp"
 #include "json/json_text.hpp"
 #include "json/member_names.hpp"
 #include "mcp/methods.hpp"
@@ -62,6 +63,35 @@ std::optional<Failure> Permissions::refusal_of_tool(const Client& client, std::s
                                                     const ToolList& tools) {
   if (client.rule == nullptr) return std::nullopt;
   return refusal(client.user, *client.rule, {Subject::Kind::tool, std::string(name)}, tools);
+}
+
+bool Permissions::needs_tools(const Caller& caller, const JobRequest* job, const Frame& request,
+                              const ToolList& tools) const {
+  const PolicyRule* const rule = rule_for(caller, job);
+  if (rule == nullptr || rule->is_none() || !rule->tools.wants_read_only() || tools.is_whole())
+    return false;
+  const Subject subject = asked_by(request);
+  return subject.kind == Subject::Kind::tool && subject.is_clear;
+}
+
+Failure Permissions::refusal_without_tools(std::string_view response) {
+  ++counts_.tool;
+  const std::string_view error = find_member(response, "error").value_or("");
+  const std::string_view data = find_member(error, "data").value_or("");
+  const std::string reason = find_string(error, "message").value_or("no reason given");
+  return failure_of(
+      ErrorKind::denied, Delivered::no,
+      fmt::format("the policy allows only tools that tools/list marks with readOnlyHint, and the "
+                  "list could not be fetched: {}{}",
+                  find_string(data, "source") == "bridge" ? "" : "the server said: ",
+                  printable(reason, 500)));
+}
+
+Failure Permissions::refusal_of_client(const Client& client) {
+  ++counts_.no_rule;
+  return definitive_failure_of(
+      ErrorKind::denied,
+      denial(*client.rule, {}, is_owner(client.user) ? policy_->path : std::string()));
 }
 
 std::optional<Failure> Permissions::refusal(const User& user, const PolicyRule& rule,

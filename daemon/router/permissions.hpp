@@ -53,6 +53,10 @@ class Permissions {
   const PolicyRule* rule_for(const Client& client) const;
   /// The rule for a request; for a job's request that of its submitter.
   const PolicyRule* rule_for(const Caller& caller, const JobRequest* job) const;
+  /// Whether a rule matches this peer.
+  bool may_take_part(const Peer& peer) const {
+    return policy_ == nullptr || !policy_->policy.rule_for(peer).is_none();
+  }
   /// The rule for callers of the HTTP frontend.
   const PolicyRule* rule_for_http() const;
 
@@ -65,9 +69,17 @@ class Permissions {
   }
   std::optional<Failure> refusal(const Caller& caller, const JobRequest* job, const Frame& request,
                                  const ToolList& tools);
+  /// The same for a client that no rule matches, whatever it asks. REQUIRES: a policy.
+  Failure refusal_of_client(const Client& client);
   /// The same for a tool that the client names in a control method.
   std::optional<Failure> refusal_of_tool(const Client& client, std::string_view name,
                                          const ToolList& tools);
+  /// Whether the request can be judged only by the server's list of tools (`"read-only"`), which is
+  /// not known.
+  bool needs_tools(const Caller& caller, const JobRequest* job, const Frame& request,
+                   const ToolList& tools) const;
+  /// Denies such a request because of this error response to a request for the list.
+  Failure refusal_without_tools(std::string_view response);
   /// Whether take_token() would take one.
   bool has_token(const Client& client) const;
   /// Takes a token of the client's user. Returns the refusal, counted, if there is none.

@@ -177,7 +177,8 @@ bool has_declined(const Question& question, ClientId client) {
 bool Questions::has_reachable_client() const {
   const Clients& clients = context_.clients;
   return std::any_of(clients.begin(), clients.end(), [](const auto& entry) {
-    return !entry.second->is_observer() && entry.second->channel.can_be_asked({});
+    const Client& client = *entry.second;
+    return !client.is_observer() && client.may_take_part() && client.channel.can_be_asked({});
   });
 }
 
@@ -192,7 +193,8 @@ std::string_view Questions::subject(const Question& question, const Client& clie
 /// Whether the client has declared that it answers such requests and can be reached. A question
 /// about a request is never for another user's clients.
 bool Questions::can_answer(const Client& client, const Question& question) const {
-  if (client.half_closed || !client.declared.covers(question.method, question.asked_for))
+  if (client.half_closed || !client.may_take_part() ||
+      !client.declared.covers(question.method, question.asked_for))
     return false;
   if (question.origin && question.user != client.user) return false;
   return !has_declined(question, client.id()) &&
@@ -211,10 +213,22 @@ std::vector<Candidate> Questions::candidates(const Question& question, bool is_n
   if (question.origin) return candidates;
   if (is_new) add_modern_calls(candidates, question);
   if (jobs_ != nullptr) {
-    for (const JobNumber job : jobs_->jobs_to_ask(question))
-      candidates.push_back({client_of_jobs, false, true, false, job});
+    for (const JobNumber job : jobs_->jobs_to_ask()) {
+      if (may_be_asked(job)) candidates.push_back({client_of_jobs, false, true, false, job});
+    }
   }
   return candidates;
+}
+
+/// Whether the policy has a rule for the user that submitted the job.
+bool Questions::may_be_asked(JobNumber job) const {
+  if (!context_.permissions.is_on()) return true;
+  bool may = true;
+  in_flight_.each([&](UpstreamId, const Call& call) {
+    if (call.job != nullptr && call.job->number == job)
+      may = may && context_.permissions.may_take_part(call.job->peer);
+  });
+  return may;
 }
 
 /// A modern client answers through its oldest call in flight.
@@ -252,13 +266,99 @@ std::optional<UpstreamId> Questions::suspended_call(const Question& question) co
 
 bool Questions::may_be_asked_in(UpstreamId id, const Question& question) const {
   const Call* const call = in_flight_.find(id);
+  const Client* const client = call != nullptr ? context_.clients.find(call->client) : nullptr;
+  if (client != nullptr && !client->may_take_part()) return false;
   return call != nullptr && call->modern && call->side == Era::legacy && question.is_request() &&
          is_question(question.method) && may_require_input(call->method) &&
          call->modern->declared.covers(question.method, question.asked_for);
 }
 
+// Requests that name what only one client knows. No other client is asked.
+
+namespace {
+
+constexpr std::string_view tasks_prefix = "tasks/";
+constexpr int url_elicitation_required = -32042;  // MCP 2025-11-25, "Elicitation"
+constexpr std::size_t longest_telling = 8192;     // of a response or error that tells of names
+
+std::string member_text(std::string_view object, std::string_view name) {
+  return find_string(object, name).value_or("");
+}
+
+}  // namespace
+
+void Questions::told(ClientId client, const Frame& response) {
+  const std::string_view result = response.text(response.result);
+  const std::string_view error = response.text(response.error);
+  if (!result.empty() && result.size() <= longest_telling && result.find("taskId") != result.npos) {
+    told_.note(ToldNames::Kind::server_task,
+               member_text(find_member(result, "task").value_or(""), "taskId"), client);
+  }
+  if (error.empty() || error.size() > longest_telling ||
+      find_member(error, "code") != std::to_string(url_elicitation_required))
+    return;
+  const std::string_view data = find_member(error, "data").value_or("");
+  each_element(find_member(data, "elicitations").value_or(""), [&](std::string_view one) {
+    told_.note(ToldNames::Kind::elicitation, member_text(one, "elicitationId"), client);
+    return true;
+  });
+}
+
+void Questions::told_of_task(const Client& client, const Frame& notification) {
+  told_.note(ToldNames::Kind::client_task,
+             member_text(notification.text(notification.params), "taskId"), client.id());
+}
+
+void Questions::restore_told(const std::vector<ToldNames::Entry>& names) {
+  for (const ToldNames::Entry& one : names) told_.note(one.kind, one.name, one.client);
+}
+
+std::optional<ClientId> Questions::client_named_by(std::string_view method,
+                                                   std::string_view params) const {
+  using Kind = ToldNames::Kind;
+  if (method.starts_with(tasks_prefix))
+    return told_.find(Kind::client_task, member_text(params, "taskId"));
+  if (const std::string_view task = related_task(params); is_string(task)) {
+    const std::string name = to_text(task).value_or("");
+    const auto client = told_.find(Kind::server_task, name);
+    return client ? client : told_.find(Kind::client_task, name);
+  }
+  if (const auto id = find_string(params, "elicitationId"))
+    return told_.find(Kind::elicitation, *id);
+  return std::nullopt;
+}
+
+/// Whether the named client may still be asked, though perhaps not reached now.
+bool Questions::may_answer_later(const Question& question) const {
+  const Client* const client = context_.clients.find(question.named);
+  return client != nullptr && !client->half_closed && client->may_take_part() &&
+         !has_declined(question, client->id()) &&
+         (question.method.starts_with(tasks_prefix) ||
+          client->declared.covers(question.method, question.asked_for));
+}
+
+std::optional<Candidate> Questions::choose_named(const Question& question) const {
+  const bool is_reached =
+      may_answer_later(question) && context_.clients.find(question.named)->channel.can_be_asked({});
+  return is_reached ? std::optional(Candidate{*question.named, true}) : std::nullopt;
+}
+
+void Questions::refuse_named(const Question& question) {
+  if (question.method.starts_with(tasks_prefix)) {
+    refuse(question, json_rpc::invalid_params,
+           "Invalid params: the client of this task has left the bridge");
+  } else {
+    refuse(question, json_rpc::method_not_found,
+           "Method not found: the client that this request names cannot be asked");
+  }
+}
+
 /// `is_new`: it has just arrived, so it may be asked in a result.
 std::optional<Candidate> Questions::choose(const Question& question, bool is_new) const {
+  if (question.named) return choose_named(question);
+  const std::string_view task = question.origin ? "" : related_task(question.params());
+  const auto its_job = jobs_ != nullptr && !task.empty() ? jobs_->job_of_task(task) : std::nullopt;
+  if (its_job) return Candidate{client_of_jobs, true, true, false, *its_job};
   const Call* const about = in_flight_.find(question.origin);
   if (about != nullptr && about->job != nullptr)
     return Candidate{client_of_jobs, true, true, false, about->job->number};
@@ -300,7 +400,7 @@ void Questions::add(std::optional<UpstreamId> origin, Frame frame) {
   }
   Question question = made(origin, frame.method, frame.text(frame.params));
   question.upstream_request_id = raw_id;
-  question.is_of_session = !origin;
+  question.is_of_session = !question.origin;
   question.line = std::move(frame.bytes);
   const std::string number = std::to_string(question.id);
   splice(question.line, {frame.id, number});
@@ -327,6 +427,9 @@ Question Questions::made(std::optional<UpstreamId> origin, std::string_view meth
   question.id = table_.next_id();
   question.method = method;
   question.asked_for = asked_for(method, params);
+  const bool is_about_own_task = method.starts_with(tasks_prefix);
+  if (!origin || is_about_own_task) question.named = client_named_by(method, params);
+  if (question.named) origin.reset();
   question.origin = origin;
   if (!origin) {
     question.likely_caller = likely_caller(in_flight_);
@@ -352,9 +455,15 @@ void Questions::take_in(Question question) {
     }
     return;
   }
-  const bool is_watched = onlookers_ != nullptr && onlookers_->has_onlooker();
+  // Onlookers are callers of the HTTP frontend: a question about another user's call is not theirs.
+  const bool is_watched = onlookers_ != nullptr && onlookers_->has_onlooker() && !question.named &&
+                          (!question.origin || (question.user && question.user->remote));
+  if (question.named && !whom && !may_answer_later(question)) {
+    refuse_named(question);
+    return;
+  }
   const bool is_about_one = !whom && (question.origin.has_value() || in_flight_.has_modern_call());
-  if (!whom && !is_watched && (is_about_one || has_reachable_client())) {
+  if (!whom && !is_watched && !question.named && (is_about_one || has_reachable_client())) {
     context_.log.peer(
         LogLevel::info, "request of the upstream refused",
         "the upstream asks for {}: no connected client that could be asked has declared it",
@@ -402,6 +511,9 @@ bool Questions::ask(const Candidate& whom, Question& question) {
 void Questions::ask(Client& client, Question& question) {
   question.asked = client.id();
   question.asked_since = context_.loop.now();
+  if (question.method == "elicitation/create")
+    told_.note(ToldNames::Kind::elicitation, member_text(question.params(), "elicitationId"),
+               client.id());
   if (std::string notice = notice_of_caller(question, client); !notice.empty())
     client.channel.send(std::move(notice));
   const std::string_view about = subject(question, client);
@@ -415,15 +527,16 @@ void Questions::ask(Client& client, Question& question) {
 // Answers.
 
 void Questions::answer(Client& client, Frame response) {
-  Question* const question = table_.find_shown(response.text(response.id));
+  Question* const question =
+      client.may_take_part() ? table_.find_shown(response.text(response.id)) : nullptr;
   const bool was_asked =
       question != nullptr && question->asked == client.id() &&
       (question->shown_id.empty() || question->shown_id == response.text(response.id));
-  // While no client is asked, any client may answer a shown question; only its user may answer a
-  // job's.
+  // While no client is asked, any client may answer a shown question; only its user may answer one
+  // about a call.
   const bool is_open = question != nullptr && question->shown && client.channel.answers_unasked() &&
-                       (question->is_parked() || (question->answerer == Question::Answerer::job &&
-                                                  question->user == client.user));
+                       (question->user ? question->user == client.user : !question->origin) &&
+                       (question->is_parked() || question->answerer == Question::Answerer::job);
   if (!was_asked && !is_open) {
     ++context_.statistics.unknown_answers;
     context_.log.peer(LogLevel::info, "unknown answer of a client", {.client = client.id()},
@@ -432,6 +545,11 @@ void Questions::answer(Client& client, Frame response) {
   }
   if (was_asked && is_method_not_found(response) && ask_next(*question)) return;
   if (!was_asked) tell_withdrawn(*question, "it was answered");
+  if (const std::string_view result = response.text(response.result);
+      result.size() <= longest_telling && result.find("taskId") != result.npos) {
+    told_.note(ToldNames::Kind::client_task,
+               member_text(find_member(result, "task").value_or(""), "taskId"), client.id());
+  }
   take_answer(*question, std::move(response));
 }
 
@@ -485,6 +603,11 @@ void Questions::ask_others(const Client& client, bool has_left) {
 void Questions::ask_another(Question& question, bool may_be_asked, bool may_wait) {
   const auto other = may_be_asked ? choose(question, false) : std::nullopt;
   if (other && ask(*other, question)) return;
+  if (question.named && !may_answer_later(question)) {
+    refuse_named(question);
+    remove(question);
+    return;
+  }
   if (question.origin || (!may_wait && !question.shown && has_reachable_client())) {
     if (!question.origin) tell_of_refusal(question, in_flight_, context_.clients);
     refuse(question, json_rpc::method_not_found, no_client_answers);
@@ -492,6 +615,20 @@ void Questions::ask_another(Question& question, bool may_be_asked, bool may_wait
   } else {
     park(question);
   }
+}
+
+void Questions::policy_changed() {
+  table_.each([&](Question& question) {
+    const Client* const client = context_.clients.find(question.asked);
+    if (client == nullptr || client->may_take_part()) return;
+    tell_withdrawn(question, "the policy allows this client nothing");
+    if (question.answerer == Question::Answerer::job) {
+      release(question);
+    } else {
+      ask_another(question, true, true);
+    }
+  });
+  offer_parked();
 }
 
 void Questions::park(Question& question) {
@@ -531,7 +668,8 @@ bool Questions::offer(JobNumber job) {
   for (const JobWaiter& waiter : jobs_->waiters_for(job)) {
     Client* const client = context_.clients.find(waiter.client);
     const bool may_be_asked =
-        client != nullptr && !client->half_closed && !has_declined(*question, waiter.client) &&
+        client != nullptr && !client->half_closed && client->may_take_part() &&
+        !has_declined(*question, waiter.client) &&
         (waiter.answers || client->declared.covers(question->method, question->asked_for)) &&
         client->channel.can_be_asked(waiter.request_id);
     if (!may_be_asked) continue;
@@ -654,6 +792,7 @@ void Questions::tell_withdrawn(const Question& question, std::string_view reason
 }
 
 void Questions::session_replaced() {
+  told_.clear();
   table_.each([&](Question& question) {
     if (question.is_of_session) withdraw(question, "the session was lost");
   });

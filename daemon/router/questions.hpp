@@ -18,6 +18,7 @@
 #include "router/client_channel.hpp"
 #include "router/requests_in_flight.hpp"
 #include "router/router_context.hpp"
+#include "router/told_names.hpp"
 
 namespace bridge {
 
@@ -65,6 +66,7 @@ struct Question {
   std::optional<ClientId> owner;     ///< the call's client, also if it has left
   LikelyCaller likely_caller;        ///< if it names no call
   std::optional<User> user;          ///< for a question about a call: only this user is asked
+  std::optional<ClientId> named;     ///< it names something that only this client knows
   std::optional<ClientId> asked;
   SteadyTime asked_since{};
   SteadyTime parked_until{};
@@ -85,8 +87,8 @@ struct Question {
   template <class A>
   void each_field(A& archive) {
     archive(id, upstream_request_id, index, method, asked_for, line, origin, owner, likely_caller,
-            user, asked, asked_since, parked_until, declined, shown, is_of_session, answerer, job,
-            key, shown_id, shown_about);
+            user, named, asked, asked_since, parked_until, declined, shown, is_of_session, answerer,
+            job, key, shown_id, shown_about);
   }
 };
 
@@ -200,15 +202,23 @@ class Questions {
   void call_ending(UpstreamId origin);
   /// The session was lost; the next one numbers its requests from the beginning.
   void session_replaced();
+  /// The upstream has answered a request of this client: the response may tell it of a name.
+  void told(ClientId client, const Frame& response);
 
   // From the clients.
   void answer(Client& client, Frame response);
+  /// The client tells of one of its tasks.
+  void told_of_task(const Client& client, const Frame& notification);
   /// A client can be asked now, or has declared more: offers the parked questions again.
   void offer_parked();
   /// The client has half-closed and answers nothing more.
   void client_half_closed(const Client& client) { ask_others(client, false); }
   /// REQUIRES: the client was removed from Clients.
   void client_left(const Client& client) { ask_others(client, true); }
+
+  /// The clients' rules were looked up again: questions of clients without one go to others, and
+  /// parked ones are offered again.
+  void policy_changed();
 
   // For jobs.
   /// The question that the job is asked now; null: none.
@@ -243,6 +253,10 @@ class Questions {
 
   /// Questions of the session and of jobs, and those about calls that survive.
   std::vector<Question> save();
+  std::vector<ToldNames::Entry> told_names() const {
+    return {told_.entries().begin(), told_.entries().end()};
+  }
+  void restore_told(const std::vector<ToldNames::Entry>& names);
   /// REQUIRES: the clients and the calls were restored.
   void restore(std::vector<Question> saved);
 
@@ -257,6 +271,11 @@ class Questions {
   std::optional<UpstreamId> suspended_call(const Question& question) const;
   std::optional<Candidate> choose(const Question& question, bool is_new) const;
   bool can_answer(const Client& client, const Question& question) const;
+  bool may_be_asked(JobNumber job) const;
+  std::optional<ClientId> client_named_by(std::string_view method, std::string_view params) const;
+  bool may_answer_later(const Question& question) const;
+  std::optional<Candidate> choose_named(const Question& question) const;
+  void refuse_named(const Question& question);
   bool has_reachable_client() const;
   std::string_view subject(const Question& question, const Client& client) const;
   bool ask(const Candidate& whom, Question& question);
@@ -278,6 +297,7 @@ class Questions {
   RequestOnlookers* onlookers_ = nullptr;
   JobCalls* jobs_ = nullptr;
   QuestionTable table_;
+  ToldNames told_;
   DeadlineTimer parking_;
   std::uint64_t last_shown_ = 0;  ///< counts ids shown to clients that wait for jobs
 };

@@ -87,6 +87,7 @@ std::optional<UpstreamId> RequestsInFlight::answer(std::optional<UpstreamId> ori
                              caller);
   if (caller == nullptr && context_.audit != nullptr)
     context_.audit->left_behind_ended(id, response.bytes);
+  if (caller != nullptr && caller->client() != nullptr) router_.client_answered(*caller, response);
   if (caller != nullptr) {
     caller->answer(ended->client_request_id, std::move(response));
     const SteadyTime done = context_.loop.now();

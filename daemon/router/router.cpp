@@ -60,8 +60,9 @@ Router::Router(EventLoop& loop, UpstreamIdSource& ids, Session& session, Notific
                       [this](UpstreamId call) { return suspended_calls_.ask_in_result(call); }}),
       input_rounds_(context_, budget, in_flight_, questions_),
       suspended_calls_(context_, budget, in_flight_, questions_),
-      frames_(context_, budget, restorable_, translator_, in_flight_, listens_, suspended_calls_),
-      control_(context_) {
+      control_(context_),
+      frames_(context_, budget, restorable_, translator_, in_flight_, listens_, suspended_calls_,
+              control_) {
   feed_.ring().on_dropped([this](std::uint64_t dropped) {
     context_.log.peer(LogLevel::warning, "notification dropped",
                       "a notification left the ring before any client had read it ({} so far)",
@@ -84,6 +85,8 @@ void Router::reconfigure(const RouterOptions& options) {
 void Router::take_policy(std::shared_ptr<const PolicyFile> policy, bool tells) {
   permissions_.take(std::move(policy));
   for (const auto& [id, client] : clients_) take_rule(*client);
+  questions_.policy_changed();
+  control_.policy_changed();
   frames_.policy_changed();
   if (!tells) return;
   for (const Era era : {Era::legacy, Era::modern}) {
@@ -141,8 +144,29 @@ void Router::resume_job(const User& user, JobRequest job, Frame request, std::st
                         const std::vector<std::string>& answers) {
   ++statistics_.requests;
   if (audit_ != nullptr) audit_->came(user, job, request);
+  if (permissions_.needs_tools(clients_.jobs_of(user), &job, request, tools())) {
+    resumed_later_.push_back(
+        {user, std::move(job), std::move(request), std::string(result), answers});
+    if (resumed_later_.size() > 1 ||
+        control_.list_tools([this](const std::string& listed) { resume_waiting_jobs(listed); }))
+      return;
+    resume_waiting_jobs({});
+    return;
+  }
+  resume_judged({user, std::move(job), std::move(request), std::string(result), answers}, {});
+}
+
+void Router::resume_waiting_jobs(const std::string& listed) {
+  for (ResumedJob& one : std::exchange(resumed_later_, {})) resume_judged(std::move(one), listed);
+}
+
+/// `listed`: the response to the request for the tools that it needed; empty: none.
+void Router::resume_judged(ResumedJob resumed, const std::string& listed) {
+  auto& [user, job, request, result, answers] = resumed;
   JobsOfUser& caller = clients_.jobs_of(user);
-  if (const auto refusal = permissions_.refusal(caller, &job, request, tools())) {
+  auto refusal = permissions_.refusal(caller, &job, request, tools());
+  if (refusal && find_member(listed, "error")) refusal = permissions_.refusal_without_tools(listed);
+  if (refusal) {
     request_log_.deny(caller, request.method, request.text(request.id), *refusal);
     clients_.finish_if_done(caller);
     return;
@@ -157,7 +181,10 @@ void Router::resume_job(const User& user, JobRequest job, Frame request, std::st
 void Router::cancel_job(const User& user, const JobRequest& job) {
   JobsOfUser& caller = clients_.jobs_of(user);
   const std::string raw_id = job.id();
-  if (!frames_.cancel(caller, raw_id)) in_flight_.cancel(caller, raw_id);
+  const bool waits = std::erase_if(resumed_later_, [&](const ResumedJob& one) {
+                       return one.job.number == job.number;
+                     }) > 0;
+  if (!waits && !frames_.cancel(caller, raw_id)) in_flight_.cancel(caller, raw_id);
   clients_.finish_if_done(caller);
 }
 
@@ -443,6 +470,11 @@ std::size_t Router::waiting_bytes(ClientId id) const {
   return client == nullptr ? 0 : client->waiting.held() + client->control.held();
 }
 
+bool Router::http_callers_may_look() const {
+  const PolicyRule* const rule = permissions_.rule_for_http();
+  return rule == nullptr || !rule->is_none();
+}
+
 const HeadersOfTools& Router::headers_of_tools() const { return translator_.tools().annotations(); }
 
 void Router::client_line(ClientId id, ReceivedText line) {
@@ -586,7 +618,8 @@ void Router::client_request(Client& client, Frame&& frame) {
   }
   if (!client.is_bridge) ++statistics_.requests;
   if (frame.is_modern() && refuse_modern(client, frame)) return;
-  if (client.rule != nullptr && refuse_by_policy(client, frame)) return;
+  const bool is_judged_later = permissions_.needs_tools(client, nullptr, frame, tools());
+  if (client.rule != nullptr && !is_judged_later && refuse_by_policy(client, frame)) return;
   if (frame.method == "initialize"sv) note_initialize(client, frame);
   frames_.add(client, std::move(frame));
 }
@@ -608,11 +641,11 @@ bool Router::refuse_by_policy(Client& client, const Frame& request) {
   return true;
 }
 
-/// The same for a control request.
+/// The same for a submission; ControlRequests denies what clients without a rule ask.
 bool Router::refuse_control(Client& client, const Frame& request) {
-  const bool is_judged = may_do_nothing(client) ? request.method != "bridge/status"sv
-                                                : request.method == "bridge/submit"sv;
-  if (!is_judged) return false;
+  if (!client.may_take_part() || request.method != "bridge/submit"sv ||
+      permissions_.needs_tools(client, nullptr, request, tools()))
+    return false;
   const auto refusal = permissions_.refusal(client, request, tools());
   if (!refusal) return false;
   ++statistics_.control_requests;
@@ -625,9 +658,7 @@ void Router::note_initialize(Client& client, const Frame& initialize) {
   const std::string_view params = initialize.text(initialize.params);
   client.capabilities = for_each_request(find_member(params, "capabilities").value_or(""));
   client.info = for_each_request(find_member(params, "clientInfo").value_or(""));
-  // Clients that may do nothing are not asked either.
-  if (!may_do_nothing(client))
-    client.declared.initialize(find_member(params, "capabilities").value_or(""));
+  client.declared.initialize(find_member(params, "capabilities").value_or(""));
 }
 
 void Router::client_notification(Client& client, Frame frame) {
@@ -641,17 +672,12 @@ void Router::client_notification(Client& client, Frame frame) {
     if (!wanted.empty() && !frames_.cancel(client, wanted) && !listens_.cancel(client, wanted) &&
         !control_.cancel(client, wanted))
       in_flight_.cancel(client, std::string(wanted), std::move(frame));
-  } else if (may_do_nothing(client) || is_denied_notification(client, frame)) {
+  } else if (frames_.is_denied(client, frame)) {
     ++statistics_.dropped_notifications;
   } else {
+    if (frame.method == "notifications/tasks/status") questions_.told_of_task(client, frame);
     frames_.add(client, std::move(frame));
   }
-}
-
-/// A notification with the method of a request is judged as that request.
-bool Router::is_denied_notification(const Client& client, const Frame& frame) const {
-  return client.rule != nullptr && !frame.method.starts_with("notifications/") &&
-         !permissions_.allows(client, frame, translator_.tools().list());
 }
 
 std::optional<Failure> Router::refusal_to_ask(const Client& client, std::string_view raw_id) {
@@ -664,7 +690,7 @@ void Router::control_notification(Client& client, const Frame& frame) {
   if (frame.method == "bridge/peek") {
     client.peeks = true;
     client.channel.set_feed(RingFeed::none);
-  } else if (frame.method != "bridge/answers" || may_do_nothing(client)) {
+  } else if (frame.method != "bridge/answers") {
     return;
   } else if (client.declared.name_methods(frame.text(frame.params))) {
     questions_.offer_parked();

@@ -96,6 +96,7 @@ class Router final : public ClientEvents, public SessionEvents {
   void client_can_be_asked(ClientId client) override;
   std::size_t waiting_bytes(ClientId client) const override;
   const HeadersOfTools& headers_of_tools() const override;
+  bool http_callers_may_look() const override;
 
   // Of jobs.
   /// Queues the job's request. REQUIRES: set_jobs().
@@ -169,6 +170,17 @@ class Router final : public ClientEvents, public SessionEvents {
   friend class RequestsInFlight;
   friend class RouterUpgrade;
 
+  /// The parameters of resume_job().
+  struct ResumedJob {
+    User user;
+    JobRequest job;
+    Frame request;
+    std::string result;
+    std::vector<std::string> answers;
+  };
+
+  void resume_waiting_jobs(const std::string& listed);
+  void resume_judged(ResumedJob resumed, const std::string& listed);
   void take_parsed(Client& client, ParsedFrame&& parsed);
   void take_message(Client& client, Frame&& frame);
   bool is_control(const Frame& frame) const;
@@ -178,10 +190,6 @@ class Router final : public ClientEvents, public SessionEvents {
   bool refuse_modern(Client& client, const Frame& request);
   bool refuse_by_policy(Client& client, const Frame& request);
   bool refuse_control(Client& client, const Frame& request);
-  bool is_denied_notification(const Client& client, const Frame& frame) const;
-  bool may_do_nothing(const Client& client) const {
-    return client.rule != nullptr && client.rule->is_none();
-  }
   void take_rule(Client& client);
   void client_request(Client& client, Frame&& frame);
   void client_notification(Client& client, Frame frame);
@@ -199,6 +207,10 @@ class Router final : public ClientEvents, public SessionEvents {
   // Events of RequestsInFlight about one of its requests; may start and end others.
   /// The request is no longer in flight; its client is answered afterwards.
   void request_ending(UpstreamId id) { questions_.call_ending(id); }
+  /// The request of a connected client gets this response.
+  void client_answered(const Caller& caller, const Frame& response) {
+    questions_.told(caller.id(), response);
+  }
   /// The request has ended and its client, if any, was answered.
   void request_ended(const Call& call);
   /// The request was answered with an `input_required` result; it continues under this id, not sent
@@ -231,8 +243,9 @@ class Router final : public ClientEvents, public SessionEvents {
   Questions questions_;
   InputRounds input_rounds_;
   SuspendedCalls suspended_calls_;
-  ClientFrames frames_;
   ControlRequests control_;
+  ClientFrames frames_;
+  std::vector<ResumedJob> resumed_later_;  ///< they wait for the list of tools; bounded by --jobs
   std::function<void()> on_idle_;
   bool served_modern_ = false;
   bool served_legacy_ = false;

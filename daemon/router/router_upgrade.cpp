@@ -46,6 +46,7 @@ RouterSnapshot RouterUpgrade::save(bool in_session) const {
   if (!in_session) return saved;
   saved.calls = router_.in_flight_.save();
   saved.questions = router_.questions_.save();
+  saved.told = router_.questions_.told_names();
   return saved;
 }
 
@@ -66,6 +67,7 @@ void RouterUpgrade::restore_requests(RouterSnapshot& saved, const std::set<Upstr
 }
 
 void RouterUpgrade::restore_questions(RouterSnapshot& saved) {
+  router_.questions_.restore_told(saved.told);
   router_.questions_.restore(std::move(saved.questions));
   router_.suspended_calls_.restore();
   router_.input_rounds_.restore();

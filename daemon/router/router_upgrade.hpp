@@ -33,13 +33,14 @@ struct RouterSnapshot {
   std::vector<SavedClient> clients;  ///< served ones first
   SavedCalls calls;                  ///< those that survive
   Listens::Saved listens;
-  std::vector<Question> questions;  ///< unanswered questions of the upstream
+  std::vector<Question> questions;     ///< unanswered questions of the upstream
+  std::vector<ToldNames::Entry> told;  ///< names that only one client knows
   std::uint64_t last_question = 0;
   std::map<User, SteadyTime> rates;  ///< Permissions::save_rates()
 
   template <class A>
   void each_field(A& archive) {
-    archive(clients, calls, listens, questions, last_question, rates);
+    archive(clients, calls, listens, questions, told, last_question, rates);
   }
 };
 

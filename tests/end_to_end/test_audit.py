@@ -219,6 +219,21 @@ class Crashes(Audits):
                 self.default_daemon.stop()
 
 
+    def test_a_job_in_flight_has_one_last_line(self):
+        more = ("--state-dir", self.path("state"), "--audit-required")
+        server, daemon = self.audited(*more)
+        submitted = self.client().request("bridge/submit", {"method": "tools/call", "params": {"name": "hold", "arguments": {"key": "k"}}})
+        self.assertIn("result", submitted)
+        server.wait_held("k")
+        daemon.crash()
+        self.before(server, "--audit", self.file, *more)
+        self.line_of(method="tools/call", tool="hold", outcome="unknown")
+        self.client().call("fail", {})
+        self.line_of(tool="fail", outcome="tool_error")
+        ended = [line for line in self.lines() if line.get("tool") == "hold" and "outcome" in line]
+        self.assertEqual([line["method"] for line in ended], ["bridge/submit", "tools/call"], ended)
+
+
 class Tasks(Jobs, Audits):
     def test_a_task_of_a_job_has_its_line_when_the_task_ends(self):
         server, _ = self.audited()

@@ -112,6 +112,21 @@ class WhoMayCall(Policies):
         self.assertEqual([one["uri"] for one in agent.request("resources/list")["result"]["resources"]],
                          ["demo://one", "demo://zwei ü"])
 
+    def test_a_first_call_is_judged_by_the_list_of_tools_which_is_fetched_once(self):
+        for mode, era in (("modern", "modern"), ("legacy", "legacy"), ("legacy", "modern"), ("modern", "legacy")):
+            with self.subTest(server=mode, client=era):
+                self.ruled({"uid": 0}, {"uid": AGENT, "tools": "read-only"}, mode=mode)
+                agent = self.as_user(AGENT, era)
+                message = denied(self, agent.call("echo", {"message": "x"})[0])
+                self.assertIn("readOnlyHint", message)
+                # The list is known: root's client gets it without another request.
+                self.assertIn("echo", self.client().request("bridge/tool")["result"]["names"])
+                self.default_daemon.stop()
+
+    def test_callers_of_http_without_a_rule_see_no_metrics(self):
+        self.ruled({"uid": 0}, face=True)
+        self.assertEqual(self.new_face().get("/metrics").status, 403)
+
     def test_callers_of_the_http_face_are_one_user(self):
         for era in ("legacy", "modern"):
             with self.subTest(era):
@@ -251,6 +266,17 @@ class AsAnotherUser(Policies):
             out, err = self.as_uid(uid, *words, code=1)
             self.assertEqual(out, "")
             self.assertIn(why, err)
+
+    def test_it_is_roots_own_request_in_the_audit_and_denies_nobody(self):
+        audit = self.path("audit.log")
+        self.ruled({"uid": "root"}, {"uid": AGENT, "tools": ["e*"]}, options=("--audit", audit))
+        self.as_uid(AGENT)
+        self.as_uid(OTHER, code=1)
+        with open(audit, encoding="utf-8") as file:
+            lines = [json.loads(line) for line in file]
+        self.assertEqual({line["client"]["uid"] for line in lines}, {0})
+        self.assertNotIn("denied", {line["outcome"] for line in lines})
+        self.assertNotIn("mcp_bridge_policy_denied_total{reason=\"no_rule\"} 1", self.default_daemon.metrics())
 
     def test_only_root_may_and_only_a_uid(self):
         self.ruled({"uid": "root"})

@@ -44,8 +44,9 @@ void FanOut::subscribe(HttpConnection& connection, HttpResponse::Headers headers
   Subscriber* key = subscriber.get();
   subscribers_.emplace(key, std::move(subscriber));
   const auto last = parse_event_id(last_event_id);
-  if (last && last->stream == instance_ && store_.reaches_back_to(*last)) {
-    stream.replay(store_, *last);
+  const bool may_look = context_.events.http_callers_may_look();
+  if (may_look && last && last->stream == instance_ && store_.reaches_back_to(*last)) {
+    stream.replay(store_, *last, filter_.get());
   } else {
     stream.announce(next_id(), false);
   }
@@ -53,6 +54,7 @@ void FanOut::subscribe(HttpConnection& connection, HttpResponse::Headers headers
 
 void FanOut::publish_answer(const std::string& message, bool is_later) {
   if (!used_ || (!is_later && !context_.options.fans_out_all)) return;
+  if (!context_.events.http_callers_may_look()) return;
   const EventId id = next_id();
   store_.keep(id, message);
   send_to_all(id, message);
@@ -62,7 +64,10 @@ void FanOut::publish_about(const std::string& message, bool is_later) {
   if (used_ && !is_request_text(message)) publish_answer(message, is_later);
 }
 
-bool FanOut::has_onlooker() const { return context_.options.fans_out_all && !subscribers_.empty(); }
+bool FanOut::has_onlooker() const {
+  return context_.options.fans_out_all && !subscribers_.empty() &&
+         context_.events.http_callers_may_look();
+}
 
 void FanOut::show_request(const std::string& line) { publish_answer(line, false); }
 

@@ -76,7 +76,7 @@ const Routes& HttpFrontend::routes() {
       report("/readyz", anybody, &HttpFrontend::readiness, "readiness",
              "The upstream can be reached, or was not needed yet", {{200, "Text"}, {503, "Text"}}),
       report("/metrics", trusted, &HttpFrontend::metrics, "metrics", "Prometheus exposition",
-             {{200, "Text"}, {501, "Text"}}),
+             {{200, "Text"}, {403, "Text"}, {501, "Text"}}),
       report("/status", trusted, &HttpFrontend::status, "status",
              "The state of everything, as bridge/status answers", {{200, "Object"}}),
       report("/openapi.json", trusted, &HttpFrontend::open_api, "openApi", "This document",
@@ -128,6 +128,11 @@ std::optional<HttpResponse> HttpFrontend::status(FrontendRequest&) {
 
 std::optional<HttpResponse> HttpFrontend::metrics(FrontendRequest&) {
   if (!reports_.metrics) return text_response(501, "metrics are not there\n");
+  if (!context_.events.http_callers_may_look()) {
+    return text_response(403,
+                         "the policy of this daemon allows callers of HTTP nothing; ask its "
+                         "operator for a rule\n");
+  }
   return HttpResponse{200, "text/plain; version=0.0.4; charset=utf-8", reports_.metrics(), {}};
 }
 

@@ -49,20 +49,21 @@ void EventStream::announce(EventId id, bool primes) {
               : sse_retry(event_id_text(id), stream_retry_ms));
 }
 
-void EventStream::send_again(const EventStore::Event& event) {
+void EventStream::send_again(const EventStore::Event& event, const RingFilter* filter) {
   if (!event.message.empty()) {
     send_message(event.id, event.message);
     return;
   }
   const auto before = static_cast<Sequence>(value_of(event.sequence) - 1);
   context_.feed.ring().each_after(before, [&](const RingEntry& entry) {
-    if (entry.sequence == event.sequence) send_message(event.id, message_of(entry));
+    if (entry.sequence == event.sequence && (filter == nullptr || (*filter)(entry)))
+      send_message(event.id, message_of(entry));
     return false;
   });
 }
 
-void EventStream::replay(const EventStore& store, EventId last) {
-  store.each_after(last, [this](const EventStore::Event& event) { send_again(event); });
+void EventStream::replay(const EventStore& store, EventId last, const RingFilter* filter) {
+  store.each_after(last, [&](const EventStore::Event& event) { send_again(event, filter); });
 }
 
 void EventStream::write(std::string_view event) {
@@ -164,7 +165,7 @@ void SessionStream::join(bool resumed) {
 void SessionStream::replay(EventId last, bool resumed) {
   store().each_after(last, [&](const EventStore::Event& event) {
     if ((resumed || !event.answers.empty()) && !is_queued_again(event.id))
-      stream_->send_again(event);
+      stream_->send_again(event, filter_.get());
   });
 }
 

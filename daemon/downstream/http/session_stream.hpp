@@ -184,10 +184,10 @@ class EventStream {
   /// Sends the id to resume from and the delay before reconnecting: as an event without data if its
   /// client supports those.
   void announce(EventId id, bool primes);
-  /// Sends an event again; does nothing if the ring no longer has it.
-  void send_again(const EventStore::Event& event);
+  /// Sends an event again; does nothing if the ring no longer has it, or the filter hides it.
+  void send_again(const EventStore::Event& event, const RingFilter* filter = nullptr);
   /// Sends all that the store has of that event's stream after it.
-  void replay(const EventStore& store, EventId last);
+  void replay(const EventStore& store, EventId last, const RingFilter* filter = nullptr);
   void comment(std::string_view text);
   /// Ends the stream properly; the connection may continue.
   void end();

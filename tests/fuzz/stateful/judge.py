@@ -35,7 +35,7 @@ def _acted_as_told(ledger, call):
 
 def _allowed(ledger, call):
     """What the policy denies has not reached the server, and what it allows was not denied."""
-    denied = ledger.policy.denies(call.side, call)
+    denied = ledger.policy.denies(call)
     if denied and (call.key in ledger.arrived or call.key in ledger.acted or call.key in ledger.read):
         ledger.violation(f"{call} is denied and has reached the server", call.key)
     if not call.answers or call.ambiguous:
@@ -44,8 +44,7 @@ def _allowed(ledger, call):
     told_so = kind == "bridge" and error["data"]["kind"] == "denied"
     if denied and kind in ("result", "upstream", "asked"):
         ledger.violation(f"{call} is denied and was answered: {kind}", call.key, call.raw_id)
-    sure = call.side == "socket" or ledger.policy.rules["face"] is not None
-    if told_so and not denied and sure and ledger.policy.is_sure(call.side, call) and call.method != "bridge/nonsense":
+    if told_so and ledger.policy.allows_call(call) and call.method != "bridge/nonsense":
         ledger.violation(f"{call} is allowed and was denied: {error}", call.key, call.raw_id)
     if told_so and error["data"]["delivered"] != "no":
         ledger.violation(f"{call} was denied, delivered {error['data']['delivered']}", call.key)

@@ -11,6 +11,7 @@ class Call:
 
     def __init__(self, client, raw_id, method, key=None, plan=None, side="socket"):
         self.side = side       # whose rule of the policy holds
+        self.policy = 0        # the first version of it that may hold
         self.client, self.raw_id, self.method, self.key, self.plan = client, raw_id, method, key, plan or {}
         self.token = None      # its progress token as it stands on the wire
         self.wants_progress = True  # where its answer goes, its progress goes too
@@ -89,6 +90,7 @@ class Ledger:
 
     def call(self, client, raw_id, method, key=None, plan=None, side="socket"):
         call = Call(client, raw_id, method, key, plan, side)
+        call.policy = self.policy.settled
         self.calls.append(call)
         if key:
             self.by_key[key] = call

@@ -15,12 +15,20 @@ URI_LISTS = {"socket": (None, ["*", "!hidden://x"], ["fuzz://*", "hidden://*", "
 
 
 class Policy:
-    """Of each side, the clients of the socket, who are one user, and those of the face. Until it is drawn all is allowed."""
+    """Of each side, the clients of the socket, who are one user, and those of the face. Until it is drawn all is allowed.
+    It may change while clients are connected: then either version may hold for a call that was sent before the daemon has
+    taken the last one."""
 
     def __init__(self):
-        self.rules = {"socket": {}, "face": {}}
+        self.versions = [{"socket": {}, "face": {}}]
+        self.settled = 0  # the version that the daemon has taken
+
+    @property
+    def rules(self):
+        return self.versions[-1]
 
     def draw(self, choices):
+        self.versions, self.settled = [{"socket": {}, "face": {}}], 0
         for side in self.rules:
             rule = {"tools": choices.choice(TOOL_LISTS), "resources": choices.choice(URI_LISTS[side]),
                     "inflight": choices.pick({None: 3, 1: 1, 4: 1}), "rate": None}
@@ -30,6 +38,15 @@ class Policy:
         if choices.chance(0.1):
             self.rules["face"] = None  # no rule
 
+    def change(self, choices):
+        """While clients are connected: other tools, and other numbers in flight."""
+        self.versions.append({side: rule and dict(rule) for side, rule in self.rules.items()})
+        for rule in self.rules.values():
+            if rule is not None:
+                rule.pop("tools", None)
+                tools, inflight = choices.choice(TOOL_LISTS), choices.pick({None: 1, 1: 1, 4: 1})
+                rule.update({"tools": tools} if tools is not None else {}, inflight=inflight or 100)
+
     def write(self, path):
         rules = [{"uid": os.geteuid() + 1, "tools": []}, {"uid": [os.geteuid()], **self.rules["socket"]}]
         if self.rules["face"] is not None:
@@ -37,9 +54,9 @@ class Policy:
         with open(path, "w", encoding="utf-8") as file:
             file.write("// of this scenario\n" + json.dumps({"rules": rules}, indent=1))
 
-    def allows(self, side, kind, name):
+    def allows(self, side, kind, name, rules=None):
         """`kind`: tools or resources."""
-        rule = self.rules[side]
+        rule = (rules or self.rules)[side]
         if rule is None:
             return False
         globs = rule.get(kind)
@@ -54,18 +71,26 @@ class Policy:
                 return not glob.startswith("!")
         return False
 
-    def shown_tools(self, side):
-        return [name for name in TOOLS if self.allows(side, "tools", name)]
+    def shown_tools(self, call):
+        """By each version that may hold for it."""
+        return [[name for name in TOOLS if self.allows(call.side, "tools", name, rules)] for rules in self._of(call)]
 
-    def is_sure(self, side, call):
-        """Whether what it allows of a call is not denied: what only reads has to be known from a list first."""
-        rule = self.rules[side]
-        return call.method != "tools/call" or rule is None or rule.get("tools") != "read-only"
-
-    def denies(self, side, call):
+    def denies(self, call):
         """Whether this call is not to reach the server."""
+        return all(self._denies(call, rules) for rules in self._of(call))
+
+    def allows_call(self, call):
+        """Whether it is not to be denied. What only reads has to be known from a list first, which may not be had."""
+        return not any(rules[call.side] is None or self._denies(call, rules) or
+                       (call.method == "tools/call" and rules[call.side].get("tools") == "read-only")
+                       for rules in self._of(call))
+
+    def _of(self, call):
+        return self.versions[call.policy:]
+
+    def _denies(self, call, rules):
         if call.method == "tools/call":
-            return not self.allows(side, "tools", call.plan["tool"])
+            return not self.allows(call.side, "tools", call.plan["tool"], rules)
         if call.method == "resources/read":
-            return not self.allows(side, "resources", call.plan["uri"])
+            return not self.allows(call.side, "resources", call.plan["uri"], rules)
         return False

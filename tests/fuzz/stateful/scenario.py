@@ -18,7 +18,7 @@ from quiet import until_quiet
 async def run(world, number, choices):
     ledger = world.ledger
     ledger.begin()
-    await world.change_policy(choices.of("policy"), number)
+    await world.change_policy(choices.of("policy"))
     world.others_done.clear()
     world.upstream.quiet = False
     before = (await world.status())["ring"]["dropped"]
@@ -26,6 +26,7 @@ async def run(world, number, choices):
                for index in range(choices.pick({1: 1, 3: 3, 6: 3, 10: 1}))]
     until = asyncio.Event()
     living = asyncio.ensure_future(world.upstream.live(choices.of("upstream"), until))
+    changing = asyncio.ensure_future(world.change_policy_again(choices.of("policy", "again")))
     answering = asyncio.ensure_future(JobAnswerer(f"s{number}jobs", world).live())
     try:
         if choices.chance(0.4):
@@ -33,6 +34,7 @@ async def run(world, number, choices):
         else:
             await _all_at_once(world, clients, choices.pause(1.0))
         until.set()
+        await changing
         await living
         world.upstream.quiet = True
         await _all_done(world)
@@ -41,7 +43,7 @@ async def run(world, number, choices):
         until.set()
         await living
         answering.cancel()
-        await asyncio.wait([answering])
+        await asyncio.wait([answering, changing])
 
 
 def _client(world, name, choices):

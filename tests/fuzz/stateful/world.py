@@ -37,6 +37,7 @@ class World:
         self.socket_path = os.path.join(folder, "s")
         self.patience = patience
         self.daemon = None
+        self.reloads = 0
         self.tasks = set()
         self.others_done = asyncio.Event()
 
@@ -67,14 +68,26 @@ class World:
     async def status(self):
         return await self.off_loop(self.daemon.status)
 
-    async def change_policy(self, choices, number):
-        """While all is quiet: for the scenario of this number."""
-        if not self.policy_file:
-            return
-        self.ledger.policy.draw(choices)
-        self.ledger.policy.write(self.policy_file)
+    async def change_policy(self, choices):
+        """While all is quiet."""
+        if self.policy_file:
+            self.ledger.policy.draw(choices)
+            await self._reload_policy()
+
+    async def change_policy_again(self, choices):
+        """While clients are connected."""
+        if self.policy_file and choices.chance(0.5):
+            await asyncio.sleep(choices.pause(0.3))
+            self.ledger.policy.change(choices)
+            await self._reload_policy()
+
+    async def _reload_policy(self):
+        policy = self.ledger.policy
+        policy.write(self.policy_file)
+        self.reloads += 1
         self.daemon.signal(signal.SIGHUP)
-        await self.off_loop(self.daemon.logged, "options were read again", number)
+        await self.off_loop(self.daemon.logged, "options were read again", self.reloads)
+        policy.settled = len(policy.versions) - 1
 
     async def wait_for_others(self, closed):
         """Until the other clients have done their part, or this one's connection is closed."""

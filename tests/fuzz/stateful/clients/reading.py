@@ -118,8 +118,8 @@ class Reader:
         return ("result", None)
 
     def _list(self, call, result):
-        names, shown = [tool["name"] for tool in result["tools"]], self.ledger.policy.shown_tools(self.side)
-        if names != shown:
+        names, shown = [tool["name"] for tool in result["tools"]], self.ledger.policy.shown_tools(call)
+        if names not in shown:
             self.violation(f"{call} lists {names}, and its policy allows {shown}", call.raw_id)
 
     # Questions.

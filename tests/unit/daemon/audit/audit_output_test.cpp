@@ -166,6 +166,32 @@ TEST_CASE("no more is looked at than the last 64 MiB, from a line's beginning on
   CHECK(file.unended() == Lines{"{\"id\":\"near\"}"});
 }
 
+TEST_CASE("a pipe takes whole lines until its reader is behind, and goes on when it has read") {
+  int ends[2] = {-1, -1};
+  REQUIRE(pipe(ends) == 0);
+  AuditStream output(ends[1]);
+  const std::string line = std::string(3000, 'x') + "\n";
+  std::string lines;
+  for (int count = 0; count < 100; ++count) lines += line;
+  const std::size_t written = output.write(lines);
+  CHECK(written > 0);
+  CHECK(written < lines.size());
+  CHECK(written % line.size() == 0);
+  CHECK(output.is_busy());
+  std::string got(written, '\0');
+  CHECK(read(ends[0], got.data(), got.size()) == static_cast<ssize_t>(written));
+  CHECK(got == lines.substr(0, written));
+  CHECK(output.write(line) == line.size());
+  CHECK_FALSE(output.is_busy());
+  close(ends[0]);
+  std::signal(SIGPIPE, SIG_IGN);
+  CHECK(output.write(line) == 0);
+  CHECK_FALSE(output.is_busy());
+  CHECK_FALSE(output.fault().empty());
+  close(ends[1]);
+  CHECK_THROWS_AS(AuditStream{ends[1]}, StartError);
+}
+
 TEST_CASE("each line is an entry of the journal") {
   const TemporaryFolder folder;
   const FakeJournal journal(folder.path("socket"));

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "json/json_text.hpp"
+
 using namespace bridge;
 using namespace std::chrono_literals;
 
@@ -38,7 +40,7 @@ AuditOutcome outcome_of(std::string_view response, bool is_call = true) {
 
 TEST_CASE("a line has what is known, and one line end") {
   CHECK(
-      ended_line(record(), {AuditOutcome::ok, {}, 40}, 1234us) ==
+      ended_line(record(), {AuditOutcome::ok, {}, {}, 40}, 1234us) ==
       R"({"time":"2026-01-01T00:00:00.123Z","client":{"uid":1000,"pid":7,"command":"python3"},)"
       R"("method":"tools/call","tool":"add","bytesIn":80,"outcome":"ok","ms":1.234,"bytesOut":40})"
       "\n");
@@ -87,6 +89,44 @@ TEST_CASE("how a response says that its request has ended") {
   CHECK(of_bridge("overloaded", "no") == AuditOutcome::error);
   CHECK(end_of_response(R"({"error":{"code":-32602},"id":1})", true).code == -32602);
   CHECK_FALSE(end_of_response(R"({"error":{"code":"x"},"id":1})", true).code);
+}
+
+TEST_CASE("the kind of an error of the bridge is in the line") {
+  const AuditEnd end = end_of_response(
+      R"({"id":1,"error":{"code":-32000,"message":"m","data":{"source":"bridge","kind":"timeout","delivered":"unknown"}}})",
+      true);
+  CHECK(ended_line(record(), end, 0us)
+            .find(R"("outcome":"unknown","code":-32000,"kind":"timeout",)") != std::string::npos);
+  const AuditEnd others =
+      end_of_response(R"({"id":1,"error":{"code":-32000,"data":{"kind":"timeout"}}})", true);
+  CHECK(ended_line(record(), others, 0us).find("kind") == std::string::npos);
+}
+
+TEST_CASE("no character of a peer's that a terminal acts on is in a line, and the line is JSON") {
+  struct Row {
+    const char* text;
+    const char* escaped;
+  };
+  for (const Row& row :
+       {Row{"\x1b[2J", "\\u001b"}, Row{"\x7f", "\\u007f"}, Row{"\u0085", "\\u0085"},
+        Row{"\u009b", "\\u009b"}, Row{"\u202e", "\\u202e"}, Row{"\u2066", "\\u2066"},
+        Row{"\u2028", "\\u2028"}, Row{"\u2029", "\\u2029"}, Row{"\u200b", "\\u200b"},
+        Row{"\U000e0041", "\\udb40\\udc41"}}) {
+    INFO(row.escaped);
+    for (std::string AuditRecord::*const place :
+         {&AuditRecord::method, &AuditRecord::tool, &AuditRecord::prompt, &AuditRecord::uri,
+          &AuditRecord::job, &AuditRecord::traceparent, &AuditRecord::arguments}) {
+      AuditRecord call = record();
+      call.*place = place == &AuditRecord::arguments ? quote(row.text) : row.text;
+      const std::string line = ended_line(call, {}, 0us);
+      CHECK(line.find(row.escaped) != std::string::npos);
+      CHECK(is_json(line, 4));
+      if (row.text[0] != '\x1b') CHECK(line.find(row.text) == std::string::npos);
+    }
+    AuditRecord call = record();
+    call.client.command = row.text;
+    CHECK(ended_line(call, {}, 0us).find(row.escaped) != std::string::npos);
+  }
 }
 
 TEST_CASE("the time of each line is its own, whichever was written before") {

@@ -1,6 +1,7 @@
 // BEHAVIOUR, "Control methods: bridge/tool".
 #include "control/tool_lookup.hpp"
 
+#include "../router/policies.hpp"
 #include "../router/router_fixture.hpp"
 
 using namespace bridge;
@@ -164,6 +165,41 @@ TEST_CASE("without a name all names are answered, from the kept list or a new on
   CHECK(t.listings() == 1);
   t.ask_with(R"({"name":1})");
   CHECK(contains(t.take_reply(), "-32602"));
+}
+
+TEST_CASE("root sees what another user would, and that user has been denied nothing") {
+  struct Row {
+    const char* of;
+    uid_t asker;
+    const char* params;
+    const char* told;
+  };
+  const auto policy = policy_of(R"({"uid":0},{"uid":7,"tools":["a"]},{"gid":8,"tools":["b"]})");
+  for (const Row& row : {
+           Row{"all tools", 0, R"({"as":{"uid":7,"gid":7}})", R"("tools":[{"name":"a","n":0.10}])"},
+           Row{"by a group", 0, R"({"as":{"uid":9,"gid":9,"groups":[8]}})",
+               R"("tools":[{"name":"b"}])"},
+           Row{"one tool", 0, R"({"as":{"uid":7,"gid":7},"name":"a"})", R"("tool":{"name":"a")"},
+           Row{"a hidden tool", 0, R"({"as":{"uid":7,"gid":7},"name":"b"})", R"("kind":"tool")"},
+           Row{"no rule", 0, R"({"as":{"uid":9,"gid":9}})", R"("kind":"policy")"},
+           Row{"no object", 0, R"({"as":7})", "as is an object"},
+           Row{"not root", 7, R"({"as":{"uid":7,"gid":7}})", "only root"},
+       }) {
+    INFO(row.of);
+    Opened t;
+    t.in_turn([&] { t.router.take_policy(policy, false); });
+    FakeClient& channel = t.connect("unix", row.asker);
+    const auto frame = parse_frame(fmt::format(
+        R"({{"jsonrpc":"2.0","id":1,"method":"bridge/tool","params":{}}})", row.params));
+    t.in_turn([&] {
+      t.lookup.answer(std::get<Frame>(frame), *t.router.clients().find(channel.identity().id),
+                      [&t](std::string reply) { t.replies.push_back(std::move(reply)); });
+    });
+    if (t.replies.empty()) t.list(two_tools);
+    CHECK(contains(t.take_reply(), row.told));
+    CHECK(t.router.permissions().counts().no_rule == 0);
+    CHECK(t.router.permissions().counts().tool == 0);
+  }
 }
 
 TEST_CASE("so many may wait") {

@@ -260,6 +260,25 @@ TEST_CASE("of a file's first lines those are ended that do not go on") {
   CHECK(t.lines() == Lines{R"({"id":"x-1","method":"tools/call","outcome":"unknown"})"});
 }
 
+TEST_CASE("a job that ends while the next daemon takes it over has one last line") {
+  for (const bool is_known : {true, false}) {
+    Audited t(required());
+    AuditRecord of_job = record(1, "j");
+    of_job.id = "x-2";
+    of_job.is_begun = true;
+    t.trail.found_begun({R"({"id":"x-2","method":"tools/call"})"});
+    t.trail.take_over({of_job});
+    if (is_known)
+      t.trail.job_ended(
+          "j", error_reply("1", failure_of(ErrorKind::closed, Delivered::unknown, "lost")));
+    t.trail.give_up_jobs([](std::string_view) { return false; });
+    t.trail.end_begun();
+    const Lines lines = t.lines();
+    REQUIRE(lines.size() == 1);
+    CHECK(contains(lines.front(), R"("outcome":"unknown")"));
+  }
+}
+
 TEST_CASE("at an orderly end jobs that another daemon goes on with have no line as yet") {
   for (const bool proceed : {true, false}) {
     Audited t;

@@ -71,12 +71,11 @@ TEST_CASE("a peer without a rule may ping, open its session and ask for the stat
   for (const char* method : {"bridge/tool", "bridge/notifications", "bridge/metrics", "bridge/jobs",
                              "tools/list", "resources/list", "logging/setLevel"}) {
     INFO(method);
+    const auto before = t.router.permissions().counts().no_rule;
     t.request(t.client, "3", method);
     CHECK(contains(t.client.take_line(), R"("kind":"denied")"));
+    CHECK(t.router.permissions().counts().no_rule == before + 1);
   }
-  CHECK_FALSE(t.router.clients()
-                  .find(t.client.identity().id)
-                  ->declared.covers("sampling/createMessage", {}));
   CHECK(t.router.permissions().counts().no_rule == 7);
   t.notify(t.client, roots_changed);
   CHECK(t.upstream.count(roots_changed) == 0);
@@ -119,6 +118,137 @@ TEST_CASE("read-only tools are those that the kept list says") {
   t.call(t.client, "2", "get");
   t.call(t.client, "3", "put");
   CHECK(t.calls() == Lines{"get"});
+}
+
+TEST_CASE("a call waits for the list of tools that it is judged by, which is fetched once") {
+  struct Row {
+    const char* of;
+    const char* tool;
+    const char* list;  // what the server answers; empty: the fetch has failed
+    Lines sent;
+    const char* told;  // to the client; empty: nothing
+  };
+  const char* const known = R"({"tools":[{"name":"get","annotations":{"readOnlyHint":true}}]})";
+  for (const Row& row : {Row{"a tool that only reads", "get", known, {"get"}, ""},
+                         Row{"another tool", "put", known, {}, "readOnlyHint"},
+                         Row{"a failed fetch", "get", "", {}, "it is away"}}) {
+    INFO(row.of);
+    Ruled t(R"({"tools":"read-only"})");
+    t.control.lists_tools = true;
+    FakeClient& other = t.connect_agent();
+    t.call(t.client, "1", row.tool);
+    t.call(other, "1", row.tool);
+    CHECK(t.client.lines.empty());
+    CHECK(t.calls().empty());
+    REQUIRE(t.control.listings.size() == 1);
+    if (*row.list != '\0') {
+      FakeClient& lister = t.connect_agent();
+      t.request(lister, "7", "tools/list");
+      t.upstream.answer(t.upstream.id_of("tools/list"), row.list);
+    }
+    t.in_turn([&] {
+      t.control.listings.front()(
+          *row.list != '\0' ? R"({"jsonrpc":"2.0","id":null,"result":{}})"
+                            : R"({"jsonrpc":"2.0","id":null,"error":{"message":"it is away"}})");
+    });
+    Lines both = row.sent;
+    both.insert(both.end(), row.sent.begin(), row.sent.end());
+    CHECK(t.calls() == both);
+    for (FakeClient* const client : {&t.client, &other}) {
+      if (*row.told == '\0') continue;
+      const std::string answer = client->take_line();
+      CHECK(contains(answer, R"("kind":"denied","delivered":"no")"));
+      CHECK(contains(answer, row.told));
+    }
+    CHECK(t.control.listings.size() == 1);
+  }
+}
+
+TEST_CASE(
+    "a call that waits for the list of tools can be cancelled, and the list is not awaited long") {
+  Ruled t(R"({"tools":"read-only"})");
+  t.control.lists_tools = true;
+  t.call(t.client, "1", "get");
+  t.cancel(t.client, "1");
+  t.call(t.client, "2", "get");
+  for (std::size_t tries = 0; tries < t.control.listings.size(); ++tries) {
+    const Control::Reply done = t.control.listings[tries];
+    t.in_turn([&] { done(R"({"jsonrpc":"2.0","id":null,"result":{}})"); });  // not kept
+  }
+  CHECK(t.control.listings.size() == 3);
+  const std::string answer = t.client.take_line();
+  CHECK(contains(answer, R"("id":2)"));
+  CHECK(contains(answer, "changes all the time"));
+  CHECK(t.calls().empty());
+}
+
+// What a policy allows is asked whenever it matters, not when the client has said or begun it.
+
+TEST_CASE("a client takes part in the server's requests exactly while it has a rule") {
+  constexpr std::string_view with_rule = R"({"uid":4242})";
+  constexpr std::string_view without = R"({"uid":1})";
+  struct Row {
+    const char* of;
+    std::function<void(Ruled&)> declare;
+  };
+  const Row rows[] = {
+      {"by its initialize",
+       [](Ruled& t) {
+         t.initialize(t.client, "1", R"({"sampling":{}})");
+         t.notify(t.client, "notifications/initialized");
+       }},
+      {"by bridge/answers",
+       [](Ruled& t) {
+         t.notify(t.client, "bridge/answers", R"({"methods":["sampling/createMessage"]})");
+         t.request(t.client, "1", "tools/list");
+       }},
+  };
+  for (const Row& row : rows) {
+    INFO(row.of);
+    Ruled t{std::string(without)};
+    row.declare(t);
+    t.client.take_lines();
+    t.ask("1");
+    CHECK(t.client.lines.empty());
+    CHECK(t.responses().empty());  // parked, as with nobody connected
+    t.take(std::string(with_rule));
+    const std::uint64_t first = asked(t.client);
+    REQUIRE(first != 0);
+    t.take(std::string(without));
+    CHECK(contains(t.client.take_line(), "notifications/cancelled"));
+    t.respond(t.client, first, R"("stolen")");
+    CHECK(t.responses().empty());
+    t.take(std::string(with_rule));
+    t.respond(t.client, asked(t.client), R"("mine")");
+    CHECK(t.responses().size() == 1);
+  }
+}
+
+TEST_CASE("what waits when its client loses its rule is denied") {
+  Ruled t("{}");
+  t.request(t.client, "1", "bridge/later");  // a bridge/collect, for example
+  t.congest(t.client);
+  t.request(t.client, "2", "bridge/metrics");
+  t.take(R"({"uid":1})");
+  CHECK(contains(t.client.take_line(), R"("id":1,"error")"));
+  CHECK(t.control.cancelled == Lines{"1"});
+  t.in_turn([&] { t.control.later.front()(); });
+  CHECK(t.client.lines.empty());
+  t.congest(t.client, false);
+  CHECK(contains(t.client.take_line(), R"("kind":"denied")"));
+  CHECK_FALSE(t.router.http_callers_may_look());
+  t.take("{}");
+  CHECK(t.router.http_callers_may_look());
+}
+
+TEST_CASE("a notification that waits when its client loses its rule is dropped") {
+  Ruled t(R"({"inflight":1})");
+  t.call(t.client, "1", "a");
+  t.call(t.client, "2", "b");
+  t.notify(t.client, roots_changed);
+  t.take(R"({"uid":1})");
+  t.answer_call("a");
+  CHECK(t.upstream.count(roots_changed) == 0);
 }
 
 TEST_CASE("a rate is of the user, over all its connections, and what is denied takes no token") {

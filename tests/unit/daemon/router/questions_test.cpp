@@ -362,12 +362,168 @@ TEST_CASE("with the session its questions are lost: who was asked is told") {
   CHECK(t.responses().empty());
 }
 
-TEST_CASE("what onlookers see is parked in every case and may be answered unasked") {
-  struct FakeOnlookers final : RequestOnlookers {
-    bool has_onlooker() const override { return true; }
-    void show_request(const std::string& line) override { shown.push_back(line); }
-    Lines shown;
+namespace {
+
+struct FakeOnlookers final : RequestOnlookers {
+  bool has_onlooker() const override { return true; }
+  void show_request(const std::string& line) override { shown.push_back(line); }
+  Lines shown;
+};
+
+}  // namespace
+
+// Requests that name what only one client knows.
+
+namespace {
+
+constexpr std::string_view task_get = "tasks/get";
+
+/// An older client has a call in flight; only the younger one knows the name.
+struct Named : RouterFixture {
+  explicit Named() {
+    open();
+    for (FakeClient* const one : {&busy, &knower})
+      notify(*one, "bridge/answers",
+             R"({"methods":["sampling/createMessage","elicitation/create"]})");
+    call(knower, "0", "hello");
+    answer_call("hello");
+    knower.take_lines();
+    call(busy, "1", "busy");
+  }
+  /// The knower answers a question with a task of its own.
+  void knower_tells() {
+    ask(R"("first")", ask_about_knower());
+    respond(knower, asked(knower), R"({"task":{"taskId":"t-1","status":"working"}})");
+    answer_call("mine");
+    responses();
+    knower.take_lines();
+    busy.take_lines();
+  }
+  std::optional<UpstreamId> ask_about_knower() {
+    call(knower, "2", "mine");
+    return id_of_call("mine");
+  }
+
+  FakeClient& busy = connect();
+  FakeClient& knower = connect();
+};
+
+}  // namespace
+
+TEST_CASE("a request that names what one client knows is for that client alone") {
+  struct Row {
+    const char* of;
+    void (*tell)(Named&);
+    std::string_view method;
+    const char* params;
+    int refusal;  // when the client has left
   };
+  const Row rows[] = {
+      {"a task in a client's answer", [](Named& t) { t.knower_tells(); }, task_get,
+       R"({"taskId":"t-1"})", -32602},
+      {"its result", [](Named& t) { t.knower_tells(); }, "tasks/result", R"({"taskId":"t-1"})",
+       -32602},
+      {"its end", [](Named& t) { t.knower_tells(); }, "tasks/cancel", R"({"taskId":"t-1"})",
+       -32602},
+      {"a task that a client has notified of",
+       [](Named& t) { t.notify(t.knower, "notifications/tasks/status", R"({"taskId":"t-1"})"); },
+       task_get, R"({"taskId":"t-1"})", -32602},
+      {"a task of the server",
+       [](Named& t) {
+         t.call(t.knower, "2", "mine");
+         t.answer_call("mine", R"({"task":{"taskId":"t-1"}})");
+       },
+       "sampling/createMessage",
+       R"({"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t-1"}}})", -32601},
+      {"an elicitation in an error",
+       [](Named& t) {
+         t.call(t.knower, "2", "mine");
+         t.upstream.answer_error(
+             t.id_of_call("mine"),
+             R"({"code":-32042,"message":"m","data":{"elicitations":[{"elicitationId":"t-1"}]}})");
+       },
+       "elicitation/create", R"({"mode":"url","elicitationId":"t-1"})", -32601},
+      {"an elicitation that it was asked",
+       [](Named& t) {
+         t.ask("1", t.ask_about_knower(), "elicitation/create",
+               R"({"mode":"url","elicitationId":"t-1"})");
+       },
+       "elicitation/create", R"({"mode":"url","elicitationId":"t-1"})", -32601},
+  };
+  for (const Row& row : rows) {
+    INFO(row.of);
+    Named t;
+    row.tell(t);
+    t.knower.take_lines();
+    t.busy.take_lines();
+    t.responses();
+    t.ask(R"("named")", {}, row.method, row.params);
+    CHECK(t.busy.lines.empty());
+    const std::uint64_t id = asked(t.knower);
+    REQUIRE(id != 0);
+    t.respond(t.busy, id, R"("stolen")");
+    CHECK(t.responses().empty());
+    t.leave(t.knower);
+    for (const std::string& told : t.responses())
+      CHECK(contains(told, fmt::format(R"("code":{})", row.refusal)));
+    t.ask(R"("later")", {}, row.method, row.params);
+    const Lines told = t.responses();
+    REQUIRE(told.size() == 1);
+    CHECK(contains(told.front(), fmt::format(R"("code":{})", row.refusal)));
+    CHECK(t.busy.lines.empty());
+  }
+}
+
+TEST_CASE("a client keeps its task, and another session knows no name") {
+  Named t;
+  t.knower_tells();
+  t.notify(t.busy, "notifications/tasks/status", R"({"taskId":"t-1"})");
+  t.ask("1", {}, task_get, R"({"taskId":"t-1"})");
+  CHECK(asked(t.knower) != 0);
+  CHECK(t.busy.lines.empty());
+}
+
+TEST_CASE("names are bounded, each client's by its own") {
+  ToldNames names;
+  using Kind = ToldNames::Kind;
+  const auto other = static_cast<ClientId>(1);
+  const auto client = static_cast<ClientId>(2);
+  names.note(Kind::client_task, "t", other);
+  names.note(Kind::client_task, "t", client);
+  CHECK(names.find(Kind::client_task, "t") == other);
+  CHECK_FALSE(names.find(Kind::server_task, "t"));
+  for (std::size_t count = 0; count <= ToldNames::most_of_client; ++count)
+    names.note(Kind::client_task, std::to_string(count), client);
+  CHECK_FALSE(names.find(Kind::client_task, "0"));
+  CHECK(names.find(Kind::client_task, "1") == client);
+  CHECK(names.find(Kind::client_task, "t") == other);
+  names.note(Kind::client_task, std::string(ToldNames::longest + 1, 'x'), other);
+  for (std::size_t count = 0; count < ToldNames::most; ++count)
+    names.note(Kind::elicitation, std::to_string(count), static_cast<ClientId>(3 + count));
+  CHECK(names.entries().size() == ToldNames::most);
+  CHECK_FALSE(names.find(Kind::client_task, "t"));
+}
+
+TEST_CASE("onlookers see the session's questions and those about their own user's calls") {
+  FakeOnlookers onlookers;
+  RouterFixture t;
+  t.router.set_onlookers(onlookers);
+  t.open();
+  FakeClient& local = t.connect();
+  FakeClient& remote = t.connect("http");
+  t.call(local, "1", "local");
+  t.call(remote, "1", "remote");
+  t.ask("1");
+  CHECK(onlookers.shown.size() == 1);
+  t.ask("2", t.id_of_call("remote"));
+  CHECK(onlookers.shown.size() == 2);
+  t.responses();
+  t.ask("3", t.id_of_call("local"));
+  CHECK(onlookers.shown.size() == 2);
+  CHECK(t.is_refused());
+}
+
+TEST_CASE("what onlookers see is parked in every case and may be answered unasked") {
   FakeOnlookers onlookers;
   RouterFixture t;
   t.router.set_onlookers(onlookers);

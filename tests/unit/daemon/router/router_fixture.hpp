@@ -248,8 +248,19 @@ struct RouterFixture {
         reply(response);
       }
     }
+    bool list_tools(Reply done) override {
+      if (lists_tools) listings.push_back(std::move(done));
+      return lists_tools;
+    }
+    bool cancel(const Client&, std::string_view raw_id) override {
+      cancelled.emplace_back(raw_id);
+      return true;
+    }
     std::vector<std::function<void()>> later;
+    Lines cancelled;
     std::string result = "{}";
+    bool lists_tools = false;
+    std::vector<Reply> listings;  ///< not done
   };
 
   SimulatedClock clock;
