@@ -338,8 +338,10 @@ Activity Daemon::activity() const {
   const Clients& clients = router_.clients();
   const JobStore& jobs = jobs_.store();
   Activity now;
-  now.is_busy = ending_ || router_.in_flight() > 0 || router_.queued() > 0 ||
-                router_.parked() > 0 || jobs.unfinished() > 0 ||
+  const LoginDesk* const login = upstream_->login();
+  now.is_busy = ending_ || (login != nullptr && login->is_login_pending()) ||
+                router_.in_flight() > 0 || router_.queued() > 0 || router_.parked() > 0 ||
+                jobs.unfinished() > 0 ||
                 std::any_of(clients.begin(), clients.end(), [](const auto& entry) {
                   const Client& client = *entry.second;
                   return !client.channel.idle();

@@ -25,6 +25,20 @@ constexpr Option rows[] = {
     general("--url URL", &Options::url, "instead of @NAME: a server at that address"),
     general("--run COMMAND", &Options::command,
             "instead of @NAME: a server that this command line starts"),
+    general("--header 'NAME: VALUE'", &Options::headers,
+            "with --url: a header for every request; 'NAME: @FILE' reads the value (repeatable)"),
+    general("--token-file FILE", &Options::token_file,
+            "with @NAME and --url: the bearer token. Default with --url: MCP_SERVER_TOKEN"),
+    general(
+        "--oauth-client-id ID", &Options::oauth_client_id,
+        "with @NAME and --url: log in as this client, where the server registers none; default: "
+        "MCP_BRIDGE_OAUTH_CLIENT_ID, then oauth.clientId in the file"),
+    general("--oauth-client-secret-file FILE", &Options::oauth_client_secret_file, "its secret"),
+    general("--oauth-redirect HOST:PORT", &Options::oauth_redirect,
+            "where the browser returns, as registered for it"),
+    general("--oauth-scope SCOPE", &Options::oauth_scope, "the scope to ask for"),
+    general("--oauth-assume-pkce", &Options::oauth_assume_pkce,
+            "log in at a server that does not say that it supports PKCE"),
     general("--no-start", &Options::no_start, "with these: use a running daemon only"),
     general("--peer UID", &Options::peer,
             "the daemon's uid, or any: also trusted to serve a socket in a folder that others can "
@@ -94,7 +108,7 @@ constexpr Option rows[] = {
     own("--watch", &Options::watch, "status: on the whole screen, kept up to date until ^C"),
 };
 
-constexpr std::size_t general_count = 10;
+constexpr std::size_t general_count = 17;
 static_assert(rows[general_count - 1].group() != rows[general_count].group());
 
 constexpr HelpEntry exit_code_rows[] = {
@@ -146,6 +160,25 @@ std::vector<std::string_view> verb_names() {
   return names;
 }
 
+std::span<const DaemonOption> daemon_options() {
+  constexpr unsigned file = DaemonOption::is_path | DaemonOption::is_credential;
+  static constexpr DaemonOption all[] = {
+      {"--token-file", &Options::token_file, file},
+      {"--oauth-client-id", &Options::oauth_client_id},
+      {"--oauth-client-secret-file", &Options::oauth_client_secret_file, file},
+      {"--oauth-redirect", &Options::oauth_redirect},
+      {"--oauth-scope", &Options::oauth_scope},
+      {"--oauth-assume-pkce", &Options::oauth_assume_pkce, DaemonOption::is_flag},
+      {"--oauth-grant", {}, DaemonOption::is_credential},
+      {"--oauth-private-key", {}, file},
+      {"--oauth-assertion-file", {}, file},
+      {"--oauth-token-url", {}, DaemonOption::is_credential},
+      {"--oauth-client-metadata-url", {}},
+      {"--oauth-allow-private", {}, DaemonOption::is_flag},
+  };
+  return all;
+}
+
 std::string typed_program(const Options& options) {
   std::string words = "mcp-nc";
   if (!options.socket.empty()) words += " -s " + shell_word(options.socket);
@@ -155,6 +188,14 @@ std::string typed_program(const Options& options) {
   if (!options.url.empty())
     words += may_be_secret ? " --url URL" : " --url " + shell_word(options.url);
   if (!options.command.empty()) words += " --run " + shell_word(options.command);
+  if (!options.headers.empty()) words += " --header HEADER";
+  for (const DaemonOption& one : daemon_options()) {
+    const auto* const text = std::get_if<std::string Options::*>(&one.target);
+    const auto* const flag = std::get_if<bool Options::*>(&one.target);
+    if (flag != nullptr && options.**flag) words += " " + std::string(one.name);
+    if (text != nullptr && !(options.**text).empty())
+      words += " " + std::string(one.name) + " " + shell_word(options.**text);
+  }
   return words;
 }
 

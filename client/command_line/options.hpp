@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -39,6 +40,13 @@ struct Options {
   std::string url;
   std::string command;  ///< of --run
   std::string config;
+  std::vector<std::string> headers;  ///< `NAME: VALUE`; may be secret
+  std::string token_file;
+  std::string oauth_client_id;
+  std::string oauth_client_secret_file;
+  std::string oauth_redirect;
+  std::string oauth_scope;
+  bool oauth_assume_pkce = false;
   std::string peer;
   std::string as;                       ///< the uid to act as
   std::vector<std::string> roots;       ///< folders, as typed
@@ -90,6 +98,21 @@ inline bool names_server(const Options& options) {
 inline bool is_job(const Options& options) {
   return options.detach || options.detach_after || !options.key.empty();
 }
+
+/// An option of mcp-bridged that a started daemon gets as it was given to mcp-nc: as an option, if
+/// it is one here too, else by its environment name. Nothing secret.
+struct DaemonOption {
+  static constexpr unsigned is_path = 1;  ///< of a file, which the daemon reads
+  static constexpr unsigned is_flag = 2;
+  /// Leads to a credential: its environment counts with --url only, since any server of a file
+  /// would get the credential.
+  static constexpr unsigned is_credential = 4;
+
+  std::string_view name;
+  std::variant<std::monostate, std::string Options::*, bool Options::*> target{};
+  unsigned traits = 0;
+};
+std::span<const DaemonOption> daemon_options();
 
 /// An error in the command line, as one line for a person.
 struct UsageError {

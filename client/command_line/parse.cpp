@@ -166,6 +166,20 @@ class Parser {
     if (options_.no_start && !options_.all && !names_server(options_))
       fail("option --no-start goes with @NAME, --url or --run");
     if (is_about_server && !names_server(options_)) fail_by_usage(*verb);
+    check_credentials();
+  }
+
+  /// A file of servers has its own place for headers, and a program its environment for a token.
+  void check_credentials() {
+    const Options& o = options_;
+    if (o.url.empty() && !o.headers.empty()) return fail("option --header goes with --url");
+    if (o.url.empty() && o.server.empty() && !o.token_file.empty())
+      return fail("option --token-file goes with @NAME and --url");
+    const bool has_oauth = o.oauth_assume_pkce || !o.oauth_client_id.empty() ||
+                           !o.oauth_client_secret_file.empty() || !o.oauth_redirect.empty() ||
+                           !o.oauth_scope.empty();
+    if (has_oauth && o.url.empty() && o.server.empty())
+      fail("the options --oauth-... go with @NAME and --url; a running daemon has its own");
   }
 
   void check_operands(const Verb& verb) {

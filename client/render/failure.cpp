@@ -73,6 +73,9 @@ std::string_view without_code_name(std::string_view message) {
   return message;
 }
 
+/// The beginning of the daemon's advice about a server that wants a token and offers no login.
+constexpr std::string_view token_advice = "give the daemon its token";
+
 std::string describe_bridge_error(const json::Value& error, const json::Value& data) {
   const std::string_view kind = data.string("kind");
   std::string text(without_code_name(error.string("message")));
@@ -91,7 +94,8 @@ std::string describe_bridge_error(const json::Value& error, const json::Value& d
   }
   if (const std::string_view login = data.string("login"); !login.empty()) {
     text += fmt::format("; log in with: {}", login);
-  } else if (kind == "auth") {
+  } else if (kind == "auth" && data.find("status") != nullptr &&
+             text.find(token_advice) == text.npos) {
     text += "; the token is the daemon's, not yours";
   }
   return text;
@@ -159,6 +163,8 @@ Failure read_error(std::string_view raw) {
     error.hint = hint_for(error.kind);
     error.shown = describe_bridge_error(*value, data);
     error.wants_login = !data.string("login").empty();
+    if (const std::size_t advice = error.message.find(token_advice); advice != error.message.npos)
+      error.hint = error.message.substr(advice);
     return error;
   }
   error.shown = fmt::format("the server answered: {}", bridge::trimmed(error.message));

@@ -53,8 +53,8 @@ std::string add_all(RawFile& file, std::string_view object, bool is_outermost = 
 }
 
 /// The members in which the daemon replaces variables.
-constexpr std::string_view members_with_variables[] = {"command", "args", "env",
-                                                       "cwd",     "url",  "headers"};
+constexpr std::string_view members_with_variables[] = {"command", "args",    "env",   "cwd",
+                                                       "url",     "headers", "oauth", "auth"};
 
 /// Visits each text that may contain variables.
 template <class Visit>
@@ -176,12 +176,18 @@ NamedVariables variables_of(const Definition& definition) {
   return all;
 }
 
-Definition definition_of_url(std::string_view url) {
+Definition definition_of_url(std::string_view url,
+                             const std::vector<std::pair<std::string, std::string>>& headers) {
   std::string_view host = without_secrets(url);
   if (const std::size_t scheme = host.find("://"); scheme != host.npos)
     host.remove_prefix(scheme + 3);
   host = host.substr(0, host.find('/'));
-  return typed(std::string(host), json::JsonObject().add("url", url).text());
+  json::JsonObject entry;
+  entry.add("url", url);
+  json::JsonObject fields;
+  for (const auto& [name, value] : headers) fields.add_any(name, json::RawJson{json::quote(value)});
+  if (!headers.empty()) entry.add("headers", fields);
+  return typed(std::string(host), entry.text());
 }
 
 std::optional<Definition> definition_of_command(std::string_view command) {

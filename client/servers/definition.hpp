@@ -41,8 +41,9 @@ std::variant<std::vector<Definition>, std::string> read_foreign_definitions(
 /// From the members that mcp-bridged looks for variables in. Pure.
 NamedVariables variables_of(const Definition& definition);
 
-/// A definition for a typed address.
-Definition definition_of_url(std::string_view url);
+/// A definition for a typed address, with these headers.
+Definition definition_of_url(std::string_view url,
+                             const std::vector<std::pair<std::string, std::string>>& headers = {});
 /// A definition for a typed command line, split into words as by a shell (quotes and backslashes,
 /// no expansion). nullopt if a quote is not closed, or there is no word.
 std::optional<Definition> definition_of_command(std::string_view command);

@@ -5,14 +5,17 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <utility>
 
+#include "base/contains.hpp"
 #include "base/files.hpp"
 #include "base/secret_file.hpp"
 #include "system/files.hpp"
 #include "text/similar.hpp"
+#include "text/trim.hpp"
 #include "text/utf8.hpp"
 #include "text/visible_text.hpp"
 
@@ -47,8 +50,7 @@ std::variant<std::vector<NamedServer>, std::string> servers_of(const ConfigFile&
   const std::string path = real_path(file.path);
   std::vector<NamedServer> servers;
   const std::string folder = file.folder.empty() ? folder_of(path) : real_path(file.folder);
-  const std::string named =
-      file.path.starts_with('/') ? file.path : current_folder().value_or("") + "/" + file.path;
+  const std::string named = absolute_path(file.path);
   const bool needs_approval = file.needs_approval || !bridge::is_of_owner_alone(content.status) ||
                               !bridge::replaceable_part_of(named, ::geteuid()).empty();
   for (Definition& one : std::get<std::vector<Definition>>(definitions))
@@ -67,6 +69,10 @@ std::optional<std::string> environment_variable(const char* name) {
   const char* const value = std::getenv(name);
   if (value == nullptr || *value == '\0') return std::nullopt;
   return std::string(value);
+}
+
+std::string absolute_path(const std::string& path) {
+  return path.starts_with('/') ? path : current_folder().value_or("") + "/" + path;
 }
 
 std::vector<ConfigFile> config_files(const std::string& option, ReadVariable read) {
@@ -172,13 +178,77 @@ Failure naming_failure(std::string message, ExitCode code) {
           .hint = "mcp-nc servers lists the servers, and which may run"};
 }
 
-std::variant<NamedServer, Failure> named_server(const Options& options) {
+namespace {
+
+/// As the daemon reads it from its environment.
+std::string variable_of(std::string_view option) {
+  std::string variable = "MCP_BRIDGE_";
+  for (const char c : option.substr(2))
+    variable += static_cast<char>(c == '-' ? '_' : std::toupper(c));
+  return variable;
+}
+
+std::string value_of(const DaemonOption& option, const Options& options, ReadVariable read) {
+  const auto* const flag = std::get_if<bool Options::*>(&option.target);
+  if (flag != nullptr && options.**flag) return "1";
+  const auto* const text = std::get_if<std::string Options::*>(&option.target);
+  if (text != nullptr && !(options.**text).empty()) return options.**text;
+  if ((option.traits & DaemonOption::is_credential) != 0 && options.url.empty()) return {};
+  return read(variable_of(option.name).c_str()).value_or("");
+}
+
+}  // namespace
+
+DaemonSettings settings_for(const Definition& definition, const Options& options,
+                            ReadVariable read) {
+  DaemonSettings settings;
+  if (starts_program(definition)) return settings;
+  for (const DaemonOption& option : daemon_options()) {
+    std::string value = value_of(option, options, read);
+    if (value.empty()) continue;
+    if ((option.traits & DaemonOption::is_path) != 0) value = absolute_path(value);
+    if ((option.traits & DaemonOption::is_flag) == 0) {
+      settings.words.push_back(fmt::format("{}={}", option.name, value));
+    } else if (!bridge::has_word("false no off 0", value)) {
+      settings.words.emplace_back(option.name);
+    }
+  }
+  if (!options.url.empty()) settings.token = read("MCP_SERVER_TOKEN").value_or("");
+  return settings;
+}
+
+namespace {
+
+/// The definition of a typed address with its headers, or what is wrong with one of them.
+std::variant<Definition, std::string> typed_address(const Options& options) {
+  std::vector<std::pair<std::string, std::string>> headers;
+  for (const std::string& typed : options.headers) {
+    const std::size_t colon = typed.find(':');
+    if (colon == typed.npos) return std::string("expected 'NAME: VALUE' or 'NAME: @FILE'");
+    std::string value(bridge::trimmed(std::string_view(typed).substr(colon + 1)));
+    if (value.starts_with('@')) {
+      bridge::SecretFile file = bridge::read_secret_file(value.substr(1), "its file");
+      if (!file.fault.empty()) return std::move(file.fault);
+      value = std::move(file.content);
+    }
+    if (!bridge::is_utf8(typed) || !bridge::is_utf8(value)) return std::string("not UTF-8");
+    headers.emplace_back(typed.substr(0, colon), std::move(value));
+  }
+  return definition_of_url(options.url, headers);
+}
+
+std::variant<NamedServer, Failure> selected_server(const Options& options) {
   if (options.server.empty()) {
     const bool is_url = !options.url.empty();
     const std::string& typed = is_url ? options.url : options.command;
     const std::string_view option = is_url ? "--url" : "--run";
     if (!bridge::is_utf8(typed)) return naming_failure(fmt::format("option {}: not UTF-8", option));
-    if (is_url) return NamedServer{definition_of_url(typed), "", "/", false};
+    if (is_url) {
+      auto address = typed_address(options);
+      if (const auto* fault = std::get_if<std::string>(&address))
+        return naming_failure(fmt::format("option --header: {}", *fault));
+      return NamedServer{std::get<Definition>(std::move(address)), "", "/", false};
+    }
     auto definition = definition_of_command(typed);
     if (!definition) return naming_failure("option --run: no command, or a quote is not closed");
     return NamedServer{std::move(*definition), "", current_folder().value_or("/"), false};
@@ -187,6 +257,15 @@ std::variant<NamedServer, Failure> named_server(const Options& options) {
                            [] { return other_files(environment_variable); });
   if (auto* failure = std::get_if<std::string>(&found)) return naming_failure(std::move(*failure));
   return std::get<NamedServer>(std::move(found));
+}
+
+}  // namespace
+
+std::variant<NamedServer, Failure> named_server(const Options& options) {
+  auto found = selected_server(options);
+  if (auto* const server = std::get_if<NamedServer>(&found))
+    server->settings = settings_for(server->definition, options, environment_variable);
+  return found;
 }
 
 }  // namespace client

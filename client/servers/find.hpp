@@ -20,17 +20,27 @@ struct ConfigFile {
   std::string project{};  ///< in a file with several projects: the one to use; "" = none
 };
 
+/// How the daemon of a server gets its token, besides what the definition says.
+struct DaemonSettings {
+  std::vector<std::string> words{};  ///< options; nothing secret
+  std::string token{};               ///< secret: MCP_SERVER_TOKEN
+};
+
 /// A server that can be selected by its name.
 struct NamedServer {
   Definition definition;
   std::string file;    ///< its real path; "" if the server was typed
   std::string folder;  ///< where its program runs
   bool needs_approval = false;
+  DaemonSettings settings{};
 };
 
 /// Reads the process's or a test's environment: nullopt if the variable is unset or empty.
 using ReadVariable = std::optional<std::string> (*)(const char* name);
 std::optional<std::string> environment_variable(const char* name);
+
+/// Of the current folder: a daemon runs in another one.
+std::string absolute_path(const std::string& path);
 
 /// Where servers are looked up, in order: `option` (--config), $MCP_CONFIG, the user's own
 /// ~/.config/mcp/mcp.json (below $XDG_CONFIG_HOME if that is set), ./.mcp.json.
@@ -64,6 +74,11 @@ std::vector<ConfigFile> foreign_files(ReadVariable read, const std::string& fold
 
 /// Why a server cannot be selected by its name.
 Failure naming_failure(std::string message, ExitCode code = ExitCode::usage);
+
+/// The settings from the command line, then the environment. A token goes only to a typed address:
+/// any server of a file would get it. Pure except for `read`.
+DaemonSettings settings_for(const Definition& definition, const Options& options,
+                            ReadVariable read);
 
 /// The server that the command line names, from any source.
 std::variant<NamedServer, Failure> named_server(const Options& options);

@@ -157,6 +157,8 @@ std::string instance_of(const NamedServer& server, ReadVariable read) {
   for (const auto& [name, has_default] : variables.environment) add_value(name);
   for (const bridge::InputDefinition& input : variables.inputs)
     add_value(bridge::variable_of_input(input.id));
+  for (const std::string& word : server.settings.words) add(word);
+  if (!server.settings.token.empty()) add(server.settings.token);
   return harmless_name(server.definition.name) + "-" + sha256_hex(parts).substr(0, hash_digits);
 }
 

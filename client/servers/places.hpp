@@ -21,7 +21,7 @@ struct Places {
 std::variant<Places, std::string> make_places(ReadVariable read);
 
 /// Identifies a server in file names: its name, in safe characters, and a hash of its file, name
-/// and definition and of the values of its variables. Pure except for `read`.
+/// and definition, of the values of its variables and of its settings. Pure except for `read`.
 std::string instance_of(const NamedServer& server, ReadVariable read);
 /// The first part of that, common to all instances of the server's name. Pure.
 std::string harmless_name(std::string_view name);

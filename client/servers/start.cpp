@@ -196,6 +196,26 @@ std::string find_daemon_program() {
   return {};
 }
 
+/// The options for what the daemon keeps: logins in one store of all daemons, the state in a folder
+/// of its own.
+std::vector<std::string> words_of_kept(const NamedServer& server, const Places& places,
+                                       const InstancePaths& paths) {
+  std::vector<std::string> words;
+  auto state = environment_variable("MCP_BRIDGE_STATE_DIR");
+  if (state) {
+    *state = absolute_path(*state);
+    make_folders(*state, 0700);
+    const std::string_view log = paths.log;
+    const std::string_view name = log.substr(log.rfind('/') + 1);
+    words.push_back(fmt::format("--state-dir={}/{}", *state, name.substr(0, name.rfind('.'))));
+  }
+  if (starts_program(server.definition)) return words;
+  auto store = environment_variable("MCP_BRIDGE_TOKEN_STORE");
+  words.push_back("--token-store=" +
+                  (store ? absolute_path(*store) : state.value_or(places.state) + "/tokens.json"));
+  return words;
+}
+
 /// Starts a daemon for the server and connects to it: detached, in the server's folder, with its
 /// output in the log. The definition and the values of prompted inputs go to it on a descriptor, so
 /// that neither is in a file or on a command line. Else why it did not start, for a person: the
@@ -204,7 +224,8 @@ std::string find_daemon_program() {
 /// REQUIRES: lock_starting() is held, and nothing listens on the socket.
 std::variant<Connected, std::string> start_daemon(const NamedServer& server,
                                                   const std::map<std::string, std::string>& inputs,
-                                                  const InstancePaths& paths, Deadline deadline) {
+                                                  const Places& places, const InstancePaths& paths,
+                                                  Deadline deadline) {
   const std::string daemon = find_daemon_program();
   if (daemon.empty()) return fmt::format("{} not found beside mcp-nc or in PATH", program);
   const FileDescriptor definition = sealed_file("definition", server.definition.document);
@@ -225,14 +246,18 @@ std::variant<Connected, std::string> start_daemon(const NamedServer& server,
                                     environment_variable("MCP_BRIDGE_IDLE_EXIT").value_or("30m")};
   if (values)
     words.insert(words.end(), {"--input-file", fmt::format("/proc/self/fd/{}", inputs_number)});
+  for (std::string& word : words_of_kept(server, places, paths)) words.push_back(std::move(word));
+  words.insert(words.end(), server.settings.words.begin(), server.settings.words.end());
+  std::vector<std::string> environment = environment_for(server.definition, environ);
+  if (!server.settings.token.empty())
+    environment.push_back("MCP_SERVER_TOKEN=" + server.settings.token);
   pid_t process = 0;
-  const int error =
-      launch(process, std::move(words), environment_for(server.definition, environ), server.folder,
-             {{nothing, STDIN_FILENO},
-              {log, STDOUT_FILENO},
-              {log, STDERR_FILENO},
-              {definition, definition_number},
-              {values, inputs_number}});
+  const int error = launch(process, std::move(words), std::move(environment), server.folder,
+                           {{nothing, STDIN_FILENO},
+                            {log, STDOUT_FILENO},
+                            {log, STDERR_FILENO},
+                            {definition, definition_number},
+                            {values, inputs_number}});
   if (error != 0)
     return fmt::format("cannot start {} in {}: {}", daemon, server.folder, std::strerror(error));
 
@@ -299,7 +324,7 @@ std::variant<Connected, Failure> start_named(const NamedDaemon& daemon, Console&
         may_download(server.definition) ? " (the first time it may have to be downloaded)" : ""));
   }
   replace_file(daemon.paths.record, record_of(instance_for(server, "")));
-  auto started = start_daemon(server, *inputs, daemon.paths, until);
+  auto started = start_daemon(server, *inputs, daemon.places, daemon.paths, until);
   if (const auto* why = std::get_if<std::string>(&started)) {
     return naming_failure(fmt::format("cannot start the daemon of @{}: {}", name, *why),
                           ExitCode::unreachable);

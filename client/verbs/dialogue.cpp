@@ -25,6 +25,9 @@ constexpr std::string_view look_id = "\"look\"";
 
 constexpr std::string_view method_not_found_code = "-32601";
 
+/// The command for a login in the daemon's messages.
+constexpr std::string_view daemons_login = "mcp-nc login";
+
 constexpr std::string_view hint_of_job =
     "the server asked a question; make the call with: mcp-nc call --detach, then answer with: "
     "mcp-nc answer JOB key=value";
@@ -365,6 +368,18 @@ void Dialogue::give_up(std::string_view id, std::string_view method, std::string
   wait(Deadline::after(farewell_), {});
 }
 
+/// The daemon does not know how its client names it: makes its command for a login one that can be
+/// copied.
+void Dialogue::name_login(Failure& failure) const {
+  const std::string command = typed_program(options_) + " login";
+  for (std::string* const text : {&failure.message, &failure.shown}) {
+    for (std::size_t at = 0; (at = text->find(daemons_login, at)) != text->npos;
+         at += command.size())
+      text->replace(at, daemons_login.size(), command);
+  }
+  failure.hint = "log in with: " + command;
+}
+
 Failure Dialogue::failure_of(const Answer& answer, const std::string& about) {
   Failure failure{.kind = "daemon",
                   .message = "the daemon closed the connection before it answered",
@@ -422,6 +437,7 @@ Failure Dialogue::failure_of(const Answer& answer, const std::string& about) {
       }
     }
   }
+  if (failure.wants_login) name_login(failure);
   if (failure.hint.empty()) failure.hint = hint_;
   return failure;
 }

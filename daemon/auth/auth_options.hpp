@@ -15,13 +15,16 @@ enum class OAuthGrant : std::uint8_t {
   authorization_code,
   device,
   client_credentials,
+  jwt_bearer,  ///< RFC 7523: an assertion of a workload's identity for a token
 };
 
-/// OAuth 2.1: client credentials, or a login by a person.
+/// OAuth 2.1: client credentials, an assertion, or a login by a person.
 struct OAuthOptions {
   std::string client_id;
   std::string client_secret_file;  ///< for client credentials: one of these two
+  std::string client_secret;       ///< itself, from a --config file; never an option
   std::string private_key_file;    ///< PEM, P-256 or RSA: private_key_jwt
+  std::string assertion_file;      ///< for jwt_bearer: a JWT, read for each token
   std::string token_url;           ///< for client credentials; empty: discovered
   std::string scope;               ///< empty: what the server asks for
   OAuthGrant grant = OAuthGrant::automatic;
@@ -34,12 +37,15 @@ struct OAuthOptions {
   std::string token_store;               ///< empty: in memory
   std::chrono::milliseconds idle_refresh{std::chrono::hours(24)};  ///< 0: never
 
+  bool has_client_secret() const { return !client_secret_file.empty() || !client_secret.empty(); }
   /// Whether a person has to log in, whatever the server says.
   bool wants_person() const {
     return grant == OAuthGrant::authorization_code || grant == OAuthGrant::device;
   }
-  bool uses_client_credentials() const {
-    if (grant != OAuthGrant::automatic) return grant == OAuthGrant::client_credentials;
+  /// Whether tokens are fetched without a person.
+  bool is_unattended() const {
+    if (grant != OAuthGrant::automatic)
+      return grant == OAuthGrant::client_credentials || grant == OAuthGrant::jwt_bearer;
     return !client_secret_file.empty() || !private_key_file.empty() || !token_url.empty();
   }
 };
@@ -48,7 +54,7 @@ struct OAuthOptions {
 enum class TokenOrigin {
   command,
   file,
-  client_credentials,
+  oauth,  ///< without a person
   fixed,
   login,  ///< when the server requires one
 };
@@ -61,7 +67,7 @@ struct AuthOptions {
   OAuthOptions oauth;
   std::optional<rlimit> descriptors{};  ///< for --token-command; none: the daemon's limit
 
-  bool uses_oauth() const { return oauth.uses_client_credentials(); }
+  bool uses_oauth() const { return oauth.is_unattended(); }
   bool asks_for_login() const {
     return !uses_oauth() && (oauth.grant != OAuthGrant::automatic || !oauth.client_id.empty());
   }
@@ -69,7 +75,7 @@ struct AuthOptions {
   TokenOrigin origin() const {
     if (!token_command.empty()) return TokenOrigin::command;
     if (!token_file.empty()) return TokenOrigin::file;
-    if (uses_oauth()) return TokenOrigin::client_credentials;
+    if (uses_oauth()) return TokenOrigin::oauth;
     return static_token.empty() || asks_for_login() ? TokenOrigin::login : TokenOrigin::fixed;
   }
 };

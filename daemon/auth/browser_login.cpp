@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "auth/discovery.hpp"
+#include "auth/login.hpp"
 #include "auth/recent_secrets.hpp"
 #include "base/contains.hpp"
 #include "base/log.hpp"
@@ -223,7 +224,8 @@ RedirectVerdict judge(const RedirectAnswer& answer, const ExpectedRedirect& expe
   if (answer.is_ambiguous || expected.state.empty() ||
       !equal_in_constant_time(answer.state, expected.state))
     return RedirectVerdict::foreign;
-  if (answer.issuer ? *answer.issuer != expected.issuer : expected.issuer_is_announced)
+  if (answer.issuer ? !is_same_issuer(*answer.issuer, expected.issuer)
+                    : expected.issuer_is_announced)
     return RedirectVerdict::wrong_issuer;
   if (!answer.error.empty() || answer.code.empty()) return RedirectVerdict::refused;
   return RedirectVerdict::granted;
@@ -238,6 +240,12 @@ BrowserLogin::BrowserLogin(const LoginParts& parts, std::string earlier_uri, Own
 /// MCP 2026-07-28, "Authorization", "Authorization Code Protection": refuses servers without S256.
 std::string BrowserLogin::prepare(const AuthorizationServer& server) {
   const std::string issuer = shown_url(server.issuer);
+  if (!server.metadata.has_browser_login()) {
+    return fmt::format("{} offers no login in a browser, only these grants: {}{}", issuer,
+                       printable(scope_of(server.metadata.grant_types), 200),
+                       server.is_for_persons() ? "; log in by a code: --device"
+                                               : std::string(how_to_give_a_token));
+  }
   if (!endpoint_url(server.metadata.authorization_endpoint))
     return fmt::format("{} names no authorization_endpoint that is an https URL", issuer);
   const auto& methods = server.metadata.code_challenge_methods;

@@ -221,6 +221,7 @@ std::optional<ServerMetadata> read_server_metadata(const std::string& text) {
   server.revocation_endpoint = member("revocation_endpoint");
   server.code_challenge_methods = find_strings(text, "code_challenge_methods_supported");
   server.scopes_supported = find_strings(text, "scopes_supported");
+  server.grant_types = find_strings(text, "grant_types_supported");
   server.answers_name_issuer =
       find_member(text, "authorization_response_iss_parameter_supported") == "true";
   server.takes_metadata_documents =
@@ -269,15 +270,26 @@ std::vector<std::string> server_metadata_urls(const std::string& issuer) {
   return urls;
 }
 
+std::string_view compared_issuer(std::string_view issuer) {
+  const std::size_t scheme = issuer.find("://");
+  const std::size_t slash = scheme == issuer.npos ? scheme : issuer.find('/', scheme + 3);
+  return slash == issuer.npos || slash + 1 != issuer.size() ? issuer : issuer.substr(0, slash);
+}
+
 namespace {
 
 constexpr std::size_t max_authorization_servers = 3;
 
-bool says_absent(int status) {
-  return status >= 400 && status < 500 && status != 408 && status != 429;
+}  // namespace
+
+bool ServerMetadata::has_browser_login() const {
+  return grant_types.empty() || contains(grant_types, "authorization_code");
 }
 
-}  // namespace
+bool AuthorizationServer::is_for_persons() const {
+  return !is_default && (metadata.has_browser_login() ||
+                         endpoint_url(metadata.device_authorization_endpoint).has_value());
+}
 
 std::string AuthorizationServer::remark() const {
   if (!is_default) return {};
@@ -341,7 +353,7 @@ void Discovery::answered(const Place& place, const SmallAnswer& answer) {
   if (!answer.fault.empty()) {
     note(place.url, answer.fault, true);
   } else if (answer.status != 200) {
-    has_no_metadata_ = has_no_metadata_ && says_absent(answer.status);
+    has_no_metadata_ = has_no_metadata_ && refuses_for_good(answer.status);
     note(place.url, fmt::format("HTTP {}", answer.status), false);
   } else if (place.issuer.empty() ? take_resource(place, answer.body)
                                   : take_server(place, answer.body)) {
@@ -389,9 +401,7 @@ bool Discovery::take_server(const Place& place, const std::string& body) {
     note(place.url, "not a JSON object", true);
     return false;
   }
-  // No document names the origin as issuer, and servers differ about its trailing slash.
-  const bool is_origin = is_at_origin_ && metadata->issuer == place.issuer + "/";
-  if (metadata->issuer != place.issuer && !is_origin) {
+  if (!is_same_issuer(metadata->issuer, place.issuer)) {
     note(place.url,
          fmt::format("the issuer is '{}' instead of '{}'", metadata->issuer, place.issuer), true);
     return false;

@@ -129,8 +129,12 @@ struct ServerMetadata {
   std::string revocation_endpoint{};            ///< RFC 7009
   std::vector<std::string> code_challenge_methods{};
   std::vector<std::string> scopes_supported{};
-  bool answers_name_issuer = false;       ///< RFC 9207
-  bool takes_metadata_documents = false;  ///< a client id may be the URL of the client's metadata
+  std::vector<std::string> grant_types{};  ///< empty: not given
+  bool answers_name_issuer = false;        ///< RFC 9207
+  bool takes_metadata_documents = false;   ///< a client id may be the URL of the client's metadata
+
+  /// RFC 8414, section 2: the authorization code is a default of `grant_types`.
+  bool has_browser_login() const;
 };
 
 /// nullopt if the text is not a JSON object. Members that are missing or of another type are empty;
@@ -160,6 +164,15 @@ std::vector<std::string> resource_metadata_urls(const std::string& resource);
 /// `issuer` is not valid.
 std::vector<std::string> server_metadata_urls(const std::string& issuer);
 
+/// The form in which an issuer is compared: as written, but without the slash of an empty path,
+/// which is the same URL without it (RFC 3986, section 6.2.3). Servers publish both forms. Pure.
+std::string_view compared_issuer(std::string_view issuer);
+
+/// Whether both name one issuer. Every comparison of issuers is this one. Pure.
+inline bool is_same_issuer(std::string_view one, std::string_view other) {
+  return compared_issuer(one) == compared_issuer(other);
+}
+
 /// Where tokens are requested, and for what.
 struct AuthorizationServer {
   std::string issuer;  ///< empty: unknown
@@ -169,6 +182,8 @@ struct AuthorizationServer {
   ServerMetadata metadata{};  ///< as received; only the token endpoint is checked
   bool is_default = false;    ///< without metadata: the default endpoints of MCP 2025-03-26
 
+  /// Whether a person may log in there, as far as its metadata say.
+  bool is_for_persons() const;
   /// A suffix for error messages about an endpoint; empty unless it is a default one.
   std::string remark() const;
 };

@@ -62,5 +62,8 @@ struct LogoutAnswer {
 
 /// The command that a person types to log in.
 constexpr std::string_view login_command = "mcp-nc login";
+/// The end of a message about a server that wants a token and offers no login.
+constexpr std::string_view how_to_give_a_token =
+    "; give the daemon its token: --token-file, --token-command or MCP_SERVER_TOKEN";
 
 }  // namespace bridge

@@ -95,7 +95,10 @@ void LoginFlow::discovered(const Discovery::Result& result) {
 void LoginFlow::identified(const std::variant<OAuthClient, std::string>& found) {
   if (end_) return;
   if (const auto* why = std::get_if<std::string>(&found)) {
-    fail(ErrorKind::auth, *why + request_.server.remark());
+    fail(ErrorKind::auth, request_.server.is_default
+                              ? fmt::format("{} offers no login: it has no OAuth metadata{}",
+                                            shown_url(request_.server.issuer), how_to_give_a_token)
+                              : *why);
     return;
   }
   request_.client = std::get<OAuthClient>(found);
@@ -143,9 +146,7 @@ void LoginFlow::method_granted(const TokenGrant& grant) {
 void LoginFlow::fail(ErrorKind kind, const std::string& message) {
   if (end_) return;
   method_->show_end(false);
-  Failure failure = failure_of(kind, Delivered::no, message);
-  failure.login = login_command;
-  end(failure);
+  end(failure_of(kind, Delivered::no, message));
 }
 
 void LoginFlow::end(const End& end) {
@@ -377,6 +378,7 @@ void LoginDesk::take(const StoredLogin& login) {
   ++counts_.logins;
   last_failure_.reset();
   is_needed_ = false;
+  is_login_offered_ = true;
   parts_.demand.forget_step_up();
   parts_.refresher.take(login);
   parts_.log.event(LogLevel::info, "login", "logged in to {}{}", parts_.upstream.target,

@@ -172,6 +172,11 @@ class LoginDesk {
   /// The upstream has refused a message, and a login is required.
   bool is_needed() const { return is_needed_; }
   void need() { is_needed_ = true; }
+  bool is_login_pending() const { return flow_ != nullptr; }
+  /// Whether a person may be told to log in: not at a server that wants a token and names no
+  /// authorization server.
+  bool is_login_offered() const { return is_login_offered_; }
+  void set_login_offered(bool is_offered) { is_login_offered_ = is_offered; }
   /// The secrets of a pending login.
   std::vector<std::string> secrets() const;
 
@@ -209,6 +214,7 @@ class LoginDesk {
   std::string resource_;
   std::function<void()> on_login_;
   bool is_needed_ = false;
+  bool is_login_offered_ = true;
   bool registration_is_suspect_ = false;
   std::unique_ptr<LoginFlow> flow_;
   std::optional<Failure> last_failure_;  ///< of the last login; none: it succeeded, or none yet

@@ -5,6 +5,7 @@
 #include "auth/browser_login.hpp"
 #include "auth/local_token.hpp"
 #include "auth/login_token.hpp"
+#include "auth/oauth_identity.hpp"
 #include "auth/oauth_token.hpp"
 #include "auth/token_store.hpp"
 #include "base/log.hpp"
@@ -40,17 +41,35 @@ std::string fault_of_login(const OAuthOptions& options) {
     std::string fault = fault_of_token_store(options.token_store);
     if (!fault.empty()) return fault;
   }
-  if (!options.client_secret_file.empty() && options.client_id.empty())
+  if (options.has_client_secret() && options.client_id.empty())
     return "OAuth needs --oauth-client-id";
-  return options.client_secret_file.empty()
-             ? std::string()
-             : read_secret_file(options.client_secret_file, "--oauth-client-secret-file").fault;
+  if (!options.assertion_file.empty())
+    return "--oauth-assertion-file needs --oauth-grant jwt-bearer";
+  return options.has_client_secret() ? read_client_secret(options).fault : std::string();
+}
+
+/// What is wrong with the client's authentication: one way for client credentials; with an
+/// assertion, which says who asks, at most one (RFC 7523, section 3.1).
+std::string fault_of_client(const OAuthOptions& options) {
+  const bool has_secret = options.has_client_secret();
+  const bool has_key = !options.private_key_file.empty();
+  const bool is_assertion = options.grant == OAuthGrant::jwt_bearer;
+  if (is_assertion != !options.assertion_file.empty()) {
+    return is_assertion ? "--oauth-grant jwt-bearer needs --oauth-assertion-file"
+                        : "--oauth-assertion-file needs --oauth-grant jwt-bearer";
+  }
+  if (options.client_id.empty() && (!is_assertion || has_secret || has_key))
+    return "OAuth needs --oauth-client-id";
+  if (is_assertion ? has_secret && has_key : has_secret == has_key)
+    return "--oauth-client-id needs --oauth-client-secret-file or --oauth-private-key, not both";
+  return {};
 }
 
 std::string fault_of_oauth(const OAuthOptions& options) {
-  if (options.client_id.empty()) return "OAuth needs --oauth-client-id";
-  if (options.client_secret_file.empty() == options.private_key_file.empty()) {
-    return "--oauth-client-id needs --oauth-client-secret-file or --oauth-private-key, not both";
+  if (std::string fault = fault_of_client(options); !fault.empty()) return fault;
+  if (!options.assertion_file.empty()) {
+    std::string fault = read_secret_file(options.assertion_file, assertion_option).fault;
+    if (!fault.empty()) return fault;
   }
   if (!options.token_url.empty()) {
     const auto url = parse_web_url(options.token_url);
@@ -58,9 +77,8 @@ std::string fault_of_oauth(const OAuthOptions& options) {
       return "--oauth-token-url: expected https://HOST/PATH, or http to this machine";
     }
   }
-  return options.private_key_file.empty()
-             ? read_secret_file(options.client_secret_file, "--oauth-client-secret-file").fault
-             : fault_of_key(options.private_key_file);
+  if (!options.private_key_file.empty()) return fault_of_key(options.private_key_file);
+  return options.has_client_secret() ? read_client_secret(options).fault : std::string();
 }
 
 }  // namespace
@@ -70,7 +88,7 @@ std::string fault_of(const AuthOptions& options) {
     case TokenOrigin::command:
     case TokenOrigin::fixed: return {};
     case TokenOrigin::file: return WatchedToken(options.token_file, "--token-file").fault();
-    case TokenOrigin::client_credentials: return fault_of_oauth(options.oauth);
+    case TokenOrigin::oauth: return fault_of_oauth(options.oauth);
     case TokenOrigin::login: break;
   }
   return fault_of_login(options.oauth);
@@ -86,7 +104,7 @@ std::unique_ptr<TokenSource> make_token_source(EventLoop& loop, CurlLoop& curl,
       return std::make_unique<TokenCommand>(loop, options.token_command, options.token_ttl, log,
                                             limits);
     case TokenOrigin::file: return std::make_unique<TokenFile>(loop, options.token_file);
-    case TokenOrigin::client_credentials:
+    case TokenOrigin::oauth:
       return std::make_unique<OAuthToken>(loop, curl, options.oauth, http, log);
     case TokenOrigin::fixed: return std::make_unique<StaticToken>(loop, options.static_token);
     case TokenOrigin::login: break;
@@ -98,7 +116,7 @@ std::string_view name_of(TokenOrigin origin) {
   switch (origin) {
     case TokenOrigin::command: return "--token-command";
     case TokenOrigin::file: return "--token-file";
-    case TokenOrigin::client_credentials: return "OAuth client credentials";
+    case TokenOrigin::oauth: return "OAuth client credentials or an assertion";
     case TokenOrigin::fixed: return "MCP_SERVER_TOKEN";
     case TokenOrigin::login: break;
   }

@@ -72,6 +72,14 @@ std::variant<OAuthClient, std::string> read_registration(int status, const std::
   return identity;
 }
 
+SecretFile read_client_secret(const OAuthOptions& options) {
+  if (!options.client_secret_file.empty())
+    return read_secret_file(options.client_secret_file, "--oauth-client-secret-file");
+  SecretFile given;
+  given.content = options.client_secret;
+  return given;
+}
+
 void OAuthIdentity::find(const AuthorizationServer& server,
                          const std::optional<OAuthClient>& earlier, const std::string& redirect_uri,
                          const std::string& scope) {
@@ -96,9 +104,8 @@ void OAuthIdentity::take_configured(const ServerMetadata& metadata) {
   OAuthClient client;
   client.id = options.client_id;
   client.redirect_uri = redirect_uri_;
-  if (!options.client_secret_file.empty()) {
-    const SecretFile file =
-        read_secret_file(options.client_secret_file, "--oauth-client-secret-file");
+  if (options.has_client_secret()) {
+    const SecretFile file = read_client_secret(options);
     if (!file.fault.empty()) {
       done_(file.fault);
       return;

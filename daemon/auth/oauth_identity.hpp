@@ -9,6 +9,7 @@
 #include "auth/discovery.hpp"
 #include "auth/login_method.hpp"
 #include "auth/token_endpoint.hpp"
+#include "base/secret_file.hpp"
 #include "http/client/small_request.hpp"
 
 namespace bridge {
@@ -23,6 +24,9 @@ std::string registration_request(const ServerMetadata& server, const std::string
 /// words: neither bounded nor printable yet.
 std::variant<OAuthClient, std::string> read_registration(int status, const std::string& body,
                                                          const std::string& redirect_uri);
+
+/// The configured client's secret: of the file, which may have changed, else the one given.
+SecretFile read_client_secret(const OAuthOptions& options);
 
 /// How a secret is sent: in the body only if the server does not support Basic.
 SecretPlace secret_place(const ServerMetadata& server);

@@ -245,7 +245,8 @@ void OAuthToken::discovered(const Discovery::Result& result) {
 
 bool OAuthToken::authenticate(OAuthClient& client, std::string& fault) {
   if (options_.private_key_file.empty()) {
-    SecretFile file = read_secret_file(options_.client_secret_file, "--oauth-client-secret-file");
+    if (!options_.has_client_secret()) return true;  // the assertion says enough
+    SecretFile file = read_client_secret(options_);
     fault = std::move(file.fault);
     client.secret = std::move(file.content);
     client.place = secret_place(server_.found->metadata);
@@ -273,17 +274,31 @@ bool OAuthToken::authenticate(OAuthClient& client, std::string& fault) {
   return true;
 }
 
+/// nullopt: the assertion cannot be read.
+std::optional<TokenForm> OAuthToken::make_form(const OAuthClient& client,
+                                               std::string& fault) const {
+  const std::string& resource = server_.found->resource;
+  if (options_.grant != OAuthGrant::jwt_bearer) return credentials_form(client, resource, scope());
+  // Projected tokens rotate: each has its own life.
+  const SecretFile file = read_secret_file(options_.assertion_file, assertion_option);
+  fault = file.fault;
+  if (!fault.empty()) return std::nullopt;
+  return assertion_form(client, file.content, resource, scope());
+}
+
 void OAuthToken::request_token() {
   OAuthClient client;
   client.id = options_.client_id;
   std::string fault;
-  if (!authenticate(client, fault)) {
+  std::optional<TokenForm> form;
+  if (authenticate(client, fault)) form = make_form(client, fault);
+  if (!form) {
     fail(fault, false);
     return;
   }
   request_.asked = loop_.now();
   request_.scope = scope();
-  request_.form = credentials_form(client, server_.found->resource, request_.scope);
+  request_.form = std::move(*form);
   request_.client = std::move(client);
   request_.transfer = std::make_unique<SmallRequest>(
       curl_, upstream_, server_.found->token_endpoint, &request_.form.body,

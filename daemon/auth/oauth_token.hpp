@@ -64,13 +64,18 @@ namespace bridge {
 
 class Log;
 
-/// OAuth 2.1 client credentials (RFC 6749, section 4.4), as MCP requires: the server discovered
-/// through the upstream's challenge, the upstream named as `resource`.
+/// The option that names the assertion's file.
+constexpr const char* assertion_option = "--oauth-assertion-file";
+
+/// OAuth 2.1 without a person, as MCP requires: the server discovered through the upstream's
+/// challenge, the upstream named as `resource`. The grant is client credentials (RFC 6749, section
+/// 4.4) or an assertion (RFC 7523, section 2.1).
 ///
 /// Without a token URL the first message is sent without a token: the upstream's 401 says whether
 /// one is required, from which server and for which scope. Asking for a token that is about to
-/// expire starts a background fetch of the next one; without requests nothing runs. Secret and key
-/// are read for every token request, so they can be replaced. BEHAVIOUR, "Authorization".
+/// expire starts a background fetch of the next one; without requests nothing runs. Secret, key
+/// and assertion are read for every token request, so they can be replaced. BEHAVIOUR,
+/// "Authorization".
 ///
 /// The loop's thread only; owned by the AccessToken. Times are in seconds, as the server gives
 /// them. Errors: a TokenAnswer with a failure, and a line in the log, neither with secrets. Memory:
@@ -111,6 +116,7 @@ class OAuthToken final : public TokenSource {
   void discovered(const Discovery::Result& result);
   void request_token();
   bool authenticate(OAuthClient& client, std::string& fault);
+  std::optional<TokenForm> make_form(const OAuthClient& client, std::string& fault) const;
   void answered(const SmallAnswer& answer);
   void fail(const std::string& message, bool judged);
   bool step_up(const std::string& token, const std::string& wanted);

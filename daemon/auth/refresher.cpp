@@ -193,7 +193,10 @@ void Refresher::answered(const SmallAnswer& answer) {
   }
   const auto response = read_token_response(answer.status, answer.body);
   if (const auto* refusal = std::get_if<TokenRefusal>(&response)) {
-    judge(refresh_end(answer.status, refusal->error), server_words(refusal->reason, secrets()));
+    const std::string reason = server_words(refusal->reason, secrets());
+    // The server has forgotten the client: the next login registers again.
+    if (refusal->error == "invalid_client") login_->client.forget_registration();
+    judge(refresh_end(answer.status, refusal->error), reason);
     return;
   }
   take_grant(std::get<TokenGrant>(response));

@@ -53,10 +53,12 @@ constexpr bool counts_as_redeemed(RefreshEnd end) {
   return end != RefreshEnd::not_sent && end != RefreshEnd::unavailable;
 }
 
-/// The meaning of an HTTP response that grants nothing. `error`: RFC 6749, section 5.2. Pure.
+/// The meaning of an HTTP response that grants nothing. `error`: RFC 6749, section 5.2, which some
+/// servers send with another status. Pure.
 inline RefreshEnd refresh_end(int status, const std::string& error) {
-  if (error == "invalid_grant" || error == "invalid_client" || error == "unauthorized_client" ||
-      error == "unsupported_grant_type" || error == "invalid_scope" || error == "invalid_target")
+  if (refuses_for_good(status) || error == "invalid_grant" || error == "invalid_client" ||
+      error == "unauthorized_client" || error == "unsupported_grant_type" ||
+      error == "invalid_scope" || error == "invalid_target")
     return RefreshEnd::refused;
   if (status == 200) return RefreshEnd::lost;
   return RefreshEnd::unavailable;

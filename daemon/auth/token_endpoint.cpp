@@ -46,6 +46,14 @@ TokenForm credentials_form(const OAuthClient& client, const std::string& resourc
                  {{"grant_type", "client_credentials"}, {"resource", resource}, {"scope", scope}});
 }
 
+TokenForm assertion_form(const OAuthClient& client, const std::string& assertion,
+                         const std::string& resource, const std::string& scope) {
+  return form_of(client, {{"grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"},
+                          {"assertion", assertion},
+                          {"resource", resource},
+                          {"scope", scope}});
+}
+
 TokenForm code_form(const OAuthClient& client, const std::string& code, const std::string& verifier,
                     const std::string& redirect_uri, const std::string& resource) {
   return form_of(client, {{"grant_type", "authorization_code"},
@@ -141,7 +149,7 @@ std::vector<std::string> secrets_of(const TokenForm& form) {
   RequestHead fields;
   fields.query = form.body;
   for (const std::string_view name : {"code", "code_verifier", "refresh_token", "client_secret",
-                                      "client_assertion", "device_code", "token"}) {
+                                      "client_assertion", "assertion", "device_code", "token"}) {
     if (const auto value = fields.parameter(name); value && !value->empty())
       secrets.push_back(*value);
   }

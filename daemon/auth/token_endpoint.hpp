@@ -22,11 +22,20 @@ enum class SecretPlace : std::uint8_t { none, basic, body, assertion };
 
 /// The client that the bridge is for one authorization server. A value; `secret` is secret.
 struct OAuthClient {
-  std::string id;
+  std::string id;  ///< empty: none, or the server has forgotten the registration
   std::string secret;
   SecretPlace place = SecretPlace::none;
   std::string redirect_uri;    ///< as registered; empty: not known yet
   bool is_registered = false;  ///< by the bridge itself (RFC 7591)
+
+  /// The server does not know it. One that the operator has configured stays.
+  void forget_registration() {
+    if (!is_registered) return;
+    id.clear();
+    secret.clear();
+    place = SecretPlace::none;
+    redirect_uri.clear();
+  }
 };
 
 /// A request to an endpoint that authenticates the client: the form, and the Authorization value
@@ -41,6 +50,9 @@ struct TokenForm {
 /// RFC 6749, section 4.4.
 TokenForm credentials_form(const OAuthClient& client, const std::string& resource,
                            const std::string& scope);
+/// RFC 7523, section 2.1; with a client only if one is configured.
+TokenForm assertion_form(const OAuthClient& client, const std::string& assertion,
+                         const std::string& resource, const std::string& scope);
 /// RFC 6749, section 4.1.3.
 TokenForm code_form(const OAuthClient& client, const std::string& code, const std::string& verifier,
                     const std::string& redirect_uri, const std::string& resource);
@@ -70,6 +82,12 @@ struct TokenRefusal {
   std::string reason;
   std::string error{};  ///< RFC 6749, section 5.2; empty: none
 };
+
+/// Whether the same request would be refused again: any 4xx, except those that ask for a later
+/// retry.
+constexpr bool refuses_for_good(int status) {
+  return status >= 400 && status < 500 && status != 408 && status != 429;
+}
 
 /// Reads a response that grants nothing (RFC 6749, section 5.2). Pure.
 TokenRefusal read_refusal(int status, const std::string& body);

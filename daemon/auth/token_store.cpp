@@ -119,6 +119,11 @@ std::optional<std::vector<StoredLogin>> read_logins(const std::string& text) {
   return logins;
 }
 
+bool StoredLogin::is_of(const StoredLogin& other) const {
+  return upstream == other.upstream && is_same_issuer(issuer, other.issuer) &&
+         (client.id == other.client.id || (client.is_registered && other.client.is_registered));
+}
+
 namespace {
 
 constexpr std::size_t largest_store = 4u << 20;
@@ -156,8 +161,8 @@ void flush_in_background(Descriptor file) {
 }
 
 off_t byte_of(const StoredLogin& login) {
-  const std::size_t hash =
-      std::hash<std::string>()(login.upstream + "\n" + login.issuer + "\n" + login.client.id);
+  const std::size_t hash = std::hash<std::string>()(
+      fmt::format("{}\n{}\n{}", login.upstream, compared_issuer(login.issuer), login.client.id));
   return static_cast<off_t>(1 + hash % (1u << 30));
 }
 
@@ -268,7 +273,8 @@ std::optional<OAuthClient> TokenStore::registration(const LoginOwner& owner,
   const auto logins = read();
   if (!logins) return std::nullopt;
   for (auto one = logins->rbegin(); one != logins->rend(); ++one) {
-    if (owner.owns(*one) && one->issuer == issuer && one->client.is_registered) return one->client;
+    if (owner.owns(*one) && is_same_issuer(one->issuer, issuer) && one->client.is_registered)
+      return one->client.id.empty() ? std::nullopt : std::optional(one->client);
   }
   return std::nullopt;
 }

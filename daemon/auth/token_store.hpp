@@ -36,10 +36,7 @@ struct StoredLogin {
   bool has_tokens() const { return !access_token.empty() || !refresh_token.empty(); }
   /// The key of an entry in a store. All registrations made by the bridge count as one client,
   /// however many there were.
-  bool is_of(const StoredLogin& other) const {
-    return upstream == other.upstream && issuer == other.issuer &&
-           (client.id == other.client.id || (client.is_registered && other.client.is_registered));
-  }
+  bool is_of(const StoredLogin& other) const;
 };
 
 /// The owner of logins: an upstream, with the client that the operator has configured.

@@ -8,6 +8,7 @@
 #include "base/log.hpp"
 #include "base/secret_file.hpp"
 #include "base/start_error.hpp"
+#include "json/json_text.hpp"
 #include "options/option_groups.hpp"
 #include "options/option_table.hpp"
 #include "options/options.hpp"
@@ -79,10 +80,29 @@ UpstreamKind kind_of(const ServerEntry& entry, const std::string& source) {
   return is_http ? UpstreamKind::http : UpstreamKind::sse;
 }
 
+/// What options do not say; a client of theirs does not get the secret of the file's.
+void add_oauth(OAuthOptions& oauth, const ServerEntry& entry, const std::string& source) {
+  const OAuthEntry& given = entry.oauth;
+  if (oauth.client_id.empty() || oauth.client_id == given.client_id) {
+    oauth.client_id = given.client_id;
+    if (oauth.client_secret_file.empty()) oauth.client_secret = given.client_secret;
+  }
+  if (oauth.scope.empty()) oauth.scope = given.scope;
+  if (given.callback_port.empty() || oauth.redirect != OAuthOptions().redirect) return;
+  const auto port = to_unsigned(given.callback_port);
+  if (!port || *port == 0 || *port > 65535) fail(entry, source, "has a callbackPort that is none");
+  // What other programs register with that member.
+  oauth.redirect = fmt::format("localhost:{}", *port);
+}
+
 std::string described(const ServerEntry& entry) {
   std::string text = entry.type + '\n' + entry.url + '\n' + entry.folder + '\n' + entry.command;
   for (const std::string& argument : entry.arguments) text += '\n' + argument;
   for (const auto& [name, value] : entry.environment) text += fmt::format("\n{}={}", name, value);
+  const OAuthEntry& oauth = entry.oauth;
+  for (const std::string* one :
+       {&oauth.client_id, &oauth.client_secret, &oauth.callback_port, &oauth.scope})
+    text += '\n' + *one;
   return text;
 }
 
@@ -97,6 +117,7 @@ void note_secrets(std::vector<std::string>& secrets, const ServerConfig& config,
   }
   for (const auto& [name, value] : entry.environment) secrets.push_back(value);
   for (const auto& [name, value] : entry.headers) add_header_secrets(value, secrets);
+  if (!entry.oauth.client_secret.empty()) secrets.push_back(entry.oauth.client_secret);
 }
 
 }  // namespace
@@ -151,6 +172,7 @@ void resolve_config(Options& options, RawOptions& raw, std::map<std::string, std
   const std::string fault = set_url(upstream.http, entry.url);
   if (!fault.empty()) fail(entry, source, "has a url that cannot be used: " + fault);
   add_headers(upstream.http, entry, source);
+  add_oauth(upstream.auth.oauth, entry, source);
 }
 
 }  // namespace bridge

@@ -59,7 +59,9 @@ OAuthGrant grant_of(const std::string& given) {
   if (given == "authorization_code") return OAuthGrant::authorization_code;
   if (given == "device") return OAuthGrant::device;
   if (given == "client_credentials") return OAuthGrant::client_credentials;
-  wrong_value("--oauth-grant", given, "authorization_code, device or client_credentials");
+  if (given == "jwt-bearer") return OAuthGrant::jwt_bearer;
+  wrong_value("--oauth-grant", given,
+              "authorization_code, device, client_credentials or jwt-bearer");
 }
 
 }  // namespace
@@ -107,9 +109,11 @@ void add_trust_options(OptionTable& table, Options& options) {
              "The scope asked for; else what the server names");
   table.parsed(
       "--oauth-grant", "GRANT", "",
-      "authorization_code, device or client_credentials; default: client_credentials with a secret "
-      "or key, else a login",
+      "authorization_code, device, client_credentials or jwt-bearer; default: client_credentials "
+      "with a secret or key, else a login",
       [&auth](const std::string& given) { auth.oauth.grant = grant_of(given); });
+  table.text("--oauth-assertion-file", auth.oauth.assertion_file, "FILE",
+             "For jwt-bearer (RFC 7523): a JWT, read again for each token");
   table.text("--oauth-client-metadata-url", auth.oauth.client_metadata_url, "URL",
              "The client's metadata document, where the server takes one as client id");
   table.text("--oauth-redirect", auth.oauth.redirect, "HOST:PORT",

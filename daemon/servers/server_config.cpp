@@ -84,9 +84,39 @@ class ServerReader final : DocumentReader {
       } else if (member == "headers") {
         for (auto& [header, content] : scalars(value, part))
           entry.headers.emplace_back(header, std::move(content));
+      } else if ((member == "oauth" || member == "auth") && is_object(value)) {
+        entry.oauth = oauth(value, part);
       }
     }
     return entry;
+  }
+
+  /// The spellings of Claude Code, Gemini and opencode (`oauth`), and of Cursor (`auth`).
+  OAuthEntry oauth(std::string_view object, const std::string& what) const {
+    OAuthEntry oauth;
+    for (const auto& [member, value] : members(object, what + " is not an object")) {
+      const std::string part = fmt::format("{}.{}", what, printable(member, 80));
+      if (value == "null") continue;
+      if (member == "clientId" || member == "CLIENT_ID") {
+        oauth.client_id = text(value, part);
+      } else if (member == "clientSecret" || member == "CLIENT_SECRET") {
+        oauth.client_secret = text(value, part);
+      } else if (member == "callbackPort") {
+        oauth.callback_port = scalar(value, part);
+      } else if (member == "scopes" || member == "scope") {
+        oauth.scope = words(value, part);
+      }
+    }
+    return oauth;
+  }
+
+  /// A text, or a list of texts as one, separated by blanks.
+  std::string words(std::string_view raw, const std::string& what) const {
+    if (is_string(raw)) return text(raw, what);
+    std::string all;
+    for (const std::string_view one : elements(raw, what + " is not a text or a list"))
+      all += (all.empty() ? "" : " ") + text(one, what);
+    return all;
   }
 
   InputDefinition input(std::string_view object) const {

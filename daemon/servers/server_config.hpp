@@ -18,6 +18,14 @@ struct InputDefinition {
   bool password = false;
 };
 
+/// The OAuth client of a server: what is not given is "".
+struct OAuthEntry {
+  std::string client_id;
+  std::string client_secret;
+  std::string callback_port;
+  std::string scope;
+};
+
 /// One server of a config file, with its variables not yet replaced.
 struct ServerEntry {
   std::string name;
@@ -28,6 +36,7 @@ struct ServerEntry {
   std::string folder;
   std::string url;
   std::vector<std::pair<std::string, std::string>> headers{};
+  OAuthEntry oauth{};
 };
 
 struct ServerConfig {

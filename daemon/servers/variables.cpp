@@ -180,6 +180,10 @@ void each_text(ServerEntry& entry, Visit&& visit) {
   visit(entry.folder, "cwd");
   visit(entry.url, "url");
   for (auto& [name, value] : entry.headers) visit(value, "headers." + printable(name, 80));
+  visit(entry.oauth.client_id, "oauth.clientId");
+  visit(entry.oauth.client_secret, "oauth.clientSecret");
+  visit(entry.oauth.callback_port, "oauth.callbackPort");
+  visit(entry.oauth.scope, "oauth.scopes");
 }
 
 /// Distinct texts in the order of first occurrence.

@@ -36,7 +36,7 @@ if [ -n "$only" ]; then
 fi
 
 # What is not supported: other grants and kinds of tokens.
-unsupported='dpop|enterprise-managed-authorization|wif-jwt-bearer'
+unsupported='dpop|enterprise-managed-authorization'
 failed=0
 for scenario in $("$node" $suite list --client | grep -o 'auth/[a-z0-9-]*' | sort -u); do
   if grep -qE "$unsupported" <<<"$scenario"; then

@@ -1,6 +1,7 @@
 """A person logs in for the daemon, in a browser (BEHAVIOUR, "Login")."""
 
 import http.client
+import json
 import os
 import re
 import signal
@@ -182,6 +183,12 @@ class WhatIsRefused(LoginCase):
         self.default_daemon.stop()
         self.serve("--oauth-assume-pkce")
         self.log_in()
+
+    def test_a_server_whose_grants_are_for_no_person(self):
+        self.server.offer(grant_types_supported=["client_credentials"], device_authorization_endpoint=None)
+        self.serve()
+        self.fails("offers no login in a browser", "client_credentials")
+        self.assertEqual(self.server.registrations, [])
 
     def test_an_authorization_endpoint_elsewhere_without_tls(self):
         self.server.offer(authorization_endpoint="http://elsewhere.example/authorize")
@@ -412,6 +419,27 @@ class Refresh(LoginCase):
         self.log_in()
         self.echoed()
 
+    def test_any_refusal_for_good_wants_a_person(self):
+        self.logged_in()
+        self.server.refresh_status, self.server.refresh_error = 400, "invalid_request"
+        self.server.revoke_all()
+        self.refused("invalid_request", "mcp-nc login")
+        self.assertEqual(self.login()["state"], "needed")
+        out, err = self.run_nc("call", "echo", "message=x", "--json", code=4)
+        login = f"mcp-nc -s {self.default_daemon.socket_path} login"
+        self.assertEqual(json.loads(out)["error"]["hint"], "log in with: " + login)
+        self.assertIn(login, err)
+        self.assertNotIn("mcp-nc login", out + err)
+
+    def test_a_registration_that_the_server_has_forgotten_is_made_again(self):
+        self.logged_in()
+        self.server.clients.clear()
+        self.server.revoke_all()
+        self.refused("invalid_client")
+        self.log_in()
+        self.echoed()
+        self.assertEqual(len(self.server.registrations), 2)
+
     def test_a_server_that_does_not_rotate_gets_the_same_token(self):
         self.server.rotates = False
         self.logged_in()
@@ -481,13 +509,28 @@ class WithoutMetadata(LoginCase):
         self.refused("HTTP 401")
         self.log_in()  # the server checks the challenge and its S256
         self.echoed()
-        self.assertEqual(self.server.fetched, self.SEARCHED)
+        self.assertEqual(self.server.fetched, self.SEARCHED * 2)  # at the first 401, and for the login
         self.assertEqual([len(self.server.registrations), len(self.server.authorizations)], [1, 1])
 
     def test_one_that_registers_nobody_there_is_told_with_what_was_tried(self):
         self.server.challenge = "Bearer"  # its endpoints are elsewhere
         self.serve(offer=False)
-        self.fails("/register", "HTTP 404", "has no metadata", "2025-03-26", "--oauth-client-id")
+        self.fails("offers no login", "no OAuth metadata", "--token-file")
+
+    def test_one_that_wants_a_key_is_not_said_to_want_a_login(self):
+        self.server.challenge = "Bearer"
+        self.serve(offer=False)
+        for _ in range(2):
+            data = self.refused("HTTP 401", "--token-file, --token-command or MCP_SERVER_TOKEN")
+            self.assertNotIn("login", data)
+            self.assertEqual(data["status"], 401)
+        self.assertEqual(self.server.fetched, self.SEARCHED)
+        self.assertEqual(self.login()["state"], "none")
+        out, err = self.run_nc("call", "echo", "message=x", "--json", code=4)
+        self.assertIn("--token-file", json.loads(out)["error"]["hint"])
+        self.assertNotIn("login", err)
+        out, err = self.run_nc("login", "--json", code=1)
+        self.assertNotIn("log in with", out + err)
 
     def test_one_that_wants_no_login_is_not_taken_for_one(self):
         upstream = self.upstream()

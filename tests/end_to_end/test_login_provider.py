@@ -7,14 +7,19 @@ cookies, follows redirects and fills in the forms.
 import base64
 import html.parser
 import json
+import os
 import shutil
+import signal
+import subprocess
+import time
 import unittest
 import urllib.parse
 import urllib.request
 
 from authorization import ProtectedServer
 from harness import Case, eventually, main
-from harness.binaries import ROOT
+from harness.binaries import ROOT, binary
+from harness.by_name import ByName
 
 FOLDER = ROOT / "tests" / "end_to_end" / "oidc"
 
@@ -85,15 +90,21 @@ class Browser:
         return None
 
 
+def provided(case):
+    """A resource of the provider, both until the end of the case."""
+    server = Resource()
+    case.addCleanup(server.stop)
+    provider = case.run_process("provider", ["node", FOLDER / "server.mjs", server.url])
+    server.use(eventually(lambda: [line for line in provider.stdout().decode().splitlines()
+                                   if line.startswith("http")], "the provider listens")[0])
+    return server
+
+
 @unittest.skipUnless((FOLDER / "node_modules").exists() and shutil.which("node"), "oidc-provider is not installed")
 class RealProvider(Case):
     def setUp(self):
         super().setUp()
-        self.server = Resource()
-        self.addCleanup(self.server.stop)
-        provider = self.run_process("provider", ["node", FOLDER / "server.mjs", self.server.url])
-        self.server.use(eventually(lambda: [line for line in provider.stdout().decode().splitlines()
-                                            if line.startswith("http")], "the provider listens")[0])
+        self.server = provided(self)
         self.start_daemon(self.server, "--token-store", self.path("tokens.json"), "--connect-wait", "5s")
 
     def log_in(self):
@@ -130,6 +141,27 @@ class RealProvider(Case):
         eventually(is_rotated, "there are other tokens")
         [after] = self.stored()
         eventually(lambda: is_rotated() and self.stored()[0]["refresh_token"] != after["refresh_token"], "and others again")
+
+
+@unittest.skipUnless((FOLDER / "node_modules").exists() and shutil.which("node"), "oidc-provider is not installed")
+class ByItsName(ByName):
+    def test_a_login_outlives_the_daemon_that_nobody_used(self):
+        self.own({"real": {"url": provided(self).url}})
+        idle = {"MCP_BRIDGE_IDLE_EXIT": "1s"}
+        verb = self.run_process("login", [binary("MCP_NC"), "@real", "login"], environment={**self.environment, **idle},
+                                stdin=subprocess.DEVNULL)
+        eventually(lambda: b"\n" in verb.stdout(), "the address is shown")
+        pid = self.running()["real"]
+        verb.signal(signal.SIGINT)
+        self.assertEqual(verb.wait(), 130)
+        # The pending login keeps the daemon: nobody is connected for longer than it would stay.
+        time.sleep(2)
+        self.assertEqual(self.running(), {"real": pid})
+        self.assertIn("You are logged in", Browser().sign_in(verb.stdout().decode().splitlines()[0]))
+        self.assert_gone(pid)
+        self.echoes("@real", **idle)
+        store = self.path("home/.local/state/mcp-bridged/tokens.json")
+        self.assertEqual(os.stat(store).st_mode & 0o777, 0o600)
 
 
 if __name__ == "__main__":

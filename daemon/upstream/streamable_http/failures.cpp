@@ -377,6 +377,7 @@ Failure failure_of_status(const HttpContext& context, const ResponseHead& head,
   const std::string advice = advice_for_status(context, head.status, start, failure);
   failure.message = (text.empty() ? status : fmt::format("{}: {}", status, text)) + advice;
   failure.summary = status + advice;
+  if (head.status == 401 && context.lacks_token()) failure.message += how_to_give_a_token;
   if (failure.kind == ErrorKind::auth) {
     failure.summary +=
         context.has_token()

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "auth/login_desk.hpp"
 #include "auth/recent_secrets.hpp"
 #include "base/secret_file.hpp"
 #include "http/client/http_transfer.hpp"
@@ -209,6 +210,12 @@ bool HttpContext::refuse_token(int generation, const HttpTransfer& transfer) {
   return token_.refused(generation,
                         {transfer.head().status, transfer.head().www_authenticate, is_public});
 }
+
+bool HttpContext::offers_login() const {
+  return token_.login() != nullptr && token_.login()->is_login_offered();
+}
+
+bool HttpContext::lacks_token() const { return token_.login() != nullptr && !offers_login(); }
 
 void HttpContext::forget_session() {
   session_id_.clear();

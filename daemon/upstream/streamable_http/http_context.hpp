@@ -88,7 +88,10 @@ class HttpContext {
   bool refuse_token(int generation, const HttpTransfer& transfer);
   std::string_view token_origin() const { return token_origin_; }
   bool has_token() const { return !token_.text().empty(); }
-  bool offers_login() const { return token_.login() != nullptr; }
+  /// Whether a person can log in to it.
+  bool offers_login() const;
+  /// It wants a token, has none, and no login is offered.
+  bool lacks_token() const;
   /// SIGHUP: applies headers, timeouts, and the contents of certificate files.
   void reconfigure(const HttpOptions& options);
   void forget_session();

@@ -32,6 +32,7 @@ class LoginServer(ProtectedServer):
         self.error = None                      # of redirects
         self.rotates = True
         self.refresh_status = None             # of the refreshes to come
+        self.refresh_error = "invalid_grant"   # of a refused one
         self.refresh_delay = 0.0
         self.device_answers = []               # errors before the token
         self.revocation_status = 200
@@ -153,7 +154,7 @@ class LoginServer(ProtectedServer):
         with self.lock:
             self.refreshes.append((time.monotonic(), token))
         if self.refresh_status:
-            return self.refresh_status, {"error": "server_error" if self.refresh_status >= 500 else "invalid_grant"}
+            return self.refresh_status, {"error": "server_error" if self.refresh_status >= 500 else self.refresh_error}
         known = self.refresh_tokens.get(token)
         if known is None or known["client"] != client or known["family"] in self.revoked_families:
             return 400, {"error": "invalid_grant"}

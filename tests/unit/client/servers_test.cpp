@@ -154,6 +154,41 @@ TEST_CASE("an instance is another one for another file, name, definition or valu
   CHECK(first == instance_of(server_of(text), read_variable));
 }
 
+TEST_CASE("settings are those of the command line, then of the environment") {
+  using Words = std::vector<std::string>;
+  const Definition named = server_of("{\"mcpServers\":{\"a\":{\"url\":\"http://h/\"}}}").definition;
+  const Definition program = server_of("{\"mcpServers\":{\"a\":{\"command\":\"x\"}}}").definition;
+  Options options;
+  options.server = "a";
+  variables = {{"MCP_SERVER_TOKEN", "t"},
+               {"MCP_BRIDGE_TOKEN_FILE", "/t"},
+               {"MCP_BRIDGE_OAUTH_ASSERTION_FILE", "/a"},
+               {"MCP_BRIDGE_OAUTH_CLIENT_ID", "env"},
+               {"MCP_BRIDGE_OAUTH_ASSUME_PKCE", "0"}};
+  // Any server of a file would get the token.
+  CHECK(settings_for(named, options, read_variable).words == Words{"--oauth-client-id=env"});
+  CHECK(settings_for(named, options, read_variable).token.empty());
+  options.oauth_client_id = "given";
+  options.oauth_assume_pkce = true;
+  CHECK(settings_for(named, options, read_variable).words ==
+        Words{"--oauth-client-id=given", "--oauth-assume-pkce"});
+  CHECK(settings_for(program, options, read_variable).words.empty());
+  Options typed;
+  typed.url = "http://h/";
+  CHECK(settings_for(named, typed, read_variable).token == "t");
+  CHECK(settings_for(named, typed, read_variable).words ==
+        Words{"--token-file=/t", "--oauth-client-id=env", "--oauth-assertion-file=/a"});
+  typed.token_file = "/u";
+  CHECK(settings_for(named, typed, read_variable).words.front() == "--token-file=/u");
+  NamedServer server = server_of("{\"mcpServers\":{\"a\":{\"url\":\"http://h/\"}}}");
+  variables = {};
+  const std::string first = instance_of(server, read_variable);
+  server.settings.token = "t";
+  CHECK(first != instance_of(server, read_variable));
+  CHECK(definition_of_url("http://h/", {{"X-Key", "a\"b"}}).entry ==
+        R"({"url":"http://h/","headers":{"X-Key":"a\"b"}})");
+}
+
 TEST_CASE("names in paths are harmless and short") {
   CHECK(harmless_name("a/../b c") == "a_.._b_c");
   CHECK(harmless_name("..") == "_..");

@@ -225,6 +225,46 @@ TEST_CASE("the metadata of a resource and of a server") {
   CHECK(!wants_secret_in_body(*server));
 }
 
+TEST_CASE("an issuer is the same with and without the slash of an empty path, and no other") {
+  struct Row {
+    const char* one;
+    const char* other;
+    bool is_same;
+  };
+  for (const Row& row :
+       {Row{"https://a", "https://a", true}, Row{"https://a/", "https://a", true},
+        Row{"https://a", "https://a/", true}, Row{"https://a/", "https://a/", true},
+        Row{"https://a:8443/", "https://a:8443", true}, Row{"https://a/b/", "https://a/b", false},
+        Row{"https://a//", "https://a", false}, Row{"https://A/", "https://a", false},
+        Row{"https://a:443/", "https://a", false}, Row{"https://a/?q", "https://a", false},
+        Row{"https://a.b/", "https://a", false}, Row{"a/", "a", false}, Row{"", "https://a", false},
+        Row{"https://", "https:///", true}}) {
+    CAPTURE(row.one);
+    CAPTURE(row.other);
+    CHECK(is_same_issuer(row.one, row.other) == row.is_same);
+    CHECK(is_same_issuer(row.other, row.one) == row.is_same);
+  }
+}
+
+TEST_CASE("a person can log in where the metadata name a grant for persons, or none at all") {
+  const auto is_for_persons = [](const std::string& members) {
+    AuthorizationServer server;
+    server.metadata = *read_server_metadata("{\"issuer\":\"https://a\"" + members + "}");
+    return server.is_for_persons();
+  };
+  CHECK(is_for_persons(""));
+  CHECK(is_for_persons(R"(,"grant_types_supported":[])"));
+  CHECK(is_for_persons(R"(,"grant_types_supported":["refresh_token","authorization_code"])"));
+  CHECK(!is_for_persons(R"(,"grant_types_supported":["client_credentials"])"));
+  CHECK(!is_for_persons(
+      R"(,"grant_types_supported":["urn:ietf:params:oauth:grant-type:jwt-bearer","refresh_token"])"));
+  CHECK(is_for_persons(
+      R"(,"grant_types_supported":["client_credentials"],"device_authorization_endpoint":"https://a/d")"));
+  AuthorizationServer server;
+  server.is_default = true;
+  CHECK(!server.is_for_persons());
+}
+
 TEST_CASE("a server without metadata has the default endpoints of 2025-03-26 at its origin") {
   const ServerMetadata server = default_server_metadata("https://h:8443");
   CHECK(server.issuer == "https://h:8443");

@@ -58,6 +58,8 @@ TEST_CASE("an answer is judged by its state first, then by its issuer, then by w
   CHECK(verdict("") == RedirectVerdict::foreign);
   CHECK(verdict(good + "&code=d") == RedirectVerdict::foreign);
   CHECK(verdict("code=c&state=the-state&iss=https%3A%2F%2Fas.example%2F") ==
+        RedirectVerdict::granted);
+  CHECK(verdict("code=c&state=the-state&iss=https%3A%2F%2Fas.example%2Fx") ==
         RedirectVerdict::wrong_issuer);
   CHECK(verdict("error=e&state=the-state&iss=HTTPS%3A%2F%2Fas.example") ==
         RedirectVerdict::wrong_issuer);
@@ -123,10 +125,39 @@ TEST_CASE("a refresh token is sent a second time after a lost answer only, and n
   CHECK(next_step(RefreshEnd::not_sent, 1) == RefreshStep::later);
   CHECK(next_step(RefreshEnd::unavailable, 1) == RefreshStep::later);
   CHECK(next_step(RefreshEnd::refused, 1) == RefreshStep::log_in);
-  CHECK(refresh_end(400, "invalid_grant") == RefreshEnd::refused);
-  CHECK(refresh_end(401, "invalid_client") == RefreshEnd::refused);
-  CHECK(refresh_end(503, "") == RefreshEnd::unavailable);
-  CHECK(refresh_end(200, "") == RefreshEnd::lost);
+}
+
+TEST_CASE("a refresh is refused for good by any 4xx but those that ask for patience") {
+  struct Row {
+    int status;
+    const char* error;
+    RefreshEnd end;
+  };
+  for (const Row& row : {Row{400, "invalid_grant", RefreshEnd::refused},
+                         Row{400, "invalid_request", RefreshEnd::refused},
+                         Row{400, "invalid_scope", RefreshEnd::refused},
+                         Row{400, "invalid_target", RefreshEnd::refused},
+                         Row{400, "unauthorized_client", RefreshEnd::refused},
+                         Row{400, "unsupported_grant_type", RefreshEnd::refused},
+                         Row{400, "token_expired", RefreshEnd::refused},
+                         Row{400, "", RefreshEnd::refused},
+                         Row{401, "invalid_client", RefreshEnd::refused},
+                         Row{401, "", RefreshEnd::refused},
+                         Row{403, "access_denied", RefreshEnd::refused},
+                         Row{404, "", RefreshEnd::refused},
+                         Row{422, "invalid_refresh_token", RefreshEnd::refused},
+                         Row{200, "invalid_grant", RefreshEnd::refused},
+                         Row{500, "invalid_grant", RefreshEnd::refused},
+                         Row{200, "", RefreshEnd::lost},
+                         Row{408, "", RefreshEnd::unavailable},
+                         Row{429, "slow_down", RefreshEnd::unavailable},
+                         Row{500, "server_error", RefreshEnd::unavailable},
+                         Row{503, "", RefreshEnd::unavailable},
+                         Row{302, "", RefreshEnd::unavailable}}) {
+    CAPTURE(row.status);
+    CAPTURE(row.error);
+    CHECK(refresh_end(row.status, row.error) == row.end);
+  }
 }
 
 TEST_CASE("a device code is read, with bounds for its times") {

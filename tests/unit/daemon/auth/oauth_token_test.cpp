@@ -168,6 +168,26 @@ TEST_CASE_FIXTURE(OAuthFixture,
   CHECK(server.count("POST /token") == 0);
 }
 
+TEST_CASE_FIXTURE(OAuthFixture, "the issuer may be named with and without its final slash") {
+  for (const std::string in_resource : {"", "/"}) {
+    for (const std::string in_server : {"", "/"}) {
+      CAPTURE(in_resource);
+      CAPTURE(in_server);
+      server.forget_answers();
+      tokens = 0;
+      serve_tokens();
+      server.answer("/.well-known/oauth-protected-resource/mcp", 200,
+                    R"({"resource":")" + upstream.url + R"(","authorization_servers":[")" +
+                        server.origin() + in_resource + R"("]})");
+      server.answer("/.well-known/oauth-authorization-server", 200,
+                    server_metadata(server.origin() + in_server));
+      OAuthToken asked = source();
+      challenge(asked);
+      CHECK(fetch(asked).token == "token-1");
+    }
+  }
+}
+
 TEST_CASE_FIXTURE(OAuthFixture,
                   "metadata in the clear are not fetched; those at the well-known place are") {
   serve_metadata();
@@ -211,6 +231,28 @@ TEST_CASE_FIXTURE(OAuthFixture, "default endpoints that are not there say why th
   for (const char* part :
        {"/token: HTTP 404", "has no metadata", "2025-03-26", "--oauth-token-url"})
     CHECK(contains(message, part));
+}
+
+TEST_CASE_FIXTURE(OAuthFixture, "an assertion is read for each token, and none is of the source") {
+  options.grant = OAuthGrant::jwt_bearer;
+  options.client_id.clear();
+  options.client_secret_file.clear();
+  options.assertion_file = write("jwt", "first.jwt.x\n");
+  serve_metadata();
+  OAuthToken asked = source();
+  challenge(asked);
+  CHECK(fetch(asked).token == "token-1");
+  CHECK(field("assertion") == "first.jwt.x");
+  CHECK(field("resource") == percent_encoded(upstream.url));
+  CHECK(field("scope") == "a%20b");
+  CHECK(field("client_id").empty());
+  write("jwt", "second.jwt.x\n");
+  CHECK(asked.refused("token-1", {401, "Bearer"}));
+  CHECK(fetch(asked).token == "token-2");
+  CHECK(field("assertion") == "second.jwt.x");
+  ::unlink(options.assertion_file.c_str());
+  CHECK(asked.refused("token-2", {401, "Bearer"}));
+  CHECK(failure_of(asked).starts_with("--oauth-assertion-file: "));
 }
 
 TEST_CASE_FIXTURE(OAuthFixture, "the secret is posted if the server takes nothing else") {

@@ -21,7 +21,7 @@ namespace {
 /// to the first was lost, and fails as configured. It responds when the test says so.
 class FlappingServer final : public TokenEndpoint {
  public:
-  enum class Mood { well, unreachable, failing, losing };
+  enum class Mood { well, unreachable, failing, losing, refusing };
 
   void post(const std::string&, bool, const TokenForm& form, Done done) override {
     form_ = form.body;
@@ -42,6 +42,10 @@ class FlappingServer final : public TokenEndpoint {
         answer.was_sent = false;
         break;
       case Mood::failing: answer.status = 503; break;
+      case Mood::refusing:
+        answer.status = refusal;
+        answer.body = said;
+        break;
       case Mood::losing:
       case Mood::well: redeem(number, answer);
     }
@@ -54,6 +58,8 @@ class FlappingServer final : public TokenEndpoint {
   std::map<int, int> redeemed;
   int most_for_one = 0;
   int thefts = 0;
+  int refusal = 0;  ///< of Mood::refusing: status and body
+  std::string said;
 
  private:
   void redeem(int number, SmallAnswer& answer) {
@@ -207,6 +213,48 @@ TEST_CASE("a refused refresh is not tried again, and a person is needed at once"
   CHECK(failure->kind == ErrorKind::auth);
   CHECK(failure->login == "mcp-nc login");
   CHECK(f.server.redeemed[0] == 2);
+}
+
+TEST_CASE("after each refusal a person is needed, and a forgotten registration is made again") {
+  struct Row {
+    int status;
+    const char* body;
+    bool is_forgotten;
+  };
+  for (const Row& row : {Row{400, R"({"error":"invalid_grant"})", false},
+                         Row{400, R"({"error":"invalid_request"})", false}, Row{400, "{}", false},
+                         Row{403, "<html>", false}, Row{404, "", false},
+                         Row{401, R"({"error":"unauthorized_client"})", false},
+                         Row{401, R"({"error":"invalid_client"})", true},
+                         Row{400, R"({"error":"invalid_client"})", true}}) {
+    for (const bool is_registered : {true, false}) {
+      CAPTURE(row.body);
+      CAPTURE(is_registered);
+      RefresherFixture f;
+      if (is_registered) f.owner.client_id.clear();
+      TokenStore store(f.loop, {}, f.log);
+      Refresher refresher({f.loop, f.server, store, f.log, f.owner, std::chrono::milliseconds(0)});
+      StoredLogin login = f.login();
+      login.client.is_registered = is_registered;
+      refresher.take(login);
+      f.server.mood = FlappingServer::Mood::refusing;
+      f.server.refusal = row.status;
+      f.server.said = row.body;
+      f.advance(std::chrono::minutes(59) + std::chrono::seconds(40));
+      {
+        const EventLoop::Turn turn(f.loop);
+        CHECK(refresher.token());
+      }
+      f.answer_all();
+      CHECK(!refresher.can_refresh());
+      CHECK(!refresher.has_good_token());
+      REQUIRE(refresher.login());
+      CHECK(!refresher.why_over().empty());
+      const bool is_kept = is_registered && !row.is_forgotten;
+      CHECK(refresher.registration("https://as.example/").has_value() == is_kept);
+      CHECK((refresher.login()->client.id == "me") == (is_kept || !is_registered));
+    }
+  }
 }
 
 TEST_CASE("after two lost answers the token serves while it lasts") {

@@ -93,6 +93,20 @@ TEST_CASE("a token request names the resource, and the client as the server want
   CHECK(signed_one.authorization == "");
 }
 
+TEST_CASE("an assertion is exchanged for a token, with a client or without") {
+  OAuthClient client;
+  const TokenForm alone = assertion_form(client, "a.b.c", "https://h/mcp", "x");
+  CHECK(alone.body ==
+        "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion=a.b.c&resource="
+        "https%3A%2F%2Fh%2Fmcp&scope=x");
+  CHECK(secrets_of(alone) == std::vector<std::string>{"a.b.c"});
+  client.id = "me";
+  CHECK(assertion_form(client, "a", "", "").body.ends_with("&assertion=a&client_id=me"));
+  client.secret = "s";
+  client.place = SecretPlace::basic;
+  CHECK(assertion_form(client, "a", "", "").authorization == basic_credentials("me", "s"));
+}
+
 TEST_CASE("a refresh names its client, and the secrets of a form are known") {
   OAuthClient client;
   client.id = "me";

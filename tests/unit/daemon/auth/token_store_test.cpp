@@ -4,6 +4,7 @@
 
 #include "../event/loop_fixture.hpp"
 #include "../event/simulated_clock.hpp"
+#include "base/files.hpp"
 #include "base/log.hpp"
 #include "lock_holder.hpp"
 
@@ -72,6 +73,14 @@ TEST_CASE_FIXTURE(StoreFixture,
   CHECK(store.save(anybody, login_at("https://as.example", "b", true)) == Saved::yes);
   CHECK(store.registration(anybody, "https://as.example")->id == "b");
   CHECK(store.find(anybody)->access_token == "at-of-b");
+}
+
+TEST_CASE_FIXTURE(StoreFixture, "an issuer's registration is found with and without its slash") {
+  CHECK(store.save(anybody, login_at("https://as.example/", "a", true)) == Saved::yes);
+  CHECK(store.registration(anybody, "https://as.example")->id == "a");
+  CHECK(store.save(anybody, login_at("https://as.example", "b", true)) == Saved::yes);
+  CHECK(store.registration(anybody, "https://as.example/")->id == "b");
+  CHECK(read_logins(read_regular_file(path("tokens.json"), 4096).bytes)->size() == 1);
 }
 
 TEST_CASE_FIXTURE(StoreFixture, "a metadata document is a client of its own") {

@@ -55,6 +55,30 @@ TEST_CASE("the map of servers is read as the ecosystem's tools write it") {
   CHECK(far.headers[0].second == "Bearer ${env:T}");
 }
 
+TEST_CASE("the client of a login is read as each program spells it") {
+  struct Row {
+    const char* member;
+    OAuthEntry oauth;
+  };
+  for (const Row& row :
+       {Row{R"("oauth":{"clientId":"i","callbackPort":8080})", {"i", "", "8080", ""}},
+        Row{R"("oauth":{"clientId":"i","clientSecret":"s","scopes":"a b"})", {"i", "s", "", "a b"}},
+        Row{R"("oauth":{"enabled":true,"clientId":"i","scopes":["a","b"]})", {"i", "", "", "a b"}},
+        Row{R"("oauth":{"clientId":"i","clientSecret":"s","scope":"a"})", {"i", "s", "", "a"}},
+        Row{R"("auth":{"CLIENT_ID":"i","CLIENT_SECRET":"s","scopes":["a"]})", {"i", "s", "", "a"}},
+        Row{R"("oauth":false)", {}}, Row{R"("auth":"none")", {}},
+        Row{R"("oauth":{"clientId":null})", {}}}) {
+    CAPTURE(row.member);
+    const ServerConfig config = read_server_config(
+        std::string(R"({"mcpServers":{"x":{"url":"https://x/mcp",)") + row.member + "}}}", "file");
+    const OAuthEntry& read = config.servers[0].oauth;
+    CHECK(read.client_id == row.oauth.client_id);
+    CHECK(read.client_secret == row.oauth.client_secret);
+    CHECK(read.callback_port == row.oauth.callback_port);
+    CHECK(read.scope == row.oauth.scope);
+  }
+}
+
 TEST_CASE("servers, and servers inside of mcp, are the same map") {
   CHECK(read_server_config(R"({"servers":{"a":{"url":"http://x/"}}})", "file").servers[0].name ==
         "a");
