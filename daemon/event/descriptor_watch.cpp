@@ -8,7 +8,6 @@
 #include <unistd.h>
 #include <asio/posix/basic_stream_descriptor.hpp>
 
-#include <array>
 #include <cerrno>
 #include <system_error>
 #include <utility>
@@ -21,9 +20,6 @@ namespace {
 
 using Events = std::uint32_t;
 using Event = DescriptorWatch::Event;
-
-/// Upper bound for the size of Asio's operation for a pending wait.
-constexpr std::size_t wait_size = 128;
 
 constexpr Events bit(Event event) { return 1u << static_cast<Events>(event); }
 
@@ -47,42 +43,19 @@ void discard_out_of_band(int descriptor) {
   recv(descriptor, &byte, 1, MSG_OOB | MSG_DONTWAIT);
 }
 
-/// Gives Asio the watch's memory for the operation of a wait.
-template <class T>
-struct WaitAllocator {
-  using value_type = T;
-
-  explicit WaitAllocator(void* given) : memory(given) {}
-  template <class U>
-  WaitAllocator(const WaitAllocator<U>& other) : memory(other.memory) {}
-
-  T* allocate(std::size_t) {
-    static_assert(sizeof(T) <= wait_size && alignof(T) <= alignof(std::max_align_t));
-    return static_cast<T*>(memory);
-  }
-  void deallocate(T*, std::size_t) {}
-
-  void* memory;
-};
-
 }  // namespace
 
 // Shared by the watch and each pending wait, which may outlive the watch.
-struct DescriptorWatch::State {
-  class Wait;
-
+struct DescriptorWatch::State : std::enable_shared_from_this<State> {
   State(EventLoop& given, int watched, std::function<void(Event)> action)
       : loop(given), stream(given.kernel()), descriptor(watched), ready(std::move(action)) {}
 
   void want(Event event);
   void want_nothing();
-  void start(Event event);
-  void open();
-  void over(Event event, const std::error_code& error);
+  void start_wait(Event event);
+  void register_descriptor();
+  void wait_completed(Event event, const std::error_code& error);
   void end();
-  void drop() {
-    if (--holders == 0) delete this;
-  }
 
   EventLoop& loop;
   asio::posix::basic_stream_descriptor<EventLoop::Kernel::Executor> stream;
@@ -92,36 +65,11 @@ struct DescriptorWatch::State {
   Events pending = 0;  ///< pending waits of Asio
   bool reports_writable = false;
   bool ended = descriptor < 0;
-  std::uint32_t holders = 1;
-  alignas(std::max_align_t) std::array<std::array<std::byte, wait_size>, 3> memory;
-};
-
-/// The handler that Asio calls; at most one for each event at a time.
-class DescriptorWatch::State::Wait {
- public:
-  using allocator_type = WaitAllocator<std::byte>;
-
-  Wait(State& state, Event event) : state_(&state), event_(event) { ++state_->holders; }
-  Wait(Wait&& other) noexcept
-      : state_(std::exchange(other.state_, nullptr)), event_(other.event_) {}
-  Wait& operator=(Wait&&) = delete;
-  ~Wait() {
-    if (state_ != nullptr) state_->drop();
-  }
-
-  allocator_type get_allocator() const noexcept {
-    return allocator_type(state_->memory[static_cast<std::size_t>(event_)].data());
-  }
-  void operator()(const std::error_code& error) { state_->over(event_, error); }
-
- private:
-  State* state_;
-  Event event_;
 };
 
 void DescriptorWatch::State::want(Event event) {
   if (ended || (wanted & bit(event)) != 0) return;
-  if ((pending & bit(event)) == 0) start(event);
+  if ((pending & bit(event)) == 0) start_wait(event);
   if (wanted == 0) ++loop.kernel().waiting;
   wanted |= bit(event);
 }
@@ -131,20 +79,23 @@ void DescriptorWatch::State::want_nothing() {
   if (std::exchange(wanted, 0) != 0) --loop.kernel().waiting;
 }
 
-void DescriptorWatch::State::start(Event event) {
+void DescriptorWatch::State::start_wait(Event event) {
   // Once Asio has waited for a descriptor to be writable, every wait reports that. Registering it
   // again ends this; the other waits are aborted by that and start again.
   if (reports_writable && event != Event::writable && (pending & bit(Event::writable)) == 0) {
     stream.release();
     reports_writable = false;
   }
-  if (!stream.is_open()) open();
+  if (!stream.is_open()) register_descriptor();
   reports_writable = reports_writable || event == Event::writable;
   pending |= bit(event);
-  stream.async_wait(wait_type_of(event), Wait(*this, event));
+  stream.async_wait(wait_type_of(event),
+                    [self = shared_from_this(), event](const std::error_code& error) {
+                      self->wait_completed(event, error);
+                    });
 }
 
-void DescriptorWatch::State::open() {
+void DescriptorWatch::State::register_descriptor() {
   auto& watchers = loop.kernel().watchers;
   const auto at = static_cast<std::size_t>(descriptor);
   if (watchers.size() <= at) watchers.resize(at + 1);
@@ -154,16 +105,16 @@ void DescriptorWatch::State::open() {
   watchers[at] = this;
 }
 
-void DescriptorWatch::State::over(Event event, const std::error_code& error) {
+void DescriptorWatch::State::wait_completed(Event event, const std::error_code& error) {
   pending &= ~bit(event);
   if ((wanted & bit(event)) == 0) return;
   if (error == asio::error::operation_aborted) {
-    start(event);
+    start_wait(event);
     return;
   }
   if (!error && event == Event::hung_up && !has_hung_up(descriptor)) {
     discard_out_of_band(descriptor);
-    start(event);
+    start_wait(event);
     return;
   }
   wanted &= ~bit(event);
@@ -180,10 +131,9 @@ void DescriptorWatch::State::end() {
   loop.kernel().watchers[static_cast<std::size_t>(descriptor)] = nullptr;
 }
 
-void DescriptorWatch::Drop::operator()(State* state) const { state->drop(); }
-
 DescriptorWatch::DescriptorWatch(EventLoop& loop, int descriptor, std::function<void(Event)> ready)
-    : descriptor_(descriptor), state_(new State(loop, descriptor, std::move(ready))) {}
+    : descriptor_(descriptor),
+      state_(std::make_shared<State>(loop, descriptor, std::move(ready))) {}
 
 DescriptorWatch::~DescriptorWatch() {
   if (descriptor_ >= 0) close(release());

@@ -48,12 +48,8 @@ class DescriptorWatch {
   struct State;  ///< private to event/
 
  private:
-  struct Drop {
-    void operator()(State* state) const;
-  };
-
   int descriptor_;
-  std::unique_ptr<State, Drop> state_;
+  std::shared_ptr<State> state_;
 };
 
 /// Signals as events of the loop (signalfd). They are held back from construction on, whatever

@@ -71,7 +71,7 @@ bool TimerQueue::run_one(SteadyTime now) {
 EventLoop::EventLoop(const Clock* clock)
     : clock_(clock != nullptr ? clock : &system_clock_),
       runs_timers_(clock == nullptr),
-      kernel_(std::make_unique<Kernel>(*this)) {}
+      kernel_(std::make_unique<Kernel>()) {}
 
 EventLoop::~EventLoop() = default;
 
@@ -112,11 +112,15 @@ std::size_t EventLoop::step(std::optional<std::chrono::nanoseconds> limit) {
   return done;
 }
 
-/// Runs the handlers of the events that one wait has returned.
+/// Waits for the first event and runs its handler, then the handlers of what is ready by then.
 std::size_t EventLoop::run_round(std::optional<std::chrono::nanoseconds> limit) {
+  // Bounded, since a peer may keep sending: callbacks that are deferred until the end of the round
+  // and due timers come in between.
+  constexpr std::size_t most_events = 64;
+
   Kernel& kernel = *kernel_;
   kernel.restart();  // it stops when nothing is pending
-  kernel.events = 0;
+  in_round_ = true;
   std::size_t ran = 0;
   if (!limit) {
     ran = kernel.run_one();
@@ -125,9 +129,8 @@ std::size_t EventLoop::run_round(std::optional<std::chrono::nanoseconds> limit) 
   } else {
     ran = kernel.poll_one();
   }
-  while (!stopped_ && ran < kernel.events && kernel.poll_one() > 0) ++ran;
+  while (ran > 0 && ran < most_events && !stopped_ && kernel.poll_one() > 0) ++ran;
   end_round();
-  round_began_.reset();
   return ran;
 }
 
@@ -179,25 +182,25 @@ void EventLoop::unlink(Deferred& deferred) {
   (deferred.next_ != nullptr ? deferred.next_->previous_ : list.last) = deferred.previous_;
 }
 
-void EventLoop::begin_round() {
-  in_round_ = true;
-  round_began_ = now();
+SteadyTime EventLoop::round_began() const {
+  if (round_began_) return *round_began_;
+  const SteadyTime asked = now();
+  if (in_round_) round_began_ = asked;
+  return asked;
 }
 
 /// What is deferred from here on runs at the end of the turn: the round is over.
 void EventLoop::end_round() {
   in_round_ = false;
-  if (end_of_round_.first == nullptr) return;
-  const Turn turn(*this);
-  while (end_of_round_.first != nullptr) {
-    Deferred& next = *end_of_round_.first;
-    next.cancel();
-    next.schedule();
+  if (end_of_round_.first != nullptr) {
+    const Turn turn(*this);
+    while (end_of_round_.first != nullptr) {
+      Deferred& next = *end_of_round_.first;
+      next.cancel();
+      next.schedule();
+    }
   }
-}
-
-void reactor_event(asio::execution_context& context, std::uintmax_t, unsigned) {
-  static_cast<EventLoop::Kernel&>(context).event_came();
+  round_began_.reset();
 }
 
 /// A callback was deferred outside of any turn, at the start for example.

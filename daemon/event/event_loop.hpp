@@ -42,6 +42,10 @@ class QueuedTimer {
 
 /// Finds the timer that is due next: a binary heap of timers that it does not own, each of which
 /// knows its place in it. Pure: it never reads a clock.
+///
+/// Not Asio's timers, except for one that wakes the loop: those read a clock that is a type, so a
+/// test could advance it only by a global, and each change of a deadline would cost a change in
+/// Asio's queue, where a DeadlineTimer that is postponed costs the assignment of a variable.
 class TimerQueue {
  public:
   /// Queues the timer, or moves it to another time.
@@ -105,7 +109,7 @@ class Deferred {
 ///   3. after_turn() is called.
 /// So no object is destroyed by what it has called, and nothing is written twice.
 ///
-/// A round is all that one wait for the kernel has brought: one or more events, each of them a
+/// A round is one wait for the kernel and what is ready after it, 64 events at most, each of them a
 /// turn. When it ends, callbacks deferred until then run, in a turn of their own: one step of many
 /// requests after the other, rather than all steps of each. A processor's instruction cache holds
 /// one step, but not all of them: with 32 clients half of a call's misses were in this program.
@@ -123,9 +127,9 @@ class EventLoop {
   EventLoop& operator=(const EventLoop&) = delete;
 
   SteadyTime now() const { return clock_->now(); }
-  /// When the current round began, or now outside of a round. For frequent use where finer
-  /// measurement is not needed: the start of a deadline or of a wait.
-  SteadyTime round_began() const { return round_began_ ? *round_began_ : now(); }
+  /// When this was first asked for in the current round, or now outside of a round. For frequent
+  /// use where finer measurement is not needed: the start of a deadline or of a wait.
+  SteadyTime round_began() const;
   WallTime wall_time() const { return clock_->wall_time(); }
   const Clock& clock() const { return *clock_; }
 
@@ -211,7 +215,6 @@ class EventLoop {
   void begin_turn_soon();
   void run_deferred();
   void end_turn();
-  void begin_round();
   void end_round();
 
   SystemClock system_clock_;
@@ -225,7 +228,7 @@ class EventLoop {
   int depth_ = 0;
   bool turn_is_posted_ = false;
   bool in_round_ = false;
-  std::optional<SteadyTime> round_began_;
+  mutable std::optional<SteadyTime> round_began_;
   DeferredList end_of_turn_;
   DeferredList end_of_round_;
   std::vector<Nameless> over_;

@@ -8,7 +8,6 @@
 #ifndef ASIO_HAS_STD_ALIGNED_ALLOC
 #define ASIO_HAS_STD_ALIGNED_ALLOC 1
 #endif
-#define ASIO_CUSTOM_HANDLER_TRACKING "event/asio_tracking.hpp"
 
 #include <asio/basic_waitable_timer.hpp>
 #include <asio/io_context.hpp>
@@ -26,16 +25,9 @@ struct EventLoop::Kernel final : asio::io_context {
   using Executor = asio::io_context::executor_type;
   using Clock = std::chrono::steady_clock;
 
-  explicit Kernel(EventLoop& owner)
-      : asio::io_context(ASIO_CONCURRENCY_HINT_UNSAFE), loop(owner), alarm(*this) {}
+  Kernel() : asio::io_context(ASIO_CONCURRENCY_HINT_UNSAFE), alarm(*this) {}
 
-  void event_came() {
-    if (events++ == 0) loop.begin_round();
-  }
-
-  EventLoop& loop;
   asio::basic_waitable_timer<Clock, asio::wait_traits<Clock>, Executor> alarm;
-  std::size_t events = 0;                         ///< of epoll, in this round
   std::size_t waiting = 0;                        ///< watches that wait for an event
   std::vector<DescriptorWatch::State*> watchers;  ///< by descriptor
 };
