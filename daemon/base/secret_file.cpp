@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "base/files.hpp"
-#include "base/log.hpp"
 #include "text/visible_text.hpp"
 
 namespace bridge {
@@ -101,7 +100,9 @@ SecretFile read_secret_file(const std::string& path, const std::string& what) {
   SecretFile file;
   const auto failed = [&](const std::string& why) {
     file.content.clear();
-    file.fault = fmt::format("{}: {}: {}", what, printable(path), why);
+    std::string shown;
+    append_visible(shown, path);
+    file.fault = fmt::format("{}: {}: {}", what, shown, why);
     return file;
   };
   FileContent read = read_regular_file(path, max_secret_file);
