@@ -136,7 +136,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "what another try would not change is told at once, and tried anew by the next who asks") {
+    "what another try would not change is told at once, and tried again by the next who asks") {
   Failure certificate = definitive_failure_of(ErrorKind::tls, "the certificate has expired");
   const Failure of_its_own =
       SessionFixture::refusal(400, R"({"code":-32000,"message":"who are you?"})");
@@ -206,7 +206,7 @@ TEST_CASE("a local server that ends at its start runs once more, then what waits
     t.until_next("initialize");
     t.end_run(failure);
     CHECK(t.events.end_of(next) != nullptr);
-    // An answer counts anew.
+    // An answer counts again.
     t.require();
     t.until_next("initialize");
     t.let_it_open();
