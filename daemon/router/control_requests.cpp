@@ -114,7 +114,6 @@ void ControlRequests::policy_changed() {
   if (control_ == nullptr) return;
   for (const auto& [id, client] : context_.clients) {
     if (client->may_take_part()) continue;
-    const Failure denied = context_.permissions.refusal_of_client(*client);
     std::vector<std::string> waiting;
     for (const auto& one : client->control_unanswered) {
       // The request of a delivery was allowed when it was sent, like any request in flight.
@@ -123,6 +122,7 @@ void ControlRequests::policy_changed() {
     std::erase_if(client->control_unanswered, [](const auto& one) { return !one.is_delivery; });
     for (const std::string& raw_id : waiting) {
       control_->cancel(*client, raw_id);
+      const Failure denied = context_.permissions.refusal_of_client(*client);
       client->channel.answer(raw_id, error_reply(raw_id, denied), AnswerOrder::in_order);
     }
     context_.clients.finish_if_done(*client);

@@ -62,14 +62,29 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a first session that nobody waits for is not tried again, until somebody does") {
+TEST_CASE("a session that was asked for once is tried until it is open, and ready then") {
   SessionFixture t;
+  CHECK_FALSE(t.loop.next_due());
   t.require();
   t.upstream.fail(t.upstream.id_of("initialize"), t.unreachable());
-  CHECK_FALSE(t.loop.next_due());
-  t.advance(60s);
+  CHECK_FALSE(t.session.is_ready());
+  t.until_next("initialize");
+  t.let_it_open();
+  CHECK(t.session.is_ready());
+}
+
+TEST_CASE("a refused session is tried again after a minute, and at once when asked to") {
+  SessionFixture t;
   t.require();
-  CHECK(t.upstream.count("initialize") == 2);
+  t.upstream.fail(t.upstream.id_of("initialize"), t.unauthorized());
+  CHECK(t.session.state() == Session::State::refused);
+  CHECK(t.until_next("initialize") == 60s);
+  t.upstream.fail(t.upstream.id_of("initialize"), t.unauthorized());
+  t.in_turn([&] { t.session.retry_refused(); });  // SIGHUP, or a changed token file
+  t.advance(1ms);
+  CHECK(t.upstream.count("initialize") == 3);
+  t.let_it_open();
+  CHECK(t.session.is_ready());
 }
 
 TEST_CASE(
@@ -150,7 +165,7 @@ TEST_CASE(
     CHECK(t.session.state() == Session::State::refused);
     REQUIRE(t.events.refusals.size() == 1);
     CHECK(t.events.refusals[0].opening);
-    CHECK_FALSE(t.loop.next_due());
+    CHECK(t.loop.next_due() == t.clock.now() + 60s);
     CHECK_FALSE(t.session.is_ready());
     t.require();
     t.let_it_open();
@@ -251,11 +266,9 @@ TEST_CASE("a client's initialize waits for the next try, until it is withdrawn")
   CHECK(t.upstream.last("initialize").id == id);
   t.upstream.fail(id, t.unreachable());
   t.in_turn([&] { t.session.withdraw_initialize(id); });
-  t.advance(60s);
-  CHECK(t.upstream.count("initialize") == 2);
   CHECK(t.session.wants_initialize());
-  // A later client does not inherit it.
-  t.require();
+  // The bridge tries further, with an `initialize` of its own.
+  t.until_next("initialize");
   CHECK(t.upstream.last("initialize").body.find("mcp-session-bridge") != std::string::npos);
 }
 

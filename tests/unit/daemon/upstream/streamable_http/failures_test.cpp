@@ -516,8 +516,9 @@ TEST_CASE("what real servers say to a session they do not know is told from all 
       {405, "no session", header, kept, "a method of HTTP"},
   };
   for (const Row& row : rows) {
-    const std::string_view is_error = row.text.starts_with(R"({"code")") ? row.text : "";
-    const Refusal refusal{row.status, false, is_error, row.text, row.named_by};
+    std::string_view error_object;
+    if (row.text.starts_with(R"({"code")")) error_object = row.text;
+    const Refusal refusal{row.status, false, error_object, row.text, row.named_by};
     CHECK_MESSAGE(session_verdict(refusal) == row.verdict, row.who);
     CHECK_MESSAGE(may_have_acted(refusal) == row.may_have_acted, row.who);
   }
