@@ -12,9 +12,7 @@ namespace {
 
 using cli::help_width;
 
-constexpr std::size_t verb_column = 29;
 constexpr std::size_t option_column = 23;
-constexpr std::size_t word_indent = 4;
 constexpr std::size_t word_column = 16;
 
 void add_options(std::string& help, std::span<const Option> options) {
@@ -48,28 +46,50 @@ std::vector<Option> options_of(const Verb& verb) {
 }  // namespace
 
 std::string help_text() {
-  std::string help =
-      R"(mcp-nc: talk to an MCP server through mcp-bridged's Unix socket
+  return R"(mcp-nc: use an MCP server through mcp-bridged, which keeps its session
 
-  mcp-nc [OPTIONS]           stdin <-> socket, one JSON-RPC message a line; at
-                             stdin's end waits for the outstanding answers.
-                             Works as the stdio command of any MCP client
-  mcp-nc [OPTIONS] COMMAND [ARGUMENT...]
-  mcp-nc [OPTIONS] @NAME [COMMAND [ARGUMENT...]]
-                             the server of that name in --config, MCP_CONFIG,
-                             ~/.config/mcp/mcp.json or ./.mcp.json, instead of a
-                             socket; its daemon is started if none runs
+  mcp-nc @NAME COMMAND       the server that a file calls NAME: mcp-nc servers
+  mcp-nc --url URL COMMAND   a server at an address; --run 'PROGRAM ...' starts one
+  mcp-nc COMMAND             the server of the daemon's socket (-s PATH)
+  mcp-nc [@NAME]             shows the server at a terminal; else stdin <-> socket,
+                             as the stdio command of any MCP client
 
-Commands
+Use it
+  call NAME key=value...     calls a tool; lists: k=a k=b, objects: a.b=c, JSON:
+                             key:=json, a file: key:@FILE, all from stdin: -
+  read URI                   prints a resource; -o FILE writes it
+  prompt NAME key=text...    fills in a prompt
+  request METHOD [PARAMS]    any other request; notify METHOD [PARAMS]
+Find things
+  server                     who it is, what it offers, what to type next
+  tools [NAME]               its tools; one in full, with a call to copy
+  grep WORD...               tools, resources and prompts; --all: of all servers
+  resources, templates, prompts, skills, complete
+Long calls
+  call --detach NAME ...     prints a job; wait JOB... prints its result
+  jobs, answer JOB key=text..., cancel JOB, forget JOB, tasks
+Notifications
+  listen [URI...]            what the server tells; of these resources
+  subscribe URI..., unsubscribe URI..., log-level LEVEL
+Servers and logins
+  servers [--check]          those that files name, and what runs
+  stop @NAME, logs @NAME, approve @NAME, login, logout
+  link DIR                   makes each tool a command of its own
+  shell                      commands line by line
+Look inside
+  status [--watch], ping, whoami, monitor, record FILE, replay FILE
+  agent-help, version
+
+  --json prints one JSON value, --field a.0.b one value of it, -w TIME gives up
+
+mcp-nc help COMMAND tells more of one, help options has all options and the exit
+codes, man mcp-nc everything.
 )";
-  for (const Verb& verb : verbs()) {
-    cli::add_entry(help, 2, verb.form,
-                   verb.words.empty() ? std::string(verb.summary())
-                                      : fmt::format("{}; an argument is", verb.summary()),
-                   verb_column);
-    for (const HelpEntry& word : verb.words)
-      cli::add_entry(help, word_indent, word.form, word.text, word_column);
-  }
+}
+
+std::string options_text() {
+  std::string help =
+      "mcp-nc [OPTIONS] [@NAME] [COMMAND [ARGUMENT...]]; options may stand anywhere\n";
   add_options(help, general_options());
   help += "  A TIME is a number with ms, s, m or h; a bare number is seconds.\n";
   add_options(help, verb_options());

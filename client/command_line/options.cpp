@@ -72,6 +72,9 @@ constexpr Option rows[] = {
         "tools: as this user sees them under the daemon's policy; for root"),
     own("--save DIR", &Options::save,
         "call, read, prompt, wait, tasks result: write images, audio and blobs to files there"),
+    own("-o, --output FILE", &Options::output,
+        "call, read: write the result, text or bytes, to this file"),
+    own("--prefix TEXT", &Options::prefix, "link: begin each command's name with this"),
     own("--raw", &Options::raw,
         "call: send the arguments as typed, text as strings, without the tool's schema"),
     own("--detach", &Options::detach, "call: make the call as a job, print its id and exit"),
@@ -85,6 +88,7 @@ constexpr Option rows[] = {
     own("--task", &Options::task, "call: run it as a task of the server; print the task's id"),
     own("--all", &Options::all,
         "grep: in every server in your files; --no-start: only where a daemon is running"),
+    own("--check", &Options::check, "servers: ask each whether it can be used, and why not"),
     own("--any", &Options::any, "wait: until the first of them has ended or asks something"),
     own("--decline", &Options::decline, "answer: refuse to answer"),
     own("--cancel", &Options::cancel, "answer: dismiss the question; login: end the pending login"),
@@ -105,7 +109,7 @@ constexpr Option rows[] = {
     own("-f, --follow", &Options::follow, "logs: follow the log, until ^C"),
     own("--ready", &Options::ready, "status: exit 4 while the upstream server cannot be reached"),
     own("--metrics", &Options::metrics, "status: the metrics as text"),
-    own("--watch", &Options::watch, "status: on the whole screen, kept up to date until ^C"),
+    own("--watch", &Options::watch, "status: on the whole screen, kept up to date until q or ^C"),
 };
 
 constexpr std::size_t general_count = 17;

@@ -62,6 +62,8 @@ struct Options {
   bool full = false;
   bool types = false;  ///< tools as TypeScript declarations
   std::string save;
+  std::string prefix;                      ///< of the names of commands
+  std::string output;                      ///< the file for the result
   std::optional<std::uint64_t> max_bytes;  ///< of the output; the rest goes to a file
   std::string field;
   bool raw = false;  ///< send a call's arguments as typed
@@ -74,8 +76,9 @@ struct Options {
   bool detach = false;
   std::optional<Milliseconds> detach_after;
   std::string key;
-  bool task = false;  ///< a call that becomes a task at the server
-  bool all = false;   ///< every server that the files name
+  bool task = false;   ///< a call that becomes a task at the server
+  bool check = false;  ///< ask each server
+  bool all = false;    ///< every server that the files name
   bool any = false;
   bool decline = false;
   bool cancel = false;

@@ -4,6 +4,7 @@
 #include "cli/command_line.hpp"
 #include "command_line/verb.hpp"
 #include "json/json_text.hpp"
+#include "text/characters.hpp"
 #include "text/similar.hpp"
 #include "text/utf8.hpp"
 
@@ -44,9 +45,43 @@ std::string store(std::string_view, bool& flag) {
   return {};
 }
 
-std::string unknown(std::string_view command) {
-  return fmt::format("unknown command '{}'{}", command,
-                     bridge::did_you_mean(command, verb_names()));
+/// Words that other programs use, and what to type here.
+constexpr std::pair<std::string_view, std::string_view> other_words[] = {
+    {"ls list tools/list list-tools tool tools-list", "tools"},
+    {"tools/call tools-call invoke use run exec", "call NAME key=value"},
+    {"get cat resources/read resources-read", "read URI"},
+    {"resources/list resources-list resource", "resources"},
+    {"prompts/list prompts-list", "prompts"},
+    {"prompts/get prompts-get", "prompt NAME key=text"},
+    {"connect open add start", "@NAME server, or --url URL server"},
+    {"disconnect close quit kill", "stop @NAME"},
+    {"sessions connections config ps", "servers"},
+    {"info describe initialize show about", "server"},
+    {"search find", "grep WORD"},
+    {"watch events notifications", "listen"},
+    {"auth", "login"},
+};
+
+/// `next` is the word after it, `rest` whether some word is key=value.
+std::string unknown(std::string_view command, std::string_view next = {}, bool has_pair = false) {
+  const auto type = [](const std::string& words) {
+    return "; type: mcp-nc " + bridge::cut_off(words, 100);
+  };
+  std::string advice;
+  for (const auto& [words, typed] : other_words) {
+    if (bridge::has_word(words, command)) advice = type(std::string(typed));
+  }
+  if (find_verb(next) != nullptr) {
+    advice = type(fmt::format("@{} {}", command, next));
+  } else if (has_pair) {
+    advice = type(fmt::format("call {} key=value", command));
+  } else if (advice.empty()) {
+    advice = bridge::did_you_mean(command, verb_names());
+  }
+  if (advice.empty() && command.find('/') != command.npos)
+    advice = type(fmt::format("request {}", command));
+  if (advice.empty()) advice = type(fmt::format("call {0} for a tool, @{0} for a server", command));
+  return fmt::format("unknown command '{}'{}", command, advice);
 }
 
 class Parser {
@@ -63,6 +98,9 @@ class Parser {
           return take_option(option, spelling, value);
         },
         [this](std::string_view word) { return take_operand(word); });
+    const bool is_call = options_.verb != nullptr && options_.verb->has(takes_words);
+    if (is_call && error_.starts_with("unknown option '--"))
+      error_ += "; arguments have no dashes: key=value";
     if (error_.empty()) check();
     if (error_.empty()) return std::move(options_);
     return UsageError{error_, bridge::contains(arguments_, "--json"),
@@ -83,7 +121,15 @@ class Parser {
       options_.server = text.substr(1);
     } else {
       options_.verb = find_verb(text);
-      if (options_.verb == nullptr) return unknown(text);
+      if (options_.verb == nullptr) {
+        const auto at = std::find_if(arguments_.begin(), arguments_.end(),
+                                     [&](auto one) { return one.data() == text.data(); });
+        const bool is_last = at == arguments_.end() || at + 1 == arguments_.end();
+        const bool has_pair = std::any_of(at, arguments_.end(), [](std::string_view one) {
+          return !one.starts_with('-') && one.find('=') != one.npos;
+        });
+        return unknown(text, is_last ? std::string_view() : at[1], has_pair);
+      }
     }
     return {};
   }
@@ -127,6 +173,7 @@ class Parser {
     if (o.key.size() > longest_key)
       fail(fmt::format("option --key: it has more than {} bytes", longest_key));
     if (o.count == std::uint64_t{0}) fail("option --count: it must be at least 1");
+    exclude(o.check && o.names, "--check", "--names");
     exclude(o.names && o.json, "--names", "--json");
     exclude(o.detach && (o.detach_after || !o.save.empty()), "--detach",
             "--detach-after or --save");
@@ -139,6 +186,8 @@ class Parser {
     exclude(!o.field.empty() && o.json, "--field", "--json");
     if (o.verb != nullptr && o.verb->name() == "agent-help" && !o.save.empty() && !o.skill)
       fail("agent-help: option --save goes with --skill");
+    exclude(!o.output.empty() && (o.json || o.detach || !o.field.empty() || !o.save.empty()),
+            "--output", "--json, --field, --save or --detach");
     exclude(o.types && (o.names || o.brief || o.full), "--types", "--names, --brief or --full");
     exclude(o.brief && o.full, "--brief", "--full");
     exclude(o.metrics && (o.watch || o.ready), "--metrics", "--watch or --ready");
@@ -163,7 +212,7 @@ class Parser {
     if (named > 1) return fail("give only one of @NAME, --url, --run and --socket");
     if (options_.all && named > 0)
       return fail("option --all goes with none of @NAME, --url, --run and --socket");
-    if (options_.no_start && !options_.all && !names_server(options_))
+    if (options_.no_start && !options_.all && !options_.check && !names_server(options_))
       fail("option --no-start goes with @NAME, --url or --run");
     if (is_about_server && !names_server(options_)) fail_by_usage(*verb);
     check_credentials();
@@ -189,7 +238,8 @@ class Parser {
     if (operands.size() > count.most)
       fail(fmt::format("{} takes no further argument '{}'", verb.name(), operands[count.most]));
     const bool is_about_verb = verb.name() == "help" && !operands.empty();
-    if (is_about_verb && find_verb(operands.front()) == nullptr) fail(unknown(operands.front()));
+    if (is_about_verb && operands.front() != "options" && find_verb(operands.front()) == nullptr)
+      fail(unknown(operands.front()));
   }
 
   void fail_by_usage(const Verb& verb) { fail(fmt::format("usage: mcp-nc {}", verb.form)); }

@@ -111,8 +111,9 @@ std::span<const Option> all_options();
 bool goes_with(const Option& option, const Verb& verb);
 std::span<const HelpEntry> exit_codes();
 
-/// The text of --help, and of `help VERB`, ending with a line break.
+/// The text of --help, of `help options` and of `help VERB`, ending with a line break.
 std::string help_text();
+std::string options_text();
 std::string help_text(const Verb& verb);
 /// Both as JSON, ending with a line break.
 std::string help_json();

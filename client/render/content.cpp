@@ -12,6 +12,7 @@
 
 #include "base/files.hpp"
 #include "json/document.hpp"
+#include "render/table.hpp"
 #include "system/files.hpp"
 #include "text/base64.hpp"
 #include "text/characters.hpp"
@@ -137,7 +138,9 @@ std::string with_line_end(const std::string& text) {
   return text.empty() || text.back() == '\n' ? text : text + "\n";
 }
 
-bool present_data(const ContentPart& part, const std::string& save_folder, Console& console) {
+/// `is_whole`: there is nothing else, so that a file or pipe gets the bytes.
+bool present_data(const ContentPart& part, bool is_whole, const std::string& save_folder,
+                  Console& console) {
   const auto bytes = bridge::decode_base64(part.text);
   if (!bytes) {
     console.note(fmt::format("cannot decode the {} from the server: not Base64 (--json shows it)",
@@ -145,9 +148,16 @@ bool present_data(const ContentPart& part, const std::string& save_folder, Conso
     return false;
   }
   if (save_folder.empty()) {
-    console.print(fmt::format("[{} {}, {} bytes; --save DIR writes it to a file]\n", part.what,
-                              part.mime_type.empty() ? "of no given type" : part.mime_type,
-                              bytes->size()));
+    const std::string shown = fmt::format(
+        "{} {}, {}; --save DIR writes it to a file", part.what,
+        part.mime_type.empty() ? "of no given type" : part.mime_type, size_text(bytes->size()));
+    if (console.output_is_terminal()) {
+      console.print(fmt::format("[{}]\n", shown));
+    } else if (is_whole) {
+      console.print(*bytes);
+    } else {
+      console.note("not printed: " + shown);
+    }
     return true;
   }
   const auto saved = save_file(save_folder, choose_file_name(part), *bytes);
@@ -160,17 +170,43 @@ bool present_data(const ContentPart& part, const std::string& save_folder, Conso
 }
 
 /// False if data could not be saved, which is reported on stderr.
-bool present(const std::vector<ContentPart>& parts, const std::string& save_folder,
-             Console& console) {
+bool present(const std::vector<ContentPart>& parts, bool is_resource,
+             const std::string& save_folder, Console& console) {
   bool all_well = true;
   for (const ContentPart& part : parts) {
     if (part.kind == ContentPart::Kind::data) {
-      all_well = present_data(part, save_folder, console) && all_well;
+      const bool is_whole = is_resource && parts.size() == 1;
+      all_well = present_data(part, is_whole, save_folder, console) && all_well;
     } else {
       console.print(with_line_end(part.text));
     }
   }
   return all_well;
+}
+
+/// Writes the one text or piece of data, or all texts, to the file of --output.
+ExitCode write_output(const std::vector<ContentPart>& parts, const Options& options,
+                      Console& console) {
+  const auto fail = [&](std::string message) {
+    return tell_failure(console, options,
+                        {"file", std::move(message), ExitCode::answered_error, "yes"});
+  };
+  std::string text;
+  for (const ContentPart& part : parts) {
+    const bool is_data = part.kind == ContentPart::Kind::data;
+    if (is_data && parts.size() > 1)
+      return fail(
+          fmt::format("the result has {} parts; --save DIR writes each to a file", parts.size()));
+    const auto bytes = is_data ? bridge::decode_base64(part.text) : part.text;
+    if (!bytes) return fail("cannot decode the data from the server: not Base64");
+    text += parts.size() == 1 ? *bytes : with_line_end(*bytes);
+  }
+  const FileDescriptor file(
+      ::open(options.output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666));
+  if (!file || !bridge::write_all(file.get(), text))
+    return fail(fmt::format("cannot write {}: {}", options.output, std::strerror(errno)));
+  console.remark(fmt::format("{} written to {}", size_text(text.size()), options.output));
+  return ExitCode::ok;
 }
 
 Failure reported_failure(const std::string& result, std::string_view hint) {
@@ -319,9 +355,11 @@ ExitCode present_result(const std::string& result, ReadParts read_parts, const O
                         Console& console, std::string_view about, std::string_view hint) {
   const bool has_failed = is_tool_error(result);
   if (!options.field.empty() && !has_failed) return print_field(result, options, console);
+  if (!options.output.empty() && !has_failed)
+    return write_output(read_parts(result), options, console);
   if (options.json) {
     console.print_line(has_failed ? error_object(reported_failure(result, hint)).text() : result);
-  } else if (!present(read_parts(result), options.save, console)) {
+  } else if (!present(read_parts(result), read_parts == read_resource, options.save, console)) {
     return ExitCode::answered_error;
   }
   if (has_failed) {

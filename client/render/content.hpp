@@ -59,9 +59,11 @@ std::variant<std::string, SaveFailure> save_file(const std::string& folder, cons
 using ReadParts = std::vector<ContentPart> (*)(std::string_view result);
 
 /// Prints a result as the options require: raw, or the parts that `read_parts` makes of it. Data
-/// goes to a file with --save, whose path is printed, else its type and size are printed. A tool's
-/// own failure is reported on stderr; `about` precedes messages ("" or "job x: "), and `hint` is
-/// for a --json error without a better one.
+/// goes to a file with --save, whose path is printed; else its type and size are printed, at a
+/// terminal on stdout, elsewhere on stderr; but a resource that is one blob goes to a file or pipe
+/// as its bytes. --output writes the whole to one file. A tool's own failure is reported on stderr;
+/// `about` precedes messages ("" or "job x: "), and `hint` is for a --json error without a better
+/// one.
 ExitCode present_result(const std::string& result, ReadParts read_parts, const Options& options,
                         Console& console, std::string_view about = "", std::string_view hint = {});
 

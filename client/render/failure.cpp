@@ -227,8 +227,8 @@ ExitCode tell_failure(Console& console, const Options& options, Failure failure)
   if (failure.hint.empty()) failure.hint = hint_for_capability(failure.message);
   if (failure.hint.empty()) failure.hint = hint_for(failure.kind);
   if (options.json) console.print(error_object(failure));
-  // Interrupted by the user: no message.
-  if (failure.kind == "interrupted") return failure.code;
+  // Interrupted by the user: only what became of the request.
+  if (failure.kind == "interrupted" && failure.shown.empty()) return failure.code;
   console.note(failure.shown.empty() ? failure.message : failure.shown);
   console.prompt(failure.pages);
   return failure.code;

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "base/contains.hpp"
+#include "render/table.hpp"
 #include "schema/signature.hpp"
 #include "text/columns.hpp"
 #include "text/visible_text.hpp"
@@ -314,7 +315,7 @@ std::string render_tool(std::string_view raw, std::size_t width, std::string_vie
 std::string about_line(std::string line, std::string_view about, std::size_t width) {
   if (!about.empty()) line += fmt::format("  - {}", about.substr(0, about.find('\n')));
   line = bridge::make_visible_line(line);
-  return (width == 0 ? line : std::string(bridge::fit_columns(line, width))) + "\n";
+  return (width == 0 ? line : in_columns(std::move(line), width)) + "\n";
 }
 
 std::string render_signatures(const std::vector<std::string_view>& tools, std::size_t width) {
@@ -327,6 +328,53 @@ std::string render_signatures(const std::vector<std::string_view>& tools, std::s
                           tool.string("description"), width);
       },
       "");
+}
+
+/// `int`, `str[]`; "" for a string, which most are.
+std::string short_type(const Schema& schema) {
+  const std::string type = schema.describe();
+  for (const auto& [whole, in_short] :
+       {std::pair("integer", "int"), std::pair("number", "num"), std::pair("boolean", "bool"),
+        std::pair("object", "obj"), std::pair("string[]", "str[]"), std::pair("string", "")}) {
+    if (type == whole) return in_short;
+  }
+  constexpr std::size_t longest = 12;
+  return type.size() > longest ? "..." : type;
+}
+
+std::vector<StyledLine> render_tool_table(const std::vector<std::string_view>& tools,
+                                          const Look& look, std::string_view program) {
+  std::vector<std::vector<TableCell>> rows;
+  for (const std::string_view raw : tools) {
+    const Value tool = json::parse_or_null(raw);
+    const Schema input(tool.object("inputSchema"));
+    std::string text;
+    for (const bool is_wanted : {true, false}) {
+      for (const std::string_view name : input.names()) {
+        if (input.requires_name(name) != is_wanted) continue;
+        const std::string type = short_type(input.at(*input.property(name)));
+        text += fmt::format("{}{}{}{} ", name, is_wanted ? "" : "?", type.empty() ? "" : ":", type);
+      }
+    }
+    const std::string_view about = tool.string("description");
+    text += fmt::format("{}{}", text.empty() || about.empty() ? "" : "- ",
+                        about.substr(0, about.find('\n')));
+    const std::string marks = hints(tool);
+    rows.push_back({{bridge::make_visible_line(tool.string("name")), Tone::strong},
+                    {marks.empty()                      ? ""
+                     : marks.find("read") != marks.npos ? "r"
+                                                        : "!",
+                     marks.find("read") != marks.npos ? Tone::good : Tone::bad},
+                    {bridge::make_visible_line(text)}});
+  }
+  auto lines = render_table(
+      {{.heading = "TOOL", .may_shrink = true}, {""}, {"ARGUMENTS (?: optional) - WHAT IT DOES"}},
+      std::move(rows), look);
+  lines.emplace_back();
+  lines.emplace_back().add(fmt::format("{} tools; r: only reads, !: may destroy", tools.size()));
+  lines.emplace_back().add(
+      fmt::format("one in full: {0} tools NAME; some: {0} grep WORD", program));
+  return lines;
 }
 
 std::string argument_words(std::string_view raw) {
@@ -350,6 +398,14 @@ std::string argument_words(std::string_view raw) {
     }
     for (const Value* value : values) add(json::plain_text(*value));
   }
+  return text;
+}
+
+std::string prompt_words(std::string_view raw) {
+  const Value prompt = json::parse_or_null(raw);
+  std::string text;
+  for (const Value& argument : prompt.array("arguments"))
+    text += bridge::make_visible_line(argument.string("name")) + "=\n";
   return text;
 }
 

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "terminal/styled.hpp"
+
 namespace client {
 
 /// Lists for people, ending with a line break. An element is the JSON of one tool, resource,
@@ -26,11 +28,19 @@ std::string render_tool(std::string_view tool, std::size_t width, std::string_vi
 /// 0 means unlimited.
 std::string about_line(std::string line, std::string_view about, std::size_t width);
 
+/// The same as a table for a terminal: marks for what only reads and what may destroy, arguments
+/// with their types in short, and what shows more, which begins with `program`.
+std::vector<StyledLine> render_tool_table(const std::vector<std::string_view>& tools,
+                                          const Look& look, std::string_view program);
+
 /// A line for each tool: its signature, and the beginning of its description, up to the width.
 std::string render_signatures(const std::vector<std::string_view>& tools, std::size_t width);
 
 /// The arguments of a tool as typed, one per line, for completion: `limit=`, `mode=fast`.
 std::string argument_words(std::string_view tool);
+
+/// The same of a prompt: `name=`.
+std::string prompt_words(std::string_view prompt);
 
 /// TypeScript declarations of tools, from their schemas: an interface `Tools` with a member for
 /// each, of its arguments and its structured result. An element is the JSON of a tool; unreadable

@@ -166,6 +166,7 @@ std::string render_server(const ServerPage& page, std::size_t width) {
   const std::string names = capability_names(page.capabilities);
   add("capabilities", names.empty() ? "none" : names);
   add("instructions", page.instructions);
+  for (const auto& [heading, offer] : page.offers) add(heading, offer);
   return text;
 }
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace client {
@@ -17,6 +18,8 @@ struct ServerPage {
   std::string protocol_version;
   std::string capabilities;  ///< JSON
   std::string instructions;
+  /// Further lines for people, each with its heading; safe for a terminal.
+  std::vector<std::pair<std::string, std::string>> offers{};
 };
 
 /// From the responses to server/discover and bridge/status.

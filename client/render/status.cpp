@@ -237,6 +237,12 @@ std::optional<std::string> failure_of_wait(std::string_view status_json) {
   return std::string(error->string("message"));
 }
 
+std::string kind_of_last_error(std::string_view status_json) {
+  const Value status = json::parse_or_null(status_json);
+  const std::string_view kind = status.object("lastError").string("kind");
+  return std::string(kind.empty() ? "connect" : kind);
+}
+
 std::string policy_text(const Value& policy) {
   const std::uint64_t rule = policy.count("rule");
   std::string text = rule == 0 ? "no rule is for this user: nearly everything is denied"

@@ -15,6 +15,8 @@ constexpr Milliseconds waiting_timeout{1000};
 std::optional<std::string> reason_of_wait(std::string_view status);
 /// The same, but only why the server is unreachable, once an attempt has failed. Pure.
 std::optional<std::string> failure_of_wait(std::string_view status);
+/// The kind of that failure. Pure.
+std::string kind_of_last_error(std::string_view status);
 
 /// The rule that applies, from `policy` of bridge/status. One line for a person; "" = no policy.
 std::string policy_text(const json::Value& policy);

@@ -38,6 +38,16 @@ std::vector<StyledLine> render_table(const std::vector<TableColumn>& columns,
     widths.push_back(width);
     taken += width + column_gap;
   }
+  while (look.width > 0 && taken + widest_last_column / 3 > look.width) {
+    std::size_t widest = last;
+    for (std::size_t at = 0; at < last; ++at) {
+      const bool is_wider = widest == last || widths[at] > widths[widest];
+      if (columns[at].may_shrink && widths[at] > narrowest_last_column && is_wider) widest = at;
+    }
+    if (widest == last) break;
+    --widths[widest];
+    --taken;
+  }
   std::size_t room = widest_last_column;
   if (look.width > 0) {
     room = look.width > taken + narrowest_last_column ? look.width - taken : narrowest_last_column;
@@ -47,7 +57,12 @@ std::vector<StyledLine> render_table(const std::vector<TableColumn>& columns,
   for (const TableColumn& column : columns) {
     headings.push_back({std::string(column.heading), Tone::strong});
   }
-  for (auto& row : rows) row[last].text = in_columns(std::move(row[last].text), room);
+  for (auto& row : rows) {
+    for (std::size_t at = 0; at < last; ++at) {
+      if (columns[at].may_shrink) row[at].text = in_columns(std::move(row[at].text), widths[at]);
+    }
+    row[last].text = in_columns(std::move(row[last].text), room);
+  }
   rows.insert(rows.begin(), std::move(headings));
 
   std::vector<StyledLine> lines;

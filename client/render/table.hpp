@@ -7,7 +7,8 @@ namespace client {
 
 struct TableColumn {
   std::string_view heading;
-  bool is_figure = false;  ///< aligned to the right of its column
+  bool is_figure = false;   ///< aligned to the right of its column
+  bool may_shrink = false;  ///< cut, down to some columns, if the table would be too wide
 };
 
 /// A cell, safe for a terminal (plain_cell()).
@@ -17,7 +18,7 @@ struct TableCell {
 };
 
 /// A heading and the rows, as wide as needed; the last column gets the remaining width of the look
-/// and is cut. Each row has a cell for each column.
+/// and is cut, after those that may shrink. Each row has a cell for each column.
 std::vector<StyledLine> render_table(const std::vector<TableColumn>& columns,
                                      std::vector<std::vector<TableCell>> rows, const Look& look);
 

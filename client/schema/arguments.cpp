@@ -19,6 +19,7 @@ using json::Value;
 using Kind = Value::Kind;
 
 constexpr int deepest_value = 64;
+constexpr int deepest_alternative = 16;
 constexpr std::size_t longest_value_shown = 60;
 
 bool is_of_type(const Value& value, std::string_view type) {
@@ -51,6 +52,9 @@ constexpr std::string_view unknown_start = "unknown argument ";
 
 class Check {
  public:
+  /// `is_whole`: of the arguments as a whole.
+  explicit Check(bool is_whole) : is_whole_(is_whole) {}
+
   std::vector<std::string> run(const Value& value, const Schema& schema, std::string_view name,
                                int depth) {
     if (depth > deepest_value) return {};
@@ -82,11 +86,13 @@ class Check {
   void object(const Value& value, const Schema& schema, std::string_view name, int depth) {
     const auto others = schema.other_names();
     const bool is_refused = others == Schema::OtherNames::forbidden ||
-                            (name.empty() && others == Schema::OtherNames::not_said);
+                            (is_whole_ && others == Schema::OtherNames::not_said);
     const auto known = schema.names();
     for (const std::string_view wanted : schema.required()) {
       if (value.find(wanted) != nullptr) continue;
-      std::string problem = missing_argument(path_to(name, wanted));
+      add_missing(path_to(name, wanted), schema, wanted, depth);
+      std::string problem = std::move(problems_.back());
+      problems_.pop_back();
       // A listed name that nearly matches a required one; an unlisted name is reported below.
       for (const json::Member& member : value.members) {
         if (!is_refused && bridge::is_nearly_same(member.name, wanted))
@@ -99,9 +105,22 @@ class Check {
       if (is_refused && !bridge::contains(known, member.name)) {
         problems_.push_back(unknown_argument(path_to(name, ""), member.name, known));
       } else if (const Value* property = schema.property(member.name)) {
-        add(Check().run(member.value, schema.at(*property), path, depth + 1));
+        add(Check(false).run(member.value, schema.at(*property), path, depth + 1));
       }
     }
+  }
+
+  /// An object is named by its required members, as they are typed.
+  void add_missing(const std::string& path, const Schema& schema, std::string_view wanted,
+                   int depth) {
+    const Value* const property = schema.property(wanted);
+    const auto inner = property == nullptr || depth > deepest_alternative
+                           ? std::vector<std::string_view>()
+                           : schema.at(*property).required();
+    if (inner.empty() || !schema.at(*property).is_object())
+      return problems_.push_back(missing_argument(path));
+    for (const std::string_view one : inner)
+      add_missing(path_to(path, one), schema.at(*property), one, depth + 1);
   }
 
   void array(const Value& value, const Schema& schema, std::string_view name, int depth) {
@@ -110,8 +129,8 @@ class Check {
     for (std::size_t index = 0; index < value.items.size() && problems_.empty(); ++index) {
       const Value* const item = index < first.size() ? first[index] : others;
       if (item == nullptr) continue;
-      add(Check().run(value.items[index], schema.at(*item), fmt::format("{}[{}]", name, index),
-                      depth + 1));
+      add(Check(false).run(value.items[index], schema.at(*item), fmt::format("{}[{}]", name, index),
+                           depth + 1));
     }
   }
 
@@ -121,10 +140,10 @@ class Check {
     if (all.empty() || !problems_.empty()) return;
     std::vector<std::string> fewest;
     for (const Schema& one : all) {
-      auto found = Check().run(value, one, name.empty() ? "" : name, depth + 1);
+      auto found = Check(is_whole_).run(value, one, name, depth + 1);
       std::erase_if(found, [&](const std::string& problem) {
         // Another alternative, or a schema beside them, may list the name.
-        return name.empty() && problem.starts_with(unknown_start);
+        return is_whole_ && problem.starts_with(unknown_start);
       });
       if (found.empty()) return;
       if (fewest.empty() || found.size() < fewest.size()) fewest = std::move(found);
@@ -140,12 +159,11 @@ class Check {
     for (std::string& one : more) problems_.push_back(std::move(one));
   }
 
+  bool is_whole_;
   std::vector<std::string> problems_;
 };
 
 using Converted = std::optional<std::string>;
-
-constexpr int deepest_alternative = 16;
 
 Converted convert(std::string_view text, const Schema& schema, int depth);
 
@@ -219,8 +237,11 @@ Converted convert(std::string_view text, const Schema& schema, int depth) {
     const auto known = alternatives.empty() ? fits_at_sight(text, type, values) : std::nullopt;
     if (known ? *known : if_it_fits(converted, schema).has_value()) return converted;
   }
-  const bool says_nothing = types.empty() && alternatives.empty();
-  return says_nothing ? Converted(json::quote(text)) : std::nullopt;
+  if (!types.empty() || !alternatives.empty()) return std::nullopt;
+  if (!schema.type_words().empty()) {  // an unknown type, as `float`
+    if (Converted number = as_type(text, "number", schema, depth)) return number;
+  }
+  return json::quote(text);
 }
 
 Converted convert_all(const std::vector<TypedElement>& elements, const Schema& schema, int depth) {
@@ -257,15 +278,45 @@ std::string expected(std::string_view name, const Schema& schema) {
 
 /// Where in the arguments a name belongs.
 struct Place {
-  std::vector<std::string> path;
+  std::vector<ArgumentTree::Step> path;
   std::optional<Schema> schema;  ///< nullopt: unspecified
   std::string problem;           ///< "" = none
+  std::string meant;             ///< of an unknown name: the path probably meant, "" = none
 };
 
-Place place_of(std::string_view name, const Schema& schema, const std::string& prefix = {}) {
+Place place_of(std::string_view name, const Schema& schema, const std::string& prefix = {});
+
+/// Of the rest of a name in a list: an index, which may be followed by a name.
+Place place_in_list(std::string_view rest, const Schema& list, const std::string& prefix) {
+  constexpr std::size_t most_digits = 4;
+  const std::string_view index = rest.substr(0, rest.find('.'));
+  const auto number = bridge::to_unsigned(index);
+  Place place;
+  if (!number || index.size() > most_digits || std::to_string(*number) != index ||
+      index.size() + 1 == rest.size()) {
+    place.problem =
+        fmt::format("unknown argument '{0}{1}': a list has elements, as {0}0", prefix, rest);
+    return place;
+  }
+  const Value* const item = list.item_at(*number);
+  if (index.size() == rest.size()) {
+    if (item != nullptr) place.schema = list.at(*item);
+  } else {
+    const Value anything;
+    const Schema inner = list.at(item == nullptr ? anything : *item);
+    const std::string_view name = rest.substr(index.size() + 1);
+    const std::string path = fmt::format("{}{}.", prefix, index);
+    const auto inner_list = inner.as_list();
+    place = inner_list ? place_in_list(name, *inner_list, path) : place_of(name, inner, path);
+  }
+  place.path.insert(place.path.begin(), {std::string(index), true});
+  return place;
+}
+
+Place place_of(std::string_view name, const Schema& schema, const std::string& prefix) {
   Place place;
   if (const Value* listed = schema.listed_property(name)) {
-    place.path.emplace_back(name);
+    place.path.push_back({std::string(name)});
     place.schema = schema.at(*listed);
     return place;
   }
@@ -275,18 +326,22 @@ Place place_of(std::string_view name, const Schema& schema, const std::string& p
     const Value* const listed = schema.listed_property(head);
     if (listed == nullptr || dot + 1 == name.size()) continue;
     const Schema inner = schema.at(*listed);
-    if (!inner.allows_type("object")) {
-      place.problem = fmt::format("unknown argument '{}': {} is not an object but {}", name, head,
-                                  inner.describe());
-      return place;
+    const std::string path = fmt::format("{}{}.", prefix, head);
+    if (const auto list = inner.as_list()) {
+      place = place_in_list(name.substr(dot + 1), *list, path);
+    } else if (inner.allows_type("object")) {
+      place = place_of(name.substr(dot + 1), inner, path);
+    } else {
+      place.problem = fmt::format("unknown argument '{}{}': {}{} is not an object but {}", prefix,
+                                  name, prefix, head, inner.describe());
     }
-    place = place_of(name.substr(dot + 1), inner, fmt::format("{}{}.", prefix, head));
-    place.path.insert(place.path.begin(), std::string(head));
+    place.path.insert(place.path.begin(), {std::string(head)});
     return place;
   }
-  place.path = {std::string(name)};
+  place.path.push_back({std::string(name)});
   if (schema.other_names() != Schema::OtherNames::allowed) {
     place.problem = unknown_argument(prefix, name, schema.names());
+    place.meant = prefix + bridge::most_similar(name, schema.names());
   } else if (const Value* others = schema.property(name)) {
     place.schema = schema.at(*others);
   }
@@ -388,11 +443,11 @@ std::string missing_argument(std::string_view name) {
 
 std::vector<std::string> problems_of(const Value& value, const Schema& schema,
                                      std::string_view name) {
-  return Check().run(value, schema, name, 0);
+  return Check(name.empty()).run(value, schema, name, 0);
 }
 
 bool fits(const Value& value, const Schema& schema) {
-  return Check().run(value, schema, "x", 0).empty();
+  return Check(false).run(value, schema, "", 0).empty();
 }
 
 std::optional<std::string> convert_text(std::string_view text, const Schema& schema) {
@@ -408,8 +463,8 @@ std::variant<std::string, WrongArguments> arguments_by_schema(
     const std::vector<Argument>& arguments, const Schema& schema) {
   ArgumentTree tree;
   WrongArguments wrong;
-  std::vector<std::string> given_wrongly;
-  bool is_checked = true;  // each value by its own conversion
+  std::vector<std::string> given_wrongly;  // the starts of what is not reported, too
+  bool is_checked = true;                  // each value by its own conversion
   for (const Argument& one : arguments) {
     if (one.form == Argument::Form::object) tree.put_all(json::on_one_line(one.value));
     is_checked = is_checked && one.form == Argument::Form::text;
@@ -425,14 +480,23 @@ std::variant<std::string, WrongArguments> arguments_by_schema(
       continue;
     }
     wrong.problems.push_back(place.problem.empty() ? why_not(named, place.schema) : place.problem);
-    given_wrongly.push_back(missing_argument(fmt::format("{}", fmt::join(place.path, "."))));
+    given_wrongly.push_back(missing_argument(place.meant));
+    std::string path;
+    for (const ArgumentTree::Step& step : place.path)
+      given_wrongly.push_back(missing_argument(path = path_to(path, step.name)));
+    if (place.problem.empty()) given_wrongly.push_back(fmt::format("'{}.", path));
   }
+  if (const std::string gap = tree.gap(); !gap.empty())
+    wrong.problems.push_back(missing_argument(gap));
   std::string made = tree.json();
   if (is_checked && needs_no_more(all_named, schema)) return made;
   // If a number does not fit our types, the whole is left to the server.
   if (const auto value = json::parse(made)) {
     for (std::string& problem : problems_of(*value, schema)) {
-      if (!bridge::contains(given_wrongly, problem)) wrong.problems.push_back(std::move(problem));
+      const bool is_said =
+          std::any_of(given_wrongly.begin(), given_wrongly.end(),
+                      [&problem](const std::string& start) { return problem.starts_with(start); });
+      if (!is_said) wrong.problems.push_back(std::move(problem));
     }
   }
   if (!wrong.problems.empty()) return wrong;
@@ -448,47 +512,67 @@ std::variant<std::string, WrongArguments> arguments_as_written(
   for (const Named& named : by_name(arguments)) {
     if (named.given.size() > 1)
       return WrongArguments{{fmt::format("argument '{}' is given twice", named.name)}};
-    tree.put({std::string(named.name)}, as_written(*named.given.front()));
+    tree.put({{std::string(named.name)}}, as_written(*named.given.front()));
   }
   return tree.json();
 }
 
-ArgumentTree::Node& ArgumentTree::member_of(Node& node, std::string_view name) {
+ArgumentTree::Node& ArgumentTree::member_of(Node& node, const Step& step) {
   if (!node.json.empty()) {
     const std::string raw = std::exchange(node.json, {});
-    const auto members = json::members(raw);
-    if (members) {
+    if (const auto members = json::members(raw)) {
       for (const json::RawMember& one : *members)
         node.members.push_back({json::decode_string(one.key), {std::string(one.value), {}}});
+    } else if (const auto elements = json::elements(raw); elements && step.is_index) {
+      for (const std::string_view one : *elements)
+        node.members.push_back({std::to_string(node.members.size()), {std::string(one), {}}});
     }
   }
-  for (Member& member : node.members) {
-    if (member.name == name) return member.value;
+  node.is_list = step.is_index;
+  const auto is_before = [&step](const Member& member) {  // by their numbers
+    return step.is_index &&
+           std::pair(member.name.size(), member.name) < std::pair(step.name.size(), step.name);
+  };
+  auto at = node.members.begin();
+  while (at != node.members.end() && at->name != step.name && (!step.is_index || is_before(*at)))
+    ++at;
+  if (at != node.members.end() && at->name == step.name) return at->value;
+  if (node.members.empty()) {
+    node.members.reserve(8);
+    at = node.members.end();
   }
-  if (node.members.empty()) node.members.reserve(8);
-  return node.members.emplace_back(Member{std::string(name), {}}).value;
+  return node.members.insert(at, Member{step.name, {}})->value;
 }
 
 void ArgumentTree::put_all(std::string_view object) {
   const auto members = json::members(object);
   if (!members) return;
   for (const json::RawMember& one : *members)
-    member_of(root_, json::decode_string(one.key)) = {std::string(one.value), {}};
+    member_of(root_, {json::decode_string(one.key)}) = {std::string(one.value), {}};
 }
 
-void ArgumentTree::put(const std::vector<std::string>& path, std::string json) {
+void ArgumentTree::put(const std::vector<Step>& path, std::string json) {
   Node* node = &root_;
-  for (const std::string& name : path) node = &member_of(*node, name);
+  for (const Step& step : path) node = &member_of(*node, step);
   *node = {std::move(json), {}};
 }
 
-bool ArgumentTree::has(std::string_view name) const {
-  return std::any_of(root_.members.begin(), root_.members.end(),
-                     [name](const auto& member) { return member.name == name; });
+std::string ArgumentTree::gap_in(const Node& node, const std::string& path) {
+  for (std::size_t at = 0; at < node.members.size(); ++at) {
+    const Member& member = node.members[at];
+    if (node.is_list && member.name != std::to_string(at)) return path_to(path, std::to_string(at));
+    if (auto gap = gap_in(member.value, path_to(path, member.name)); !gap.empty()) return gap;
+  }
+  return {};
 }
 
 std::string ArgumentTree::json_of(const Node& node) {
   if (!node.json.empty()) return node.json;
+  if (node.is_list) {
+    json::JsonArray list;
+    for (const Member& element : node.members) list.add(json::RawJson{json_of(element.value)});
+    return list.text();
+  }
   json::JsonObject object;
   for (const auto& [name, member] : node.members)
     object.add_any(name, json::RawJson{json_of(member)});

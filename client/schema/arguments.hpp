@@ -55,7 +55,8 @@ struct WrongArguments {
 
 /// The arguments of a call as JSON on one line, made by the tool's input schema: text is converted
 /// (convert_text), `a.b=` goes into the object `a` if the schema has such an object and no name
-/// `a.b`, repeated names become an array, and single values replace members of an object argument.
+/// `a.b`, `a.0=` into the list `a`, repeated names become an array, and single values replace
+/// members of an object argument.
 /// Arguments that violate the schema produce only errors. Pure.
 std::variant<std::string, WrongArguments> arguments_by_schema(
     const std::vector<Argument>& arguments, const Schema& schema);
@@ -69,26 +70,35 @@ std::variant<std::string, WrongArguments> arguments_as_written(
 /// value.
 class ArgumentTree {
  public:
+  /// The name of a member, or the index of an element.
+  struct Step {
+    std::string name;
+    bool is_index = false;
+  };
+
   /// `object` is one valid JSON object.
   void put_all(std::string_view object);
-  /// `json` is one value. REQUIRES: the path is not empty.
-  void put(const std::vector<std::string>& path, std::string json);
+  /// `json` is one value. REQUIRES: the path is not empty; an index is canonical.
+  void put(const std::vector<Step>& path, std::string json);
 
-  bool has(std::string_view name) const;
   std::string json() const { return json_of(root_); }
+  /// The first element that is missing before another one of its list, as `items.1`; "" = none.
+  std::string gap() const { return gap_in(root_, ""); }
 
  private:
   struct Member;
   struct Node {
     std::string json;  ///< of a value without inserted parts; else empty
     std::vector<Member> members;
+    bool is_list = false;  ///< the members are elements, in order of their names as indexes
   };
   struct Member {
     std::string name;
     Node value;
   };
-  static Node& member_of(Node& node, std::string_view name);
+  static Node& member_of(Node& node, const Step& step);
   static std::string json_of(const Node& node);
+  static std::string gap_in(const Node& node, const std::string& path);
 
   Node root_;
 };

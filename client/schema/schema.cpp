@@ -43,6 +43,10 @@ const Value* child_of(const Value& value, const std::string& step) {
   return index && *index < value.items.size() ? &value.items[*index] : nullptr;
 }
 
+bool is_json_type(std::string_view word) {
+  return bridge::has_word("string number integer boolean object array null", word);
+}
+
 std::string_view type_of_members(const Value& node) {
   for (const auto& [member, type] :
        {std::pair("properties", "object"), std::pair("additionalProperties", "object"),
@@ -115,7 +119,7 @@ std::vector<Schema> Schema::alternatives() const {
   return all;
 }
 
-std::vector<std::string_view> Schema::types() const {
+std::vector<std::string_view> Schema::type_words() const {
   std::vector<std::string_view> named;
   any_part([&](const Value& part) {
     const Value* const type = part.find("type");
@@ -124,6 +128,12 @@ std::vector<std::string_view> Schema::types() const {
     for (const Value& one : type->items) named.push_back(one.text);
     return !named.empty();
   });
+  return named;
+}
+
+std::vector<std::string_view> Schema::types() const {
+  std::vector<std::string_view> named = type_words();
+  if (!std::all_of(named.begin(), named.end(), is_json_type)) return {};
   if (!named.empty()) return named;
   any_part([&](const Value& part) {
     if (const std::string_view type = type_of_members(part); !type.empty()) named.push_back(type);
@@ -135,6 +145,36 @@ std::vector<std::string_view> Schema::types() const {
 bool Schema::allows_type(std::string_view type) const {
   const auto all = types();
   return all.empty() || bridge::contains(all, type);
+}
+
+/// Of the named types, and of the alternatives' where there are none; null does not count.
+bool Schema::accepts_only(std::string_view type, int depth) const {
+  const auto named = types();
+  if (!named.empty()) {
+    return bridge::contains(named, type) &&
+           std::all_of(named.begin(), named.end(),
+                       [type](std::string_view one) { return one == type || one == "null"; });
+  }
+  const auto others = alternatives();
+  bool has_one = false;
+  for (const Schema& one : others) {
+    const auto inner = one.types();
+    if (inner.size() == 1 && inner.front() == "null") continue;
+    if (depth > deepest_reference || !one.accepts_only(type, depth + 1)) return false;
+    has_one = true;
+  }
+  return has_one;
+}
+
+bool Schema::is_object() const { return accepts_only("object", 0); }
+
+std::optional<Schema> Schema::as_list() const {
+  if (!accepts_only("array", 0)) return std::nullopt;
+  if (!types().empty()) return *this;
+  for (const Schema& one : alternatives()) {
+    if (auto list = one.as_list()) return list;
+  }
+  return std::nullopt;
 }
 
 std::vector<const Value*> Schema::values() const {
@@ -155,16 +195,17 @@ std::vector<const Value*> Schema::values() const {
 Schema::OtherNames Schema::other_names() const {
   bool lists = false;
   bool allows = false;
+  bool forbids = false;
   for (const Value* part : parts()) {
+    if (!part->object("patternProperties").members.empty()) return OtherNames::allowed;
     lists = lists || part->find("properties", Kind::object) != nullptr;
     for (const std::string_view member : {"additionalProperties", "unevaluatedProperties"}) {
       const Value* const others = part->find(member);
       if (others == nullptr) continue;
-      if (others->is(Kind::boolean) && !others->truth) return OtherNames::forbidden;
-      allows = true;
+      (others->is(Kind::boolean) && !others->truth ? forbids : allows) = true;
     }
-    allows = allows || part->find("patternProperties") != nullptr;
   }
+  if (forbids) return OtherNames::forbidden;
   for (const Schema& one : alternatives()) lists = lists || !one.names().empty();
   return lists && !allows ? OtherNames::not_said : OtherNames::allowed;
 }
@@ -231,7 +272,12 @@ const Value* Schema::listed_property(std::string_view name) const {
 
 const Value* Schema::property(std::string_view name) const {
   const Value* const listed = listed_property(name);
-  return listed != nullptr ? listed : find("additionalProperties", Kind::object);
+  if (listed != nullptr) return listed;
+  if (const Value* const others = find("additionalProperties", Kind::object)) return others;
+  const Value* const patterns = find("patternProperties", Kind::object);
+  const Value* const others = find("additionalProperties", Kind::boolean);
+  const bool is_one = patterns != nullptr && patterns->members.size() == 1;
+  return is_one && others != nullptr && !others->truth ? &patterns->members.front().value : nullptr;
 }
 
 std::vector<const Value*> Schema::first_items() const {
@@ -270,8 +316,9 @@ std::string Schema::describe(int depth) const {
   };
   if (const auto fixed = values(); !fixed.empty())
     return join(fixed, [](const Value* one) { return json::to_json(*one); });
-  const auto named = types();
+  auto named = types();
   const auto others = alternatives();
+  if (named.empty() && others.empty()) named = type_words();
   if (named.empty() && others.empty()) return "any";
   if (named.empty())
     return join(others, [depth](const Schema& one) { return one.describe(depth + 1); });

@@ -7,7 +7,8 @@ namespace client {
 /// One schema of a JSON Schema document (2020-12, and the common part of older drafts), as far as
 /// the types and names of arguments follow from it: `type`, `enum`, `const`, `properties`,
 /// `required`, `additionalProperties`, `items`, `prefixItems`, `anyOf`, `oneOf`, `allOf`, and
-/// `$ref` within the document. Ranges, patterns and conditions are left to the server. Pure.
+/// `$ref` within the document. Ranges, patterns (of names, too) and conditions are left to the
+/// server. Pure.
 ///
 /// A cursor: it refers to the document, which must outlive it. A dangling or circular reference
 /// accepts everything.
@@ -27,9 +28,15 @@ class Schema {
   /// Whether one of several schemas must apply.
   bool has_alternatives() const;
   /// The JSON types it names, in their order; without `type` those implied by its other members.
-  /// Empty: any.
+  /// Empty: any; so is a `type` that JSON Schema does not know (`float`).
   std::vector<std::string_view> types() const;
+  /// The words of `type`, known or not.
+  std::vector<std::string_view> type_words() const;
   bool allows_type(std::string_view type) const;
+  /// Whether it accepts objects, and besides them at most null.
+  bool is_object() const;
+  /// Where it accepts lists but no objects: this schema, or the alternative that is a list's.
+  std::optional<Schema> as_list() const;
   /// The values of `enum` or `const`; null if it has neither.
   std::vector<const json::Value*> values() const;
   const json::Value* find(std::string_view name, json::Value::Kind kind) const;
@@ -48,7 +55,8 @@ class Schema {
   std::vector<std::string_view> required() const;
   /// The schema of a property that it lists, as in names(); null: not listed.
   const json::Value* listed_property(std::string_view name) const;
-  /// The same, or the schema for properties that are not listed; null: unspecified.
+  /// The same, or the schema for properties that are not listed: of `additionalProperties`, or of a
+  /// single pattern where all others are forbidden. null: unspecified.
   const json::Value* property(std::string_view name) const;
   /// The schemas of the first elements of an array (`prefixItems`, or a list as `items`), in their
   /// order.
@@ -70,6 +78,7 @@ class Schema {
   template <typename Visit>
   bool any_property(Visit visit, int depth = 0) const;
   std::string describe(int depth) const;
+  bool accepts_only(std::string_view type, int depth) const;
   const json::Value* target(std::string_view reference) const;
 
   const json::Value* node_;

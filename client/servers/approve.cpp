@@ -8,6 +8,7 @@
 #include "connection/typed_line.hpp"
 #include "render/failure.hpp"
 #include "servers/instance.hpp"
+#include "spelling/spelling.hpp"
 #include "system/signals.hpp"
 #include "text/visible_text.hpp"
 
@@ -68,8 +69,8 @@ std::optional<Failure> have_approved(const NamedServer& server, const Places& pl
   const std::string name = server.definition.name;
   if (!console.can_ask()) {
     return naming_failure(fmt::format(
-        "@{1} of {0} is not approved; allow it at a terminal with: mcp-nc approve @{1}; "
-        "without one: mcp-nc approve --yes @{1}",
+        "@{1} of {0} is not approved; allow it with: mcp-nc approve @{1}, which asks "
+        "at a terminal, or, once you have read the definition: mcp-nc approve --yes @{1}",
         server.file, name));
   }
   const auto line = read_typed_line(false, [&] {
@@ -96,6 +97,12 @@ ExitCode approve_server(const Options& options, Console& console) {
     console.prompt(describe_for_approval(named.server));
     if (std::string fault = approve(named.server, named.places); !fault.empty())
       failure = naming_failure(std::move(fault), ExitCode::unreachable);
+  } else if (!console.can_ask()) {
+    console.prompt(describe_for_approval(named.server));
+    failure = naming_failure(
+        fmt::format("no terminal to ask at; if it may run, type: mcp-nc {}approve --yes {}",
+                    options.config.empty() ? "" : "--config " + shell_word(options.config) + " ",
+                    shell_word("@" + name)));
   } else {
     failure = have_approved(named.server, named.places, console);
   }

@@ -8,6 +8,7 @@
 
 #include "json/document.hpp"
 #include "json/relaxed_json.hpp"
+#include "servers/places.hpp"
 #include "servers/variables.hpp"
 #include "spelling/spelling.hpp"
 #include "text/utf8.hpp"
@@ -117,6 +118,12 @@ std::string_view without_secrets(std::string_view url) {
   return at == authority.npos ? url : url.substr(scheme + 3 + at + 1);
 }
 
+/// Tells servers apart whose shown names are the same.
+std::string with_mark(std::string name, std::string_view all) {
+  constexpr std::size_t digits = 4;
+  return name + "-" + sha256_hex(all).substr(0, digits);
+}
+
 std::string fault_of(std::string_view text) {
   if (!bridge::is_utf8(text)) return "it is not UTF-8";
   return json::is_valid(text) ? "" : "it is not JSON";
@@ -178,16 +185,19 @@ NamedVariables variables_of(const Definition& definition) {
 
 Definition definition_of_url(std::string_view url,
                              const std::vector<std::pair<std::string, std::string>>& headers) {
-  std::string_view host = without_secrets(url);
-  if (const std::size_t scheme = host.find("://"); scheme != host.npos)
-    host.remove_prefix(scheme + 3);
-  host = host.substr(0, host.find('/'));
+  const std::string_view shown = without_secrets(url);
+  std::string_view name = shown;
+  if (const std::size_t scheme = name.find("://"); scheme != name.npos)
+    name.remove_prefix(scheme + 3);
+  while (name.ends_with('/')) name.remove_suffix(1);
+  if (name.ends_with("/mcp")) name.remove_suffix(4);  // the usual path
   json::JsonObject entry;
   entry.add("url", url);
   json::JsonObject fields;
-  for (const auto& [name, value] : headers) fields.add_any(name, json::RawJson{json::quote(value)});
+  for (const auto& [field, value] : headers)
+    fields.add_any(field, json::RawJson{json::quote(value)});
   if (!headers.empty()) entry.add("headers", fields);
-  return typed(std::string(host), entry.text());
+  return typed(shown == url ? std::string(name) : with_mark(std::string(name), url), entry.text());
 }
 
 std::optional<Definition> definition_of_command(std::string_view command) {
@@ -196,7 +206,8 @@ std::optional<Definition> definition_of_command(std::string_view command) {
   json::JsonArray arguments;
   for (std::size_t i = 1; i < words->size(); ++i) arguments.add((*words)[i]);
   const std::string& program = words->front();
-  return typed(program.substr(program.rfind('/') + 1),
+  const std::string name = program.substr(program.rfind('/') + 1);
+  return typed(words->size() == 1 ? name : with_mark(name, command),
                json::JsonObject().add("command", program).add("args", arguments).text());
 }
 

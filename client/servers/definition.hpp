@@ -41,11 +41,14 @@ std::variant<std::vector<Definition>, std::string> read_foreign_definitions(
 /// From the members that mcp-bridged looks for variables in. Pure.
 NamedVariables variables_of(const Definition& definition);
 
-/// A definition for a typed address, with these headers.
+/// A definition for a typed address, with these headers. Its name is the host with the path, unless
+/// that is `/mcp`, and for an address with secrets four digits of a hash, so that two addresses have
+/// two names.
 Definition definition_of_url(std::string_view url,
                              const std::vector<std::pair<std::string, std::string>>& headers = {});
 /// A definition for a typed command line, split into words as by a shell (quotes and backslashes,
-/// no expansion). nullopt if a quote is not closed, or there is no word.
+/// no expansion). Its name is the program's, with such digits if it has arguments. nullopt if a
+/// quote is not closed, or there is no word.
 std::optional<Definition> definition_of_command(std::string_view command);
 
 /// What a definition starts or connects to, for a person: `npx -y some-server`, or the address

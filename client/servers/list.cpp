@@ -99,8 +99,9 @@ void print_table(const std::vector<Row>& rows, Console& console) {
                      {row.file.empty() ? "-" : bridge::make_visible_line(row.file)},
                      {bridge::make_visible_line(row.summary)}});
   }
-  const std::vector<TableColumn> columns = {{"NAME"},      {"STATE"}, {"ERA"},
-                                            {"AGE", true}, {"FILE"},  {"SERVER"}};
+  const std::vector<TableColumn> columns = {
+      {"NAME"},  {"STATE"}, {"ERA"}, {"AGE", true}, {.heading = "FILE", .may_shrink = true},
+      {"SERVER"}};
   const Look look = look_of(console);
   console.print_raw(draw_lines(render_table(columns, std::move(cells), look), look));
 }

@@ -1,6 +1,7 @@
 #include "system/signals.hpp"
 
 #include <poll.h>
+#include <sys/epoll.h>
 #include <sys/signalfd.h>
 
 #include <cerrno>
@@ -37,6 +38,15 @@ bool Interrupt::await(int other) const {
   while (::poll(events, 2, -1) < 0 && errno == EINTR) {
   }
   return events[1].revents == 0;
+}
+
+AnyReadable::AnyReadable(std::initializer_list<int> descriptors)
+    : epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
+  for (const int descriptor : descriptors) {
+    epoll_event readable{};
+    readable.events = EPOLLIN;
+    ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &readable);
+  }
 }
 
 void TerminalSignals::follow(int number) {

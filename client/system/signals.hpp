@@ -41,6 +41,16 @@ class Interrupt : public SignalDescriptor {
   int seen_ = 0;
 };
 
+/// One descriptor that is readable when one of several is. They are not owned.
+class AnyReadable {
+ public:
+  explicit AnyReadable(std::initializer_list<int> descriptors);
+  int descriptor() const { return epoll_.get(); }
+
+ private:
+  FileDescriptor epoll_;
+};
+
 /// The signals of a terminal's life: a full-screen program must restore the screen before each.
 class TerminalSignals : public SignalDescriptor {
  public:

@@ -1,4 +1,6 @@
 #include "terminal/console.hpp"
+#include "json/document.hpp"
+#include "terminal/styled.hpp"
 #include "text/visible_text.hpp"
 
 #include <fmt/format.h>
@@ -49,7 +51,10 @@ void Console::print(std::string_view text) {
   }
   if (output_is_terminal_) {
     clear_transient();
-    print_raw(bridge::make_visible(text));
+    std::string shown = bridge::make_visible(text);
+    const bool may_be_json = text.starts_with('{') || text.starts_with('[');
+    if (may_be_json && json::is_valid(text)) shown = pretty_json(shown, look_of(*this));
+    print_raw(shown);
   } else {
     print_raw(text);
   }

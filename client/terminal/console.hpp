@@ -28,7 +28,7 @@ class Console {
   /// Columns of the terminal on stderr.
   std::size_t error_width() const;
 
-  /// Prints a result, with its line breaks.
+  /// Prints a result, with its line breaks; at a terminal a JSON object or list is laid out.
   void print(std::string_view text);
   void print_line(std::string_view text) { print(std::string(text) += '\n'); }
   void print(const bridge::JsonObject& object) { print_line(object.text()); }

@@ -1,6 +1,7 @@
 #include "terminal/styled.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 
 #include <algorithm>
 #include <array>
@@ -174,17 +175,80 @@ std::string draw_progress(const Progress& progress, std::size_t width) {
   return std::string(bridge::fit_columns(line, width));
 }
 
+std::string pretty_json(std::string_view json, const Look& look) {
+  std::string text;
+  std::size_t depth = 0;
+  const auto add = [&](std::string_view piece, Tone tone) {
+    const std::string_view begin = look.colours ? sequence_of(tone) : "";
+    text.append(begin).append(piece).append(begin.empty() ? "" : reset);
+  };
+  const auto break_line = [&] { text += "\n" + std::string(2 * depth, ' '); };
+  for (std::size_t at = 0; at < json.size();) {
+    const char c = json[at];
+    std::size_t end = at + 1;
+    if (c == '"') {
+      while (end < json.size() && json[end] != '"') end += json[end] == '\\' ? 2 : 1;
+      end = std::min(end + 1, json.size());
+      const std::size_t next = std::min(json.find_first_not_of(" \t\r\n", end), json.size());
+      add(json.substr(at, end - at), json.substr(next, 1) == ":" ? Tone::strong : Tone::good);
+    } else if (c == '{' || c == '[') {
+      end = std::min(json.find_first_not_of(" \t\r\n", end), json.size());
+      text += c;
+      if (json.substr(end, 1) == "}" || json.substr(end, 1) == "]") {
+        text += json[end++];
+      } else {
+        ++depth;
+        break_line();
+      }
+    } else if (c == '}' || c == ']') {
+      if (depth > 0) --depth;
+      break_line();
+      text += c;
+    } else if (c == ',') {
+      text += c;
+      break_line();
+    } else if (c == ':') {
+      text += ": ";
+    } else if (std::string_view(" \t\r\n").find(c) == std::string_view::npos) {
+      end = std::min(json.find_first_of(",}] \t\r\n", at), json.size());
+      add(json.substr(at, end - at), Tone::warning);
+    }
+    at = end;
+  }
+  return text + "\n";
+}
+
 FullScreen::FullScreen(Console& console) : console_(console) { enter(); }
 
 void FullScreen::enter() {
   if (entered_ || !console_.output_is_terminal()) return;
   console_.print_raw(enter_sequence);
   entered_ = true;
+  termios now{};
+  if (!console_.input_is_terminal() || ::tcgetpgrp(STDIN_FILENO) != ::getpgrp() ||
+      ::tcgetattr(STDIN_FILENO, &now) != 0)
+    return;
+  keys_before_ = now;
+  now.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+  now.c_cc[VMIN] = 0;
+  now.c_cc[VTIME] = 0;
+  ::tcsetattr(STDIN_FILENO, TCSANOW, &now);
+}
+
+bool FullScreen::has_quit_key() const {
+  pollfd input = {keys(), POLLIN, 0};
+  if (::poll(&input, 1, 0) != 1) return false;
+  std::array<char, 64> typed{};
+  const ssize_t count = ::read(STDIN_FILENO, typed.data(), typed.size());
+  return count <= 0 || std::string_view(typed.data(), static_cast<std::size_t>(count)).find('q') !=
+                           std::string_view::npos;
 }
 
 void FullScreen::leave() {
   if (!entered_) return;
   entered_ = false;
+  if (keys_before_) ::tcsetattr(STDIN_FILENO, TCSANOW, &*keys_before_);
+  keys_before_.reset();
   console_.print_raw(leave_sequence);
 }
 

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <termios.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <optional>
 #include <vector>
@@ -57,6 +60,10 @@ inline Look look_of(const Console& console, bool whole_screen = false) {
                      [](const char* name) -> const char* { return std::getenv(name); });
 }
 
+/// A JSON object or list over several lines, in colours for the look. REQUIRES: valid, and safe for
+/// a terminal.
+std::string pretty_json(std::string_view json, const Look& look);
+
 /// A bar of so many cells: `█████▋░░░░` with `unicode`, else `[#####----]` with the brackets
 /// outside of the cells. The fraction is clamped to 0..1; one above 0 is never shown as empty, one
 /// below 1 never as full.
@@ -81,7 +88,8 @@ std::string draw_bar(double fraction, std::size_t cells);
 
 /// Lines that are displayed repeatedly. On a terminal they take the whole screen, each text
 /// replacing the last one in a single write, and the previous screen is restored at the end;
-/// elsewhere each text follows the last one after an empty line.
+/// elsewhere each text follows the last one after an empty line. Meanwhile keys of the terminal on
+/// stdin are readable at once and not shown, unless the process is in the background.
 class FullScreen {
  public:
   explicit FullScreen(Console& console);
@@ -94,6 +102,10 @@ class FullScreen {
 
   /// Switches to the full screen; does nothing if already done, or without a terminal.
   void enter();
+  /// The descriptor of the keys, -1 if there are none.
+  int keys() const { return keys_before_ ? STDIN_FILENO : -1; }
+  /// Whether q was typed since the last time, or the terminal is gone. Does not wait.
+  bool has_quit_key() const;
   /// Restores the terminal, for messages or a pause; does nothing if already done.
   void leave();
 
@@ -101,6 +113,7 @@ class FullScreen {
   Console& console_;
   bool entered_ = false;
   bool has_shown_ = false;
+  std::optional<termios> keys_before_;  // while they are readable at once
 };
 
 }  // namespace client

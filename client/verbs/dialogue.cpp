@@ -151,11 +151,16 @@ Answer Dialogue::ask(std::string_view method, std::string_view params) {
   look_at_.reset();
   console_.clear_transient();
   answer.method = method;
-  if (answer.outcome == Answer::Outcome::timed_out) {
-    ask_why_waiting();
-    give_up(id, method, "timed out");
-  }
-  if (answer.outcome == Answer::Outcome::interrupted) give_up(id, method, "interrupted");
+  const bool is_interrupted = answer.outcome == Answer::Outcome::interrupted;
+  if (answer.outcome != Answer::Outcome::timed_out && !is_interrupted) return answer;
+  const bool is_known = ask_why_waiting();
+  give_up(id, method, is_interrupted ? "interrupted" : "timed out");
+  const bool is_before_call = method == "bridge/tool";
+  if (!is_interrupted || (is_for_the_bridge(method) && !is_before_call)) return answer;
+  say_when_interrupted(!why_waiting_.empty() ? "the server did not get the request: " + why_waiting_
+                       : is_before_call      ? "the call was not sent"
+                       : is_known            ? "the server was told to stop"
+                                             : "the server could not be told to stop");
   return answer;
 }
 
@@ -197,12 +202,15 @@ void Dialogue::look_into_the_wait() {
   conversation_.queue(bridge::own_request(look_id, "bridge/status", ""));
 }
 
-/// Leaves the reason unknown if the daemon does not respond at once.
-void Dialogue::ask_why_waiting() {
-  if (farewell_.count() == 0) return;
+/// False if the daemon does not respond at once: the reason stays unknown.
+bool Dialogue::ask_why_waiting() {
+  if (farewell_.count() == 0) return false;
   look_into_the_wait();
   const Answer status = wait(Deadline::after(farewell_), {std::string(look_id)});
-  if (status.ok()) why_waiting_ = reason_of_wait(status.payload).value_or("");
+  if (!status.ok()) return false;
+  why_waiting_ = reason_of_wait(status.payload).value_or("");
+  if (failure_of_wait(status.payload)) kind_of_wait_ = kind_of_last_error(status.payload);
+  return true;
 }
 
 void Dialogue::show_wait(const json::Message& status) {
@@ -210,7 +218,9 @@ void Dialogue::show_wait(const json::Message& status) {
   const auto reason = reason_of_wait(status.result);
   // Without a terminal only a failure is printed, and one may still occur.
   const bool is_told = console_.error_is_terminal() || failure_of_wait(status.result) == reason;
-  if (reason && is_told) console_.note(fmt::format("still waiting: {}", *reason));
+  if (reason && is_told)
+    console_.note(fmt::format("still waiting: {}{}", *reason,
+                              console_.error_is_terminal() ? "; ^C to stop" : ""));
   if (!is_told) look_soon();
 }
 
@@ -409,10 +419,15 @@ Failure Dialogue::failure_of(const Answer& answer, const std::string& about) {
       failure.message = why_waiting_.empty() ? "" : why_waiting_ + "; ";
       failure.message += timed_out_after(options_) + "; the request was cancelled";
       failure.code = ExitCode::timed_out;
+      if (kind_of_wait_.empty()) break;
+      failure.kind = kind_of_wait_;
+      failure.code = ExitCode::upstream;
+      failure.delivered = "no";
       break;
     case Answer::Outcome::interrupted:
       failure.kind = "interrupted";
       failure.message = "interrupted; the request was cancelled";
+      if (!when_interrupted_.empty()) failure.shown = "interrupted; " + when_interrupted_;
       failure.code = interrupt_.take() == SIGTERM ? ExitCode::terminated : ExitCode::interrupted;
       break;
     case Answer::Outcome::too_long:

@@ -58,6 +58,8 @@ class Dialogue {
   Dialogue& operator=(const Dialogue&) = delete;
 
   Console& console() { return console_; }
+  /// Of the daemon's socket.
+  const std::string& path() const { return path_; }
 
   /// `params` is JSON or empty. On a timeout or a signal the request is cancelled at the server.
   Answer ask(std::string_view method, std::string_view params);
@@ -84,6 +86,9 @@ class Dialogue {
 
   /// From now on the reason for a wait of more than a second is looked up.
   void look_soon();
+
+  /// What an interrupt means for what was begun, for a person: reported with it.
+  void say_when_interrupted(std::string text) { when_interrupted_ = std::move(text); }
 
   /// Sends what precedes the first request to the server now: that questions are answered here. For
   /// verbs that send a request to the bridge first.
@@ -149,7 +154,7 @@ class Dialogue {
   void take_request(const json::Message& message);
   void take_typed(const std::string& id, const ElicitationForm& form);
   void look_into_the_wait();
-  void ask_why_waiting();
+  bool ask_why_waiting();
   void show_wait(const json::Message& status);
   void give_up(std::string_view id, std::string_view method, std::string_view reason);
   void name_login(Failure& failure) const;
@@ -161,8 +166,10 @@ class Dialogue {
   Interrupt& interrupt_;
   Conversation conversation_;
   const Options& options_;
-  std::string why_waiting_;  // what the request that timed out was waiting for, "" = unknown
-  Milliseconds farewell_;    // 0 with --names: a shell's completion must not wait
+  std::string why_waiting_;   // what the request that timed out was waiting for, "" = unknown
+  std::string kind_of_wait_;  // if that is a failure: its kind
+  std::string when_interrupted_;
+  Milliseconds farewell_;  // 0 with --names: a shell's completion must not wait
   Deadline deadline_;
   // Until the daemon has read bridge/peek it sends us its ring, as to any new client. All of that
   // stays in the ring, so it is not shown.

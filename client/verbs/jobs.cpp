@@ -366,6 +366,7 @@ ExitCode wait_for_result(Dialogue& dialogue, const Options& options, const std::
     if (event.answer.outcome == Answer::Outcome::interrupted ||
         event.answer.outcome == Answer::Outcome::timed_out) {
       cancel(dialogue, job);
+      dialogue.say_when_interrupted("the job was cancelled");
     } else {
       console.note(fmt::format("the call was job {}", job));
     }
@@ -429,9 +430,9 @@ std::vector<StyledLine> render_jobs(const std::vector<json::Value>& jobs, const 
   return render_table({{"JOB"},
                        {"STATE"},
                        {"AGE", true},
-                       {"CALL"},
+                       {.heading = "CALL", .may_shrink = true},
                        {"BYTES", true},
-                       {"KEY"},
+                       {.heading = "KEY", .may_shrink = true},
                        {"PID", true},
                        {"COMMAND"}},
                       std::move(rows), look);
@@ -494,6 +495,7 @@ ExitCode call_as_job(Dialogue& dialogue, const Options& options, const std::stri
   if (answer.outcome == Answer::Outcome::interrupted ||
       answer.outcome == Answer::Outcome::timed_out) {
     cancel_submitted(dialogue, id);
+    dialogue.say_when_interrupted("the job was cancelled");
   }
   if (!answer.ok()) return dialogue.report(answer);
   const auto job = read_submitted(answer.payload);
@@ -515,6 +517,7 @@ ExitCode call_as_job(Dialogue& dialogue, const Options& options, const std::stri
   if (asked.outcome == Answer::Outcome::interrupted ||
       asked.outcome == Answer::Outcome::timed_out) {
     cancel(dialogue, job->id);
+    dialogue.say_when_interrupted("the job was cancelled");
     return dialogue.report(asked);
   }
   return wait_for_result(dialogue, options, job->id);
@@ -523,6 +526,7 @@ ExitCode call_as_job(Dialogue& dialogue, const Options& options, const std::stri
 ExitCode wait_for_jobs(Dialogue& dialogue, const Options& options) {
   const bool several = options.operands.size() > 1;
   JobWaits waits(dialogue, {std::nullopt, true, several, false, true});
+  dialogue.say_when_interrupted(several ? "the jobs go on" : "the job goes on");
   for (const std::string& job : options.operands) waits.add(job);
   ExitCode worst = ExitCode::ok;
   while (!waits.empty() && dialogue.console().output_state() == Sink::Result::ok) {

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 
 #include "render/lines.hpp"
 #include "text/visible_text.hpp"
@@ -34,6 +35,22 @@ ExitCode follow(Dialogue& dialogue, const Options& options, bool only_now) {
   const Answer end{outcome, ""};
   return outcome == Outcome::interrupted ? dialogue.failure_of(end).code : dialogue.report(end);
 }
+
+bool is_for_person(const Console& console, const Options& options) {
+  return console.output_is_terminal() && !options.json && !options.sequence;
+}
+
+/// The time of day, and a sentence.
+std::string heard_line(const std::string& line) {
+  const json::Message message = json::parse_message(line);
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  ::localtime_r(&now, &local);
+  return fmt::format("{:02}:{:02}:{:02}  {}\n", local.tm_hour, local.tm_min, local.tm_sec,
+                     bridge::make_visible_line(notification_line(message)));
+}
+
+std::string uri_object(const std::string& uri) { return json::JsonObject().add("uri", uri).text(); }
 
 FileDescriptor open_record(const std::string& path) {
   FileDescriptor file(
@@ -85,9 +102,14 @@ ExitCode listen(Dialogue& dialogue, const Options& options) {
   std::optional<ListenJoin> join;  // only with --since or --seq
   if (options.since || options.sequence) join.emplace(options.since);
   std::uint64_t printed = 0;
+  if (!options.operands.empty() && (join || only_now))
+    return tell_failure(
+        console, options,
+        {"usage", "listen URI: without --since, --seq and --for 0", ExitCode::usage});
   const auto print = [&](const Received& heard) {
     if (printed != options.count) {
-      console.print(render_received(heard, options.sequence));
+      console.print(is_for_person(console, options) ? heard_line(heard.message)
+                                                    : render_received(heard, options.sequence));
       return ++printed == options.count || console.output_state() != Sink::Result::ok;
     }
     // Messages that were only looked at stay in the daemon.
@@ -100,6 +122,11 @@ ExitCode listen(Dialogue& dialogue, const Options& options) {
     const auto heard = join->take_live(line);
     return heard && print(*heard);
   });
+  for (const std::string& uri : options.operands) {
+    const Answer answer = dialogue.ask("resources/subscribe", uri_object(uri));
+    if (answer.outcome == Answer::Outcome::woken) break;
+    if (!answer.ok()) return dialogue.report(answer);
+  }
   while (join && !join->joined() && printed != options.count) {
     const Answer answer = dialogue.ask("bridge/notifications", join->params());
     if (answer.outcome == Answer::Outcome::woken) return ExitCode::ok;
@@ -117,6 +144,9 @@ ExitCode listen(Dialogue& dialogue, const Options& options) {
     if (only_now) dialogue.finish_sending();
     code = follow(dialogue, options, only_now);
   }
+  for (const std::string& uri : options.operands)
+    dialogue.await({dialogue.send("resources/unsubscribe", uri_object(uri))},
+                   Deadline::after(farewell));
   if (!join) dialogue.leave();
   if (code == ExitCode::ok && printed == 0) console.remark("no notifications");
   return code;

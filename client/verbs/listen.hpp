@@ -8,7 +8,8 @@ namespace client {
 ///
 /// Without other options it sends nothing: the daemon counts it as a listener, and what it receives
 /// counts as delivered. So notifications beyond --count are printed on stderr rather than lost.
-/// With --since or --seq it only looks (see ListenJoin).
+/// With --since or --seq it only looks (see ListenJoin). With URIs it subscribes to them first, and
+/// unsubscribes at the end. At a terminal each is a sentence with the time, elsewhere a JSON line.
 ExitCode listen(Dialogue& dialogue, const Options& options);
 
 /// A notification to print; its sequence number where it is known.

@@ -1,6 +1,7 @@
 #include "verbs/verbs.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -23,11 +24,13 @@ ExitCode unless_lost(ExitCode code, Console& console) {
   return console.output_state() == Sink::Result::interrupted ? ExitCode::interrupted : code;
 }
 
-ExitCode search_all_servers(const Options& options) {
+/// Of grep --all and servers --check.
+ExitCode ask_all_servers(const Options& options) {
   Interrupt interrupt;
   Console console(interrupt.descriptor());
   if (options.max_bytes) console.hold();
-  const ExitCode code = grep_all(options, console, interrupt);
+  const ExitCode code = options.check ? check_servers(options, console, interrupt)
+                                      : grep_all(options, console, interrupt);
   return unless_lost(print_held(console, options, code), console);
 }
 
@@ -89,9 +92,9 @@ ExitCode show_help(const Options& options, Console& console) {
   const bool is_whole = options.operands.empty();
   const Verb* const verb = is_whole ? nullptr : find_verb(options.operands.front());
   if (options.json) {
-    console.print(is_whole ? help_json() : help_json(*verb));
+    console.print(verb == nullptr ? help_json() : help_json(*verb));
   } else {
-    console.print(is_whole ? help_text() : help_text(*verb));
+    console.print(is_whole ? help_text() : verb == nullptr ? options_text() : help_text(*verb));
   }
   return ExitCode::ok;
 }
@@ -118,6 +121,14 @@ ExitCode refuse(const UsageError& error) {
 
 ExitCode run(const Options& options) {
   const Verb* const verb = options.verb;
+  // A person who names a server wants to see it; a program that does is an MCP client.
+  if (verb == nullptr && names_server(options) && ::isatty(STDIN_FILENO) == 1 &&
+      ::isatty(STDOUT_FILENO) == 1) {
+    Options overview = options;
+    overview.verb = find_verb("server");
+    return run(overview);
+  }
+  if (options.all || options.check) return ask_all_servers(options);
   if (const auto* local = verb == nullptr ? nullptr : std::get_if<LocalVerb*>(&verb->handler)) {
     Console console;
     return (*local)(options, console);
@@ -126,7 +137,6 @@ ExitCode run(const Options& options) {
     Console console;
     return unless_lost(print_skill(options, console), console);
   }
-  if (options.all) return search_all_servers(options);
 
   auto prepared = prepare(options);
   if (const auto* error = std::get_if<UsageError>(&prepared)) return refuse(*error, options);
@@ -147,7 +157,7 @@ ExitCode run(const Options& options) {
   if (!options.as.empty()) {
     if (const auto why = refusal_to_look_as(options.as)) return refuse({.message = *why}, options);
   }
-  if (verb == nullptr) await_first_line();
+  if (verb == nullptr && !console.input_is_terminal()) await_first_line();
   const Deadline deadline = Deadline::after(options.timeout);
   auto connected = connect_to_daemon(std::get<std::vector<std::string>>(sockets),
                                      std::get<TrustedPeer>(trusted), options.wait, deadline);
@@ -174,6 +184,11 @@ ExitCode run(const Options& options) {
                          .hint = std::string(hint_for("daemon"))});
   }
   Connected daemon = std::get<Connected>(std::move(connected));
+  if (verb == nullptr && console.input_is_terminal()) {
+    console.remark(fmt::format(
+        "copies JSON-RPC messages, one a line, between here and {}; ^D ends it", daemon.path));
+    console.remark("mcp-nc server shows what is there, mcp-nc --help all commands");
+  }
   if (verb == nullptr) return run_relay(std::move(daemon), options, std::get<TrustedPeer>(trusted));
   return run_verb(std::move(daemon), options, deadline, std::get<Prepared>(prepared), is_new);
 }

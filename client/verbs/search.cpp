@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "render/lists.hpp"
+#include "render/table.hpp"
 #include "servers/instance.hpp"
 #include "text/characters.hpp"
 #include "text/visible_text.hpp"
@@ -64,17 +65,18 @@ std::string hit_lines(std::string_view object, const std::string& prefix, std::s
   return text;
 }
 
-/// The search of one server in a separate process, which is this program again, so that servers are
-/// searched in parallel. It asks nothing at the terminal. Destruction ends it.
+/// A verb of one server in a separate process, which is this program again, so that several servers
+/// are asked in parallel. It asks nothing at the terminal. Destruction ends it.
 class ServerSearch {
  public:
-  ServerSearch(const std::string& server, const Options& options)
+  ServerSearch(const std::string& server, const Options& options, const Verb* verb)
       : output_(::memfd_create("output", MFD_CLOEXEC)),
         errors_(::memfd_create("errors", MFD_CLOEXEC)),
         process_(::fork()) {
     if (process_ != 0) return;
     Options own = options;
-    own.all = false;
+    own.verb = verb;
+    own.all = own.check = false;
     own.json = true;
     own.max_bytes.reset();
     own.server = server;
@@ -160,6 +162,46 @@ ExitCode grep(Dialogue& dialogue, const Options& options) {
              has_any);
 }
 
+ExitCode check_servers(const Options& options, Console& console, Interrupt& interrupt) {
+  const FoundServers found = find_servers(all_files(options.config, environment_variable));
+  for (const std::string& fault : found.faults) console.note(fault);
+  std::vector<std::unique_ptr<ServerSearch>> asked;
+  for (const NamedServer& server : found.servers)
+    asked.push_back(
+        std::make_unique<ServerSearch>(server.definition.name, options, find_verb("server")));
+  std::vector<std::vector<TableCell>> rows;
+  json::JsonArray servers;
+  bool are_well = found.faults.empty();
+  for (std::size_t at = 0; at < asked.size(); ++at) {
+    if (!asked[at]->await(interrupt))
+      return interrupt.take() == SIGTERM ? ExitCode::terminated : ExitCode::interrupted;
+    const std::string name = bridge::make_visible_line(found.servers[at].definition.name);
+    const json::Value answer = json::parse_or_null(asked[at]->output());
+    const json::Value* const error = answer.find("error", json::Value::Kind::object);
+    const bool is_well = error == nullptr && answer.is(json::Value::Kind::object);
+    are_well = are_well && is_well;
+    const bool wants_login = error != nullptr && error->string("kind") == "auth";
+    const std::string_view state = is_well ? "ok" : wants_login ? "needs a login" : "fails";
+    const std::string detail =
+        is_well ? fmt::format("{} {}", answer.string("name"), answer.string("version"))
+                : asked[at]->message();
+    rows.push_back({{"@" + name, Tone::strong},
+                    {std::string(state), is_well ? Tone::good : Tone::bad},
+                    {bridge::make_visible_line(detail)}});
+    servers.add(json::JsonObject().add("name", name).add("state", state).add("detail", detail));
+  }
+  if (options.json) {
+    console.print(json::JsonObject().add("servers", servers));
+  } else {
+    const Look look = look_of(console);
+    console.print_raw(draw_lines(
+        render_table({{.heading = "NAME", .may_shrink = true}, {"STATE"}, {"SERVER, OR WHY"}},
+                     std::move(rows), look),
+        look));
+  }
+  return are_well ? ExitCode::ok : ExitCode::answered_error;
+}
+
 ExitCode grep_all(const Options& options, Console& console, Interrupt& interrupt) {
   const FoundServers found = find_servers(all_files(options.config, environment_variable));
   for (const std::string& fault : found.faults) console.note(fault);
@@ -169,7 +211,8 @@ ExitCode grep_all(const Options& options, Console& console, Interrupt& interrupt
         naming_failure("no servers to search: no file names one; see: mcp-nc servers"));
   std::vector<std::unique_ptr<ServerSearch>> searches;
   for (const NamedServer& server : found.servers)
-    searches.push_back(std::make_unique<ServerSearch>(server.definition.name, options));
+    searches.push_back(
+        std::make_unique<ServerSearch>(server.definition.name, options, options.verb));
   bool has_any = false;
   std::string text;
   json::JsonArray servers;

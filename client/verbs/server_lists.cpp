@@ -235,12 +235,47 @@ ExitCode list_tools(Dialogue& dialogue, const Options& options) {
   }
   return show(dialogue, options, tool_list, [&options](const Elements& tools, Console& console) {
     const bool is_brief = options.brief || (tools.size() > most_in_full && !options.full);
+    if (is_brief && console.output_is_terminal()) {
+      const Look look = look_of(console);
+      return console.print_raw(
+          draw_lines(render_tool_table(tools, look, typed_program(options)), look));
+    }
     as_text(is_brief ? render_signatures : render_tools)(tools, console);
   });
 }
 
+/// One prompt as the options require.
+ExitCode show_prompt(Dialogue& dialogue, const Options& options) {
+  const auto fetched = fetch_list(dialogue, prompt_list);
+  if (const auto* failed = std::get_if<Answer>(&fetched)) return dialogue.report(*failed);
+  Console& console = dialogue.console();
+  const std::string& wanted = options.operands.front();
+  std::vector<std::string> names;
+  for (const std::string_view one :
+       elements_of(std::get<std::vector<std::string>>(fetched), prompt_list)) {
+    names.push_back(name_of(one, prompt_list));
+    if (names.back() != wanted) continue;
+    if (options.json) {
+      console.print_line(one);
+    } else {
+      console.print(options.names ? prompt_words(one)
+                                  : render_prompts({one}, console.output_width()));
+    }
+    return ExitCode::ok;
+  }
+  const std::string message = fmt::format(
+      "no prompt '{}'{}", wanted, bridge::did_you_mean(wanted, {names.begin(), names.end()}));
+  return tell_failure(console, options,
+                      {.kind = "server",
+                       .message = message,
+                       .code = ExitCode::answered_error,
+                       .hint = "list them with: " + typed_program(options) + " prompts",
+                       .error_code = std::string(invalid_params)});
+}
+
 ExitCode list_others(Dialogue& dialogue, const Options& options) {
   const std::string_view name = options.verb->name();
+  if (name == "prompts" && !options.operands.empty()) return show_prompt(dialogue, options);
   if (name == "prompts") return show(dialogue, options, prompt_list, as_text(render_prompts));
   if (name == "templates") return show(dialogue, options, template_list, as_text(render_resources));
   return show(dialogue, options, {"skills/list", "skills", "uri"}, as_text(render_skills));

@@ -7,6 +7,8 @@
 
 #include "render/server_page.hpp"
 #include "render/status.hpp"
+#include "schema/signature.hpp"
+#include "text/visible_text.hpp"
 #include "verbs/operands.hpp"
 #include "verbs/server_lists.hpp"
 #include "verbs/verbs.hpp"
@@ -49,14 +51,16 @@ std::vector<StyledLine> render(const std::string& payload, const Look& look) {
   return lines;
 }
 
-/// Shows the last response until the next one is due; false if something ended that.
+/// Shows the last response until the next one is due; false if something ended that: `woken` for a
+/// key.
 bool pass_interval(Dialogue& dialogue, TerminalSignals& signals, FullScreen& screen,
                    const std::string& payload, Answer::Outcome& outcome) {
   const Deadline end = Deadline::after(watch_interval);
+  const AnyReadable either({signals.descriptor(), screen.keys()});
   for (;;) {
-    outcome = dialogue.pass_time(end, signals.descriptor());
+    outcome = dialogue.pass_time(end, either.descriptor());
     if (outcome == Answer::Outcome::timed_out) return true;
-    if (outcome != Answer::Outcome::woken) return false;
+    if (outcome != Answer::Outcome::woken || screen.has_quit_key()) return false;
     while (const int number = signals.next()) {
       if (number != SIGWINCH) {
         screen.leave();
@@ -94,6 +98,7 @@ ExitCode watch(Dialogue& dialogue) {
     if (console.output_state() != Sink::Result::ok) return ExitCode::ok;
     Outcome outcome{};
     if (pass_interval(dialogue, signals, screen, answer.payload, outcome)) continue;
+    if (outcome == Outcome::woken) return ExitCode::ok;
     if (outcome == Outcome::interrupted) return end_watching(dialogue);
     screen.leave();
     return dialogue.report({outcome, ""});
@@ -125,6 +130,29 @@ ExitCode say_whether_ready(Console& console, const std::string& payload, bool al
     }
   }
   return ready ? ExitCode::ok : ExitCode::upstream;
+}
+
+/// What the server has in the lists that it declares, and what to type next.
+void add_offers(ServerPage& page, Dialogue& dialogue, const Options& options) {
+  constexpr std::size_t most_names = 12;
+  std::string next = fmt::format("{} help", typed_program(options));
+  for (const auto& [capability, list] :
+       {std::pair("tools", tool_list), std::pair("resources", resource_list),
+        std::pair("prompts", prompt_list)}) {
+    if (!json::member(page.capabilities, capability)) continue;
+    const auto fetched = fetch_list(dialogue, list);
+    const auto* const pages = std::get_if<std::vector<std::string>>(&fetched);
+    if (pages == nullptr) continue;
+    const auto elements = elements_of(*pages, list);
+    std::string text = fmt::format("{}", elements.size());
+    for (std::size_t at = 0; at < std::min(elements.size(), most_names); ++at)
+      text += (at == 0 ? ": " : ", ") + bridge::make_visible_line(name_of(elements[at], list));
+    page.offers.emplace_back(capability, text + (elements.size() > most_names ? ", ..." : ""));
+    if (list.member == tool_list.member && !elements.empty())
+      next = fmt::format("{0} tools {1}, {0} call {1}, {0} help", typed_program(options),
+                         tool_operand(name_of(elements.front(), list)));
+  }
+  page.offers.emplace_back("next", next);
 }
 
 ExitCode install(const AgentSkill& skill, const Options& options, Console& console) {
@@ -179,7 +207,8 @@ ExitCode show_server(Dialogue& dialogue, const Options& options) {
   const Answer status = dialogue.ask("bridge/status", "");
   if (!status.ok() && status.outcome != Answer::Outcome::error) return dialogue.report(status);
   Console& console = dialogue.console();
-  const ServerPage page = read_server(described.payload, status.ok() ? status.payload : "{}");
+  ServerPage page = read_server(described.payload, status.ok() ? status.payload : "{}");
+  if (!options.json) add_offers(page, dialogue, options);
   console.print(options.json ? server_json(page) : render_server(page, console.output_width()));
   return ExitCode::ok;
 }

@@ -10,7 +10,7 @@ namespace client {
 // reader is not a failure.
 LocalVerb list_servers, approve_server, stop_server, show_logs, run_shell, show_help, show_version;
 DialogueVerb list_tools, list_resources, list_others, grep, wait_for_jobs, show_tasks,
-    change_subscriptions, show_server, ping, show_status, log_in, replay;
+    change_subscriptions, link_tools, show_server, ping, show_status, log_in, replay;
 PreparedVerb call, send_request, send_notification, answer_job, show_agent_help;
 PrintResult print_resource, print_prompt, print_completion, print_level, print_caller, print_logout,
     print_jobs, print_job_state, print_done;
@@ -37,7 +37,7 @@ constexpr Verb rows[] = {
      .handler = list_tools,
      .traits = opens_session},
     {.form = "call NAME [ARGUMENT...]",
-     .options = "keep max-bytes field save raw detach detach-after key root task",
+     .options = "keep max-bytes field save output raw detach detach-after key root task",
      .help =
          "calls a tool and prints its content\n"
          "The arguments are checked against the tool's input schema before anything is sent (exit "
@@ -56,19 +56,20 @@ constexpr Verb rows[] = {
      .handler = list_resources,
      .traits = opens_session},
     {.form = "read URI",
-     .options = "keep max-bytes field save root",
+     .options = "keep max-bytes field save output root",
      .help =
          "prints a resource\n"
-         "Text is printed unchanged; for bytes only type and size, unless --save DIR is given.\n\n"
-         "mcp-nc read demo://readme\nmcp-nc read demo://pixel --save pictures",
+         "Text and bytes go to a file or pipe unchanged; at a terminal bytes are named only.\n\n"
+         "mcp-nc read demo://readme\nmcp-nc read demo://pixel -o pixel.png\n"
+         "mcp-nc read demo://pixel --save pictures",
      .handler = RequestHandler{"resources/read", print_resource},
      .params = uri_params,
      .traits = opens_session | takes_notifications},
-    {.form = "prompts",
+    {.form = "prompts [NAME]",
      .options = "keep max-bytes names root",
-     .help = "the server's prompts with their arguments\n"
+     .help = "the server's prompts with their arguments; one of them\n"
              "Required arguments are marked with a star.\n\n"
-             "mcp-nc prompts",
+             "mcp-nc prompts\nmcp-nc prompts greet --names",
      .handler = list_others,
      .traits = opens_session},
     {.form = "prompt NAME [key=text...]",
@@ -95,12 +96,13 @@ constexpr Verb rows[] = {
      .handler = send_notification,
      .params = free_params,
      .traits = takes_notifications},
-    {.form = "listen",
+    {.form = "listen [URI...]",
      .options = "for count since seq",
-     .help = "notifications, one JSON line each\n"
-             "Prints what the server sends, beginning with what arrived while no client listened. "
-             "Printed notifications are taken from the daemon, except with --since and --seq.\n\n"
-             "mcp-nc listen --for 10s\nmcp-nc listen --for 0\nmcp-nc listen --since 0 --seq",
+     .help =
+         "notifications, a JSON line each; at a terminal a sentence each\n"
+         "With URIs it subscribes to these resources for that time. Prints what the server sends, beginning with what arrived while no client listened. "
+         "Printed notifications are taken from the daemon, except with --since and --seq.\n\n"
+         "mcp-nc listen --for 10s\nmcp-nc listen demo://ticker\nmcp-nc listen --since 0 --seq",
      .handler = listen,
      .traits = takes_notifications},
     {.form = "status",
@@ -186,8 +188,8 @@ constexpr Verb rows[] = {
      .traits = opens_session},
     {.form = "server",
      .options = "max-bytes",
-     .help = "the server's name, version, capabilities and instructions\n"
-             "Opens the session if there is none.\n\n"
+     .help = "the server: its name, capabilities, instructions, what it offers, what to type next\n"
+             "Opens the session if there is none. mcp-nc @NAME at a terminal shows the same.\n\n"
              "mcp-nc server\nmcp-nc server --json | jq .capabilities",
      .handler = show_server,
      .traits = opens_session},
@@ -272,10 +274,11 @@ constexpr Verb rows[] = {
      .handler = show_agent_help,
      .traits = opens_session | reports_no_session},
     {.form = "servers",
-     .options = "names",
+     .options = "names check",
      .help = "lists the servers in your files, and their running daemons\n"
-             "A daemon that was started for a server ends after 30 minutes without a client.\n\n"
-             "mcp-nc servers\nmcp-nc servers --names",
+             "A daemon that was started for a server ends after 30 minutes without a client. "
+             "--check starts those that do not run, and exits with 1 if one cannot be used.\n\n"
+             "mcp-nc servers\nmcp-nc servers --check -w 10s",
      .handler = list_servers},
     {.form = "approve @NAME",
      .options = "yes",
@@ -298,6 +301,15 @@ constexpr Verb rows[] = {
              "mcp-nc logs @github\nmcp-nc logs -f @github",
      .handler = show_logs,
      .traits = about_server},
+    {.form = "link DIR [NAME...]",
+     .options = "prefix",
+     .help = "writes a command for each tool of the server into a folder; NAME: these only\n"
+             "Each is a small script: arguments as for call, --help shows the tool. Run again, it "
+             "brings its own files up to date and removes those of tools that are gone; other "
+             "files stay. Names of other commands are left out.\n\n"
+             "mcp-nc @github link ~/bin/github --prefix gh-",
+     .handler = link_tools,
+     .traits = opens_session},
     {.form = "shell",
      .help =
          "commands typed line by line, for one server\n"
@@ -307,7 +319,7 @@ constexpr Verb rows[] = {
          "mcp-nc @github shell\nmcp-nc @github shell <commands.txt",
      .handler = run_shell},
     {.form = "help [COMMAND]",
-     .help = "this text; one command in full\n"
+     .help = "all commands on a page; one in full; options: all options, and the exit codes\n"
              "The man page is mcp-nc(1).\n\n"
              "mcp-nc help call",
      .handler = show_help},

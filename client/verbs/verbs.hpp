@@ -19,6 +19,10 @@ ExitCode call_as_job(Dialogue& dialogue, const Options& options, const std::stri
 /// Asks the server to run the call as a task, and prints its id.
 ExitCode call_as_task(Dialogue& dialogue, const Options& options, json::JsonObject params);
 
+/// The file's name for a tool's command: letters, digits and "._-" only, never beginning with a dot
+/// or a dash. Pure.
+std::string command_name(std::string_view tool, std::string_view prefix);
+
 /// Prints the skill for programs that load such; --save DIR writes it there. Contacts no daemon.
 ExitCode print_skill(const Options& options, Console& console);
 
@@ -26,6 +30,10 @@ ExitCode print_skill(const Options& options, Console& console);
 /// unless --no-start is set. Why a server was skipped is reported on stderr, and with --json in its
 /// place.
 ExitCode grep_all(const Options& options, Console& console, Interrupt& interrupt);
+
+/// Asks each server that the files name for its description, in parallel, and tells which can be
+/// used. Daemons are started as by grep_all().
+ExitCode check_servers(const Options& options, Console& console, Interrupt& interrupt);
 
 /// Offers a login at the terminal, and logs in. False if there is no login afterwards.
 bool log_in_if_wanted(Dialogue& dialogue, const Options& options);

@@ -55,11 +55,16 @@ std::optional<std::size_t> parse_size(std::string_view text) {
 std::string format_duration(Milliseconds duration) {
   const auto ms = duration.count();
   const auto seconds = ms / 1000;
+  const auto two = [](auto whole, const char* unit, auto part, const char* smaller) {
+    const std::string text = fmt::format("{} {}", whole, unit);
+    return part == 0 ? text : fmt::format("{} {} {}", text, part, smaller);
+  };
   if (ms < 1000) return fmt::format("{} ms", ms);
+  if (ms < 10'000 && ms / 100 % 10 != 0) return fmt::format("{}.{} s", seconds, ms / 100 % 10);
   if (seconds < 60) return fmt::format("{} s", seconds);
-  if (seconds < 3600) return fmt::format("{} m {} s", seconds / 60, seconds % 60);
-  if (seconds < 86400) return fmt::format("{} h {} m", seconds / 3600, seconds / 60 % 60);
-  return fmt::format("{} d {} h", seconds / 86400, seconds / 3600 % 24);
+  if (seconds < 3600) return two(seconds / 60, "min", seconds % 60, "s");
+  if (seconds < 86400) return two(seconds / 3600, "h", seconds / 60 % 60, "min");
+  return two(seconds / 86400, "d", seconds / 3600 % 24, "h");
 }
 
 }  // namespace cli

@@ -46,7 +46,9 @@ void IdleExit::look() {
 }
 
 SteadyTime IdleExit::due(const Activity& now) const {
-  return *idle_since_ + options_.exit +
+  constexpr std::chrono::milliseconds longest_of_no_use = std::chrono::minutes(1);
+  return *idle_since_ +
+         (now.is_of_no_use ? std::min(options_.exit, longest_of_no_use) : options_.exit) +
          (now.has_untaken ? options_.keep : std::chrono::milliseconds(0));
 }
 

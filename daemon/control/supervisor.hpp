@@ -40,12 +40,13 @@ std::string describe_state(Session::State state, std::string_view target,
 
 /// What the daemon is doing at this moment.
 struct Activity {
-  bool is_busy = false;      ///< a client is connected, or work is in progress
-  bool has_untaken = false;  ///< if not busy: notifications and jobs that would be lost with it
+  bool is_busy = false;       ///< a client is connected, or work is in progress
+  bool has_untaken = false;   ///< if not busy: notifications and jobs that would be lost with it
+  bool is_of_no_use = false;  ///< there has never been a session, and none could be opened
 };
 
-/// Ends the daemon once it has been idle for --idle-exit. Checks after each turn; its timer is set
-/// only while the daemon is idle.
+/// Ends the daemon once it has been idle for --idle-exit; after a minute at most if its address is
+/// probably mistyped. Checks after each turn; its timer is set only while the daemon is idle.
 ///
 /// Owned by the daemon; the loop's thread only.
 class IdleExit {

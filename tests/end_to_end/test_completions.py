@@ -11,6 +11,7 @@ from harness import Case, main
 from harness.binaries import binary
 from harness.processes import marked
 from harness.terminal import Terminal
+from harness.waiting import eventually
 
 
 def document(name):
@@ -83,8 +84,6 @@ class Completion(Case):
         self.assertEqual(self.bash("mcp-nc", "call", "find", ""), ["mode=", "max=", "quiet="])
         self.assertEqual(self.bash("mcp-nc", "call", "find", "m"), ["mode=", "max="])
         self.assertEqual(self.bash("mcp-nc", "call", "find", "mode=f"), ["mode=fast"])
-        self.assertEqual(self.bash("mcp-nc", "call", "find", "mode", "="), ["fast", "slow"])
-        self.assertEqual(self.bash("mcp-nc", "call", "find", "mode", "=", "s"), ["slow"])
         self.assertEqual(self.bash("mcp-nc", "--json", "call", "find", "max=1", "quiet=t"), ["quiet=true"])
         # The list that the daemon keeps is enough: a server that hangs is not asked.
         self.server.fault({"hang": True}, method="tools/list", times=9)
@@ -120,14 +119,12 @@ class Completion(Case):
 
     def test_servers_are_completed_by_their_names_and_none_is_started(self):
         self.named()
-        self.assertEqual(self.bash("mcp-nc", "@"), ["github", "gitlab"])
-        self.assertEqual(self.bash("mcp-nc", "@", "gith"), ["github"])
+        self.assertEqual(self.bash("mcp-nc", "@"), ["@github", "@gitlab"])
         self.assertEqual(self.bash("mcp-nc", "@gith"), ["@github"])
         self.assertEqual(self.bash("mcp-nc", "stop", "gith"), ["github"])
-        for words in (("@", "github"), ("@github",)):
-            self.assertEqual(self.bash("mcp-nc", *words, "res"), ["resources"])
-            self.assertEqual(self.bash("mcp-nc", *words, "call", "th"), ["thing"])
-            self.assertEqual(self.asked_in_all()[-1], "@github --no-start -w 150ms tools --names")
+        self.assertEqual(self.bash("mcp-nc", "@github", "res"), ["resources"])
+        self.assertEqual(self.bash("mcp-nc", "@github", "call", "th"), ["thing"])
+        self.assertEqual(self.asked_in_all()[-1], "@github --no-start -w 150ms tools --names")
 
     @needs("fish")
     def test_fish_completes_servers_too(self):
@@ -198,6 +195,56 @@ class Completion(Case):
                            ("mcp-nc @github sta", "mcp-nc @github status"),
                            ("mcp-nc @github call th", "mcp-nc @github call thing"))
         self.assertEqual(self.asked_in_all()[-1], "@github --no-start -w 150ms tools --names")
+
+    # What is typed before Tab, and the words that mcp-nc is then run with.
+    TYPED = (("@b", "@big"), ("@dem", "@demo"), ("stop @d", "stop @demo"), ("approve @b", "approve @big"), ("stop de", "stop demo"),
+             ("@demo sto", "@demo stop"), ("read demo://r", "read demo://readme"), ("@demo read demo://r", "@demo read demo://readme"),
+             ("subscribe file:///x demo://r", "subscribe file:///x demo://readme"), ("call ns:t", "call ns:tool"),
+             ("call tw", r"call two\ words"), ("call find mode=f", "call find mode=fast"), ("call find at=12:3", "call find at=12:30"),
+             ("@demo call find ma", "@demo call find max="), ("prompt gr", "prompt greet"), ("prompt greet na", "prompt greet name="))
+
+    def types(self, *shell, start):
+        """Types each line at a shell with completion, and looks with what it runs `mcp-nc` after Tab and Enter."""
+        ran = self.path("ran")
+        self.write("mcp-nc", f'''#!/bin/bash
+case "$*" in
+servers*) printf '%s\\n' big demo ;;
+*"resources --names") printf '%s\\n' demo://readme file:///x ;;
+*"tools find --names") printf '%s\\n' mode=fast mode=slow max= at=12:30 ;;
+*"prompts greet --names") printf '%s\\n' name= mood= ;;
+*"tools --names") printf '%s\\n' find 'two words' ns:tool ;;
+*"prompts --names") echo greet ;;
+*) printf '%q ' "$@" >>{ran}; echo >>{ran} ;;
+esac
+''', 0o700)
+        environment = self.environment()
+        terminal = Terminal(["env", "-i", *[f"{key}={environment[key]}" for key in ("PATH", "HOME", "TERM", *marked(self.marker))],
+                             *shell], self.marker)
+        try:
+            terminal.type(f"{start}; mcp-nc ready\n")
+            for at, (typed, wanted) in enumerate((("", "ready"), *self.TYPED)):
+                if typed:
+                    terminal.type(f"mcp-nc {typed}\t\n")
+
+                def lines():
+                    terminal.read()
+                    return pathlib.Path(ran).read_text(encoding="utf-8").splitlines()[at:] if os.path.exists(ran) else None
+                with self.subTest(typed):
+                    self.assertEqual(eventually(lines, lambda: repr(terminal.shown))[0].rstrip(), wanted)
+        finally:
+            terminal.close()
+
+    def test_bash_completes_what_a_person_types(self):
+        self.types("bash", "--norc", "-i", start=f"PS1='$ '; source {document('mcp-nc.bash')}")
+
+    @needs("zsh")
+    def test_zsh_completes_what_a_person_types(self):
+        shutil.copy(document("_mcp-nc"), self.path("_mcp-nc"))
+        self.types("zsh", "-f", start=f"fpath=({self.folder} $fpath); autoload -Uz compinit; compinit -u -D")
+
+    @needs("fish")
+    def test_fish_completes_what_a_person_types(self):
+        self.types("fish", "-N", start=f"source {document('mcp-nc.fish')}")
 
 
 if __name__ == "__main__":

@@ -81,7 +81,27 @@ class Started(ByName):
         command = " ".join("'" + word + "'" for word in self.wayward())
         self.echoes("--run", command)
         running = [(server["file"], server["name"]) for server in self.servers() if server["running"]]
-        self.assertEqual(sorted(running), [(None, server.url.split("/")[2]), (None, os.path.basename(sys.executable))])
+        self.assertEqual(sorted(file or name.split("-")[0] for file, name in running),
+                         sorted([server.url.split("/")[2], os.path.basename(sys.executable).split("-")[0]]))
+
+    def test_a_server_named_at_a_terminal_is_shown_with_the_next_step(self):
+        self.own({"local": self.child()})
+        terminal = self.terminal("@local")
+        self.assertEqual(terminal.wait(), 0)
+        self.assertRegex(terminal.shown.decode(), r"(?s)server  .*tools  +\d+.*next  +mcp-nc @local ")
+
+    def test_servers_are_checked_in_parallel_and_each_says_why_not(self):
+        self.own({"local": self.child(), "away": {"url": "http://127.0.0.1:1/mcp"}, "bad": {"command": "/no/such/program"}})
+        out, _ = self.named("servers", "--check", "--json", "-w", "20s", code=1)
+        states = {server["name"]: (server["state"], server["detail"]) for server in json.loads(out)["servers"]}
+        self.assertEqual(states["local"][0], "ok")
+        self.assertEqual((states["away"][0], states["bad"][0]), ("fails", "fails"))
+        self.assertIn("cannot reach http://127.0.0.1:1/mcp", states["away"][1])
+
+    def test_approving_without_a_terminal_says_what_to_type(self):
+        self.project({"local": self.child()})
+        _, told = self.run_in("project", "approve", "@local", code=2)
+        self.assertRegex(told, "(?s)it runs in .*no terminal to ask at; if it may run, type: mcp-nc approve --yes @local")
 
     def test_what_was_typed_is_ended_as_it_was_typed_or_by_the_name_that_is_shown(self):
         first, second = (" ".join("'" + word + "'" for word in self.wayward(*more)) for more in ((), ("--quiet",)))
@@ -89,7 +109,7 @@ class Started(ByName):
         name = "@" + self.servers()[0]["name"]
         self.assertIn("named by --run or --url", self.named(name, "tools", code=2)[1])
         self.echoes("--run", second)
-        self.assertIn("several daemons were started as @", self.named("stop", name, code=2)[1])
+        self.assertEqual(len({server["name"] for server in self.servers()}), 2)
         for words in (("--run", second, "stop"), ("stop", name)):
             self.assertRegex(self.named(*words, "--json")[0], r'^{"stopped":\[\d+\]}$')
         self.assertEqual(self.servers(), [])

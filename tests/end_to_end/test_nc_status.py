@@ -78,6 +78,17 @@ class OnATerminal(Case):
     def text(frame):
         return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", frame).replace("\r", "")
 
+    def assert_as_new(self, terminal):
+        master, slave = os.openpty()
+        self.assertEqual(termios.tcgetattr(terminal.master), termios.tcgetattr(master))
+        os.close(master)
+        os.close(slave)
+
+    def test_q_ends_it_and_the_terminal_is_as_before(self):
+        terminal = self.watching().type("xq")
+        self.assertEqual(terminal.wait(), 0)
+        self.assert_as_new(terminal)
+
     def watching(self, rows=24, columns=80):
         terminal = self.terminal("status", "--watch")
         self.resize(terminal, rows, columns)
@@ -106,11 +117,10 @@ class OnATerminal(Case):
         for number, codes in ((signal.SIGINT, (0,)), (signal.SIGTERM, (143,)), (signal.SIGHUP, (-1,)), (signal.SIGQUIT, (-3,))):
             with self.subTest(number):
                 terminal = self.watching()
-                before = termios.tcgetattr(terminal.master)
                 terminal.popen.send_signal(number)
                 self.assertIn(terminal.wait(), codes)
                 self.assertTrue(self.shown(terminal).rstrip().endswith(LEAVE) or LEAVE in self.shown(terminal)[-40:])
-                self.assertEqual(termios.tcgetattr(terminal.master), before)
+                self.assert_as_new(terminal)
 
     def test_a_daemon_that_ends_leaves_its_message_on_the_usual_screen(self):
         terminal = self.watching()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import termios
 
@@ -96,6 +97,64 @@ class OnATerminal(Case):
         self.nothing_raw(terminal.shown)
         self.assertIn(b"mcp-nc: server log, info: ", terminal.shown)
         self.assertEqual(terminal.popen.stdout.read(), b"x\n")
+
+    def test_without_a_command_it_says_what_it_is(self):
+        terminal = self.terminal()
+        terminal.expect("copies JSON-RPC messages.*\\^D ends it.*mcp-nc server shows.*mcp-nc --help")
+        terminal.type("\x04")
+        self.assertEqual(terminal.wait(), 0)
+
+    def test_an_interrupted_call_says_what_became_of_it(self):
+        terminal = self.terminal("call", "slow", "steps=100", "delayMs=100")
+        terminal.expect("[0-9]%|of 100")
+        terminal.type("\x03")
+        self.assertEqual(terminal.wait(), 130)
+        self.assertIn(b"mcp-nc: interrupted; the server was told to stop\r\n", terminal.shown)
+        self.server_away()
+        terminal = self.terminal("-w", "20s", "call", "echo", "message=x")
+        terminal.expect("\\^C to stop")
+        terminal.type("\x03")
+        self.assertEqual(terminal.wait(), 130)
+        self.assertRegex(terminal.shown, b"interrupted; the server did not get the request: cannot reach http")
+
+    def test_a_time_limit_while_the_server_is_away_is_not_a_timeout_of_the_server(self):
+        self.server_away()
+        out, told = self.run_nc("--json", "-w", "600ms", "call", "echo", "message=x", code=4)
+        self.assertEqual(json.loads(out)["error"]["kind"], "connect", told)
+
+    def test_json_is_laid_out_at_a_terminal_and_one_line_in_a_pipe(self):
+        terminal = self.terminal("request", "tools/call", '{"name":"add","arguments":{"a":1,"b":2}}')
+        self.assertEqual(terminal.wait(), 0)
+        self.assertIn(b"{\r\n  \x1b[1m\"content\"\x1b[0m: [\r\n    {\r\n", terminal.shown)
+        terminal = self.terminal("request", "ping", stdout_apart=True)
+        terminal.wait()
+        self.assertEqual(terminal.popen.stdout.read(), b"{}\n")
+
+    def test_listen_says_what_has_changed_in_a_sentence(self):
+        terminal = self.terminal("listen", "demo://ticker", "--count", "1")
+        self.server.log("resources/subscribe", wait=1)
+        self.server.emit('{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"demo://ticker"}}')
+        self.assertEqual(terminal.wait(), 0)
+        self.assertRegex(terminal.shown, rb"^\d\d:\d\d:\d\d  the resource demo://ticker has changed\r\n$")
+        self.server.log("resources/unsubscribe", wait=1)
+
+    def test_many_tools_fit_the_width_with_a_count(self):
+        tools = ",".join('{"name":"tool-%d","description":"%s","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object",'
+                         '"required":["query"],"properties":{"limit":{"type":"integer"},"query":{"type":"string"}}}}' % (at, "does much " * 12)
+                         for at in range(40))
+        self.server.fault('{"status":200,"body":{"jsonrpc":"2.0","id":$ID,"result":{"tools":[%s]}}}' % tools, method="tools/list")
+        terminal = self.terminal("tools")
+        self.assertEqual(terminal.wait(), 0)
+        lines = re.sub(r"\x1b\[[0-9]*m", "", terminal.shown.decode()).splitlines()
+        self.assertRegex(lines[1], r"^tool-0 +r +query limit\?:int - does much .*\.\.\.$")
+        self.assertLessEqual(max(map(len, lines)), 80)
+        self.assertTrue(lines[-2].startswith("40 tools"))
+        self.assertIn("tools NAME", lines[-1])
+
+    def test_a_server_is_shown_with_what_it_offers_and_the_next_step(self):
+        terminal = self.terminal("server")
+        self.assertEqual(terminal.wait(), 0)
+        self.assertRegex(terminal.shown.decode(), r"(?s)server  .*tools  +\d+: echo, .*resources  +\d+: demo://.*next  +mcp-nc .*tools echo, ")
 
     def server_away(self):
         """A daemon that waits no longer for its server than has to be seen here."""

@@ -4,6 +4,7 @@ import base64
 import json
 import os
 import signal
+import subprocess
 
 from harness import Case, main
 from harness.binaries import binary
@@ -21,6 +22,56 @@ class Verbs(Case):
         out, _ = self.run_nc("tools")
         for name in ("echo", "add", "slow", "fail"):
             self.assertIn(name, out)
+
+    def test_a_file_or_pipe_gets_the_bytes_of_a_resource_and_no_placeholder(self):
+        blob = base64.b64encode(b"\x89PNG\x00\xff").decode()
+        one = '{"uri":"demo://a","mimeType":"image/png","blob":"%s"}' % blob
+        for contents, printed, told in ((one, b"\x89PNG\x00\xff", ""), (one + "," + one, b"", "not printed: blob image/png, 6 B; --save DIR")):
+            with self.subTest(contents):
+                self.server.fault('{"status":200,"body":{"jsonrpc":"2.0","id":$ID,"result":{"contents":[%s]}}}' % contents, method="resources/read")
+                done = subprocess.run([binary("MCP_NC"), "-s", self.daemon.socket_path, "read", "demo://a"], capture_output=True, timeout=60,
+                                      check=False)
+                self.assertEqual((done.returncode, done.stdout), (0, printed))
+                self.assertIn(told, done.stderr.decode())
+        self.server.fault('{"status":200,"body":{"jsonrpc":"2.0","id":$ID,"result":{"contents":[%s]}}}' % one, method="resources/read")
+        self.assertEqual(self.run_nc("read", "demo://a", "-o", self.path("a.png"))[0], "")
+        with open(self.path("a.png"), "rb") as file:
+            self.assertEqual(file.read(), b"\x89PNG\x00\xff")
+        self.run_nc("call", "echo", "message=hi", "-o", self.path("text"))
+        with open(self.path("text"), "rb") as file:
+            self.assertEqual(file.read(), b"hi")
+
+    def tool_names(self, *names):
+        tools = ",".join('{"name":%s,"inputSchema":{"type":"object"}}' % json.dumps(name) for name in names)
+        self.server.fault('{"status":200,"body":{"jsonrpc":"2.0","id":$ID,"result":{"tools":[%s]}}}' % tools, method="tools/list")
+
+    def test_tools_are_commands_and_only_its_own_files_are_touched(self):
+        folder = self.path("bin")
+        os.mkdir(folder)
+        for name, text in (("ok-mine", "#!/bin/sh\necho mine\n"), ("ok-gone.new", "x")):
+            with open(os.path.join(folder, name), "w", encoding="ascii") as file:
+                file.write(text)
+        os.symlink("/etc/passwd", os.path.join(folder, "ok-link"))
+        others = ["ok-gone.new", "ok-link", "ok-mine"]
+        self.tool_names("echo", "gone", "link", "mine", "../up", "-x", "..", "cd", "two words; touch $(pwned)", "a'b", "a_b", "line\nbreak", "")
+        out, told = self.run_nc("link", folder, "--prefix", "ok-", "--json", code=1)
+        linked = json.loads(out)["linked"]
+        self.assertEqual(linked, sorted(["ok-echo", "ok-gone", "ok-.._up", "ok--x", "ok-..", "ok-cd", "ok-two_words__touch___pwned_", "ok-a_b"]))
+        self.assertEqual(sorted(os.listdir(folder)), sorted(linked + others))
+        for why in ("another's file", "control characters", "its file would be that of 'a'b'"):
+            self.assertIn(why, told)
+        environment = {"PATH": os.path.dirname(binary("MCP_NC")) + ":" + os.environ["PATH"]}
+        run = lambda name, *words, **how: self.run_tool([os.path.join(folder, name), *words], environment=environment, **how)
+        self.assertEqual(run("ok-echo", "message=hi there")[0], "hi there\n")
+        self.assertIn("Usage\n", run("ok-echo", "--help")[0])
+        self.assertEqual(run("ok-two_words__touch___pwned_", code=None)[1].count("two words; touch $(pwned)") > 0, True)
+        self.tool_names("echo")
+        self.assertEqual(len(json.loads(self.run_nc("link", folder, "--prefix", "ok-", "--json")[0])["removed"]), len(linked) - 1)
+        self.assertEqual(sorted(os.listdir(folder)), sorted(["ok-echo", *others]))
+        with open(os.path.join(folder, "ok-mine"), encoding="ascii") as file:
+            self.assertEqual(file.read(), "#!/bin/sh\necho mine\n")
+        self.tool_names("cd", "ls", "echo-of-mine")
+        self.assertEqual(self.run_nc("link", folder, code=1)[0], "echo-of-mine\n")
 
     def test_save_writes_blobs_to_files_and_a_name_from_the_server_cannot_leave_the_folder(self):
         os.mkdir(self.path("saved"))

@@ -87,9 +87,12 @@ TEST_CASE("what is wrong is named") {
 
 TEST_CASE("durations are shown in two units at most") {
   CHECK(format_duration(Milliseconds(850)) == "850 ms");
+  CHECK(format_duration(Milliseconds(1650)) == "1.6 s");
+  CHECK(format_duration(Milliseconds(2000)) == "2 s");
   CHECK(format_duration(Milliseconds(12999)) == "12 s");
-  CHECK(format_duration(Milliseconds(200000)) == "3 m 20 s");
-  CHECK(format_duration(Milliseconds(7500000)) == "2 h 5 m");
+  CHECK(format_duration(Milliseconds(60000)) == "1 min");
+  CHECK(format_duration(Milliseconds(200000)) == "3 min 20 s");
+  CHECK(format_duration(Milliseconds(7500000)) == "2 h 5 min");
   CHECK(format_duration(Milliseconds(273600000)) == "3 d 4 h");
 }
 

@@ -154,3 +154,21 @@ TEST_CASE("a server's skills are listed with what they are read by") {
              R"({"uri":"skill://b","description":"does b"})", "7"},
             0) == "a (skill://a/SKILL.md)\n    does a\nskill://b\n    does b\n7\n");
 }
+
+TEST_CASE("a table of many tools has marks, types in short and a way to one of them") {
+  Look look;
+  look.width = 60;
+  const auto lines = render_tool_table(
+      {R"({"name":"find","description":"looks\nfor","annotations":{"readOnlyHint":true},"inputSchema":{
+          "properties":{"n":{"type":"integer"},"q":{"type":"string"},"t":{"type":"array","items":{"type":"string"}}},
+          "required":["q"]}})",
+       R"({"name":"rm","annotations":{"destructiveHint":true}})"},
+      look, "mcp-nc @x");
+  CHECK(draw_lines(lines, look) ==
+        "TOOL     ARGUMENTS (?: optional) - WHAT IT DOES\n"
+        "find  r  q n?:int t?:str[] - looks\n"
+        "rm    !  \n"
+        "\n"
+        "2 tools; r: only reads, !: may destroy\n"
+        "one in full: mcp-nc @x tools NAME; some: mcp-nc @x grep WORD\n");
+}

@@ -62,7 +62,35 @@ TEST_CASE("what is unknown is said with what was meant") {
   };
   CHECK(message({"cal"}) == "unknown command 'cal'; did you mean 'call'?");
   CHECK(message({"help", "calls"}) == "unknown command 'calls'; did you mean 'call'?");
-  CHECK(message({"frobnicate"}) == "unknown command 'frobnicate'");
+  for (const auto& [words, typed] : {
+           std::pair(std::vector<std::string_view>{"frobnicate"},
+                     "call frobnicate for a tool, @frobnicate for a server"),
+           std::pair(std::vector<std::string_view>{"ls"}, "tools"),
+           std::pair(std::vector<std::string_view>{"list"}, "tools"),
+           std::pair(std::vector<std::string_view>{"tools/list"}, "tools"),
+           std::pair(std::vector<std::string_view>{"sampling/x"}, "request sampling/x"),
+           std::pair(std::vector<std::string_view>{"connect"}, "@NAME server, or --url URL server"),
+           std::pair(std::vector<std::string_view>{"search", "q=x"}, "call search key=value"),
+           std::pair(std::vector<std::string_view>{"big", "tools"}, "@big tools"),
+           std::pair(std::vector<std::string_view>{"big", "call", "add", "a=1"}, "@big call"),
+       })
+    CHECK(message(words) ==
+          "unknown command '" + std::string(words.front()) + "'; type: mcp-nc " + typed);
+  CHECK(message({"call", "add", "--a", "1"}) ==
+        "unknown option '--a'; arguments have no dashes: key=value");
+}
+
+TEST_CASE("the help is one page, and names each command") {
+  const std::string help = help_text();
+  CHECK(std::count(help.begin(), help.end(), '\n') <= 48);
+  CHECK(widest_line(help) <= 80);
+  for (const Verb& verb : verbs()) {
+    CAPTURE(verb.name());
+    const bool is_there = verb.name() == "help" || help.find(std::string(verb.name())) != help.npos;
+    CHECK(is_there);
+  }
+  for (const Option& option : all_options())
+    CHECK(options_text().find(std::string(option.form)) != std::string::npos);
 }
 
 TEST_CASE("help as JSON has what the help has") {

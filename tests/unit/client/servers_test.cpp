@@ -118,8 +118,16 @@ TEST_CASE("a command line is split into a definition, and an address named by it
         R"({"command":"/usr/bin/x","args":["-y","a b"]})");
   CHECK_FALSE(definition_of_command("'open"));
   CHECK_FALSE(definition_of_command("  "));
-  CHECK(definition_of_command("/usr/bin/x y")->name == "x");
-  CHECK(definition_of_url("https://u:p@h.example:8/mcp?k=v").name == "h.example:8");
+  const auto url_name = [](const char* url) { return definition_of_url(url).name; };
+  for (const auto& [url, name] :
+       {std::pair("https://h.example:8/mcp", "h.example:8"), std::pair("http://h:8/", "h:8"),
+        std::pair("http://h:8/a/mcp/", "h:8/a"), std::pair("http://h:8/b", "h:8/b")})
+    CHECK_MESSAGE(url_name(url) == name, url);
+  CHECK(url_name("https://u:p@h.example:8/mcp?k=v").starts_with("h.example:8-"));
+  CHECK(url_name("http://h/mcp?k=1") != url_name("http://h/mcp?k=2"));
+  CHECK(definition_of_command("/usr/bin/x")->name == "x");
+  CHECK(definition_of_command("/usr/bin/x y")->name.starts_with("x-"));
+  CHECK(definition_of_command("npx a")->name != definition_of_command("npx b")->name);
 }
 
 TEST_CASE("a summary has no secrets of an address") {

@@ -33,3 +33,14 @@ TEST_CASE("a line of the shell is for the shell's server, unless it names anothe
   CHECK(std::get<UsageError>(read("shell")).json);
   CHECK(std::get<UsageError>(read("call \"x")).message == "a quote is not closed");
 }
+
+TEST_CASE("a tool's name, whatever it is, makes a plain name of a file") {
+  for (const auto& [tool, name] :
+       {std::pair("search", "search"), std::pair("../../etc/x", "_.._.._etc_x"),
+        std::pair("..", "_.."), std::pair("-rf", "_-rf"), std::pair("a b;$(c)'\n", "a_b___c___"),
+        std::pair("", "_"), std::pair("\xc3\xa9", "__")})
+    CHECK_MESSAGE(command_name(tool, "") == name, tool);
+  CHECK(command_name("x", "../") == "_.._x");
+  CHECK(command_name("..", "gh-") == "gh-..");
+  CHECK(command_name(std::string(300, 'a'), "").size() == 100);
+}

@@ -34,7 +34,7 @@ constexpr std::string_view full = R"({"version":"1.2","pid":7,"instance":"i","up
 
 TEST_CASE("the status is shown for people") {
   CHECK(shown(full, 4000) ==
-        "daemon      mcp-bridged 1.2, pid 7, up 1 m 1 s\n"
+        "daemon      mcp-bridged 1.2, pid 7, up 1 min 1 s\n"
         "upstream    open for 5 s  http://h/mcp (http)\n"
         "server      demo 3, legacy, protocol 2025-11-25\n"
         "session     lost and reopened 1 time, away and back 2 times, server stream open\n"

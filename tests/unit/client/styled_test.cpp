@@ -114,3 +114,19 @@ TEST_CASE("a progress line fits every width") {
   CHECK(draw_progress(unknown, 40) == "17 still going");
   CHECK(draw_progress({5, 0.0, ""}, 40) == "5");
 }
+
+TEST_CASE("JSON is laid out for people, and nothing of it is lost") {
+  for (const auto& [text, shown] : {
+           std::pair(R"({"a":[1,{"b":"x,{\"y"}],"c":[],"d":{ }})",
+                     "{\n  \"a\": [\n    1,\n    {\n      \"b\": \"x,{\\\"y\"\n    }\n  ],\n"
+                     "  \"c\": [],\n  \"d\": {}\n}\n"),
+           std::pair("[ 1e400 , true,\n\"\\\\\" ]\n", "[\n  1e400,\n  true,\n  \"\\\\\"\n]\n"),
+           std::pair("{}", "{}\n"),
+       })
+    CHECK_MESSAGE(pretty_json(text, Look{}) == shown, text);
+  Look colours;
+  colours.colours = true;
+  CHECK(pretty_json(R"({"a":"b","c":1})", colours) ==
+        "{\n  \x1b[1m\"a\"\x1b[0m: \x1b[32m\"b\"\x1b[0m,\n  \x1b[1m\"c\"\x1b[0m: "
+        "\x1b[33m1\x1b[0m\n}\n");
+}

@@ -102,6 +102,19 @@ TEST_CASE("untaken notifications keep it for a time of their own") {
   CHECK(taken.ended == 1);
 }
 
+TEST_CASE("without a session so far, and without hope of one, a minute is enough") {
+  Idle t;
+  t.happens([&t] { t.activity.is_of_no_use = true; });
+  t.pass(1min - 1ms);
+  CHECK(t.ended == 0);
+  t.pass(1ms);
+  CHECK(t.ended == 1);
+  Idle shorter(10s);
+  shorter.happens([&shorter] { shorter.activity.is_of_no_use = true; });
+  shorter.pass(10s);
+  CHECK(shorter.ended == 1);
+}
+
 TEST_CASE("without --idle-exit nothing is looked at") {
   Idle t(0ms);
   CHECK_FALSE(t.loop.next_due().has_value());

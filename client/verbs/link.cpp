@@ -1,0 +1,197 @@
+// Tools as commands: a small script for each tool of a server.
+
+#include <dirent.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+
+#include "base/contains.hpp"
+#include "base/secret_file.hpp"
+#include "schema/signature.hpp"
+#include "spelling/spelling.hpp"
+#include "text/characters.hpp"
+#include "text/visible_text.hpp"
+#include "verbs/server_lists.hpp"
+#include "verbs/verbs.hpp"
+
+namespace client {
+namespace {
+
+constexpr std::size_t longest_name = 100;
+constexpr std::size_t longest_script = 8192;
+constexpr mode_t for_all = 0755;
+
+/// Words that a shell takes for its own; a file of that name would never be run.
+constexpr std::string_view shell_words_of_its_own =
+    "alias bg break builtin case cd command continue coproc declare do done echo elif else esac "
+    "eval exec exit export false fc fg fi for function getopts hash help history if in jobs kill "
+    "let local logout popd printf pushd pwd read readonly return select set shift shopt source "
+    "suspend test then time times trap true type typeset ulimit umask unalias unset until wait "
+    "while";
+
+/// Whether the system has another command of this name: a server must not take its place.
+bool is_command(const std::string& name, const std::string& folder) {
+  if (bridge::has_word(shell_words_of_its_own, name)) return true;
+  const char* const path = std::getenv("PATH");
+  std::string_view rest = path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path;
+  while (!rest.empty()) {
+    const std::string one(rest.substr(0, rest.find(':')));
+    rest.remove_prefix(std::min(rest.size(), one.size() + 1));
+    if (!one.empty() && real_path(one) != folder && ::access((one + "/" + name).c_str(), X_OK) == 0)
+      return true;
+  }
+  return false;
+}
+
+/// The program and the server as they are found from any folder.
+std::string program_of(const Dialogue& dialogue, Options options) {
+  if (!options.config.empty()) options.config = real_path(options.config);
+  if (!names_server(options) && !dialogue.path().starts_with('@'))
+    options.socket = real_path(dialogue.path());
+  return typed_program(options);
+}
+
+/// The second line of each script of this server and prefix: what tells them from all other files.
+std::string mark_of(const std::string& program, const std::string& prefix) {
+  return fmt::format("# written by: {} link, prefix '{}'; the next one replaces or removes it\n",
+                     bridge::make_visible_line(program), bridge::make_visible_line(prefix));
+}
+
+std::string script_of(const std::string& mark, const std::string& program,
+                      const std::string& tool) {
+  const std::string operand = tool_operand(tool);
+  return fmt::format(
+      "#!/bin/sh\n{0}if [ $# = 1 ] && [ \"$1\" = --help ]; then exec {1} tools {2}; fi\n"
+      "exec {1} call {2} \"$@\"\n",
+      mark, program, operand);
+}
+
+/// The content of a regular file; nullopt if there is none, "" if it is not one of `mark`.
+std::optional<std::string> script_in(const std::string& path, const std::string& mark) {
+  struct stat facts {};
+  if (::lstat(path.c_str(), &facts) != 0 && errno == ENOENT) return std::nullopt;
+  std::string text =
+      S_ISREG(facts.st_mode) ? bridge::read_regular_file(path, longest_script).bytes : "";
+  return text.starts_with("#!/bin/sh\n" + mark) ? text : "";
+}
+
+/// Replaces our own file as a whole, or makes a new one; never another's. Returns errno.
+int write_script(const std::string& folder, const std::string& path, const std::string& text,
+                 bool is_present) {
+  std::string next = folder + "/.mcp-nc-link-XXXXXX";
+  const FileDescriptor file(::mkstemp(next.data()));
+  if (!file) return errno;
+  const bool is_done =
+      bridge::write_all(file.get(), text) && ::fchmod(file.get(), for_all) == 0 &&
+      (is_present ? ::rename(next.c_str(), path.c_str()) : ::link(next.c_str(), path.c_str())) == 0;
+  const int error = is_done ? 0 : errno;
+  ::unlink(next.c_str());
+  return error;
+}
+
+/// What was done, and what was not.
+struct Linked {
+  json::JsonArray written, removed, skipped;
+  bool is_whole = true;
+};
+
+void skip(Linked& linked, Console& console, const std::string& what, const std::string& why) {
+  linked.is_whole = false;
+  linked.skipped.add(
+      json::JsonObject().add("name", bridge::make_visible_line(what)).add("why", why));
+  console.note(fmt::format("'{}' is not linked: {}", what, why));
+}
+
+void remove_gone(Linked& linked, const std::string& folder, const std::string& mark,
+                 const std::map<std::string, std::string>& files) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> open(::opendir(folder.c_str()), &::closedir);
+  while (const dirent* const entry = open ? ::readdir(open.get()) : nullptr) {
+    const std::string name = entry->d_name;
+    const std::string path = folder + "/" + name;
+    if (files.contains(name) || script_in(path, mark).value_or("").empty()) continue;
+    if (::unlink(path.c_str()) == 0) linked.removed.add(name);
+  }
+}
+
+}  // namespace
+
+std::string command_name(std::string_view tool, std::string_view prefix) {
+  std::string name = fmt::format("{}{}", prefix, tool);
+  for (char& c : name) {
+    if (!bridge::is_plain_in_names(c)) c = '_';
+  }
+  if (name.empty() || name.front() == '.' || name.front() == '-') name.insert(0, "_");
+  return name.substr(0, longest_name);
+}
+
+ExitCode link_tools(Dialogue& dialogue, const Options& options) {
+  Console& console = dialogue.console();
+  const auto fetched = fetch_list(dialogue, tool_list);
+  if (const auto* failed = std::get_if<Answer>(&fetched)) return dialogue.report(*failed);
+  const auto fail = [&](const std::string& what) {
+    return tell_failure(console, options, {"file", what, ExitCode::answered_error});
+  };
+  if (options.url.find_first_of("?@") != options.url.npos)
+    return fail("the address may have secrets, which no script should have: name it in a file");
+  const std::vector<std::string> wanted(options.operands.begin() + 1, options.operands.end());
+  std::map<std::string, std::string> tools;  // by their files' names
+  std::vector<std::string> all;
+  Linked linked;
+  for (const std::string_view one :
+       elements_of(std::get<std::vector<std::string>>(fetched), tool_list)) {
+    const std::string& tool = all.emplace_back(name_of(one, tool_list));
+    const bool has_control = std::any_of(tool.begin(), tool.end(),
+                                         [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+    if (tool.empty() || has_control) {
+      skip(linked, console, tool, "its name is empty or has control characters");
+      continue;
+    }
+    const auto [other, is_new] = tools.emplace(command_name(tool, options.prefix), tool);
+    if (!is_new && other->second != tool)
+      skip(linked, console, tool, fmt::format("its file would be that of '{}'", other->second));
+  }
+  for (const std::string& name : wanted) {
+    if (!bridge::contains(all, name))
+      return report_unknown({fmt::format("no tool '{}'", name), ""}, options, console);
+  }
+  const std::string typed = options.operands.front();
+  if (const int error = make_folders(typed, 0777); error != 0)
+    return fail(fmt::format("cannot create {}: {}", typed, std::strerror(error)));
+  const std::string folder = real_path(typed);
+  const std::string program = program_of(dialogue, options);
+  const std::string mark = mark_of(program, options.prefix);
+  for (const auto& [name, tool] : tools) {
+    if (!wanted.empty() && !bridge::contains(wanted, tool)) continue;
+    const std::string path = folder + "/" + name;
+    const std::string script = script_of(mark, program, tool);
+    const auto present = script_in(path, mark);
+    if (present && present->empty()) {
+      skip(linked, console, tool, fmt::format("{} is another's file", path));
+    } else if (is_command(name, folder)) {
+      skip(linked, console, tool, "a command has that name; --prefix TEXT makes another one");
+    } else if (const int error =
+                   present == script ? 0 : write_script(folder, path, script, present.has_value());
+               error != 0) {
+      return fail(fmt::format("cannot write {}: {}", path, std::strerror(error)));
+    } else {
+      linked.written.add(name);
+      if (!options.json) console.print_line(name);
+    }
+  }
+  remove_gone(linked, folder, mark, tools);
+  if (options.json)
+    console.print(json::JsonObject()
+                      .add("linked", linked.written)
+                      .add("removed", linked.removed)
+                      .add("skipped", linked.skipped));
+  return linked.is_whole ? ExitCode::ok : ExitCode::answered_error;
+}
+
+}  // namespace client
