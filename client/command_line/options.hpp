@@ -114,7 +114,8 @@ struct Failure {
   /// Pages that the server wants opened first: of each its purpose, its whole address and its host,
   /// on separate lines, safe for a terminal.
   std::string pages{};
-  bool wants_login = false;  ///< a login may solve the problem
+  bool wants_login = false;      ///< a login may solve the problem
+  bool is_failed_start = false;  ///< the server has ended before it could be used
 };
 
 /// Parses `arguments`, without the program's name. Options may stand anywhere; `--` ends them.

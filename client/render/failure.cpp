@@ -31,6 +31,11 @@ ExitCode exit_code_of(const json::Value& data) {
   return is_upstream ? ExitCode::upstream : ExitCode::answered_error;
 }
 
+/// The connection has ended, or the local server's process, before there was a session.
+bool is_failed_start(const json::Value& data) {
+  return data.is_true("opening") && data.string("kind") == "closed";
+}
+
 constexpr std::size_t longest_data = 500;
 
 /// Whether the same request may succeed later, without a change by a person.
@@ -51,7 +56,8 @@ std::string_view fate_of_request(const json::Value& data) {
   const bool was_sent =
       data.find("status", json::Value::Kind::number) != nullptr && !data.is_true("opening");
   // The message says when or whether a retry helps.
-  if (bridge::has_word("shutdown denied rate_limited audit", data.string("kind")))
+  if (bridge::has_word("shutdown denied rate_limited audit", data.string("kind")) ||
+      is_failed_start(data))
     return "; the request was not sent";
   if (data.string("kind") == "auth") {
     return was_sent ? "; the server has not acted on the request" : "; the request was not sent";
@@ -159,6 +165,7 @@ Failure read_error(std::string_view raw) {
     error.hint = hint_for(error.kind);
     error.shown = describe_bridge_error(*value, data);
     error.wants_login = !data.string("login").empty();
+    error.is_failed_start = is_failed_start(data);
     return error;
   }
   error.shown = fmt::format("the server answered: {}", bridge::trimmed(error.message));
@@ -207,6 +214,10 @@ std::string timed_out_after(const Options& options) {
 }
 
 ExitCode tell_failure(Console& console, const Options& options, Failure failure) {
+  if (failure.is_failed_start && !options.server.empty()) {
+    failure.hint = fmt::format("see its log with: mcp-nc logs @{}", options.server);
+    failure.shown += "; " + failure.hint;
+  }
   if (failure.hint.empty()) failure.hint = hint_for_capability(failure.message);
   if (failure.hint.empty()) failure.hint = hint_for(failure.kind);
   if (options.json) console.print(error_object(failure));

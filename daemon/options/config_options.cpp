@@ -143,6 +143,7 @@ void resolve_config(Options& options, RawOptions& raw, std::map<std::string, std
     upstream.child.command.insert(upstream.child.command.begin(), entry.command);
     upstream.child.environment = entry.environment;
     upstream.child.folder = entry.folder;
+    upstream.child.secrets = options.secrets;
     if (entry.command.empty())
       fail(entry, source, "has an empty command, once its variables are replaced");
     return;

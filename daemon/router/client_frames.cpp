@@ -13,6 +13,7 @@
 #include "json/frame.hpp"
 #include "json/json_text.hpp"
 #include "json/reply.hpp"
+#include "mcp/capabilities.hpp"
 #include "mcp/handshake.hpp"
 #include "mcp/methods.hpp"
 #include "mcp/request_meta.hpp"
@@ -312,8 +313,11 @@ bool ClientFrames::start_initialize(Client& client) {
   Session& session = context_.session;
   if (const ServerDescription* server = session.server_for(Era::legacy)) {
     const Frame frame = client.waiting.take_front().frame;
-    const std::string asked = protocol_version_of(frame.text(frame.params));
-    context_.request_log.answer_result(client, frame, server->initialize_result_for(asked));
+    const std::string_view params = frame.text(frame.params);
+    if (server->era() == Era::legacy)
+      log_undeclared(client, find_member(params, "capabilities").value_or("{}"));
+    context_.request_log.answer_result(client, frame,
+                                       server->initialize_result_for(protocol_version_of(params)));
     return true;
   }
   if (!session.wants_initialize()) {
@@ -327,6 +331,28 @@ bool ClientFrames::start_initialize(Client& client) {
   expiry_.set_at_latest(client.waiting.front().since + context_.session_timeout());
   in_flight_.open_session(client, client.waiting.take_front());
   return true;
+}
+
+/// The session keeps the capabilities it was opened with: logs, once each, which others a client
+/// declares.
+void ClientFrames::log_undeclared(const Client& client, std::string_view capabilities) {
+  constexpr std::size_t most_logged = 64;
+  if (capabilities.size() > longest_capabilities) return;
+  const std::string_view opened_with =
+      find_member(context_.session.opened_with(), "capabilities").value_or("{}");
+  std::string names;
+  bool is_news = false;
+  for (const std::string& name : capabilities_beyond(opened_with, capabilities)) {
+    if (logged_undeclared_.size() < most_logged)
+      is_news = logged_undeclared_.insert(name).second || is_news;
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  if (!is_news) return;
+  context_.log.peer(
+      LogLevel::warning, "capabilities not declared", {.client = client.id()},
+      "a client declares {}, but the session was opened without: the server may offer less; to "
+      "declare all, start with --client-capabilities '{}'",
+      names, capabilities_of_both(opened_with, capabilities));
 }
 
 void ClientFrames::start_request(Caller& caller) {

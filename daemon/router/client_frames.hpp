@@ -7,6 +7,7 @@
 #include <list>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -236,6 +237,7 @@ class ClientFrames {
   bool start_front(Caller& caller);
   bool answer_front(Client& client);
   bool start_initialize(Client& client);
+  void log_undeclared(const Client& client, std::string_view capabilities);
   bool start_without_session(Caller& caller);
   bool start_listen(Client& client);
   void start_request(Caller& caller);
@@ -268,6 +270,7 @@ class ClientFrames {
   std::array<SteadyTime, 2> not_open_since_;
   std::uint64_t unserved_ = 0;  ///< requests that failed since the last session
   DeadlineTimer expiry_;
+  std::set<std::string> logged_undeclared_;  ///< capabilities, at most 64
   std::vector<ClientId> unrecorded_;  ///< --audit-required: whose frames arrived in this turn
   Deferred recording_;                ///< records them with one write, then starts them
 };

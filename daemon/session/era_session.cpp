@@ -388,6 +388,7 @@ void EraSession::ping_ended(Ending ending) {
 }
 
 void EraSession::step_answered(UpstreamId id, std::optional<UpstreamId> origin, Frame frame) {
+  opening_.note_answer();
   if (opening_.step() == Opening::Step::probe) {
     opening_.probe_answered(frame);
     return;

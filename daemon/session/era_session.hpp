@@ -235,6 +235,7 @@ class EraSession {
   bool is_clients_alone(const Failure& failure) const;
   void refuse_client(const Failure& failure);
   void try_failed(Failure failure);
+  void fail_waiting();
   void refuse(const Failure& failure);
   bool await_login(const Failure& failure);
   bool awaits_login() const;

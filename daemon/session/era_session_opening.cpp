@@ -203,9 +203,20 @@ void EraSession::initialize_ended(Ending ending) {
 void EraSession::opening_failed(const Failure& failure) {
   if (is_definitive(failure)) {
     reject(failure);
-  } else {
-    try_failed(failure);
+    return;
   }
+  const bool ended_again = opening_.note_ended_run(failure);
+  try_failed(failure);
+  if (ended_again && given_up() == nullptr) fail_waiting();
+}
+
+/// Everything that waits ends with the failure of this attempt: another one soon would not help.
+void EraSession::fail_waiting() {
+  const Failure failure = *record_.last_failure;
+  const auto clients = std::exchange(initialize_.clients, std::nullopt);
+  events_->session_refused(era(), failure);
+  retries_.end_all(failure);
+  if (clients) end_message(clients->id, failure);
 }
 
 /// The server refuses `initialize` as a modern one does: probes whether it is modern. False if it

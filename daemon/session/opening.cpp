@@ -94,6 +94,13 @@ void Opening::forget() {
   awaited_.clear();
 }
 
+bool Opening::note_ended_run(const Failure& failure) {
+  const bool has_ended = !upstream_.has_answer_streams() &&
+                         (failure.kind == ErrorKind::closed || failure.kind == ErrorKind::connect);
+  if (has_ended) ++ended_runs_;
+  return has_ended && ended_runs_ > 1;
+}
+
 bool Opening::awaits(UpstreamId id) const {
   return std::find(awaited_.begin(), awaited_.end(), id) != awaited_.end();
 }

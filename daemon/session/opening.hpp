@@ -75,6 +75,11 @@ class Opening {
   void stop();
   /// The upstream is ending: nothing is awaited.
   void forget();
+  /// The upstream has answered the current step.
+  void note_answer() { ended_runs_ = 0; }
+  /// The attempt has failed like this. Returns whether a local server's run has ended and another
+  /// one before it, both without an answer.
+  bool note_ended_run(const Failure& failure);
 
   Step step() const { return step_; }
   bool is_under_way() const { return step_ != Step::none; }
@@ -125,6 +130,7 @@ class Opening {
   std::vector<UpstreamId> awaited_;  ///< own messages that the step waits for
   std::string_view malformed_;       ///< what was wrong with the answer to `initialize`; a literal
   int unanswered_tries_ = 0;         ///< consecutive
+  int ended_runs_ = 0;               ///< of a local server, consecutive, without an answer
   unsigned closed_connections_ = 0;  ///< of this opening's probes
   DeadlineTimer timer_;              ///< the step's timeout
   SteadyTime timeout_{};             ///< when the step times out

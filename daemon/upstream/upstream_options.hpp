@@ -21,6 +21,7 @@ struct ChildOptions {
   std::string folder;                              ///< working folder; empty: the daemon's
   std::optional<rlimit> descriptors{};             ///< its own limit; none: the daemon's
   bool lazy = false;                               ///< started by the first request
+  std::vector<std::string> secrets{};              ///< known ones that it is given
 
   std::size_t max_frame = 8u << 20;
   std::chrono::milliseconds request_timeout{300000};  ///< without a byte from the child; 0: none

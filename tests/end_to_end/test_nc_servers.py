@@ -131,6 +131,16 @@ class Started(ByName):
         self.assertRegex(told, "@silent was not searched: .*timed out")
         self.assertEqual(self.named("grep", "--all", "no such word", code=1)[0], "")
 
+    def test_why_its_server_ends_at_its_start_is_told_without_its_secrets_and_where_to_read_more(self):
+        command = self.wayward("--crash")
+        self.own({"local": {"command": command[0], "args": command[1:], "env": {"SECRET": "geheimnis"}}})
+        told = self.named("@local", "call", "echo", "message=x", code=4)[1]
+        self.assertIn("ended with exit code 7 before it answered anything; its stderr ends with: starting | "
+                      "no account for ***; the request was not sent; see its log with: mcp-nc logs @local\n", told)
+        error = json.loads(self.named("@local", "call", "echo", "message=x", "--json", code=4)[0])["error"]
+        self.assertEqual(error["hint"], "see its log with: mcp-nc logs @local")
+        self.assertIn("exit code 7", self.named("logs", "@local")[0])
+
     def test_its_socket_and_log_are_for_the_user_alone(self):
         self.own({"a b/../c": self.child()})
         self.echoes("@a b/../c")

@@ -83,6 +83,17 @@ class Shared(Case):
             if server.running():
                 server.stop()
 
+    def test_what_a_later_client_declares_beyond_it_is_logged_once_with_the_remedy(self):
+        _, daemon = self.bridge()
+        roots = {"roots": {"listChanged": True}}
+        for id, capabilities in enumerate((roots, {}, roots, {**roots, "sampling": {}}, {"sampling": {}}, {"elicitation": {}})):
+            self.client().send(initialize(id, capabilities)).answer(id)
+        log = daemon.logged("a client declares", times=2)
+        self.assertEqual(log.count("a client declares"), 2)
+        self.assertIn("a client declares sampling, but the session was opened without: the server may offer less; to declare all, "
+                      "start with --client-capabilities '{\"roots\":{\"listChanged\":true},\"sampling\":{}}'", log)
+        self.assertIn("a client declares elicitation, but", log)
+
     def test_an_error_goes_to_that_client_alone_and_the_next_frame_opens_it(self):
         server, _ = self.bridge()
         server.fault('{"delayMs":300,"status":200,"body":{"jsonrpc":"2.0","id":$ID,"error":{"code":-32602,"message":"Unsupported","data":{"x":0.10}}}}', method="initialize")

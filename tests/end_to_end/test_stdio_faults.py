@@ -4,6 +4,7 @@
 import os
 import signal
 import subprocess
+import sys
 import unittest
 
 from harness import Client, call, eventually, main
@@ -78,10 +79,16 @@ class Crashes(LocalServer):
         self.assertEqual(len(client.answer(3)["result"]["content"][0]["text"]), 300_000)
         self.assertEqual(client.answer(4)["result"]["content"][0]["text"], "unwritten")
 
-    def test_a_client_of_one_that_crashes_at_start_is_told_why(self):
-        self.start_local("--crash", options=["--connect-wait", "3s"])
-        error = self.assert_error(self.client().call("echo"), -32000, 1, "closed", "no")
-        self.assertIn("exit code 7", error["message"])
+    def test_clients_of_one_that_ends_at_its_start_are_told_its_last_words_and_not_only_after_connect_wait(self):
+        daemon = self.start_local("--crash", options=["--connect-wait", "300s"])
+        clients = [self.client() for _ in range(3)]
+        for client in clients:
+            client.send(call("echo"))
+        for client in clients:
+            error = self.assert_error(client.line(), -32000, 1, "closed", "no")
+            self.assertEqual(error["message"], f"{sys.executable} ended with exit code 7 before it answered anything; "
+                             "its stderr ends with: starting | no account for None")
+        daemon.logged("ended with exit code 7 (pid")  # where its stderr has lines of its own
 
     def test_its_last_words_count_though_their_line_is_not_ended(self):
         daemon = self.start_daemon(None, "--", "sh", "-c", TINY)

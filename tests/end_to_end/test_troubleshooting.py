@@ -11,6 +11,7 @@ import unittest
 from harness import Case, main
 from harness.binaries import binary
 from harness.document import shown_as
+from harness.frames import initialize
 from harness.old_sse_server import OldSseServer
 from harness.other_user import become_nobody, for_others, is_root, listen_as_nobody
 from harness.pages import text_of_page
@@ -115,6 +116,16 @@ class Symptoms(Case):
         self.nc_says("timed out after … (-w); the request was cancelled", "-w", "100ms", "call", "slow", code=124)
         out, _ = self.run_nc("call", "ask", code=1)
         self.shows("Method not found: no client of the bridge answers it", out)
+
+    def test_a_local_server_that_ends_at_its_start(self):
+        self.start_daemon(None, "--", "sh", "-c", "echo no such account >&2; exit 3")
+        self.nc_says("ended with exit code … before it answered anything; its stderr ends with: …", "tools", code=4)
+
+    def test_a_client_that_declares_more_than_the_first_one(self):
+        _, daemon = self.bridge()
+        self.client().send(initialize(0)).answer(0)
+        self.client().send(initialize(1, {"sampling": {}})).answer(1)
+        self.shows("but the session was opened without", daemon.logged("a client declares sampling"))
 
     def test_nobody_has_initialized(self):
         self.bridge("--handshake", "client")

@@ -10,6 +10,7 @@
 #include "base/log.hpp"
 #include "process/command_run.hpp"
 #include "process/process_start.hpp"
+#include "upstream/stdio/error_tail.hpp"
 
 namespace bridge {
 namespace {
@@ -52,8 +53,15 @@ ChildCommand::ChildCommand(const ChildOptions& options, const char* const* inher
       arguments_(options.command),
       environment_(environment_of(options, inherited)),
       candidates_(candidates_of(arguments_.front(), environment_)),
+      known_secrets_(options.secrets),
       argument_pointers_(pointers_to(arguments_)),
       environment_pointers_(pointers_to(environment_)) {}
+
+std::vector<std::string> ChildCommand::secrets() const {
+  std::vector<std::string> all = likely_secrets(arguments_, environment_);
+  all.insert(all.end(), known_secrets_.begin(), known_secrets_.end());
+  return all;
+}
 
 std::string ChildCommand::fault() const {
   struct stat status {};

@@ -27,6 +27,10 @@ class ChildCommand {
   /// The name shown to people. Arguments may contain secrets and are never shown.
   const std::string& name() const { return name_; }
 
+  /// What must not be shown of its output: known secrets, and what its arguments and environment
+  /// probably contain.
+  std::vector<std::string> secrets() const;
+
   /// Why it certainly cannot be executed, or "".
   std::string fault() const;
 
@@ -37,6 +41,7 @@ class ChildCommand {
   std::vector<std::string> arguments_;
   std::vector<std::string> environment_;
   std::vector<std::string> candidates_;
+  std::vector<std::string> known_secrets_;
   std::vector<char*> argument_pointers_;
   std::vector<char*> environment_pointers_;
 };

@@ -176,6 +176,7 @@ class ChildProcess::ErrorLines {
     process_.context_.log.peer(LogLevel::info, "stderr of the server", "{}[{}]: {}",
                                process_.context_.name, process_.pid_,
                                printable(line, shown_of_error_line));
+    if (process_.first_errors_) process_.first_errors_->add(line);
   }
   void on_oversized_line() { on_line("(a line that is too long to be shown)"); }
 
@@ -189,6 +190,7 @@ ChildProcess::ChildProcess(const Context& context, std::uint32_t run)
       queued_(context.budget),
       output_lines_(context.max_frame),
       error_lines_(max_error_line),
+      first_errors_(std::in_place),
       share_(context.budget) {
   try {
     const Pipe in = make_pipe();

@@ -17,6 +17,7 @@
 #include "base/spare_memory.hpp"
 #include "event/descriptor_watch.hpp"
 #include "json/arriving_text.hpp"
+#include "upstream/stdio/error_tail.hpp"
 #include "upstream/upstream.hpp"
 
 namespace bridge {
@@ -173,6 +174,11 @@ class ChildProcess {
   void set_pid(int pid) { pid_ = pid; }
   int pid() const { return pid_; }
 
+  /// It has answered a request.
+  void note_answer() { first_errors_.reset(); }
+  /// What it wrote to its stderr before its first answer; none after that.
+  const std::optional<ErrorTail>& first_errors() const { return first_errors_; }
+
   void save(SavedRun& saved) const;
 
   const FrameQueue& queue() const { return queue_; }
@@ -220,6 +226,7 @@ class ChildProcess {
   ByteBudget::Share queued_;  ///< of queue_
   LineSplitter output_lines_;
   LineSplitter error_lines_;
+  std::optional<ErrorTail> first_errors_;
   ByteBudget::Share share_;            ///< of output_lines_
   std::uint64_t unread_at_close_ = 0;  ///< bytes in the pipe when it was closed
   bool blocked_ = false;               ///< its stdin is full

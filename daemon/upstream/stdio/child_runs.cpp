@@ -132,15 +132,22 @@ void ChildRuns::ended(const WatcherReport& report) {
     shutdown_.run_ended();
     return;
   }
-  finish(failure_of(ErrorKind::closed, Delivered::unknown,
-                    fmt::format("{} {}", name(), how_it_ended(report.value))));
+  Failure why = failure_of(ErrorKind::closed, Delivered::unknown,
+                           fmt::format("{} {}", name(), how_it_ended(report.value)));
+  if (const auto& errors = process_->first_errors()) {
+    why.summary = why.message;  // the log has its stderr
+    const std::string said = errors->text(command_.secrets());
+    why.message += said.empty() ? " before it answered anything; it wrote nothing to its stderr"
+                                : " before it answered anything; its stderr ends with: " + said;
+  }
+  finish(why);
 }
 
 void ChildRuns::finish(const Failure& why) {
   ChildProcess& dead = *process_;
   context_.loop.reap(std::move(process_));
   shutdown_.run_ended();
-  context_.log.peer(LogLevel::warning, "child ended", "{} (pid {})", why.message, dead.pid());
+  context_.log.peer(LogLevel::warning, "child ended", "{} (pid {})", log_text(why), dead.pid());
   owner_.child_ended(dead, why);
 }
 

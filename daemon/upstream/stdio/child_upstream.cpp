@@ -173,7 +173,9 @@ void ChildUpstream::frame_written(QueuedFrame frame) {
 void ChildUpstream::child_message(ReceivedText line) {
   requests_.note_activity(loop_.now());
   events_->upstream_message(std::nullopt, std::move(line)).each([this](UpstreamId id) {
-    if (requests_.take(id) && runs_.process() != nullptr) runs_.process()->remove(id);
+    ChildProcess* const process = runs_.process();
+    if (process != nullptr) process->note_answer();
+    if (requests_.take(id) && process != nullptr) process->remove(id);
   });
 }
 

@@ -240,6 +240,7 @@ def handle(message):
 
 def main():
     if "--crash" in sys.argv:
+        print("starting\nno account for", os.environ.get("SECRET"), file=sys.stderr, flush=True)
         os._exit(7)
     if "--ignore-term" in sys.argv:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)

@@ -110,6 +110,12 @@ TEST_CASE("an error is described in a way that says what to do") {
   CHECK(read_error(bridge_error("dns")).shown ==
         "m; the server did not get the request, it can be sent again");
   CHECK(read_error(bridge_error("shutdown")).shown == "m; the request was not sent");
+  const auto at_start = read_error(
+      R"({"code":-32000,"message":"node ended with exit code 1","data":{"source":"bridge",)"
+      R"("kind":"closed","delivered":"no","opening":true}})");
+  CHECK(at_start.shown == "node ended with exit code 1; the request was not sent");
+  CHECK(at_start.is_failed_start);
+  CHECK_FALSE(read_error(bridge_error("closed")).is_failed_start);
   CHECK(read_error("{\"code\":1e400}").shown ==
         "the server answered with an error: {\"code\":1e400}");
   CHECK(read_error(R"({"code":1,"message":"m","data":")" + std::string(5000, 'x') + "\"}")

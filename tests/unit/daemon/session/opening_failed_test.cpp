@@ -171,6 +171,67 @@ TEST_CASE(
   }
 }
 
+namespace {
+
+/// A local server, for which a request and a client's `initialize` wait.
+struct LocalServer : SessionFixture {
+  LocalServer() {
+    upstream.answer_streams = false;
+    events.frames = true;
+  }
+  void end_run(Failure failure = broken()) {
+    upstream.fail(upstream.id_of("initialize"), std::move(failure));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a local server that ends at its start runs once more, then what waits is answered") {
+  for (const Failure& failure : {SessionFixture::broken(), SessionFixture::unreachable()}) {
+    CAPTURE(failure.message);
+    LocalServer t;
+    const UpstreamId id = t.open_with_clients();
+    t.end_run(failure);
+    CHECK(t.events.refusals.empty());
+    CHECK(t.events.end_of(id) == nullptr);
+    t.until_next("initialize");
+    t.end_run(failure);
+    REQUIRE(t.events.refusals.size() == 1);
+    CHECK(t.events.refusals[0].message == failure.message);
+    CHECK(t.events.refusals[0].opening);
+    REQUIRE(t.events.end_of(id) != nullptr);
+    CHECK(t.events.end_of(id)->failure->delivered == Delivered::no);
+    CHECK_FALSE(t.session.is_ready());
+    // The next attempt is another client's, and one end of it is enough.
+    CHECK(t.session.wants_initialize());
+    const UpstreamId next = t.open_with_clients();
+    t.until_next("initialize");
+    t.end_run(failure);
+    CHECK(t.events.end_of(next) != nullptr);
+    // An answer counts anew.
+    t.require();
+    t.until_next("initialize");
+    t.let_it_open();
+    CHECK(t.session.is_ready());
+  }
+}
+
+TEST_CASE("a server that was in use has another run too, if that ends before it has answered") {
+  LocalServer t;
+  t.require();
+  t.let_it_open();
+  t.upstream.lose_session();
+  t.end_run();
+  CHECK(t.events.refusals.empty());
+  t.until_next("initialize");
+  t.end_run();
+  CHECK(t.events.refusals.size() == 1);
+  // It is still tried for those who come.
+  t.until_next("initialize");
+  t.let_it_open();
+  CHECK(t.session.counts().reopened == 1);
+}
+
 TEST_CASE("a client's initialize waits for the next try, until it is withdrawn") {
   SessionFixture t;
   const UpstreamId id = t.open_with_clients();
