@@ -31,21 +31,23 @@ TEST_CASE("what a client declares beyond the session is named, and how to declar
        {"roots.listChanged"},
        R"({"roots":{"listChanged":true}})"},
       {R"({"roots":{}})", R"({"roots":{"listChanged":false}})", {}, R"({"roots":{}})"},
-      {"", R"({"extensions":{"io.example/ui":{"a":[1]}}})", {"extensions"},
+      {"",
+       R"({"extensions":{"io.example/ui":{"a":[1]}}})",
+       {"extensions"},
        R"({"extensions":{"io.example/ui":{}}})"},
       // Nothing else is repeated, whatever a peer sends.
-      {"{}", R"({"'; rm x #":{},"a\u0041":{},"sampling":{"$(x)":{}},"roots":null,"x":"y"})",
-       {"sampling"}, R"({"sampling":{}})"
-}
-, {"[]", "7", {}, "{}"},
-}
-;
-for (const Row& row : rows) {
-  CAPTURE(row.session);
-  CAPTURE(row.client);
-  CHECK(capabilities_beyond(row.session, row.client) == row.beyond);
-  CHECK(capabilities_of_both(row.session, row.client) == row.both);
-}
+      {"{}",
+       R"-({"'; rm x #":{},"a\u0041":{},"sampling":{"$(x)":{}},"roots":null,"x":"y"})-",
+       {"sampling"},
+       R"({"sampling":{}})"},
+      {"[]", "7", {}, "{}"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.session);
+    CAPTURE(row.client);
+    CHECK(capabilities_beyond(row.session, row.client) == row.beyond);
+    CHECK(capabilities_of_both(row.session, row.client) == row.both);
+  }
 }
 
 TEST_CASE("sixteen names are enough") {
