@@ -95,7 +95,7 @@ void Opening::forget() {
 }
 
 bool Opening::note_ended_run(const Failure& failure) {
-  const bool has_ended = !upstream_.has_answer_streams() &&
+  const bool has_ended = upstream_.kind() == "stdio" &&
                          (failure.kind == ErrorKind::closed || failure.kind == ErrorKind::connect);
   if (has_ended) ++ended_runs_;
   return has_ended && ended_runs_ > 1;

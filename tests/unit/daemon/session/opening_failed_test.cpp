@@ -176,6 +176,7 @@ namespace {
 /// A local server, for which a request and a client's `initialize` wait.
 struct LocalServer : SessionFixture {
   LocalServer() {
+    upstream.said_kind = "stdio";
     upstream.answer_streams = false;
     events.frames = true;
   }
@@ -214,6 +215,15 @@ TEST_CASE("a local server that ends at its start runs once more, then what waits
     t.let_it_open();
     CHECK(t.session.is_ready());
   }
+  // A server behind a connection may be starting: it has --connect-wait.
+  LocalServer old;
+  old.upstream.said_kind = "sse";
+  old.require();
+  for (int tries = 0; tries < 3; ++tries) {
+    old.end_run();
+    old.until_next("initialize");
+  }
+  CHECK(old.events.refusals.empty());
 }
 
 TEST_CASE("a server that was in use has another run too, if that ends before it has answered") {
