@@ -42,8 +42,8 @@ std::variant<std::vector<Definition>, std::string> read_foreign_definitions(
 NamedVariables variables_of(const Definition& definition);
 
 /// A definition for a typed address, with these headers. Its name is the host with the path, unless
-/// that is `/mcp`, and for an address with secrets four digits of a hash, so that two addresses have
-/// two names.
+/// that is `/mcp`, and for an address with secrets four digits of a hash, so that two addresses
+/// have two names.
 Definition definition_of_url(std::string_view url,
                              const std::vector<std::pair<std::string, std::string>>& headers = {});
 /// A definition for a typed command line, split into words as by a shell (quotes and backslashes,
