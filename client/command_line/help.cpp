@@ -49,9 +49,9 @@ std::string help_text() {
   return R"(mcp-nc: use an MCP server through mcp-bridged, which keeps its session
 
   mcp-nc @NAME COMMAND       the server that a file calls NAME: mcp-nc servers
-  mcp-nc --url URL COMMAND   a server at an address; --run 'PROGRAM ...' starts one
+  mcp-nc --url URL COMMAND   a server at an address; --run 'CMD ARG' starts one
   mcp-nc COMMAND             the server of the daemon's socket (-s PATH)
-  mcp-nc [@NAME]             shows the server at a terminal; else stdin <-> socket,
+  mcp-nc [@NAME]             at a terminal its overview; else stdin <-> socket,
                              as the stdio command of any MCP client
 
 Use it

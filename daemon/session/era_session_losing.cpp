@@ -290,6 +290,8 @@ void EraSession::came_back() {
 void EraSession::try_again() {
   const bool is_resuming = phase_ == Phase::resuming;
   if (!has_session()) {
+    // A client whose `initialize` has failed may be gone.
+    if (!initialize_.clients && !is_modern()) initialize_.params = own_params();
     start_try();
     return;
   }

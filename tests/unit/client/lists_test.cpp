@@ -93,7 +93,7 @@ TEST_CASE("a line for each tool is no wider than the terminal") {
       render_signatures(
           {R"({"name":"t","description":"does it\nwell","inputSchema":{"properties":{"a":{"type":"null"}}}})",
            R"({"name":"bare"})"},
-          18) == "t [a=<null>]  - do\nbare\n");
+          18) == "t [a=<null>]  -...\nbare\n");
 }
 
 TEST_CASE("the tools of a server are types of TypeScript") {
@@ -167,7 +167,7 @@ TEST_CASE("a table of many tools has marks, types in short and a way to one of t
   CHECK(draw_lines(lines, look) ==
         "TOOL     ARGUMENTS (?: optional) - WHAT IT DOES\n"
         "find  r  q n?:int t?:str[] - looks\n"
-        "rm    !  \n"
+        "rm    !\n"
         "\n"
         "2 tools; r: only reads, !: may destroy\n"
         "one in full: mcp-nc @x tools NAME; some: mcp-nc @x grep WORD\n");

@@ -48,7 +48,7 @@ TEST_CASE("the status is shown for people") {
         "latency     p50 900 us, p99 12.0 ms, added by the bridge (p50) 80 us\n"
         "\n"
         "CLIENT  KIND  PID   UID  CONNECTED  IN FLIGHT  QUEUED  COMMAND\n"
-        "     1  unix   42  1000        1 s          2    10 B  py\\u001bthon\n"
+        "     1  unix   42  1000      1.5 s          2    10 B  py\\u001bthon\n"
         "     2  http    -     -       0 ms          -       -  -\n");
 }
 

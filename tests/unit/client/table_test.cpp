@@ -13,7 +13,7 @@ TEST_CASE("tasks are a table whose ids are whole and safe for a terminal") {
           {"taskId":"\u001b2","status":"failed","createdAt":"2026-01-02T03:04:06Z","ttl":null}])");
   REQUIRE(tasks);
   CHECK(draw_lines(render_tasks(tasks->items, Look{}), Look{}) ==
-        "TASK              STATE    CREATED               KEPT   THE SERVER SAYS\n"
+        "TASK              STATE    CREATED                KEPT  THE SERVER SAYS\n"
         "0123456789abcdef  working  2026-01-02T03:04:05Z  1 min  under\\nway\n"
         "\\u001b2           failed   2026-01-02T03:04:06Z      -  -\n");
   CHECK(render_task(tasks->items[0]) == "working: under\\nway\n");
