@@ -161,7 +161,9 @@ ExitCode grep(Dialogue& dialogue, const Options& options) {
 }
 
 ExitCode grep_all(const Options& options, Console& console, Interrupt& interrupt) {
-  const FoundServers found = find_servers(all_files(options.config, environment_variable));
+  FoundServers found = find_servers(all_files(options.config, environment_variable));
+  std::erase_if(found.servers,
+                [](const NamedServer& server) { return is_disabled(server.definition); });
   for (const std::string& fault : found.faults) console.note(fault);
   if (found.servers.empty())
     return tell_failure(
