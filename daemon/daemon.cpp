@@ -1,6 +1,7 @@
 #include "daemon.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/inotify.h>
 
 #include <algorithm>
@@ -64,7 +65,8 @@ std::unique_ptr<DaemonState> state_of(const Beginning& beginning, const std::str
 }  // namespace
 
 Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning, Log& log)
-    : options_(std::move(parsed.options)),
+    : changeable_(changeable_values(parsed)),
+      options_(std::move(parsed.options)),
       given_(std::move(parsed.given)),
       read_again_(std::move(read_again)),
       beginning_(std::move(beginning)),
@@ -252,9 +254,11 @@ int Daemon::run() {
   clients_.start();
   if (frontend_) frontend_->start();
   if (metrics_listener_) metrics_listener_->start();
-  log_.event(LogLevel::info, continues ? "upgraded" : "started", "mcp-bridged {} {} {} on {}",
+  log_.event(LogLevel::info, continues ? "upgraded" : "started", "mcp-bridged {} {} {} on {}; {}",
              MCP_BRIDGE_VERSION, continues ? "continues serving" : "serves", upstream_->target(),
-             clients_.socket_name());
+             clients_.socket_name(), guards_of(options_));
+  for (const std::string& warning : options_.warnings)
+    log_.event(LogLevel::warning, "options", "{}", warning);
   // With --state-dir the state tells what became of the previous daemon's jobs and notifications.
   if (!state_ && clients_.replaces_stale_socket()) {
     log_.event(LogLevel::warning, "previous daemon killed",
@@ -331,7 +335,14 @@ void Daemon::take_options_again() {
   log_.reconfigure(parsed.options.log);
   warn_about_log(parsed.options.log, log_);
   options_.grace = parsed.options.grace;
-  log_.event(LogLevel::info, "reload", "SIGHUP: token, headers and options were read again");
+  parsed.options.policy = options_.policy;  // another file is for the next start
+  auto values = changeable_values(parsed);
+  const std::string changed =
+      fmt::format("{}", fmt::join(changed_names(changeable_, values), ", "));
+  changeable_ = std::move(values);
+  log_.event(LogLevel::info, "reload",
+             "SIGHUP: token, headers and options were read again; changed: {}; {}",
+             changed.empty() ? "nothing" : changed, guards_of(options_));
 }
 
 Activity Daemon::activity() const {

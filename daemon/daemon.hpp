@@ -96,6 +96,7 @@ class Daemon final : private Upgradable {
   void stop_for_upgrade() override { loop_.stop(); }
   std::chrono::milliseconds grace() const override { return options_.grace; }
 
+  std::map<std::string, std::string> changeable_;  ///< values of options as now applied; secret
   Options options_;
   std::map<std::string, std::string> given_;
   ReadOptions read_again_;

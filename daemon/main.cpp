@@ -68,6 +68,8 @@ int run(bridge::ProcessStart& start, std::optional<bridge::PassedSnapshot> left)
     return 0;
   }
   if (parsed.options.check) {
+    for (const std::string& warning : parsed.options.warnings)
+      complain("warning: ", warning.c_str());
     std::fputs("all options are valid\n", stdout);
     return 0;
   }

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "base/start_error.hpp"
 #include "json/document.hpp"
 #include "json/relaxed_json.hpp"
 #include "servers/places.hpp"
@@ -28,6 +29,15 @@ struct RawFile {
   std::vector<std::string_view> inputs{};
 };
 
+/// False if it is not an object.
+bool add_map(RawFile& file, std::string_view map) {
+  const auto servers = json::members(map);
+  if (!servers) return false;
+  for (const json::RawMember& server : *servers)
+    file.entries.push_back({json::decode_string(server.key), server.value});
+  return true;
+}
+
 /// Returns the error, if any.
 std::string add_all(RawFile& file, std::string_view object, bool is_outermost = true) {
   const auto members = json::members(object);
@@ -35,10 +45,7 @@ std::string add_all(RawFile& file, std::string_view object, bool is_outermost = 
   for (const json::RawMember& member : *members) {
     const std::string name = json::decode_string(member.key);
     if (name == "mcpServers" || name == "servers") {
-      const auto servers = json::members(member.value);
-      if (!servers) return "its servers are not an object";
-      for (const json::RawMember& server : *servers)
-        file.entries.push_back({json::decode_string(server.key), server.value});
+      if (!add_map(file, member.value)) return "its servers are not an object";
     } else if (name == "tools" || name == "inputs") {
       const auto list = json::elements(member.value);
       if (!list) return fmt::format("its {} are not a list", name);
@@ -46,6 +53,8 @@ std::string add_all(RawFile& file, std::string_view object, bool is_outermost = 
         if (name == "inputs") file.inputs.push_back(one);
         if (name == "tools") file.entries.push_back({json::string_member(one, "id"), one, true});
       }
+    } else if (name == "mcp" && is_outermost && bridge::is_map_of_servers(member.value)) {
+      add_map(file, member.value);
     } else if (name == "mcp" && is_outermost) {
       if (std::string fault = add_all(file, member.value, false); !fault.empty()) return fault;
     }
@@ -53,53 +62,59 @@ std::string add_all(RawFile& file, std::string_view object, bool is_outermost = 
   return {};
 }
 
-/// The members in which the daemon replaces variables.
-constexpr std::string_view members_with_variables[] = {"command", "args",    "env",   "cwd",
-                                                       "url",     "headers", "oauth", "auth"};
-
-/// Visits each text that may contain variables.
-template <class Visit>
-void each_text(std::string_view entry, Visit&& visit) {
-  const json::Value server = json::parse_or_null(entry);
-  for (const std::string_view name : members_with_variables) {
-    const json::Value* const value = server.find(name);
-    if (value == nullptr) continue;
-    visit(value->text);
-    for (const json::Value& item : value->items) visit(item.text);
-    for (const json::Member& member : value->members) visit(member.value.text);
+/// As mcp-bridged reads it; nullopt if it refuses it.
+std::optional<bridge::ServerEntry> read_entry(std::string_view document) {
+  try {
+    return bridge::read_server_config(document, {}).servers.front();
+  } catch (const bridge::StartError&) {
+    return std::nullopt;
   }
 }
 
 /// Adds the names of environment variables; returns those of the inputs.
-std::set<std::string> names_in(std::string_view entry, std::map<std::string, bool>& environment) {
+std::set<std::string> names_in(std::string_view document,
+                               std::map<std::string, bool>& environment) {
   std::set<std::string> inputs;
-  if (entry.find_first_of("$\\") == entry.npos)
+  if (document.find_first_of("$\\") == document.npos && document.find("{env:") == document.npos)
     return inputs;  // no variable without a `$` or an escaped one
-  each_text(entry, [&](std::string_view text) {
-    bridge::expand_variables(text, [&](const bridge::Variable& variable) {
-      if (variable.kind == bridge::Variable::Kind::input) inputs.insert(variable.name);
-      if (variable.kind == bridge::Variable::Kind::environment) {
-        bool& has_default = environment.try_emplace(variable.name, true).first->second;
-        has_default = has_default && variable.otherwise.has_value();
-      }
-      return std::optional<std::string>();
-    });
-  });
+  const auto entry = read_entry(document);
+  if (!entry) return inputs;
+  const bridge::OutsideValue note = [&](const bridge::Variable& variable, const std::string&) {
+    if (variable.kind == bridge::Variable::Kind::input) inputs.insert(variable.name);
+    if (variable.kind == bridge::Variable::Kind::environment) {
+      bool& has_default = environment.try_emplace(variable.name, true).first->second;
+      has_default = has_default && variable.otherwise.has_value();
+    }
+    // Without a value the default is looked at, too.
+    return variable.kind == bridge::Variable::Kind::editor ? std::optional(std::string())
+                                                           : std::nullopt;
+  };
+  try {
+    bridge::expand_entry(*entry, note, {});
+  } catch (const bridge::StartError&) {
+    // The daemon says why.
+  }
   return inputs;
+}
+
+/// A file with this entry alone.
+json::JsonObject& add_entry(json::JsonObject& document, const RawEntry& entry) {
+  const json::RawJson text{entry.text};
+  if (entry.is_tool) return document.add("tools", json::JsonArray().add(text));
+  return document.add("mcpServers", json::JsonObject().add_any(entry.name, text));
 }
 
 std::string document_of(const RawEntry& entry, const RawFile& file) {
   std::map<std::string, bool> environment;
-  const std::set<std::string> wanted = names_in(entry.text, environment);
+  json::JsonObject alone;
+  const std::set<std::string> wanted = names_in(add_entry(alone, entry).text(), environment);
   json::JsonArray inputs;
   for (const std::string_view input : file.inputs) {
     if (wanted.contains(json::string_member(input, "id"))) inputs.add(json::RawJson{input});
   }
   json::JsonObject document;
   if (!inputs.is_empty()) document.add("inputs", inputs);
-  const json::RawJson text{entry.text};
-  if (entry.is_tool) return document.add("tools", json::JsonArray().add(text)).text();
-  return document.add("mcpServers", json::JsonObject().add_any(entry.name, text)).text();
+  return add_entry(document, entry).text();
 }
 
 Definition typed(std::string name, std::string entry) {
@@ -126,7 +141,8 @@ std::string with_mark(std::string name, std::string_view all) {
 
 std::string fault_of(std::string_view text) {
   if (!bridge::is_utf8(text)) return "it is not UTF-8";
-  return json::is_valid(text) ? "" : "it is not JSON";
+  const std::string place = bridge::place_of_fault(text);
+  return place.empty() ? place : "it is not JSON: " + place;
 }
 
 }  // namespace
@@ -160,12 +176,14 @@ std::variant<std::vector<Definition>, std::string> read_foreign_definitions(
   json::JsonObject servers;
   for (const std::string_view name : {"mcpServers", "servers", "inputs"})
     servers.add_unless_empty(name, json::RawJson{json::member(object, name).value_or("")});
+  const std::string_view map = json::member(object, "mcp").value_or("");
+  if (bridge::is_map_of_servers(map)) servers.add("mcp", json::RawJson{map});
   return read_definitions(servers.text());
 }
 
 NamedVariables variables_of(const Definition& definition) {
   NamedVariables all;
-  const std::set<std::string> ids = names_in(definition.entry, all.environment);
+  const std::set<std::string> ids = names_in(definition.document, all.environment);
   if (ids.empty()) return all;
   const json::Value document = json::parse_or_null(definition.document);
   for (const std::string& id : ids) {
@@ -212,15 +230,27 @@ std::optional<Definition> definition_of_command(std::string_view command) {
 }
 
 std::string summary_of(const Definition& definition) {
-  const json::Value entry = json::parse_or_null(definition.entry);
-  std::string summary(entry.string("command"));
-  if (summary.empty()) return std::string(without_secrets(entry.string("url")));
-  for (const json::Value& argument : entry.array("args")) summary += " " + argument.text;
+  const auto entry = read_entry(definition.document);
+  if (!entry) return {};
+  if (entry->command.empty()) return std::string(without_secrets(entry->url));
+  std::string summary = entry->command;
+  for (const std::string& argument : entry->arguments) summary += " " + argument;
   return summary;
 }
 
 bool starts_program(const Definition& definition) {
-  return !json::string_member(definition.entry, "command").empty();
+  const auto entry = read_entry(definition.document);
+  return entry && !entry->command.empty();
+}
+
+bool is_disabled(const Definition& definition) {
+  const auto entry = read_entry(definition.document);
+  return entry && entry->is_disabled;
+}
+
+std::vector<std::string> unused_members(const Definition& definition) {
+  const auto entry = read_entry(definition.document);
+  return entry ? entry->unknown : std::vector<std::string>();
 }
 
 }  // namespace client

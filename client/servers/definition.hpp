@@ -56,5 +56,9 @@ std::optional<Definition> definition_of_command(std::string_view command);
 std::string summary_of(const Definition& definition);
 /// Whether it starts a program. Pure.
 bool starts_program(const Definition& definition);
+/// `"disabled": true` or `"enabled": false`: it is started only by its name. Pure.
+bool is_disabled(const Definition& definition);
+/// Names of members that may change what runs, and that mcp-bridged does not understand. Pure.
+std::vector<std::string> unused_members(const Definition& definition);
 
 }  // namespace client

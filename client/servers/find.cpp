@@ -161,10 +161,13 @@ std::vector<ConfigFile> foreign_files(ReadVariable read, const std::string& fold
           {.path = claude_code, .is_foreign = true, .folder = folder, .project = folder});
     for (const std::string& path :
          {claude_code, settings + "/Claude/claude_desktop_config.json", *home + "/.cursor/mcp.json",
-          *home + "/.codeium/windsurf/mcp_config.json", settings + "/Code/User/mcp.json"})
+          *home + "/.codeium/windsurf/mcp_config.json", settings + "/Code/User/mcp.json",
+          *home + "/.gemini/settings.json", settings + "/opencode/opencode.json",
+          settings + "/opencode/opencode.jsonc"})
       files.push_back({.path = path, .is_foreign = true, .folder = *home});
   }
-  for (const char* const path : {".cursor/mcp.json", ".vscode/mcp.json"})
+  for (const char* const path : {".cursor/mcp.json", ".vscode/mcp.json", ".gemini/settings.json",
+                                 "opencode.json", "opencode.jsonc"})
     files.push_back({.path = path, .needs_approval = true, .is_foreign = true, .folder = "."});
   return files;
 }

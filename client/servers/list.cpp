@@ -32,6 +32,7 @@ struct Row {
   std::string file;
   std::string summary;
   bool is_approved = true;
+  bool is_disabled = false;
   std::optional<Running> running{};
   bool is_former = false;  ///< it runs with a definition that was edited since
 };
@@ -73,6 +74,7 @@ json::JsonObject row_object(const Row& row) {
   json::JsonObject object;
   object.add("name", bridge::make_visible_line(row.name)).add("file", known(row.file));
   object.add("server", bridge::make_visible_line(row.summary)).add("approved", row.is_approved);
+  if (row.is_disabled) object.add("disabled", true);
   object.add("running", row.running.has_value());
   if (!row.running) return object;
   object.add("pid", row.running->process).add("state", row.running->state);
@@ -82,6 +84,7 @@ json::JsonObject row_object(const Row& row) {
 
 std::string state_of(const Row& row) {
   if (row.running) return fmt::format("{}{}", row.running->state, row.is_former ? ", former" : "");
+  if (row.is_disabled) return "disabled";
   return row.is_approved ? "-" : "not approved";
 }
 
@@ -115,7 +118,7 @@ std::vector<Row> rows_of(const FoundServers& found, const Places& places) {
   std::vector<Row> rows;
   for (const NamedServer& server : found.servers) {
     Row row{server.definition.name, server.file, summary_of(server.definition),
-            is_approved(server, places)};
+            is_approved(server, places), is_disabled(server.definition)};
     const auto others =
         std::stable_partition(running.begin(), running.end(),
                               [&](const Running& one) { return !is_of(one.instance, server); });
@@ -150,27 +153,29 @@ ExitCode list_servers(const Options& options, Console& console) {
     return tell_failure(console, options, naming_failure(std::move(*fault), ExitCode::unreachable));
   const FoundServers found = find_servers(all_files(options.config, environment_variable));
   if (options.names) {
-    for (const NamedServer& server : found.servers)
+    for (const NamedServer& server : found.servers) {
+      if (is_disabled(server.definition)) continue;
       console.print(bridge::make_visible_line(server.definition.name) + "\n");
-    return ExitCode::ok;
+      return ExitCode::ok;
+    }
+    const auto rows = rows_of(found, std::get<Places>(places));
+    if (options.json) {
+      json::JsonArray servers;
+      for (const Row& row : rows) servers.add(row_object(row));
+      console.print(json::JsonObject().add("servers", servers).text() + "\n");
+    } else if (!rows.empty()) {
+      print_table(rows, console);
+      if (std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.is_former; }))
+        console.note(
+            "former: started before its definition was edited (mcp-nc stop @NAME ends it)");
+    } else if (found.faults.empty()) {
+      console.note(
+          "no servers: ~/.config/mcp/mcp.json, ./.mcp.json and other programs' files name none; "
+          "--config or MCP_CONFIG names another file");
+    }
+    for (const std::string& fault : found.faults) console.note(fault);
+    for (const std::string& fault : found.foreign_faults) console.note(fault);
+    return found.faults.empty() ? ExitCode::ok : ExitCode::answered_error;
   }
-  const auto rows = rows_of(found, std::get<Places>(places));
-  if (options.json) {
-    json::JsonArray servers;
-    for (const Row& row : rows) servers.add(row_object(row));
-    console.print(json::JsonObject().add("servers", servers).text() + "\n");
-  } else if (!rows.empty()) {
-    print_table(rows, console);
-    if (std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.is_former; }))
-      console.note("former: started before its definition was edited (mcp-nc stop @NAME ends it)");
-  } else if (found.faults.empty()) {
-    console.note(
-        "no servers: ~/.config/mcp/mcp.json, ./.mcp.json and other programs' files name none; "
-        "--config or MCP_CONFIG names another file");
-  }
-  for (const std::string& fault : found.faults) console.note(fault);
-  for (const std::string& fault : found.foreign_faults) console.note(fault);
-  return found.faults.empty() ? ExitCode::ok : ExitCode::answered_error;
-}
 
 }  // namespace client

@@ -309,6 +309,10 @@ std::variant<Connected, Failure> start_named(const NamedDaemon& daemon, Console&
   if (const std::string missing = missing_values(server, *inputs); !missing.empty())
     return naming_failure(fmt::format("cannot start @{}: no value for {}", name, missing));
 
+  if (is_disabled(server.definition)) {
+    console.note(fmt::format("@{} is disabled in {}: started because it is named", name,
+                             bridge::make_visible_line(server.file)));
+  }
   const auto lock = lock_starting(daemon.places);
   if (!lock) {
     return naming_failure(fmt::format("cannot lock {}", daemon.places.runtime),

@@ -162,7 +162,10 @@ ExitCode run(const Options& options) {
   auto connected = connect_to_daemon(std::get<std::vector<std::string>>(sockets),
                                      std::get<TrustedPeer>(trusted), options.wait, deadline);
   const auto* failure = std::get_if<ConnectFailure>(&connected);
-  const bool is_new = failure != nullptr && failure->is_absent && named && !options.no_start;
+  // What completes a word starts nothing that its user has turned off.
+  const bool is_kept_off = named && options.names && is_disabled(named->server.definition);
+  const bool is_new =
+      failure != nullptr && failure->is_absent && named && !options.no_start && !is_kept_off;
   if (is_new) {
     auto started = start_named(*named, console, deadline);
     if (const auto* why = std::get_if<Failure>(&started))

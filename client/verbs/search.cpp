@@ -203,7 +203,9 @@ ExitCode check_servers(const Options& options, Console& console, Interrupt& inte
 }
 
 ExitCode grep_all(const Options& options, Console& console, Interrupt& interrupt) {
-  const FoundServers found = find_servers(all_files(options.config, environment_variable));
+  FoundServers found = find_servers(all_files(options.config, environment_variable));
+  std::erase_if(found.servers,
+                [](const NamedServer& server) { return is_disabled(server.definition); });
   for (const std::string& fault : found.faults) console.note(fault);
   if (found.servers.empty())
     return tell_failure(

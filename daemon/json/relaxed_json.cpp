@@ -12,6 +12,9 @@
 namespace bridge {
 namespace {
 
+/// In UTF-8.
+bool starts_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
+
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
 /// The end of the string that starts at `at`.
@@ -78,13 +81,17 @@ std::string strict_json(std::string_view given) {
   return text;
 }
 
-std::size_t DocumentReader::line_of_fault() const {
-  JsonScanner scanner(text_);
+std::string place_of_fault(std::string_view text) {
+  JsonScanner scanner(text);
   Slice value;
   scanner.skip_space();
   const bool is_value = scanner.value(value);
   scanner.skip_space();
-  return is_value && scanner.at_end() ? 0 : line_at(scanner.position());
+  if (is_value && scanner.at_end()) return {};
+  const std::string_view before = text.substr(0, scanner.position());
+  const std::string_view line = before.substr(before.rfind('\n') + 1);
+  return fmt::format("line {}, column {}", std::count(before.begin(), before.end(), '\n') + 1,
+                     std::count_if(line.begin(), line.end(), starts_character) + 1);
 }
 
 std::size_t DocumentReader::line_at(std::size_t position) const {

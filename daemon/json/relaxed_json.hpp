@@ -13,6 +13,10 @@ namespace bridge {
 /// text that is not JSON in another way stays as it is.
 std::string strict_json(std::string_view text);
 
+/// Where `text` stops being JSON: `line 3, column 5`, both from 1, the column in characters; "" if
+/// it is JSON. Pure.
+std::string place_of_fault(std::string_view text);
+
 /// Reads a document written by a person, part by part. Parts are views of the text that it holds.
 /// Base class of the readers of each kind of document, whose fail() decides what is thrown.
 class DocumentReader {
@@ -24,8 +28,8 @@ class DocumentReader {
   [[noreturn]] virtual void fail(std::string_view part, const std::string& why) const = 0;
 
   std::string_view whole() const { return text_; }
-  /// The line at which it is not JSON, from 1; 0: it is JSON.
-  std::size_t line_of_fault() const;
+  /// place_of_fault() of the whole.
+  std::string place_of_fault() const { return bridge::place_of_fault(text_); }
   std::size_t line_of(std::string_view part) const;
 
   using Members = std::vector<std::pair<std::string, std::string_view>>;

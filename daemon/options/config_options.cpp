@@ -154,6 +154,15 @@ void resolve_config(Options& options, RawOptions& raw, std::map<std::string, std
   const UpstreamKind kind = kind_of(chosen, source);
   const ServerEntry entry = resolve_server(chosen, config, sources, source);
   raw.answers = sources.answers;
+  for (const std::string& member : chosen.unknown) {
+    options.warnings.push_back(fmt::format("{}: server '{}': '{}' is not understood and not used",
+                                           printable(source), printable(chosen.name, 80),
+                                           printable(member, 80)));
+  }
+  if (chosen.is_disabled) {
+    options.warnings.push_back(fmt::format("{}: server '{}' is disabled there, and used here",
+                                           printable(source), printable(chosen.name, 80)));
+  }
   note_secrets(options.secrets, config, sources, entry);
   given[entry_name] = described(entry);
 

@@ -61,6 +61,10 @@ void resolve_http_frontend_options(Options& options);
 void add_running_options(OptionTable& table, Options& options, RawOptions& raw);
 void resolve_running_options(const Options& options);
 
+/// --check, in addition: files and folders are such that the start can use them, or StartError (78)
+/// is thrown; adds warnings about who else may use them. Changes nothing.
+void check_files(Options& options, const RawOptions& raw);
+
 /// An HTTP header as curl takes it. Throws StartError with `code`, which begins with `option` and
 /// contains no value, if the name is invalid or the value has a control character.
 std::string header_line(const std::string& name, const std::string& value,

@@ -166,6 +166,14 @@ void OptionTable::read_file(const std::string& path,
   }
 }
 
+std::vector<std::string_view> OptionTable::variables() const {
+  std::vector<std::string_view> all;
+  for (const Row& row : rows_) {
+    if (!row.variable().empty()) all.push_back(row.variable());
+  }
+  return all;
+}
+
 bool OptionTable::is_given(std::string_view name) const {
   return std::any_of(rows_.begin(), rows_.end(),
                      [name](const Row& row) { return row.name() == name && !row.given.empty(); });

@@ -99,6 +99,8 @@ class OptionTable {
   void read_file(const std::string& path,
                  const std::map<std::string, std::vector<std::string>>& lines);
 
+  /// The variables of the options.
+  std::vector<std::string_view> variables() const;
   bool is_given(std::string_view name) const;
   /// Every option that was set, by name, as text.
   std::map<std::string, std::string> given() const;

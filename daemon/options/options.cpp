@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <set>
@@ -17,17 +18,27 @@
 #include "options/option_groups.hpp"
 #include "options/option_table.hpp"
 #include "process/resources.hpp"
+#include "text/characters.hpp"
+#include "text/similar.hpp"
 #include "text/trim.hpp"
 
 namespace bridge {
 
-std::vector<std::string> unchangeable_changes(const std::map<std::string, std::string>& before,
-                                              const std::map<std::string, std::string>& now) {
+namespace {
+
+bool is_changeable(const std::string& option) {
   static const std::set<std::string> changeable = {
       "--header",         "--connect-timeout", "--request-timeout", "--request-max",
       "--stream-retries", "--connect-wait",    "--keepalive",       "--grace",
       "--orphans",        "--park-requests",   "--input-wait",      "--log-level",
       "--log-format",     "--log-bodies"};
+  return changeable.contains(option);
+}
+
+}  // namespace
+
+std::vector<std::string> changed_names(const std::map<std::string, std::string>& before,
+                                       const std::map<std::string, std::string>& now) {
   std::set<std::string> names;
   for (const auto* given : {&before, &now}) {
     for (const auto& [name, value] : *given) names.insert(name);
@@ -37,14 +48,73 @@ std::vector<std::string> unchangeable_changes(const std::map<std::string, std::s
     const auto then = before.find(name);
     const auto found = now.find(name);
     const bool same = then != before.end() && found != now.end() && then->second == found->second;
-    if (!same && !changeable.contains(name)) changed.push_back(name);
+    if (!same) changed.push_back(name);
   }
   return changed;
+}
+
+std::vector<std::string> unchangeable_changes(const std::map<std::string, std::string>& before,
+                                              const std::map<std::string, std::string>& now) {
+  std::vector<std::string> changed = changed_names(before, now);
+  std::erase_if(changed, is_changeable);
+  return changed;
+}
+
+std::map<std::string, std::string> changeable_values(const ParsedOptions& parsed) {
+  std::map<std::string, std::string> values = parsed.given;
+  std::erase_if(values, [](const auto& one) { return !is_changeable(one.first); });
+  const Options& options = parsed.options;
+  values["--header"] = fmt::format("{}", fmt::join(options.upstream.http.headers, "\n"));
+  if (options.policy) values["the rules of --policy"] = options.policy->text;
+  return values;
 }
 
 std::string changed_for_good(const std::map<std::string, std::string>& before,
                              const std::map<std::string, std::string>& now) {
   return fmt::format("{}", fmt::join(unchangeable_changes(before, now), ", "));
+}
+
+std::string guards_of(const Options& options) {
+  const auto rules = options.policy ? options.policy->policy.size() : 0;
+  return fmt::format(
+      "{}, {}",
+      options.policy ? fmt::format("policy {}, {} rule{}", printable(options.policy->path), rules,
+                                   rules == 1 ? "" : "s")
+                     : "no policy",
+      options.audit.target.empty() ? "no audit" : "audit " + printable(options.audit.target));
+}
+
+namespace {
+
+/// `MCP_BRIDGE_SERVICE_HOST` for a service of the name `mcp-bridge`.
+bool is_set_by_kubernetes(std::string_view name, std::string_view value) {
+  if (name.ends_with("_SERVICE_HOST") || name.ends_with("_SERVICE_PORT") ||
+      name.find("_SERVICE_PORT_") != name.npos)
+    return true;
+  if (name.ends_with("_PORT") && value.find("://") != value.npos) return true;
+  constexpr std::string_view port = "_PORT_";
+  const std::size_t at = name.find(port);
+  return at != name.npos && at + port.size() < name.size() && is_digit(name[at + port.size()]);
+}
+
+}  // namespace
+
+std::vector<std::string> warnings_of_variables(const char* const* environment,
+                                               const std::vector<std::string_view>& known) {
+  std::vector<std::string> warnings;
+  for (; *environment != nullptr; ++environment) {
+    const std::string_view entry = *environment;
+    const std::string_view name = entry.substr(0, entry.find('='));
+    const std::string_view value = entry.substr(std::min(entry.size(), name.size() + 1));
+    const bool is_ours = name.starts_with("MCP_BRIDGE_") || name.starts_with("MCP_SERVER_") ||
+                         name.starts_with("MCP_SOCKET_");
+    if (!is_ours || value.empty() || is_set_by_kubernetes(name, value) ||
+        std::find(known.begin(), known.end(), name) != known.end())
+      continue;
+    warnings.push_back(fmt::format("the variable {} names no option and is not used{}",
+                                   printable(std::string(name)), did_you_mean(name, known)));
+  }
+  return warnings;
 }
 
 void name_options(OptionTable& table, Options& options, RawOptions& raw) {
@@ -103,6 +173,11 @@ ParsedOptions parse_options(int all_argc, char** argv, const ParsedOptions* earl
       result.answers = raw.answers;
     }
     result.given.merge(table.given());
+    std::vector<std::string_view> known = table.variables();
+    known.emplace_back("MCP_SERVER_TOKEN");
+    for (std::string& warning : warnings_of_variables(environ, known))
+      options.warnings.push_back(std::move(warning));
+    if (options.check && !raw.version) check_files(options, raw);
   } catch (const StartError& error) {
     throw StartError(code(error.code()), error.what());
   }

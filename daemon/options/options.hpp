@@ -71,7 +71,12 @@ struct Options {
   MetricsListenerOptions metrics_listener;
   bool debuggable = false;  ///< --debuggable: other processes of the user may look into this one
   bool check = false;       ///< --check: check the options, report, and exit
+  std::vector<std::string> warnings;  ///< for the log or --check; without values
 };
+
+/// What protects the server from the clients, for the log: the policy and the audit, or that there
+/// is none. Pure.
+std::string guards_of(const Options& options);
 
 /// The output for stdout if the command line asked for information.
 struct Informed {
@@ -88,6 +93,17 @@ struct ParsedOptions {
 };
 /// `earlier`: the result at the start, when read again. Then the terminal is not asked.
 ParsedOptions parse_options(int argc, char** argv, const ParsedOptions* earlier = nullptr);
+
+/// What SIGHUP may change, by name, with the content of the files behind it; secret. Pure.
+std::map<std::string, std::string> changeable_values(const ParsedOptions& parsed);
+/// The names whose values differ. Pure.
+std::vector<std::string> changed_names(const std::map<std::string, std::string>& before,
+                                       const std::map<std::string, std::string>& now);
+
+/// Warns of each variable that looks like one of an option and is none, for example because its
+/// name is misspelled. Those that Kubernetes sets for a service are left out. Pure.
+std::vector<std::string> warnings_of_variables(const char* const* environment,
+                                               const std::vector<std::string_view>& known);
 
 /// The lines of an --options-file by option name, without the dashes: `ring-ttl = 10m`, `ring-ttl
 /// 10m`, or a name alone for a flag. `#` begins a comment; a name may occur several times. Throws

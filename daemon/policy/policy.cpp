@@ -32,8 +32,8 @@ class PolicyReader final : DocumentReader {
 
   std::vector<PolicyRule> read() const {
     if (!is_utf8(whole())) throw Fault("not UTF-8");
-    if (const std::size_t line = line_of_fault())
-      throw Fault(fmt::format("line {}: not JSON", line));
+    if (const std::string place = place_of_fault(); !place.empty())
+      throw Fault(place + ": not JSON");
     std::vector<PolicyRule> rules;
     bool has_rules = false;
     for (const auto& [name, value] : members(whole(), "a policy is an object")) {

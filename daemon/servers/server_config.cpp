@@ -4,14 +4,41 @@
 
 #include <unordered_set>
 
-#include "base/log.hpp"
+#include "base/contains.hpp"
 #include "base/start_error.hpp"
 #include "json/json_text.hpp"
 #include "json/relaxed_json.hpp"
 #include "text/utf8.hpp"
+#include "text/visible_text.hpp"
 
 namespace bridge {
 namespace {
+
+/// Of an entry: for other programs' own use, or described by other means (`oauth`).
+constexpr std::string_view changes_nothing =
+    "id name title description $schema version gallery icon icons note comment tags category "
+    "timeout startupTimeout startup_timeout_sec tool_timeout_sec initTimeout trust alwaysAllow "
+    "autoApprove alwaysLoad tools allowedTools disabledTools enabledTools includeTools "
+    "excludeTools dev oauth";
+
+/// opencode's form (`local`, `remote`) in the words of the others: its variables are `{env:NAME}`
+/// and `{file:PATH}`, the latter unknown here.
+void make_usual(ServerEntry& entry) {
+  entry.type = entry.type == "local" ? "stdio" : "http";
+  const auto make = [](std::string& text) {
+    for (const std::string_view opening : {"{env:", "{file:"}) {
+      for (std::size_t at = 0; (at = text.find(opening, at)) != text.npos;
+           at += opening.size() + 1) {
+        if (at == 0 || text[at - 1] != '$') text.insert(at, 1, '$');
+      }
+    }
+  };
+  make(entry.command);
+  make(entry.url);
+  for (std::string& one : entry.arguments) make(one);
+  for (auto& [name, value] : entry.environment) make(value);
+  for (auto& [name, value] : entry.headers) make(value);
+}
 
 class ServerReader final : DocumentReader {
  public:
@@ -19,13 +46,14 @@ class ServerReader final : DocumentReader {
   ServerReader(std::string_view text, std::string source)
       : DocumentReader(text), source_(std::move(source)) {
     if (!is_utf8(whole())) fail("not UTF-8");
-    if (const std::size_t line = line_of_fault()) fail(fmt::format("not JSON: line {}", line));
+    if (const std::string place = place_of_fault(); !place.empty()) fail("not JSON: " + place);
   }
 
   ServerConfig config() {
     ServerConfig config;
     add_all(whole(), config);
-    if (config.servers.empty()) fail("there is no server in it (mcpServers, servers or tools)");
+    if (config.servers.empty())
+      fail("there is no server in it (mcpServers, servers, mcp or tools)");
     return config;
   }
   std::map<std::string, std::string> texts() const { return scalars(whole(), "the file"); }
@@ -55,39 +83,47 @@ class ServerReader final : DocumentReader {
                                              const std::string& what) const {
     std::map<std::string, std::string> all;
     for (const auto& [name, value] : members(object, what + " is not an object")) {
-      if (value != "null")
-        all[name] = scalar(value, fmt::format("{}.{}", what, printable(name, 80)));
+      if (value != "null") all[name] = scalar(value, fmt::format("{}.{}", what, shown_name(name)));
     }
     return all;
   }
 
   ServerEntry server(std::string name, std::string_view object) const {
-    const std::string what = fmt::format("server '{}'", printable(name, 80));
+    const std::string what = fmt::format("server '{}'", shown_name(name));
     ServerEntry entry;
     entry.name = std::move(name);
+    bool has_first_choice = false;  // Gemini's httpUrl is used rather than its url
     for (const auto& [member, value] : members(object, what + " is not an object")) {
-      const std::string part = fmt::format("{}: {}", what, member);
+      const std::string part = fmt::format("{}: {}", what, shown_name(member));
       if (value == "null") continue;
       if (member == "type") {
         entry.type = text(value, part);
       } else if (member == "command") {
-        entry.command = text(value, part);
+        read_command(entry, value, part);
       } else if (member == "args") {
         for (const std::string_view one : elements(value, part + " is not a list"))
           entry.arguments.push_back(scalar(one, part));
-      } else if (member == "env") {
-        entry.environment = environment(value, part);
+      } else if (member == "env" || member == "environment") {
+        entry.environment.merge(environment(value, part));
       } else if (member == "cwd") {
         entry.folder = text(value, part);
-      } else if (member == "url") {
-        entry.url = text(value, part);
+      } else if (member == "url" || member == "serverUrl" || member == "httpUrl") {
+        if (!has_first_choice) entry.url = text(value, part);
+        has_first_choice = has_first_choice || member == "httpUrl";
       } else if (member == "headers") {
         for (auto& [header, content] : scalars(value, part))
           entry.headers.emplace_back(header, std::move(content));
       } else if ((member == "oauth" || member == "auth") && is_object(value)) {
         entry.oauth = oauth(value, part);
+      } else if (member == "disabled") {
+        entry.is_disabled = entry.is_disabled || value == "true";
+      } else if (member == "enabled") {
+        entry.is_disabled = entry.is_disabled || value == "false";
+      } else if (!has_word(changes_nothing, member)) {
+        entry.unknown.push_back(member);
       }
     }
+    if (entry.type == "local" || entry.type == "remote") make_usual(entry);
     return entry;
   }
 
@@ -95,7 +131,7 @@ class ServerReader final : DocumentReader {
   OAuthEntry oauth(std::string_view object, const std::string& what) const {
     OAuthEntry oauth;
     for (const auto& [member, value] : members(object, what + " is not an object")) {
-      const std::string part = fmt::format("{}.{}", what, printable(member, 80));
+      const std::string part = fmt::format("{}.{}", what, shown_name(member));
       if (value == "null") continue;
       if (member == "clientId" || member == "CLIENT_ID") {
         oauth.client_id = text(value, part);
@@ -117,6 +153,19 @@ class ServerReader final : DocumentReader {
     for (const std::string_view one : elements(raw, what + " is not a text or a list"))
       all += (all.empty() ? "" : " ") + text(one, what);
     return all;
+  }
+
+  /// A text, or opencode's list of the program and its arguments.
+  void read_command(ServerEntry& entry, std::string_view value, const std::string& part) const {
+    if (value.front() != '[') {
+      entry.command = text(value, part);
+      return;
+    }
+    std::vector<std::string> words;
+    for (const std::string_view one : elements(value, part)) words.push_back(scalar(one, part));
+    if (words.empty()) return;
+    entry.command = std::move(words.front());
+    entry.arguments.insert(entry.arguments.begin(), words.begin() + 1, words.end());
   }
 
   InputDefinition input(std::string_view object) const {
@@ -154,7 +203,12 @@ class ServerReader final : DocumentReader {
         for (const std::string_view entry : elements(value, member + " is not a list"))
           config.inputs.push_back(input(entry));
       } else if (member == "mcp" && is_outermost) {
-        add_all(value, config, false);
+        if (is_map_of_servers(value)) {
+          for (const auto& [name, entry] : members(value, member + " is not an object"))
+            add(config, server(name, entry));
+        } else {
+          add_all(value, config, false);
+        }
       }
     }
   }
@@ -177,7 +231,7 @@ class ServerReader final : DocumentReader {
 
   void add(ServerConfig& config, ServerEntry entry) {
     if (!server_names_.insert(entry.name).second)
-      fail(fmt::format("there are two servers '{}'", printable(entry.name, 80)));
+      fail(fmt::format("there are two servers '{}'", shown_name(entry.name)));
     config.servers.push_back(std::move(entry));
   }
 
@@ -186,6 +240,17 @@ class ServerReader final : DocumentReader {
 };
 
 }  // namespace
+
+std::string shown_name(std::string_view name) { return cut_off(make_visible_line(name), 80); }
+
+bool is_map_of_servers(std::string_view mcp) {
+  bool has_any = false;
+  const bool fits = each_member(mcp, [&](std::string_view key, std::string_view value) {
+    has_any = true;
+    return is_object(value) && !has_word("servers mcpServers inputs tools", unescape(key));
+  });
+  return fits && has_any;
+}
 
 ServerConfig read_server_config(std::string_view text, const std::string& source) {
   return ServerReader(text, source).config();
@@ -203,14 +268,14 @@ const ServerEntry& choose_server(const ServerConfig& config, const std::string& 
   std::size_t count = 0;
   for (const ServerEntry& entry : config.servers) {
     if (!name.empty() && entry.name == name) return entry;
-    if (++count <= most_listed) names += (names.empty() ? "" : ", ") + printable(entry.name, 80);
+    if (++count <= most_listed) names += (names.empty() ? "" : ", ") + shown_name(entry.name);
   }
   if (count > most_listed) names += fmt::format(" and {} more", count - most_listed);
   throw StartError(
       exit_code::usage,
       name.empty()
           ? fmt::format("{} has several servers ({}): choose one with --server NAME", source, names)
-          : fmt::format("--server: {} has no server '{}', only {}", source, printable(name, 80),
+          : fmt::format("--server: {} has no server '{}', only {}", source, shown_name(name),
                         names));
 }
 

@@ -29,7 +29,8 @@ struct OAuthEntry {
 /// One server of a config file, with its variables not yet replaced.
 struct ServerEntry {
   std::string name;
-  std::string type;  ///< empty: derived from the other members
+  /// `stdio`, `http`, `sse` or an unknown one; empty: derived from the other members.
+  std::string type;
   std::string command;
   std::vector<std::string> arguments{};
   std::map<std::string, std::string> environment{};
@@ -37,6 +38,8 @@ struct ServerEntry {
   std::string url;
   std::vector<std::pair<std::string, std::string>> headers{};
   OAuthEntry oauth{};
+  bool is_disabled = false;            ///< `"disabled": true`, `"enabled": false`
+  std::vector<std::string> unknown{};  ///< members that may change what runs, and are not used
 };
 
 struct ServerConfig {
@@ -44,11 +47,18 @@ struct ServerConfig {
   std::vector<ServerEntry> servers{};
 };
 
-/// Reads the files that the ecosystem's tools write: the maps `mcpServers` and `servers` (also
-/// inside of `mcp`), and the lists `inputs` and `tools`. Comments and trailing commas are
-/// tolerated, unknown members are skipped. Pure; throws StartError (78), which begins with `source`
-/// and contains no value of the file.
+/// Reads the files that the ecosystem's tools write (UPSTREAMS, "Config files"): the maps
+/// `mcpServers` and `servers` (also inside of `mcp`), the map `mcp` of opencode, and the lists
+/// `inputs` and `tools`. Comments and trailing commas are tolerated. Pure; throws StartError (78),
+/// which begins with `source` and contains no value of the file.
 ServerConfig read_server_config(std::string_view text, const std::string& source);
+
+/// A name of the file, for messages. Pure.
+std::string shown_name(std::string_view name);
+
+/// Whether the object `mcp` of a file is a map of servers (opencode's), rather than an object with
+/// such maps (VS Code's). Pure.
+bool is_map_of_servers(std::string_view mcp);
 
 /// Reads an object whose members are all texts (numbers and booleans count as their texts):
 /// --input-file.

@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <filesystem>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
-#include "base/log.hpp"
+#include "base/contains.hpp"
 #include "base/start_error.hpp"
 
 namespace bridge {
@@ -41,6 +42,8 @@ constexpr std::string_view name_characters =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 constexpr std::string_view input_prefix = "input:";
 constexpr std::string_view environment_prefix = "env:";
+constexpr std::string_view editor_names =
+    "workspaceFolder workspaceFolderBasename cwd userHome pathSeparator /";
 
 bool is_name(std::string_view text) {
   return !text.empty() && text.find_first_not_of(name_characters) == text.npos;
@@ -147,13 +150,18 @@ Variable parse_variable(std::string_view text) {
     return {Variable::Kind::input, std::string(text.substr(input_prefix.size()))};
   }
   std::string_view name = text;
-  if (name.starts_with(environment_prefix)) name.remove_prefix(environment_prefix.size());
   Variable variable{Variable::Kind::environment, {}};
+  if (name.starts_with(environment_prefix)) {
+    name.remove_prefix(environment_prefix.size());
+    variable.is_of_process = true;
+  }
   if (const auto at = name.find(":-"); at != name.npos) {
     variable.otherwise = name.substr(at + 2);
     name = name.substr(0, at);
   }
-  if (!is_name(name)) return {Variable::Kind::unknown, std::string(text)};
+  const bool is_of_editor = !variable.is_of_process && has_word(editor_names, name);
+  if (!is_of_editor && !is_name(name)) return {Variable::Kind::unknown, std::string(text)};
+  if (is_of_editor) variable.kind = Variable::Kind::editor;
   variable.name = std::string(name);
   return variable;
 }
@@ -171,15 +179,16 @@ Expansion expand_variables(
 
 namespace {
 
-/// Visits every text of an entry that may contain variables, with its location.
-template <class Visit>
-void each_text(ServerEntry& entry, Visit&& visit) {
+/// Visits every text of an entry that may contain variables, with its location; those of its own
+/// `env` by `visit_own`, with the name.
+template <class Visit, class VisitOwn>
+void each_text(ServerEntry& entry, Visit&& visit, VisitOwn&& visit_own) {
   visit(entry.command, "command");
   for (std::string& argument : entry.arguments) visit(argument, "args");
-  for (auto& [name, value] : entry.environment) visit(value, "env." + printable(name, 80));
+  for (auto& [name, value] : entry.environment) visit_own(name, value);
   visit(entry.folder, "cwd");
   visit(entry.url, "url");
-  for (auto& [name, value] : entry.headers) visit(value, "headers." + printable(name, 80));
+  for (auto& [name, value] : entry.headers) visit(value, "headers." + shown_name(name));
   visit(entry.oauth.client_id, "oauth.clientId");
   visit(entry.oauth.client_secret, "oauth.clientSecret");
   visit(entry.oauth.callback_port, "oauth.callbackPort");
@@ -213,13 +222,14 @@ class Resolver {
     switch (variable.kind) {
       case Variable::Kind::input: return input(variable.name);
       case Variable::Kind::environment: return environment(variable);
+      case Variable::Kind::editor: return editor(variable);
       case Variable::Kind::unclosed:
         missing_.add(
-            fmt::format("${{{} in {}, which lacks its }}", printable(variable.name, 80), place));
+            fmt::format("${{{} in {}, which lacks its }}", shown_name(variable.name), place));
         return std::nullopt;
       case Variable::Kind::unknown: break;
     }
-    missing_.add(fmt::format("${{{}}}, which is not known here", printable(variable.name, 80)));
+    missing_.add(fmt::format("${{{}}}, which is not known here", shown_name(variable.name)));
     return std::nullopt;
   }
 
@@ -247,8 +257,8 @@ class Resolver {
     } else if (const auto* input = definition(id); input != nullptr && input->otherwise) {
       return input->otherwise;
     } else {
-      missing_.add(fmt::format("input '{}' (--input {}=VALUE or {})", printable(id, 80),
-                               printable(id, 80), variable_of_input(id)));
+      missing_.add(fmt::format("input '{}' (--input {}=VALUE or {})", shown_name(id),
+                               shown_name(id), variable_of_input(id)));
     }
     return std::nullopt;
   }
@@ -258,6 +268,14 @@ class Resolver {
     if (value != nullptr && *value != '\0') return value;
     if (!variable.otherwise) missing_.add(fmt::format("environment variable {}", variable.name));
     return std::nullopt;
+  }
+
+  std::optional<std::string> editor(const Variable& variable) {
+    std::error_code ignored;
+    auto value = editor_value(variable.name, std::filesystem::current_path(ignored).string());
+    if (!value && !variable.otherwise)
+      missing_.add(fmt::format("${{{}}} (HOME is not set)", variable.name));
+    return value;
   }
 
   /// The position of the first definition of that id; past all of them if there is none.
@@ -276,7 +294,7 @@ class Resolver {
 [[noreturn]] void fail(const std::string& source, const ServerEntry& entry,
                        const std::string& why) {
   throw StartError(exit_code::configuration,
-                   fmt::format("{}: server '{}' {}", source, printable(entry.name, 80), why));
+                   fmt::format("{}: server '{}' {}", source, shown_name(entry.name), why));
 }
 
 std::string list_of(const std::vector<std::string>& names) {
@@ -287,38 +305,101 @@ std::string list_of(const std::vector<std::string>& names) {
   return list;
 }
 
-/// Expands `entry` with the known values; the resolver records what is missing.
-ServerEntry expand_entry(const ServerEntry& entry, Resolver& resolver, const std::string& source) {
-  ServerEntry expanded = entry;
-  std::size_t left = max_expanded;
-  each_text(expanded, [&](std::string& text, const std::string& place) {
+class EntryExpander {
+ public:
+  EntryExpander(const ServerEntry& entry, const OutsideValue& outside, const std::string& source)
+      : entry_(entry), outside_(outside), source_(source) {}
+
+  ServerEntry expand() {
+    ServerEntry expanded = entry_;
+    std::size_t left = max_expanded;
+    each_text(
+        expanded,
+        [&](std::string& text, const std::string& place) {
+          text = replaced(text, place, left);
+          left -= text.size();
+        },
+        [&](const std::string& name, std::string& value) { value = own_value(name, value, name); });
+    return expanded;
+  }
+
+ private:
+  std::string replaced(std::string_view text, const std::string& place, std::size_t most) {
     Expansion expansion = expand_variables(
-        text, [&](const Variable& variable) { return resolver.value_of(variable, place); }, left);
-    switch (expansion.fault) {
-      case Expansion::Fault::none: break;
-      case Expansion::Fault::too_deep:
-        fail(
-            source, entry,
-            fmt::format("has variables nested more than {} deep in {}", max_variable_depth, place));
-      case Expansion::Fault::too_long:
-        fail(source, entry,
-             fmt::format("is over {} MiB with its variables replaced, at {}", max_expanded >> 20,
-                         place));
+        text, [&](const Variable& variable) { return value_of(variable, place); }, most);
+    if (expansion.fault == Expansion::Fault::too_deep) fail_too_deep(place);
+    if (expansion.fault == Expansion::Fault::too_long) {
+      fail(source_, entry_,
+           fmt::format("is over {} MiB with its variables replaced, at {}", max_expanded >> 20,
+                       place));
     }
-    text = std::move(expansion.text);
-    left -= text.size();
-  });
-  return expanded;
-}
+    return std::move(expansion.text);
+  }
+
+  std::optional<std::string> value_of(const Variable& variable, const std::string& place) {
+    const bool may_be_own =
+        (variable.kind == Variable::Kind::environment || variable.kind == Variable::Kind::editor) &&
+        !variable.is_of_process;
+    const auto own = may_be_own ? entry_.environment.find(variable.name) : entry_.environment.end();
+    if (own == entry_.environment.end() || begun_.contains(variable.name))
+      return outside_(variable, place);
+    const std::string& value = own_value(variable.name, own->second, place);
+    if (value.empty() && variable.otherwise) return std::nullopt;
+    return value;
+  }
+
+  /// Each is expanded once, however often it is named.
+  const std::string& own_value(const std::string& name, const std::string& text,
+                               const std::string& place) {
+    if (const auto known = own_.find(name); known != own_.end()) return known->second;
+    if (begun_.size() > max_variable_depth) fail_too_deep(place);
+    begun_.insert(name);
+    std::string value = replaced(text, "env." + shown_name(name), own_left_);
+    begun_.erase(name);
+    own_left_ -= value.size();
+    return own_.emplace(name, std::move(value)).first->second;
+  }
+
+  [[noreturn]] void fail_too_deep(const std::string& place) const {
+    fail(source_, entry_,
+         fmt::format("has variables nested more than {} deep in {}", max_variable_depth, place));
+  }
+
+  const ServerEntry& entry_;
+  const OutsideValue& outside_;
+  const std::string& source_;
+  std::unordered_set<std::string> begun_;  ///< of its own, not yet expanded to their end
+  std::unordered_map<std::string, std::string> own_;
+  std::size_t own_left_ = max_expanded;
+};
 
 }  // namespace
+
+ServerEntry expand_entry(const ServerEntry& entry, const OutsideValue& outside,
+                         const std::string& source) {
+  return EntryExpander(entry, outside, source).expand();
+}
+
+std::optional<std::string> editor_value(std::string_view name, const std::string& folder) {
+  if (name == "workspaceFolder" || name == "cwd") return folder;
+  if (name == "workspaceFolderBasename") return folder.substr(folder.rfind('/') + 1);
+  if (name == "pathSeparator" || name == "/") return "/";
+  if (name != "userHome") return std::nullopt;
+  const char* const home = std::getenv("HOME");
+  return home == nullptr || *home == '\0' ? std::nullopt : std::optional<std::string>(home);
+}
 
 ServerEntry resolve_server(const ServerEntry& entry, const ServerConfig& config,
                            InputSources& sources, const std::string& source) {
   // A second pass uses the answers.
   for (;;) {
     Resolver resolver(config, sources);
-    ServerEntry resolved = expand_entry(entry, resolver, source);
+    ServerEntry resolved = expand_entry(
+        entry,
+        [&resolver](const Variable& variable, const std::string& place) {
+          return resolver.value_of(variable, place);
+        },
+        source);
     if (!resolver.missing().empty())
       fail(source, entry, "has no value for: " + list_of(resolver.missing()));
     const std::vector<std::string> unanswered = resolver.to_ask();

@@ -38,6 +38,7 @@ struct Variable {
   enum class Kind {
     input,        ///< `${input:ID}`
     environment,  ///< `${env:NAME}`, `${NAME}`, `${NAME:-default}`
+    editor,       ///< `${workspaceFolder}` and its like: editor_value()
     unknown,      ///< known to an editor perhaps, but not to the bridge
     unclosed,     ///< `${input:ID` or `${env:NAME` without `}`: surely not meant as text
   };
@@ -47,6 +48,7 @@ struct Variable {
   std::string name;
   /// The default after `:-`; may contain variables. A view of the parsed text.
   std::optional<std::string_view> otherwise{};
+  bool is_of_process = false;  ///< `${env:NAME}`: never of the entry's own `env`
 };
 
 /// Parses the text between `${` and `}`. Pure.
@@ -77,6 +79,22 @@ Expansion expand_variables(
     std::string_view text,
     const std::function<std::optional<std::string>(const Variable&)>& value_of,
     std::size_t most = max_expanded);
+
+/// The value of an editor's name (`workspaceFolder`, `workspaceFolderBasename`, `cwd`, `userHome`,
+/// `pathSeparator`, `/`) for a server that is started in `folder`; nullopt for any other name, and
+/// where HOME is not set.
+std::optional<std::string> editor_value(std::string_view name, const std::string& folder);
+
+/// Finds a value that the entry does not have itself, for a variable at `place` in it.
+using OutsideValue =
+    std::function<std::optional<std::string>(const Variable&, const std::string& place)>;
+
+/// `entry` with every variable replaced: by the value that the entry's own `env` gives to the
+/// program, else by `outside`'s; one without a value is left out. A variable in its own value is an
+/// outside one (`"PATH": "/x:${PATH}"`). Throws StartError (78) if it is nested too deep, or too
+/// long. Pure except for `outside`.
+ServerEntry expand_entry(const ServerEntry& entry, const OutsideValue& outside,
+                         const std::string& source);
 
 /// `entry` with every variable replaced. Throws StartError (78) that names all variables without a
 /// value, and contains no value. With `sources.may_ask` missing values are asked for on the

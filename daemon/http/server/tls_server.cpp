@@ -109,31 +109,31 @@ Pem open_pem(const std::string& option, const std::string& path, FileContent& co
 /// A key that needs a passphrase cannot be used: there is no prompt.
 int no_passphrase(char*, int, int, void*) { return -1; }
 
-void use_certificate(SSL_CTX* ssl, const std::string& path) {
+void use_certificate(SSL_CTX* ssl, const std::string& option, const std::string& path) {
   FileContent content;
-  const Pem pem = open_pem("--http-cert", path, content);
+  const Pem pem = open_pem(option, path, content);
   const std::unique_ptr<X509, decltype(&X509_free)> own(
       PEM_read_bio_X509_AUX(pem.get(), nullptr, no_passphrase, nullptr), &X509_free);
-  if (!own || SSL_CTX_use_certificate(ssl, own.get()) != 1) refuse_tls("--http-cert", path);
+  if (!own || SSL_CTX_use_certificate(ssl, own.get()) != 1) refuse_tls(option, path);
   while (X509* const issuer = PEM_read_bio_X509(pem.get(), nullptr, no_passphrase, nullptr)) {
     if (SSL_CTX_add0_chain_cert(ssl, issuer) == 1) continue;
     X509_free(issuer);
-    refuse_tls("--http-cert", path);
+    refuse_tls(option, path);
   }
   const unsigned long error = ERR_peek_last_error();
   const bool at_end =
       ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE;
-  if (error != 0 && !at_end) refuse_tls("--http-cert", path);
+  if (error != 0 && !at_end) refuse_tls(option, path);
   ERR_clear_error();
 }
 
-void use_private_key(SSL_CTX* ssl, const std::string& path) {
+void use_private_key(SSL_CTX* ssl, const std::string& option, const std::string& path) {
   FileContent content;
-  const Pem pem = open_pem("--http-key", path, content);
+  const Pem pem = open_pem(option, path, content);
   const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key(
       PEM_read_bio_PrivateKey(pem.get(), nullptr, no_passphrase, nullptr), &EVP_PKEY_free);
-  if (!key || SSL_CTX_use_PrivateKey(ssl, key.get()) != 1) refuse_tls("--http-key", path);
-  if (SSL_CTX_check_private_key(ssl) != 1) refuse_tls("--http-key", path);
+  if (!key || SSL_CTX_use_PrivateKey(ssl, key.get()) != 1) refuse_tls(option, path);
+  if (SSL_CTX_check_private_key(ssl) != 1) refuse_tls(option, path);
 }
 
 }  // namespace
@@ -157,14 +157,34 @@ TlsServer::TlsServer(const std::string& certificate, const std::string& private_
   SSL_CTX_set_mode(ssl, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                             SSL_MODE_RELEASE_BUFFERS);
   SSL_CTX_set_alpn_select_cb(ssl, choose_http_1_1, nullptr);
-  use_certificate(ssl, certificate);
-  use_private_key(ssl, private_key);
+  use_certificate(ssl, "--http-cert", certificate);
+  use_private_key(ssl, "--http-key", private_key);
 }
 
 TlsServer::~TlsServer() = default;
 
 std::unique_ptr<ByteStream> TlsServer::accept(int descriptor) const {
   return std::make_unique<TlsStream>(context_->ssl, descriptor);
+}
+
+void check_client_certificate(const std::string& certificate, const std::string& private_key) {
+  const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> ssl(SSL_CTX_new(TLS_client_method()),
+                                                              &SSL_CTX_free);
+  if (!ssl) throw StartError(exit_code::configuration, "TLS cannot be used");
+  use_certificate(ssl.get(), "--client-cert", certificate);
+  if (private_key.empty()) {
+    use_private_key(ssl.get(), "--client-cert", certificate);
+  } else {
+    use_private_key(ssl.get(), "--client-key", private_key);
+  }
+}
+
+void check_authorities(const std::string& path) {
+  FileContent content;
+  const Pem pem = open_pem("--ca-file", path, content);
+  const std::unique_ptr<X509, decltype(&X509_free)> first(
+      PEM_read_bio_X509_AUX(pem.get(), nullptr, no_passphrase, nullptr), &X509_free);
+  if (!first) refuse_tls("--ca-file", path);
 }
 
 }  // namespace bridge

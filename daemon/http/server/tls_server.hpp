@@ -25,4 +25,9 @@ class TlsServer {
   std::unique_ptr<Context> context_;
 };
 
+/// Whether libcurl will be able to use the PEM files of --client-cert and --client-key ("": the key
+/// is in the same file), and of --ca-file. Throws StartError (78).
+void check_client_certificate(const std::string& certificate, const std::string& private_key);
+void check_authorities(const std::string& path);
+
 }  // namespace bridge

@@ -105,7 +105,7 @@ TEST_CASE("the variables of a definition are found wherever the daemon replaces 
 }
 
 TEST_CASE("what cannot be read says why") {
-  CHECK(fault_of("{") == "it is not JSON");
+  CHECK(fault_of("{") == "it is not JSON: line 1, column 2");
   CHECK(fault_of("[]") == "it is not an object");
   CHECK(fault_of("\"\xff\"") == "it is not UTF-8");
   CHECK(fault_of("{\"servers\":1}") == "its servers are not an object");
@@ -325,7 +325,7 @@ TEST_CASE(
     "other programs' files come behind all others, a folder's own last and only once approved") {
   variables = {{"HOME", "/h"}};
   const auto files = all_files("", read_variable);
-  REQUIRE(files.size() == 10);
+  REQUIRE(files.size() == 16);
   CHECK(files[1].path == ".mcp.json");
   const char* const paths[] = {"/h/.claude.json",
                                "/h/.claude.json",
@@ -333,23 +333,29 @@ TEST_CASE(
                                "/h/.cursor/mcp.json",
                                "/h/.codeium/windsurf/mcp_config.json",
                                "/h/.config/Code/User/mcp.json",
+                               "/h/.gemini/settings.json",
+                               "/h/.config/opencode/opencode.json",
+                               "/h/.config/opencode/opencode.jsonc",
                                ".cursor/mcp.json",
-                               ".vscode/mcp.json"};
+                               ".vscode/mcp.json",
+                               ".gemini/settings.json",
+                               "opencode.json",
+                               "opencode.jsonc"};
   for (std::size_t at = 0; at < std::size(paths); ++at) {
     const ConfigFile& file = files[at + 2];
     CAPTURE(file.path);
     CHECK(file.path == paths[at]);
     CHECK(file.is_foreign);
-    CHECK(file.needs_approval == (at >= 6));
+    CHECK(file.needs_approval == (at >= 9));
     CHECK(file.project.empty() == (at != 0));
   }
-  CHECK(files[8].folder == ".");
+  CHECK(files[11].folder == ".");
   CHECK(files[5].folder == "/h");
   variables = {{"HOME", "/h"}, {"XDG_CONFIG_HOME", "/c"}};
   CHECK(foreign_files(read_variable, "").front().path == "/h/.claude.json");
   CHECK(foreign_files(read_variable, "")[1].path == "/c/Claude/claude_desktop_config.json");
   variables = {};
-  CHECK(foreign_files(read_variable, "/p").size() == 2);
+  CHECK(foreign_files(read_variable, "/p").size() == 5);
 }
 
 TEST_CASE("of another program's file only the servers are read, or those of one project") {
@@ -361,7 +367,8 @@ TEST_CASE("of another program's file only the servers are read, or those of one 
   CHECK(names_of(read_foreign_definitions(text, "/q")).empty());
   CHECK(names_of(read_foreign_definitions(text, "/r")).empty());
   CHECK(names_of(read_foreign_definitions("{}", "")).empty());
-  CHECK(std::get<std::string>(read_foreign_definitions("{", "")) == "it is not JSON");
+  CHECK(std::get<std::string>(read_foreign_definitions("{", "")) ==
+        "it is not JSON: line 1, column 2");
   CHECK(std::get<std::string>(read_foreign_definitions(R"({"mcpServers":[]})", "")) ==
         "its servers are not an object");
   const auto with_inputs = read_foreign_definitions(

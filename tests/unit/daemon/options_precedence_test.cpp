@@ -111,3 +111,53 @@ TEST_CASE("a file that cannot be read is a fault of the configuration") {
   const TemporaryFile large(std::string((1u << 20) + 1, '#'));
   CHECK(refused({"--options-file", large.path()}).code == 78);
 }
+
+TEST_CASE("a variable that looks like an option's and is none is warned about, without its value") {
+  struct Row {
+    const char* variable;
+    const char* value;
+    const char* meant;  // "": warned about without a suggestion; null: no warning
+  };
+  const Row rows[] = {
+      {"MCP_BRIDGE_POLICY_FILE", "/s3cret", "MCP_BRIDGE_POLICY"},
+      {"MCP_BRIDGE_POLCY", "/s3cret", "MCP_BRIDGE_POLICY"},
+      {"MCP_SERVER_TOKN", "s3cret", "MCP_SERVER_TOKEN"},
+      {"MCP_SOCKET_PAHT", "/s3cret", "MCP_SOCKET_PATH"},
+      {"MCP_BRIDGE_SOMETHING_QUITE_ELSE", "s3cret", ""},
+      {"MCP_BRIDGE_HTTP_PORT", "8080", ""},
+      {"MCP_BRIDGE_POLCY", "", nullptr},
+      {"MCP_BRIDGE_RING", "2", nullptr},
+      {"MCP_SERVER_TOKEN", "t", nullptr},
+      {"MCP_INPUT_X", "x", nullptr},
+      {"MCP_BRIDGE_SERVICE_HOST", "10.0.0.1", nullptr},
+      {"MCP_BRIDGE_SERVICE_PORT", "80", nullptr},
+      {"MCP_BRIDGE_SERVICE_PORT_HTTP", "80", nullptr},
+      {"MCP_BRIDGE_PORT", "tcp://10.0.0.1:80", nullptr},
+      {"MCP_BRIDGE_PORT_80_TCP", "tcp://10.0.0.1:80", nullptr},
+      {"MCP_BRIDGE_PORT_80_TCP_ADDR", "10.0.0.1", nullptr},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.variable);
+    const auto warnings = options_of({}, {{row.variable, row.value}}).warnings;
+    REQUIRE(warnings.size() == (row.meant == nullptr ? 0 : 1));
+    if (row.meant == nullptr) continue;
+    CHECK(warnings[0].find(row.variable) != std::string::npos);
+    CHECK(warnings[0].find("s3cret") == std::string::npos);
+    if (*row.meant == '\0') continue;
+    CHECK(warnings[0].find(std::string("did you mean '") + row.meant + "'") != std::string::npos);
+  }
+}
+
+TEST_CASE("what guards the daemon is said, and what a reload changes") {
+  CHECK(guards_of(options_of({})) == "no policy, no audit");
+  const TemporaryFile file(R"({"rules":[{"uid":[0]}]})");
+  CHECK(guards_of(options_of({"--policy", file.path(), "--audit", "journal"})) ==
+        "policy " + file.path() + ", 1 rule, audit journal");
+  const auto values = [&](const Arguments& arguments) {
+    return changeable_values(parsed(arguments, upstream));
+  };
+  const auto before = values({"--grace", "1s", "--ring", "1", "--policy", file.path()});
+  CHECK(changed_names(before, before).empty());
+  CHECK(changed_names(before, values({"--grace", "2s", "--ring", "2", "--header", "A: b"})) ==
+        Lines{"--grace", "--header", "the rules of --policy"});
+}

@@ -1,6 +1,7 @@
 #include "options/options.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 
 #include "../words.hpp"
 #include "lines.hpp"
@@ -247,4 +248,56 @@ TEST_CASE("a check of the options fails as configuration") {
   CHECK(refused({"--check"}, {}, false).code == 78);
   CHECK(refused({"--check", "--socket-mode", "x"}).code == 78);
   CHECK(refused({"--check", "--ring", "x"}).code == 78);
+}
+
+TEST_CASE("a check looks at the files that the start opens, and changes nothing") {
+  const TemporaryFile garbage("-----BEGIN CERTIFICATE-----\ns3cret\n");
+  const std::string& file = garbage.path();
+  const std::pair<Arguments, const char*> wrong[] = {
+      {{"--ca-file", file}, "--ca-file: "},
+      {{"--client-cert", file}, "--client-cert: "},
+      {{"--client-cert", file, "--client-key", file}, "--client-cert: "},
+      {{"--state-dir", file}, "is not a folder"},
+      {{"--state-dir", "/no/such/folder"}, "cannot write in /no/such"},
+      {{"--audit", "/no/such/audit"}, "cannot write in /no/such"},
+      {{"--audit", "/tmp"}, "is a folder"},
+  };
+  for (auto [arguments, said] : wrong) {
+    CAPTURE(said);
+    arguments.push_back("--check");
+    const Refused refusal = refused(arguments);
+    CHECK(refusal.code == 78);
+    CHECK(mentions(refusal, said));
+    CHECK_FALSE(mentions(refusal, "s3cret"));
+  }
+  const std::string folder = file + ".d";
+  CHECK(refused({"--check", "--state-dir", folder, "--audit", file + ".a"}).code == 0);
+  CHECK(access(folder.c_str(), F_OK) != 0);
+  CHECK(access((file + ".a").c_str(), F_OK) != 0);
+}
+
+TEST_CASE("a check names what other users may read or write") {
+  const TemporaryFile file("token");
+  struct Row {
+    Arguments arguments;
+    mode_t mode;
+    const char* said;  // null: nothing
+  };
+  const Row rows[] = {
+      {{"--token-file", file.path()}, 0666, "can write to it (mode 0666); chmod 0600"},
+      {{"--token-file", file.path()}, 0644, "can read it (mode 0644)"},
+      {{"--token-file", file.path()}, 0600, nullptr},
+      {{"--socket-mode", "0666"}, 0600, "--socket-mode 0666: every user"},
+      {{"--socket-mode", "0666", "--allow-uid", "0"}, 0600, nullptr},
+      {{"--socket-mode", "0660"}, 0600, nullptr},
+  };
+  for (const Row& row : rows) {
+    REQUIRE(chmod(file.path().c_str(), row.mode) == 0);
+    Arguments arguments = row.arguments;
+    CHECK(options_of(arguments).warnings.empty());
+    arguments.push_back("--check");
+    const auto warnings = options_of(arguments).warnings;
+    REQUIRE(warnings.size() == (row.said == nullptr ? 0 : 1));
+    if (row.said != nullptr) CHECK(warnings[0].find(row.said) != std::string::npos);
+  }
 }

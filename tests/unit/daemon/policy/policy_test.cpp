@@ -135,10 +135,10 @@ TEST_CASE("what is wrong in a file is told with its line") {
             .starts_with("line 3: unknown member 'tool'; known"));
   CHECK(fault_of(R"({"rule":[]})").starts_with("line 1: unknown member 'rule'"));
   CHECK(fault_of("{}") == "a policy needs \"rules\", a list");
-  CHECK(fault_of("\n{\"rules\":[}") == "line 2: not JSON");
-  CHECK(fault_of("") == "line 1: not JSON");
+  CHECK(fault_of("\n{\"rules\":[}") == "line 2, column 11: not JSON");
+  CHECK(fault_of("") == "line 1, column 1: not JSON");
   CHECK(fault_of("[]") == "line 1: a policy is an object");
-  CHECK(fault_of("{\"rules\":[]} x") == "line 1: not JSON");
+  CHECK(fault_of("{\"rules\":[]} x") == "line 1, column 14: not JSON");
   CHECK(fault_of("{\"rules\":[\"\xFF\"]}") == "not UTF-8");
 }
 

@@ -110,11 +110,11 @@ TEST_CASE("the form with inputs and tools is read") {
 
 TEST_CASE("a file that is wrong is refused in one line, with the place and without values") {
   const std::pair<const char*, const char*> wrong[] = {
-      {"{\n\n\"servers\": s3cret}", "line 3"},
-      {"", "not JSON"},
+      {"{\n\n\"servers\": s3cret}", "not JSON: line 3, column 12"},
+      {"", "not JSON: line 1, column 1"},
       {"[]", "not an object"},
       {"{} {}", "not JSON"},
-      {"{\"servers\":{\"a\":{}}}\n/* s3cret", "not JSON: line 2"},
+      {"{\"servers\":{\"a\":{}}}\n/* s3cret", "not JSON: line 2, column 1"},
       {"{}", "no server"},
       {R"({"servers":{}})", "no server"},
       {R"({"servers":{"a":{"command":["s3cret"]}}})", "server 'a': command is not a text"},

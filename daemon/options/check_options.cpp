@@ -1,0 +1,126 @@
+// --check: looks at what the start would open, and changes nothing.
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "base/files.hpp"
+#include "base/log.hpp"
+#include "base/start_error.hpp"
+#include "http/server/tls_server.hpp"
+#include "options/option_groups.hpp"
+#include "options/options.hpp"
+
+namespace bridge {
+namespace {
+
+[[noreturn]] void refuse(const std::string& option, const std::string& path,
+                         const std::string& why) {
+  throw StartError(exit_code::configuration,
+                   fmt::format("{}: {}: {}", option, printable(path), why));
+}
+
+std::string folder_of(const std::string& path) {
+  const std::filesystem::path file(path);
+  return file.has_parent_path() ? file.parent_path().string() : ".";
+}
+
+/// A new file or folder can be made in the path's folder.
+std::string fault_of_place(const std::string& path) {
+  const std::string folder = folder_of(path);
+  if (access(folder.c_str(), W_OK | X_OK) == 0) return {};
+  return fmt::format("cannot write in {}: {}", printable(folder), std::strerror(errno));
+}
+
+void check_state_folder(const std::string& given) {
+  if (given.empty()) return;
+  std::string path = given;
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  struct stat status {};
+  if (lstat(path.c_str(), &status) != 0) {
+    if (errno != ENOENT) refuse("--state-dir", path, std::strerror(errno));
+    if (const std::string fault = fault_of_place(path); !fault.empty())
+      refuse("--state-dir", path, fault);
+    return;
+  }
+  if (!S_ISDIR(status.st_mode))
+    refuse("--state-dir", path, "is not a folder (symbolic links are not followed)");
+  if (!is_of_owner_alone(status)) {
+    refuse("--state-dir", path,
+           fmt::format("other users can write to it (uid {}, mode {:04o}); chmod 0700 it",
+                       status.st_uid, status.st_mode & 07777));
+  }
+}
+
+void check_audit(const std::string& target) {
+  if (target.empty() || target == "journal") return;
+  struct stat status {};
+  if (stat(target.c_str(), &status) == 0) {
+    if (S_ISDIR(status.st_mode)) refuse("--audit", target, "is a folder");
+    return;
+  }
+  if (const std::string fault = fault_of_place(target); !fault.empty())
+    refuse("--audit", target, fault);
+}
+
+/// A file that an option names.
+struct NamedFile {
+  const char* option;
+  const std::string& path;
+  bool is_secret;
+};
+
+std::string warning_of_mode(const NamedFile& file) {
+  struct stat status {};
+  if (file.path.empty() || stat(file.path.c_str(), &status) != 0 || !S_ISREG(status.st_mode))
+    return {};
+  const bool is_writable = (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+  const bool is_readable = file.is_secret && (status.st_mode & S_IROTH) != 0;
+  if (!is_writable && !is_readable) return {};
+  return fmt::format("{}: {}: other users can {} it (mode {:04o}); chmod {} it", file.option,
+                     printable(file.path), is_writable ? "write to" : "read",
+                     status.st_mode & 07777, file.is_secret ? "0600" : "go-w");
+}
+
+}  // namespace
+
+void check_files(Options& options, const RawOptions& raw) {
+  const HttpOptions& http = options.upstream.http;
+  const OAuthOptions& oauth = options.upstream.auth.oauth;
+  if (!http.client_certificate.empty())
+    check_client_certificate(http.client_certificate, http.client_key);
+  if (!http.ca_file.empty()) check_authorities(http.ca_file);
+  check_state_folder(options.state.folder);
+  check_audit(options.audit.target);
+  const NamedFile files[] = {
+      {"--config", raw.config, false},
+      {"--options-file", raw.options_file, false},
+      {"--input-file", raw.input_file, true},
+      {"--ca-file", http.ca_file, false},
+      {"--client-cert", http.client_certificate, false},
+      {"--client-key", http.client_key, true},
+      {"--token-file", options.upstream.auth.token_file, true},
+      {"--oauth-client-secret-file", oauth.client_secret_file, true},
+      {"--oauth-private-key", oauth.private_key_file, true},
+      {"--http-cert", options.face.certificate, false},
+      {"--http-key", options.face.private_key, true},
+      {"--http-token-file", options.face.token_file, true},
+  };
+  for (const NamedFile& file : files) {
+    if (std::string warning = warning_of_mode(file); !warning.empty())
+      options.warnings.push_back(std::move(warning));
+  }
+  const bool is_open_to_all = (options.socket.mode & S_IWOTH) != 0;
+  if (is_open_to_all && options.peers.uids.empty() && options.peers.gids.empty() &&
+      options.policy == nullptr) {
+    options.warnings.push_back(
+        fmt::format("--socket-mode {:04o}: every user of this machine can use the server "
+                    "(--allow-uid, --allow-gid and --policy say who)",
+                    options.socket.mode));
+  }
+}
+
+}  // namespace bridge

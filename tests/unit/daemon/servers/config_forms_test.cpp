@@ -1,0 +1,182 @@
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+#include "../options_helpers.hpp"
+#include "servers/server_config.hpp"
+
+using namespace bridge;
+
+namespace {
+
+/// What a child or a server gets, as text: the words of a command, `NAME=value` of its environment,
+/// a URL, headers.
+std::string got(const Options& options) {
+  std::string text;
+  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : " ") + part; };
+  if (options.upstream.kind == UpstreamKind::child) {
+    for (const std::string& word : options.upstream.child.command) add(word);
+    for (const auto& [name, value] : options.upstream.child.environment) add(name + "=" + value);
+    return text;
+  }
+  add((options.upstream.kind == UpstreamKind::sse ? "sse:" : "") + options.upstream.http.url);
+  for (const std::string& line : options.upstream.http.headers) add("[" + line + "]");
+  return text;
+}
+
+struct Form {
+  const char* what;
+  const char* file;
+  Environment environment;
+  const char* got;           // of the program, or of the server
+  const char* refused = "";  // else why it is not started
+  const char* warning = "";  // what is said about it all the same
+};
+
+const Form forms[] = {
+    {"mcp-remote's header from the entry's own environment",
+     R"({"mcpServers":{"a":{"command":"npx","args":["mcp-remote","https://h/mcp","--header","Authorization:${AUTH_HEADER}"],
+         "env":{"AUTH_HEADER":"Bearer k"}}}})",
+     {},
+     "npx mcp-remote https://h/mcp --header Authorization:Bearer k AUTH_HEADER=Bearer k"},
+    {"the same variable of the caller does not win",
+     R"({"mcpServers":{"a":{"command":"x","args":["${T}"],"env":{"T":"own"}}}})",
+     {{"T", "caller's"}},
+     "x own T=own"},
+    {"${env:NAME} is the caller's",
+     R"({"mcpServers":{"a":{"command":"x","args":["${env:T}"],"env":{"T":"own"}}}})",
+     {{"T", "other"}},
+     "x other T=own"},
+    {"one that goes on from the caller's",
+     R"({"mcpServers":{"a":{"command":"x","args":["${P}"],"env":{"P":"/x:${P}"}}}})",
+     {{"P", "/bin"}},
+     "x /x:/bin P=/x:/bin"},
+    {"one from another one, in any order",
+     R"({"mcpServers":{"a":{"command":"x","env":{"A":"<${B}>","B":"${C:-c}"}}}})",
+     {},
+     "x A=<c> B=c"},
+    {"in a circle",
+     R"({"mcpServers":{"a":{"command":"x","env":{"A":"${B}","B":"${A}"}}}})",
+     {},
+     "",
+     "environment variable A"},
+    {"empty in the entry: the default",
+     R"({"mcpServers":{"a":{"command":"x","args":["${T:-d}","${T}"],"env":{"T":""}}}})",
+     {},
+     "x d  T="},
+    {"an editor's names",
+     R"({"servers":{"a":{"command":"${userHome}/x","args":["${workspaceFolder}${/}y","${workspaceFolderBasename}","${cwd}${pathSeparator}"]}}})",
+     {{"HOME", "/h"}},
+     "/h/x CWD/y BASE CWD/"},
+    {"an editor's name that the entry defines",
+     R"({"servers":{"a":{"command":"x","args":["${workspaceFolder}"],"env":{"workspaceFolder":"/w"}}}})",
+     {},
+     "x /w workspaceFolder=/w"},
+    {"an editor's name without a value",
+     R"({"servers":{"a":{"command":"${userHome}/x"}}})",
+     {},
+     "",
+     "${userHome} (HOME is not set)"},
+    {"Windsurf: serverUrl",
+     R"({"mcpServers":{"a":{"serverUrl":"https://h/mcp","headers":{"K":"${T}"}}}})",
+     {{"T", "1"}},
+     "https://h/mcp [K: 1]"},
+    {"Gemini: httpUrl is used rather than url",
+     R"({"mcpServers":{"a":{"url":"https://h/sse","httpUrl":"https://h/mcp","timeout":5000,"trust":false}}})",
+     {},
+     "https://h/mcp"},
+    {"Gemini: the same in the other order, beside its own settings",
+     R"({"mcp":{"allowed":["a"]},"mcpServers":{"a":{"httpUrl":"https://h/mcp","url":"https://h/sse"}}})",
+     {},
+     "https://h/mcp"},
+    {"VS Code: in its settings",
+     R"({"mcp":{"inputs":[],"servers":{"a":{"type":"http","url":"https://h/mcp"}}}})",
+     {},
+     "https://h/mcp"},
+    {"opencode: local",
+     R"({"$schema":"s","mcp":{"a":{"type":"local","command":["npx","-y","p","{env:T}"],"environment":{"K":"v","T":"{env:T}"},"enabled":true}}})",
+     {{"T", "1"}},
+     "npx -y p 1 K=v T=1"},
+    {"opencode: remote",
+     R"({"mcp":{"a":{"type":"remote","url":"https://h/mcp","headers":{"Authorization":"Bearer {env:T}"}}}})",
+     {{"T", "k"}},
+     "https://h/mcp [Authorization: Bearer k]"},
+    {"opencode: a file's content",
+     R"({"mcp":{"a":{"type":"remote","url":"https://h/mcp","headers":{"A":"{file:~/.key}"}}}})",
+     {},
+     "",
+     "${file:~/.key}, which is not known here"},
+    {"braces are text elsewhere",
+     R"({"mcpServers":{"a":{"command":"x","args":["{env:T}"]}}})",
+     {},
+     "x {env:T}"},
+    {"disabled",
+     R"({"mcpServers":{"a":{"command":"x","disabled":true}}})",
+     {},
+     "x",
+     "",
+     "server 'a' is disabled there, and used here"},
+    {"not enabled",
+     R"({"mcp":{"a":{"type":"local","command":["x"],"enabled":false}}})",
+     {},
+     "x",
+     "",
+     "server 'a' is disabled there, and used here"},
+    {"a member that may change what runs",
+     R"({"mcpServers":{"a":{"url":"https://h/","headersHelper":"/s3cret","alwaysAllow":["t"],"oauth":{}}}})",
+     {},
+     "https://h/",
+     "",
+     "server 'a': 'headersHelper' is not understood and not used"},
+};
+
+std::string with_folder(std::string text) {
+  const std::string folder = std::filesystem::current_path().string();
+  const std::pair<const char*, std::string> names[] = {
+      {"CWD", folder}, {"BASE", folder.substr(folder.rfind('/') + 1)}};
+  for (const auto& [name, value] : names) {
+    for (std::size_t at = 0; (at = text.find(name, at)) != text.npos; at += value.size())
+      text.replace(at, std::string_view(name).size(), value);
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("of each form of the ecosystem's files the program or the server gets what was meant") {
+  for (const Form& form : forms) {
+    CAPTURE(form.what);
+    const TemporaryFile file(form.file);
+    const Arguments arguments = {"--config", file.path()};
+    const Refused refusal = refused(arguments, form.environment, false);
+    CHECK(refusal.line.find("s3cret") == std::string::npos);
+    if (*form.refused != '\0') {
+      CHECK(refusal.code == 78);
+      CHECK(mentions(refusal, form.refused));
+      continue;
+    }
+    CHECK(refusal.line == "");
+    if (refusal.code != 0) continue;
+    const Options options = parsed(arguments, form.environment).options;
+    CHECK(got(options) == with_folder(form.got));
+    REQUIRE(options.warnings.size() == (*form.warning == '\0' ? 0 : 1));
+    if (*form.warning != '\0') CHECK(options.warnings[0].find(form.warning) != std::string::npos);
+  }
+}
+
+TEST_CASE("own variables that name one another are bounded in depth and size") {
+  const auto refusal_of = [](std::size_t count, const std::string& value) {
+    std::string env;
+    for (std::size_t i = 0; i < count; ++i) {
+      std::string text = value;
+      for (std::size_t at = 0; (at = text.find('N', at)) != text.npos;)
+        text.replace(at, 1, "${A" + std::to_string(i + 1) + "}");
+      env += (env.empty() ? "" : ",") + ("\"A" + std::to_string(i) + "\":\"" + text + "\"");
+    }
+    const TemporaryFile file(R"({"mcpServers":{"a":{"command":"x","env":{)" + env + "}}}}");
+    return refused({"--config", file.path()}, {{"A" + std::to_string(count), "end"}}, false).line;
+  };
+  CHECK(refusal_of(30, "N") == "");
+  CHECK(refusal_of(10'000, "N").find("nested more than 32 deep") != std::string::npos);
+  CHECK(refusal_of(30, "NN").find("is over 2 MiB") != std::string::npos);
+}
