@@ -8,6 +8,7 @@
 #include "base/start_error.hpp"
 #include "json/json_text.hpp"
 #include "json/relaxed_json.hpp"
+#include "text/characters.hpp"
 #include "text/utf8.hpp"
 #include "text/visible_text.hpp"
 
