@@ -156,26 +156,26 @@ ExitCode list_servers(const Options& options, Console& console) {
     for (const NamedServer& server : found.servers) {
       if (is_disabled(server.definition)) continue;
       console.print(bridge::make_visible_line(server.definition.name) + "\n");
-      return ExitCode::ok;
     }
-    const auto rows = rows_of(found, std::get<Places>(places));
-    if (options.json) {
-      json::JsonArray servers;
-      for (const Row& row : rows) servers.add(row_object(row));
-      console.print(json::JsonObject().add("servers", servers).text() + "\n");
-    } else if (!rows.empty()) {
-      print_table(rows, console);
-      if (std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.is_former; }))
-        console.note(
-            "former: started before its definition was edited (mcp-nc stop @NAME ends it)");
-    } else if (found.faults.empty()) {
-      console.note(
-          "no servers: ~/.config/mcp/mcp.json, ./.mcp.json and other programs' files name none; "
-          "--config or MCP_CONFIG names another file");
-    }
-    for (const std::string& fault : found.faults) console.note(fault);
-    for (const std::string& fault : found.foreign_faults) console.note(fault);
-    return found.faults.empty() ? ExitCode::ok : ExitCode::answered_error;
+    return ExitCode::ok;
   }
+  const auto rows = rows_of(found, std::get<Places>(places));
+  if (options.json) {
+    json::JsonArray servers;
+    for (const Row& row : rows) servers.add(row_object(row));
+    console.print(json::JsonObject().add("servers", servers).text() + "\n");
+  } else if (!rows.empty()) {
+    print_table(rows, console);
+    if (std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.is_former; }))
+      console.note("former: started before its definition was edited (mcp-nc stop @NAME ends it)");
+  } else if (found.faults.empty()) {
+    console.note(
+        "no servers: ~/.config/mcp/mcp.json, ./.mcp.json and other programs' files name none; "
+        "--config or MCP_CONFIG names another file");
+  }
+  for (const std::string& fault : found.faults) console.note(fault);
+  for (const std::string& fault : found.foreign_faults) console.note(fault);
+  return found.faults.empty() ? ExitCode::ok : ExitCode::answered_error;
+}
 
 }  // namespace client
