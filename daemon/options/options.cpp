@@ -102,6 +102,7 @@ bool is_set_by_kubernetes(std::string_view name, std::string_view value) {
 std::vector<std::string> warnings_of_variables(const char* const* environment,
                                                const std::vector<std::string_view>& known) {
   std::vector<std::string> warnings;
+  if (environment == nullptr) return warnings;  // after clearenv(3)
   for (; *environment != nullptr; ++environment) {
     const std::string_view entry = *environment;
     const std::string_view name = entry.substr(0, entry.find('='));

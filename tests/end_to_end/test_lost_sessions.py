@@ -1,4 +1,4 @@
-"""Servers that say in their own way that they do not know a session (BEHAVIOUR, "A lost session", "Suspected loss")."""
+"""Servers that say in their own way that they do not know a session (BEHAVIOUR, "Session: a lost session", "Session: suspected loss")."""
 
 import json
 import threading

@@ -117,7 +117,7 @@ TEST_CASE("a file that is wrong is refused in one line, with the place and witho
       {"{\"servers\":{\"a\":{}}}\n/* s3cret", "not JSON: line 2, column 1"},
       {"{}", "no server"},
       {R"({"servers":{}})", "no server"},
-      {R"({"servers":{"a":{"command":["s3cret"]}}})", "server 'a': command is not a text"},
+      {R"({"servers":{"a":{"command":{"x":"s3cret"}}}})", "server 'a': command is not a text"},
       {R"({"servers":{"a":{"args":"s3cret"}}})", "server 'a': args is not a list"},
       {R"({"servers":{"a":{"env":{"X":["s3cret"]}}}})", "server 'a': env.X"},
       {R"({"servers":{"a":{"env":{"X=":"s3cret"}}}})", "name"},
@@ -201,7 +201,7 @@ TEST_CASE("a file as long as it can be takes time in proportion, whatever is in 
   for (int i = 0; i < 1000; ++i) nested += R"({"mcp":)";
   nested = filled(nested + R"({"x":")", "\"}", [](std::size_t) { return std::string(100, 'x'); }) +
            std::string(1000, '}');
-  CHECK(fault(nested).line == "file: there is no server in it (mcpServers, servers or tools)");
+  CHECK(fault(nested).line == "file: there is no server in it (mcpServers, servers, mcp or tools)");
 }
 
 TEST_CASE("defaults that stand too deep in one another are refused, and where they stand is said") {
