@@ -307,7 +307,7 @@ constexpr Verb rows[] = {
              "Each is a small script: arguments as for call, --help shows the tool. Run again, it "
              "brings its own files up to date and removes those of tools that are gone; other "
              "files stay. Names of other commands are left out.\n\n"
-             "mcp-nc @github link ~/bin/github --prefix gh-",
+             "mcp-nc @github link ~/bin/github --prefix gh_",
      .handler = link_tools,
      .traits = opens_session},
     {.form = "shell",

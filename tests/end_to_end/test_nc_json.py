@@ -21,7 +21,8 @@ WORDS = {
     "complete": ["complete", "prompt", "greet", "name", "A"], "monitor": ["monitor", "--for", "0"],
     "record": ["record", "record.jsonl", "--for", "0"], "replay": ["replay", "record.jsonl"], "agent-help": ["agent-help"],
     "login": ["login", "-w", "1s"], "logout": ["logout"], "servers": ["servers"], "approve": ["approve", "@remote"],
-    "stop": ["stop", "@remote"], "logs": ["logs", "@remote"], "shell": ["shell"], "help": ["help"], "version": ["version"],
+    "stop": ["stop", "@remote"], "logs": ["logs", "@remote"], "shell": ["shell"], "help": ["help"],
+    "version": ["version"], "link": ["link", "linked"],
 }
 ABOUT_SERVERS = ("servers", "approve", "stop", "logs")
 MAY_BE_SILENT = ("listen", "monitor")  # as long as nothing happens
