@@ -58,8 +58,10 @@ EraSession::EraSession(Era era, EventLoop& loop, UpstreamIdSource& ids, Upstream
 EraSession::State EraSession::state() const {
   switch (phase_) {
     case Phase::idle: return State::idle;
-    case Phase::opening: return is_lost() ? State::reopening : State::opening;
-    case Phase::open: return record_.last_failure ? State::refused : State::open;
+    case Phase::opening:
+      if (other_session_ && other_session_->before == Phase::open) return state_while_open();
+      return is_lost() ? State::reopening : State::opening;
+    case Phase::open: return state_while_open();
     case Phase::away: return State::waiting;
     case Phase::resuming: return State::reopening;
     case Phase::waiting: return State::waiting;

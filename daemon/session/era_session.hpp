@@ -185,6 +185,7 @@ class EraSession {
     std::optional<Clients> clients;  ///< a client's; none: the bridge's own
     std::string params;
   };
+  State state_while_open() const { return record_.last_failure ? State::refused : State::open; }
   struct Running {};
   struct GivingUp {  ///< the daemon is ending: nothing is retried
     Failure failure;

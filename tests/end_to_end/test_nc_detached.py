@@ -85,7 +85,7 @@ class Calls(Detaching):
         nc = self.nc("call", "--detach-after", "1h", *ENDLESS)
         self.server.state(activeCalls=1)
         nc.signal(signal.SIGINT)
-        self.assertEqual(self.ended(nc, 130), ("", ""))
+        self.assertEqual(self.ended(nc, 130), ("", "mcp-nc: interrupted; the job was cancelled\n"))
         self.server.state(activeCalls=0)
         self.assertIn("the request was cancelled", self.run_nc("-w", "500ms", "call", "--detach-after", "1h", *ENDLESS, code=124)[1])
         self.server.state(activeCalls=0)

@@ -107,9 +107,8 @@ class Blocks(unittest.TestCase):
 class Names(Case):
     def test_every_option_and_verb_that_a_page_names_exists(self):
         of_daemon = set(re.findall(r"--[a-z][a-z0-9-]+", self.run_tool([binary("MCP_BRIDGED"), "--help"])[0]))
-        help_of_client = self.run_tool([binary("MCP_NC"), "--help"])[0]
-        of_client = set(re.findall(r"--[a-z][a-z0-9-]+", help_of_client))
-        verbs = set(re.findall(r"(?m)^  ([a-z]+)\b", help_of_client))
+        of_client = set(re.findall(r"--[a-z][a-z0-9-]+", self.run_tool([binary("MCP_NC"), "help", "options"])[0]))
+        verbs = {verb["verb"] for verb in json.loads(self.run_tool([binary("MCP_NC"), "help", "--json"])[0])["verbs"]}
         for page in pages():
             for code in inline_code(page):
                 with self.subTest(page, code=code):

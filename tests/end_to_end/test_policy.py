@@ -276,7 +276,7 @@ class AsAnotherUser(Policies):
             lines = [json.loads(line) for line in file]
         self.assertEqual({line["client"]["uid"] for line in lines}, {0})
         self.assertNotIn("denied", {line["outcome"] for line in lines})
-        self.assertNotIn("mcp_bridge_policy_denied_total{reason=\"no_rule\"} 1", self.default_daemon.metrics())
+        self.assertNotIn("mcp_bridge_policy_denied_total{reason=\"no_rule\"} 1", self.default_daemon.metrics().text)
 
     def test_only_root_may_and_only_a_uid(self):
         self.ruled({"uid": "root"})

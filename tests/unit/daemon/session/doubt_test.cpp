@@ -170,7 +170,8 @@ TEST_CASE(
     t.refuse_ping(t.status(status));
     CHECK(t.upstream.count("initialize") == 2);
     CHECK(t.upstream.sessions_over == over);  // kept until then
-    CHECK(t.session.state() == Session::State::reopening);
+    CHECK(t.session.state() == Session::State::open);
+    CHECK_FALSE(t.session.is_open());
     CHECK(t.events.ended.empty());
     t.let_it_open();
     CHECK(t.upstream.is_under_way(first));
