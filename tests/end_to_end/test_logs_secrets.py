@@ -100,7 +100,7 @@ class Secrets(Case):
         log = self.assert_nothing_secret(server, daemon)
         # All the same everything was logged.
         self.assertGreaterEqual(log.count("a request goes to the upstream"), sent)
-        for words in ("a request has failed: http: HTTP 500", "malformed", "session", "left the ring", "code -32000"):
+        for words in ("a request has failed: http: HTTP 500", "malformed", "session", "left the ring", "code -32600"):
             self.assertIn(words, log)
 
     def test_not_in_json(self):
