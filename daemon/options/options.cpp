@@ -99,6 +99,22 @@ bool is_set_by_kubernetes(std::string_view name, std::string_view value) {
 
 }  // namespace
 
+namespace {
+
+/// The variable that is meant: one that is its beginning (MCP_BRIDGE_POLICY of
+/// MCP_BRIDGE_POLICY_FILE), else a similar one.
+std::string suggestion(std::string_view name, const std::vector<std::string_view>& known) {
+  for (std::size_t end = name.rfind('_'); end != name.npos && end > 0;
+       end = name.rfind('_', end - 1)) {
+    const std::string_view beginning = name.substr(0, end);
+    if (std::find(known.begin(), known.end(), beginning) != known.end())
+      return fmt::format("; did you mean '{}'?", beginning);
+  }
+  return did_you_mean(name, known);
+}
+
+}  // namespace
+
 std::vector<std::string> warnings_of_variables(const char* const* environment,
                                                const std::vector<std::string_view>& known) {
   std::vector<std::string> warnings;
@@ -113,7 +129,7 @@ std::vector<std::string> warnings_of_variables(const char* const* environment,
         std::find(known.begin(), known.end(), name) != known.end())
       continue;
     warnings.push_back(fmt::format("the variable {} names no option and is not used{}",
-                                   printable(std::string(name)), did_you_mean(name, known)));
+                                   printable(std::string(name)), suggestion(name, known)));
   }
   return warnings;
 }

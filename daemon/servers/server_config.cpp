@@ -244,11 +244,24 @@ class ServerReader final : DocumentReader {
 
 std::string shown_name(std::string_view name) { return cut_off(make_visible_line(name), 80); }
 
+namespace {
+
+/// Whether the object says what runs, or where the server is.
+bool is_server(std::string_view object) {
+  for (const char* const name : {"command", "url", "serverUrl", "httpUrl", "type"}) {
+    if (find_member(object, name)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 bool is_map_of_servers(std::string_view mcp) {
   bool has_any = false;
   const bool fits = each_member(mcp, [&](std::string_view key, std::string_view value) {
     has_any = true;
-    return is_object(value) && !has_word("servers mcpServers inputs tools", unescape(key));
+    return is_object(value) && is_server(value) &&
+           !has_word("servers mcpServers inputs tools", unescape(key));
   });
   return fits && has_any;
 }
