@@ -407,7 +407,7 @@ class Activation(Case):
         client = Client(self.path("s"))
         self.assertEqual(client.call("echo", {"message": "x"})["id"], 1)
         client.close()
-        self.assertIn(f"on {self.path('s')}\n", process.logged("serves"))
+        self.assertIn(f"on {self.path('s')};", process.logged("serves"))
         process.signal(signal.SIGTERM)
         self.assertEqual(process.wait(), 0, process.stderr())
         self.assertEqual(os.stat(self.path("s")).st_ino, inode)
