@@ -47,7 +47,7 @@ std::string describe_for_approval(const NamedServer& server) {
   std::string text =
       fmt::format("{} names the server '{}':\n  {}\n", bridge::make_visible_line(server.file),
                   bridge::make_visible_line(server.definition.name),
-                  bridge::make_visible_line(server.definition.document));
+                  bridge::make_visible_line(shown_document(server.definition)));
   if (starts_program(server.definition)) {
     text += fmt::format("it runs in {}: {}\n", bridge::make_visible_line(server.folder),
                         bridge::make_visible_line(summary_of(server.definition)));
@@ -60,6 +60,9 @@ std::string describe_for_approval(const NamedServer& server) {
     names += (names.empty() ? "" : ", ") + name;
   for (const bridge::InputDefinition& input : variables.inputs)
     names += (names.empty() ? "" : ", ") + bridge::make_visible_line("input:" + input.id);
+  for (const std::string& member : unused_members(server.definition)) {
+    text += fmt::format("'{}' is not understood and not used\n", bridge::make_visible_line(member));
+  }
   text += fmt::format("it reads {}\n", names.empty() ? "no variables" : "the variables " + names);
   return text;
 }

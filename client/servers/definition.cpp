@@ -6,12 +6,14 @@
 #include <set>
 #include <utility>
 
+#include "base/contains.hpp"
 #include "base/start_error.hpp"
 #include "json/document.hpp"
 #include "json/relaxed_json.hpp"
 #include "servers/places.hpp"
 #include "servers/variables.hpp"
 #include "spelling/spelling.hpp"
+#include "text/characters.hpp"
 #include "text/utf8.hpp"
 
 namespace client {
@@ -139,6 +141,102 @@ std::string with_mark(std::string name, std::string_view all) {
   return name + "-" + sha256_hex(all).substr(0, digits);
 }
 
+constexpr std::string_view hidden = "(hidden)";
+
+bool sounds_secret(std::string_view name) {
+  const std::string lower = bridge::ascii_lower(name);
+  for (const std::string_view part :
+       {"key", "token", "secret", "passw", "credential", "auth", "bearer", "cookie"}) {
+    if (lower.find(part) != lower.npos) return true;
+  }
+  return lower == "pat" || lower.ends_with("-pat") || lower.ends_with("_pat");
+}
+
+/// A value as shown: variables stay, and the word before them; whatever is literal does not.
+std::string shown_value(std::string_view text) {
+  const std::string literal =
+      bridge::expand_variables(text, [](const bridge::Variable&) { return std::nullopt; }).text;
+  const bool is_variable =
+      literal != text &&
+      bridge::has_word("Bearer Basic token", literal.substr(0, literal.find_last_not_of(' ') + 1));
+  const bool is_only_variables = literal.empty() || is_variable;
+  return std::string(is_only_variables ? text : hidden);
+}
+
+/// As keys are: long, of letters and digits that no word has side by side.
+bool looks_like_key(std::string_view text) {
+  for (const std::string_view prefix : {"sk-", "ghp_", "gho_", "github_pat_", "xoxb-", "xoxp-",
+                                        "glpat-", "AKIA", "eyJ", "Bearer "}) {
+    if (text.starts_with(prefix) && text.size() > prefix.size() + 4) return true;
+  }
+  constexpr std::size_t shortest = 24;
+  constexpr std::ptrdiff_t fewest = 4;
+  const auto count = [text](bool (*is)(char)) {
+    return std::count_if(text.begin(), text.end(), is);
+  };
+  const auto digits = count([](char c) { return bridge::is_digit(c); });
+  const auto letters = count([](char c) { return bridge::is_letter(c); });
+  const auto others = count([](char c) { return c == '-' || c == '_' || c == '=' || c == '+'; });
+  return text.size() >= shortest && digits >= fewest && letters >= fewest &&
+         static_cast<std::size_t>(digits + letters + others) == text.size();
+}
+
+/// An argument as shown; `before`: the one before it.
+std::string shown_argument(std::string_view text, std::string_view before) {
+  const bool follows_option = before.starts_with('-') && before.find('=') == before.npos;
+  if (follows_option && !text.starts_with('-') && sounds_secret(before)) return shown_value(text);
+  if (looks_like_key(text)) return std::string(hidden);
+  if (const std::size_t scheme = text.find("://"); scheme != text.npos) {
+    const std::size_t end = std::min(text.find_first_of("/?#", scheme + 3), text.size());
+    const std::size_t at = text.substr(0, end).rfind('@');
+    std::string shown(text.substr(0, scheme + 3));
+    if (at != text.npos && at > scheme) shown.append(hidden).append("@");
+    const std::size_t rest = at != text.npos && at > scheme ? at + 1 : scheme + 3;
+    const std::size_t query = text.find('?', rest);
+    shown.append(text.substr(rest, query == text.npos ? query : query - rest));
+    if (query != text.npos) shown.append("?").append(shown_value(text.substr(query + 1)));
+    return shown;
+  }
+  const bool is_header = before == "-H" || before == "--header";
+  const bool is_variable = before == "-e" || before == "--env";
+  const std::size_t sign = text.find_first_of(":=");
+  if (sign == text.npos || text.substr(0, sign).find(' ') != text.npos) return std::string(text);
+  if (!is_header && !is_variable && !sounds_secret(text.substr(0, sign))) return std::string(text);
+  const std::size_t value = std::min(text.find_first_not_of(' ', sign + 1), text.size());
+  return std::string(text.substr(0, value)) +
+         (value == text.size() ? std::string() : shown_value(text.substr(value)));
+}
+
+/// As JSON, with the values hidden that `member` and the place call for.
+json::Value shown_json(json::Value value, std::string_view member) {
+  using Kind = json::Value::Kind;
+  const bool is_of_values = bridge::has_word("env environment headers", member);
+  if (value.is(Kind::string)) {
+    if (sounds_secret(member)) value.text = shown_value(value.text);
+    if (bridge::has_word("url serverUrl httpUrl", member))
+      value.text = shown_argument(value.text, {});
+  }
+  std::string before;
+  for (json::Value& item : value.items) {
+    std::string text = item.text;
+    if (item.is(Kind::string)) {
+      item.text = shown_argument(text, before);
+    } else {
+      item = shown_json(std::move(item), member);
+    }
+    before = std::move(text);
+  }
+  for (json::Member& one : value.members) {
+    if (is_of_values && (one.value.is(Kind::string) || one.value.is(Kind::number))) {
+      one.value.text = shown_value(one.value.text);
+      one.value.kind = Kind::string;
+    } else {
+      one.value = shown_json(std::move(one.value), one.name);
+    }
+  }
+  return value;
+}
+
 std::string fault_of(std::string_view text) {
   if (!bridge::is_utf8(text)) return "it is not UTF-8";
   const std::string place = bridge::place_of_fault(text);
@@ -234,8 +332,16 @@ std::string summary_of(const Definition& definition) {
   if (!entry) return {};
   if (entry->command.empty()) return std::string(without_secrets(entry->url));
   std::string summary = entry->command;
-  for (const std::string& argument : entry->arguments) summary += " " + argument;
+  std::string_view before = entry->command;
+  for (const std::string& argument : entry->arguments) {
+    summary += " " + shown_argument(argument, before);
+    before = argument;
+  }
   return summary;
+}
+
+std::string shown_document(const Definition& definition) {
+  return json::to_json(shown_json(json::parse_or_null(definition.document), {}));
 }
 
 bool starts_program(const Definition& definition) {

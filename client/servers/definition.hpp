@@ -51,9 +51,13 @@ Definition definition_of_url(std::string_view url,
 /// quote is not closed, or there is no word.
 std::optional<Definition> definition_of_command(std::string_view command);
 
-/// What a definition starts or connects to, for a person: `npx -y some-server`, or the address
-/// without the part after a `?` or before an `@`. Not safe for a terminal. Pure.
+/// What a definition starts or connects to, for a person: `npx -y some-server`, without what may be
+/// a secret in the arguments, or the address without the part after a `?` or before an `@`. Not
+/// safe for a terminal. Pure.
 std::string summary_of(const Definition& definition);
+/// The document without literal values of variables and headers, and without arguments that may be
+/// secrets. JSON. Pure.
+std::string shown_document(const Definition& definition);
 /// Whether it starts a program. Pure.
 bool starts_program(const Definition& definition);
 /// `"disabled": true` or `"enabled": false`: it is started only by its name. Pure.

@@ -136,7 +136,10 @@ bool is_of(const Instance& instance, const NamedServer& server) {
   if (instance.name != server.definition.name ||
       instance.file != bridge::make_visible_line(server.file))
     return false;
-  return !server.file.empty() || instance.summary == kept(summary_of(server.definition));
+  if (!server.file.empty()) return true;
+  return instance.definition.empty()
+             ? instance.summary == kept(summary_of(server.definition))
+             : instance.definition == sha256_hex(server.definition.document);
 }
 
 bool is_former(const Instance& instance, const NamedServer& server) {
@@ -210,7 +213,9 @@ std::variant<Started, Failure> find_started(const Options& options) {
     return failure == nullptr || !failure->is_absent;
   });
   if (ended != typed.begin()) typed.erase(ended, typed.end());
-  const auto is_other = [&](const Instance& one) { return one.summary != typed[0].summary; };
+  const auto is_other = [&](const Instance& one) {
+    return one.summary != typed[0].summary || one.definition != typed[0].definition;
+  };
   if (std::any_of(typed.begin(), typed.end(), is_other)) {
     return naming_failure(fmt::format(
         "several daemons were started as @{}: name one with --run or --url as it was started",

@@ -173,6 +173,13 @@ ExitCode list_servers(const Options& options, Console& console) {
         "no servers: ~/.config/mcp/mcp.json, ./.mcp.json and other programs' files name none; "
         "--config or MCP_CONFIG names another file");
   }
+  for (const NamedServer& server : found.servers) {
+    for (const std::string& member : unused_members(server.definition)) {
+      console.note(fmt::format("@{}: '{}' is not understood and not used",
+                               bridge::make_visible_line(server.definition.name),
+                               bridge::make_visible_line(member)));
+    }
+  }
   for (const std::string& fault : found.faults) console.note(fault);
   for (const std::string& fault : found.foreign_faults) console.note(fault);
   return found.faults.empty() ? ExitCode::ok : ExitCode::answered_error;

@@ -413,3 +413,66 @@ TEST_CASE(
   CHECK(missing.find("did you mean '@b'?") != std::string::npos);
   CHECK(missing.find("broken: it is not JSON") != std::string::npos);
 }
+
+TEST_CASE("what is shown of a definition has no literal that may be a secret") {
+  const std::pair<const char*, const char*> rows[] = {
+      {R"({"command":"x","args":["--api-key","s3cret"]})", "x --api-key (hidden)"},
+      {R"({"command":"x","args":["--api-key=s3cret"]})", "x --api-key=(hidden)"},
+      {R"({"command":"x","args":["--api-key","${K}"]})", "x --api-key ${K}"},
+      {R"({"command":"x","args":["--header","Authorization: Bearer s3cret"]})",
+       "x --header Authorization: (hidden)"},
+      {R"({"command":"x","args":["--header","Authorization:${A}"]})",
+       "x --header Authorization:${A}"},
+      {R"({"command":"docker","args":["run","-e","K=s3cret","-e","NAME","img:1"]})",
+       "docker run -e K=(hidden) -e NAME img:1"},
+      {R"({"command":"x","args":["postgresql://u:s3cret@h/db?k=s3cret"]})",
+       "x postgresql://(hidden)@h/db?(hidden)"},
+      {R"({"command":"x","args":["ghp_s3cret12345"]})", "x (hidden)"},
+      {R"({"command":"x","args":["a1B2c3D4e5F6g7H8i9J0k1L2s3cret"]})", "x (hidden)"},
+      {R"({"command":"npx","args":["-y","@modelcontextprotocol/server-sequential-thinking"]})",
+       "npx -y @modelcontextprotocol/server-sequential-thinking"},
+      {R"({"type":"local","command":["x","--token","s3cret"]})", "x --token (hidden)"},
+      {R"({"serverUrl":"https://u:s3cret@h/mcp?k=s3cret"})", "h/mcp"},
+      {R"({"command":"x","env":{"A":"s3cret","B":"Bearer ${T}","C":"${D:-s3cret}"}})", "x"},
+      {R"({"url":"https://h/","headers":{"A":"s3cret"},"oauth":{"clientSecret":"s3cret"}})",
+       "https://h/"},
+  };
+  for (const auto& [entry, shown] : rows) {
+    const std::string file = std::string("{\"mcpServers\":{\"a\":") + entry + "}}";
+    CAPTURE(file);
+    const Definition definition = only(file);
+    CHECK(summary_of(definition) == shown);
+    const std::string document = shown_document(definition);
+    CAPTURE(document);
+    CHECK(document.find("s3cret") == std::string::npos);
+  }
+  CHECK(shown_document(only(R"({"mcpServers":{"a":{"command":"x","env":{"B":"Bearer ${T}"}}}})"))
+            .find("Bearer ${T}") != std::string::npos);
+}
+
+TEST_CASE("of other programs' forms the variables are those that the daemon looks up outside") {
+  const std::pair<const char*, const char*> rows[] = {
+      {R"({"mcpServers":{"a":{"command":"x","args":["${T}","${U}"],"env":{"T":"${V:-d}"}}}})",
+       "U V? "},
+      {R"({"mcpServers":{"a":{"command":"x","args":["${env:T}"],"env":{"T":"own"}}}})", "T "},
+      {R"({"mcpServers":{"a":{"command":"x","env":{"P":"/x:${P}"}}}})", "P "},
+      {R"({"servers":{"a":{"command":"${workspaceFolder}/x","args":["${userHome}"]}}})", ""},
+      {R"({"mcp":{"a":{"type":"local","command":["x","{env:T}"],"environment":{"E":"{env:U}"}}}})",
+       "T U "},
+      {R"({"mcpServers":{"a":{"serverUrl":"https://${H}/"}}})", "H "},
+  };
+  for (const auto& [file, names] : rows) {
+    const std::string tried = file;
+    CAPTURE(tried);
+    CHECK(names_of(variables_of(only(file))) == names);
+  }
+  CHECK(is_disabled(only(R"({"mcp":{"a":{"command":["x"],"enabled":false}}})")));
+  CHECK(is_disabled(only(R"({"mcpServers":{"a":{"command":"x","disabled":true}}})")));
+  CHECK_FALSE(is_disabled(only(R"({"mcpServers":{"a":{"command":"x","disabled":false}}})")));
+  CHECK(unused_members(only(R"({"mcpServers":{"a":{"url":"u","shell":1,"timeout":2}}})")) ==
+        std::vector<std::string>{"shell"});
+  CHECK(names_of(read_foreign_definitions(
+            R"({"mcp":{"b":{"type":"local","command":["x"]}},"theme":"t"})", "")) ==
+        std::vector<std::string>{"b"});
+  CHECK(names_of(read_foreign_definitions(R"({"mcp":{"allowed":["a"]}})", "")).empty());
+}
