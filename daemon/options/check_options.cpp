@@ -56,7 +56,7 @@ void check_state_folder(const std::string& given) {
 }
 
 void check_audit(const std::string& target) {
-  if (target.empty() || target == "journal") return;
+  if (target.empty() || target == "journal" || target == "stdout" || target == "stderr") return;
   struct stat status {};
   if (stat(target.c_str(), &status) == 0) {
     if (S_ISDIR(status.st_mode)) refuse("--audit", target, "is a folder");
