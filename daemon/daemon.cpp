@@ -170,7 +170,6 @@ void Daemon::take_policy(std::shared_ptr<const PolicyFile> policy, bool tells) {
   show_policy_to_frontend();
 }
 
-/// Throws StartError (73) if it cannot be written, but not in an upgrade, which goes on without.
 /// If it cannot be watched, a refused session is tried a minute later.
 void Daemon::watch_token_file() {
   const std::filesystem::path file = options_.upstream.auth.token_file;
@@ -185,6 +184,7 @@ void Daemon::token_folder_changed(std::string_view name) {
   if (name == file.filename().string() || name == "..data") session_.retry_refused();
 }
 
+/// Throws StartError (73) if it cannot be written, but not in an upgrade, which goes on without.
 void Daemon::begin_audit() {
   const AuditStart start = beginning_.earlier ? AuditStart::may_be_shut : AuditStart::must_open;
   std::unique_ptr<AuditOutput> output;

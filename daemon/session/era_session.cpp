@@ -375,7 +375,6 @@ void EraSession::ping_answered(const Frame& frame) {
   const bool checks_suspected = health_.ping_ended();
   // A modern server answers `server/discover` with a result.
   if (checks_suspected && is_modern() && frame.error.present()) {
-    health_.check_ended(true);
     owner_.era_contradicted(era());
     resolve_suspected(true);
     lose("the server speaks another era now");
@@ -410,7 +409,6 @@ void EraSession::ping_ended(Ending ending) {
   }
   const bool is_refused = failure && failure->status >= 400;
   if (ending.session == SessionVerdict::lost) {
-    health_.check_ended(true);
     resolve_suspected(true);
     lose("a ping was refused");
   } else if (is_refused && !is_modern() && (checks_suspected || phase_ == Phase::resuming)) {

@@ -70,6 +70,7 @@ void EraSession::lose(std::string_view why) {
   log_.peer(LogLevel::warning, "session lost", "session with {} lost: {}; opening it again",
             upstream_.target(), why);
   health_.cancel();
+  health_.check_ended(true);  // the loss has decided it
   close_streams();
   owner_.era_lost(era());
   initialize_ = {std::nullopt, saved_.initialize_params};
@@ -145,7 +146,6 @@ void EraSession::resolve_suspected(bool lost) {
 /// Without a session that outlives its streams nothing can be kept meanwhile.
 void EraSession::try_another_session(Failure refusal) {
   if (!upstream_.session_reference()) {
-    health_.check_ended(true);
     resolve_suspected(true);
     lose("a ping in it was refused");
     return;

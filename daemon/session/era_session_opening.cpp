@@ -161,10 +161,6 @@ void EraSession::send_initialize() {
 }
 
 void EraSession::initialize_answered(std::optional<UpstreamId> origin, Frame frame) {
-  if (!frame.result.present() && other_session_) {
-    another_session_refused();
-    return;
-  }
   if (!frame.result.present()) {
     const Failure failure = failure_of_initialize_error(frame.text(frame.error));
     if (hand_initialize_over(failure, SessionVerdict::kept)) return;
@@ -180,7 +176,7 @@ void EraSession::initialize_answered(std::optional<UpstreamId> origin, Frame fra
   ServerDescription server(std::string(frame.text(frame.result)));
   const std::string& version = server.protocol_version();
   if (!version.empty() && !fits_header(version, header_limit::protocol_version)) {
-    other_session_ ? another_session_refused() : refuse(failure_of_version(version));
+    refuse(failure_of_version(version));
     return;
   }
   const std::string before = saved_.server ? saved_.server->protocol_version() : std::string();
@@ -201,19 +197,13 @@ void EraSession::initialize_answered(std::optional<UpstreamId> origin, Frame fra
 }
 
 void EraSession::initialize_ended(Ending ending) {
-  if (other_session_) {
-    another_session_refused();
-    return;
-  }
   const SessionVerdict verdict = ending.session;
   const Failure failure = failure_of_initialize_ending(std::move(ending), opening_.malformed());
   if (!hand_initialize_over(failure, verdict)) opening_failed(failure);
 }
 
 void EraSession::opening_failed(const Failure& failure) {
-  if (other_session_) {
-    another_session_refused();
-  } else if (is_definitive(failure)) {
+  if (is_definitive(failure)) {
     reject(failure);
     return;
   }
@@ -235,7 +225,7 @@ void EraSession::fail_waiting() {
 /// was refused for another reason.
 bool EraSession::hand_initialize_over(const Failure& refusal, SessionVerdict verdict) {
   const auto error = error_of(refusal);
-  if (verdict != SessionVerdict::kept ||
+  if (other_session_ || verdict != SessionVerdict::kept ||
       !is_refused_as_modern(refusal.status, error ? &*error : nullptr))
     return false;
   const auto failure = owner_.era_refused(era(), {true, refusal});
@@ -315,6 +305,10 @@ bool EraSession::await_login(const Failure& failure) {
 
 // All state is settled before events are reported: the router may require a session at once.
 void EraSession::refuse(const Failure& refusal) {
+  if (other_session_) {
+    another_session_refused();
+    return;
+  }
   if (await_login(refusal)) return;
   Failure failure = failure_of_opening(refusal);
   ++record_.counts.failed_tries;
@@ -336,6 +330,10 @@ void EraSession::refuse(const Failure& refusal) {
 }
 
 void EraSession::try_failed(Failure failure) {
+  if (other_session_) {
+    another_session_refused();
+    return;
+  }
   failure = failure_of_opening(std::move(failure));
   stop_try();
   phase_ = Phase::waiting;

@@ -313,3 +313,28 @@ TEST_CASE("a response that says so is checked: its request is sent again, or it 
     CHECK(t.session.is_open());
   }
 }
+
+TEST_CASE("a session that is lost during a check ends it, so that a later doubt is checked") {
+  DoubtedOverHttp t;
+  const UpstreamId call = t.suspect();
+  REQUIRE(t.upstream.count("ping") == 1);
+  t.upstream.lose_session();
+  t.let_it_open();
+  CHECK(t.upstream.is_under_way(call));
+  t.upstream.answer(call);
+  t.advance(2s);
+  const UpstreamId later = t.suspect();
+  CHECK(t.upstream.count("ping") == 2);
+  t.upstream.answer(t.upstream.id_of("ping"));
+  CHECK(t.events.end_of(later) != nullptr);
+}
+
+TEST_CASE("a server that only sends back what it is sent keeps the session that there is") {
+  DoubtedOverHttp t;
+  const UpstreamId call = t.suspect();
+  t.refuse_ping();
+  t.upstream.say(t.upstream.last("initialize").body);
+  CHECK(t.session.is_open());
+  CHECK_FALSE(t.session.is_ready());
+  CHECK(t.events.end_of(call) != nullptr);
+}
