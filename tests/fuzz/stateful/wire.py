@@ -20,6 +20,11 @@ class Head:
     def status(self):
         return int(self.first.split(" ", 2)[1])
 
+    @property
+    def asks_for_login(self):
+        """Whether the bridge looks, after a 401, for a login, which no server here offers."""
+        return self.first.split(" ")[1].startswith("/.well-known/")
+
 
 async def read_head(reader):
     """None at the end of the connection."""

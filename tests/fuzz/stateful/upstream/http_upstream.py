@@ -69,7 +69,11 @@ class HttpUpstream(Server):
         while (head := await wire.read_head(reader)) is not None:
             body = await reader.readexactly(int(head.get("content-length", 0)))
             method = head.first.split(" ")[0]
-            if not await getattr(self, "_" + method.lower())(head, body, reader, writer):
+            if head.asks_for_login:
+                goes_on = await reply(writer, 404)
+            else:
+                goes_on = await getattr(self, "_" + method.lower())(head, body, reader, writer)
+            if not goes_on:
                 break
             if self.closes_idle and self.choices.chance(0.1):
                 break

@@ -21,10 +21,10 @@ class SseUpstream(OneStreamUpstream):
         while (head := await wire.read_head(reader)) is not None:
             body = await reader.readexactly(int(head.get("content-length", 0)))
             method, path, _ = head.first.split(" ")
-            if method == "GET":
+            if method == "GET" and not head.asks_for_login:
                 await self._stream(reader, writer)
                 break
-            status = self._post(path, body)
+            status = 404 if head.asks_for_login else self._post(path, body)
             headers = dict(REFUSALS.values()).get(status, [])
             writer.write(wire.answer_head(status, [*headers, ("Content-Length", 0)]))
             await writer.drain()
