@@ -10,9 +10,15 @@ inline constexpr std::string_view http_blanks = " \t";
 
 /// The text without these characters at its ends. Pure.
 constexpr std::string_view trimmed(std::string_view text, std::string_view blanks = " \t\r\n") {
-  const std::size_t begin = text.find_first_not_of(blanks);
-  if (begin == text.npos) return {};
-  return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
+  // Not find_first_not_of(), which calls memchr() for each character of each line of a head.
+  const auto is_blank = [blanks](char c) {
+    for (const char blank : blanks)
+      if (c == blank) return true;
+    return false;
+  };
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
 }
 
 }  // namespace bridge

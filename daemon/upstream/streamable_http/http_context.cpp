@@ -149,6 +149,7 @@ HeaderList HttpContext::post_headers(const Outgoing& message) {
   if (!list) {
     append_header(list, "Accept: application/json, text/event-stream");
     append_header(list, "Content-Type: application/json");
+    append_header(list, "Accept-Encoding: identity");
     append_common_headers(list);
     if (message.notes.stateful) {
       if (!is_beside) append_session_headers(list);
