@@ -21,7 +21,8 @@ constexpr Option rows[] = {
         "-s, --socket PATH", &Options::socket,
         "the daemon's socket; @NAME is an abstract one. Default: MCP_SOCKET_PATH, else the first "
         "that exists of /tmp/mcp.sock, /run/mcp-bridged/mcp.sock"),
-    general("--config FILE", &Options::config, "where @NAME is looked up first"),
+    general("--config FILE", &Options::config,
+            "where @NAME is looked up first; then in the file MCP_CONFIG"),
     general("--url URL", &Options::url, "instead of @NAME: a server at that address"),
     general("--run COMMAND", &Options::command,
             "instead of @NAME: a server that this command line starts"),
