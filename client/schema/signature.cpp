@@ -207,6 +207,7 @@ void add_words(std::vector<Argument>& words, const std::string& name, const Valu
   for (const Value& item : value.items) texts.push_back(json::plain_text(item));
   if (!is_list && !value.is(Kind::object)) texts.push_back(json::plain_text(value));
   std::vector<TypedElement> elements;
+  elements.reserve(texts.size());
   for (const std::string& text : texts) elements.push_back({text, false});
   const auto made = texts.size() == 1 ? convert_text(texts[0], schema)
                     : is_list         ? convert_elements(elements, schema)
@@ -217,6 +218,7 @@ void add_words(std::vector<Argument>& words, const std::string& name, const Valu
 
 std::vector<std::string> typed(const std::vector<Argument>& arguments) {
   std::vector<std::string> words;
+  words.reserve(arguments.size());
   for (const Argument& one : arguments) {
     words.push_back(
         one.form == Form::object

@@ -136,7 +136,7 @@ std::string_view without_secrets(std::string_view url) {
 }
 
 /// Tells servers apart whose shown names are the same.
-std::string with_mark(std::string name, std::string_view all) {
+std::string with_mark(const std::string& name, std::string_view all) {
   constexpr std::size_t digits = 4;
   return name + "-" + sha256_hex(all).substr(0, digits);
 }

@@ -44,7 +44,8 @@ bool is_command(const std::string& name, const std::string& folder) {
   while (!rest.empty()) {
     const std::string one(rest.substr(0, rest.find(':')));
     rest.remove_prefix(std::min(rest.size(), one.size() + 1));
-    if (!one.empty() && real_path(one) != folder && ::access((one + "/" + name).c_str(), X_OK) == 0)
+    if (!one.empty() && real_path(one) != folder &&
+        ::access(fmt::format("{}/{}", one, name).c_str(), X_OK) == 0)
       return true;
   }
   return false;
@@ -114,7 +115,7 @@ void remove_gone(Linked& linked, const std::string& folder, const std::string& m
   const std::unique_ptr<DIR, int (*)(DIR*)> open(::opendir(folder.c_str()), &::closedir);
   while (const dirent* const entry = open ? ::readdir(open.get()) : nullptr) {
     const std::string name = entry->d_name;
-    const std::string path = folder + "/" + name;
+    const std::string path = fmt::format("{}/{}", folder, name);
     if (files.contains(name) || script_in(path, mark).value_or("").empty()) continue;
     if (::unlink(path.c_str()) == 0) linked.removed.add(name);
   }
@@ -169,7 +170,7 @@ ExitCode link_tools(Dialogue& dialogue, const Options& options) {
   const std::string mark = mark_of(program, options.prefix);
   for (const auto& [name, tool] : tools) {
     if (!wanted.empty() && !bridge::contains(wanted, tool)) continue;
-    const std::string path = folder + "/" + name;
+    const std::string path = fmt::format("{}/{}", folder, name);
     const std::string script = script_of(mark, program, tool);
     const auto present = script_in(path, mark);
     if (present && present->empty()) {

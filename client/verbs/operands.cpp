@@ -14,7 +14,7 @@
 namespace client {
 namespace {
 
-using Form = ArgumentWord::Form;
+using WordForm = ArgumentWord::Form;
 
 std::variant<std::string, UsageError> read_whole(int descriptor, const std::string& name) {
   std::string text;
@@ -34,21 +34,21 @@ std::variant<std::string, UsageError> read_input_file(const std::string& path) {
 
 /// nullopt if the word has no sign between a key and a value.
 std::optional<ArgumentWord> take_apart(std::string_view word) {
-  if (word == "-") return ArgumentWord{Form::standard_input, "", ""};
+  if (word == "-") return ArgumentWord{WordForm::standard_input, "", ""};
   const std::size_t first = word.find_first_not_of(" \t\r\n");
   if (first != std::string_view::npos && word[first] == '{')
-    return ArgumentWord{Form::object, "", std::string(word)};
+    return ArgumentWord{WordForm::object, "", std::string(word)};
   const std::size_t equals = word.find('=');
   const std::size_t file = word.find(":@");
   const std::size_t sign = std::min(equals, file);
   if (sign == std::string_view::npos || sign == 0) return std::nullopt;
-  Form form = Form::text_file;
+  WordForm form = WordForm::text_file;
   std::size_t key = sign;
   std::size_t value = sign + 2;
   if (sign == equals) {
     const bool is_json = word[sign - 1] == ':';
     const bool is_file = is_json && word.substr(sign + 1, 1) == "@";
-    form = is_file ? Form::json_file : is_json ? Form::json : Form::text;
+    form = is_file ? WordForm::json_file : is_json ? WordForm::json : WordForm::text;
     key = is_json ? sign - 1 : sign;
     value = is_file ? sign + 2 : sign + 1;
   }
@@ -57,17 +57,18 @@ std::optional<ArgumentWord> take_apart(std::string_view word) {
 }
 
 bool takes_standard_input(const ArgumentWord& word) {
-  return word.form == Form::standard_input ||
-         ((word.form == Form::text_file || word.form == Form::json_file) && word.value == "-");
+  return word.form == WordForm::standard_input ||
+         ((word.form == WordForm::text_file || word.form == WordForm::json_file) &&
+          word.value == "-");
 }
 
 /// The source of a value, for a message.
 std::string source_of(const ArgumentWord& word) {
   switch (word.form) {
-    case Form::standard_input: return "the arguments on stdin";
-    case Form::object: return "the arguments";
-    case Form::text_file:
-    case Form::json_file:
+    case WordForm::standard_input: return "the arguments on stdin";
+    case WordForm::object: return "the arguments";
+    case WordForm::text_file:
+    case WordForm::json_file:
       return word.value == "-" ? fmt::format("stdin (argument {})", word.key)
                                : fmt::format("'{}' (argument {})", word.value, word.key);
     default: return fmt::format("argument {}", word.key);
@@ -76,37 +77,39 @@ std::string source_of(const ArgumentWord& word) {
 
 std::variant<std::string, UsageError> value_of(ArgumentWord& word) {
   switch (word.form) {
-    case Form::standard_input: return read_input_file("-");
-    case Form::text_file:
-    case Form::json_file: return read_input_file(word.value);
+    case WordForm::standard_input: return read_input_file("-");
+    case WordForm::text_file:
+    case WordForm::json_file: return read_input_file(word.value);
     default: return std::move(word.value);
   }
 }
 
 /// REQUIRES: it is UTF-8, as returned by parse_argument_words().
 std::variant<Argument, UsageError> read(ArgumentWord word) {
-  if (word.form == Form::text)
+  if (word.form == WordForm::text)
     return Argument{Argument::Form::text, std::move(word.key), std::move(word.value)};
   auto read = value_of(word);
   if (auto* error = std::get_if<UsageError>(&read)) return std::move(*error);
   Argument argument{Argument::Form::text, word.key, std::get<std::string>(std::move(read))};
   if (!bridge::is_utf8(argument.value)) {
-    return UsageError{fmt::format("{}: the content is not UTF-8{}", source_of(word),
-                                  word.form == Form::text_file ? ", and cannot be a string" : "")};
+    return UsageError{
+        fmt::format("{}: the content is not UTF-8{}", source_of(word),
+                    word.form == WordForm::text_file ? ", and cannot be a string" : "")};
   }
   switch (word.form) {
-    case Form::text: return argument;  // is used unchanged
-    case Form::text_file: argument.form = Argument::Form::string; return argument;
-    case Form::json:
-    case Form::json_file:
+    case WordForm::text: return argument;  // is used unchanged
+    case WordForm::text_file: argument.form = Argument::Form::string; return argument;
+    case WordForm::json:
+    case WordForm::json_file:
       argument.form = Argument::Form::json;
       if (json::is_valid(argument.value)) return argument;
       return UsageError{fmt::format("{}: {} is not JSON (for text write {}=...)", source_of(word),
-                                    word.form == Form::json ? fmt::format("'{}'", argument.value)
-                                                            : std::string("its content"),
+                                    word.form == WordForm::json
+                                        ? fmt::format("'{}'", argument.value)
+                                        : std::string("its content"),
                                     word.key)};
-    case Form::object:
-    case Form::standard_input: break;
+    case WordForm::object:
+    case WordForm::standard_input: break;
   }
   argument.form = Argument::Form::object;
   if (json::is_valid(argument.value) && json::is_object(argument.value)) return argument;

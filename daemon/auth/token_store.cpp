@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <exception>
 #include <functional>
 #include <system_error>
 #include <thread>
@@ -214,10 +215,14 @@ TokenStore::TokenStore(EventLoop& loop, std::string path, Log& log)
     : path_(std::move(path)), log_(log), again_(loop, [this] { write_changes(); }) {}
 
 TokenStore::~TokenStore() {
-  if (has_unsaved() && write_changes() == Saved::later) {
-    log_.event(LogLevel::error, "token store",
-               "the login is not saved in {}: another process holds {}.lock; a restart loses it",
-               printable(path_), printable(path_));
+  try {
+    if (has_unsaved() && write_changes() == Saved::later) {
+      log_.event(LogLevel::error, "token store",
+                 "the login is not saved in {}: another process holds {}.lock; a restart loses it",
+                 printable(path_), printable(path_));
+    }
+  } catch (const std::exception&) {  // no memory is left to write it
+    return;
   }
 }
 

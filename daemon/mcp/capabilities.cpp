@@ -1,5 +1,7 @@
 #include "mcp/capabilities.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <map>
@@ -57,7 +59,7 @@ std::vector<std::string> capabilities_beyond(std::string_view session, std::stri
       continue;
     }
     for (const auto& [feature, is_flag] : features) {
-      if (known->second.count(feature) == 0) beyond.push_back(name + "." + feature);
+      if (known->second.count(feature) == 0) beyond.push_back(fmt::format("{}.{}", name, feature));
     }
   }
   if (beyond.size() > most_names) beyond.resize(most_names);

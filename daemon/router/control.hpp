@@ -50,10 +50,7 @@ class Control {
   /// Fetches the server's list of tools, once for all that ask meanwhile. `done` gets a response
   /// with a result once the router has seen the list, else one with an error; never within this
   /// call. False: not possible.
-  virtual bool list_tools(Reply done) {
-    static_cast<void>(done);
-    return false;
-  }
+  virtual bool list_tools(Reply done) = 0;
 
   // For answers that come later; called only for clients that wait for one.
 

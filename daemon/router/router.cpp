@@ -161,7 +161,7 @@ void Router::resume_waiting_jobs(const std::string& listed) {
 }
 
 /// `listed`: the response to the request for the tools that it needed; empty: none.
-void Router::resume_judged(ResumedJob resumed, const std::string& listed) {
+void Router::resume_judged(ResumedJob&& resumed, const std::string& listed) {
   auto& [user, job, request, result, answers] = resumed;
   JobsOfUser& caller = clients_.jobs_of(user);
   auto refusal = permissions_.refusal(caller, &job, request, tools());

@@ -180,7 +180,7 @@ class Router final : public ClientEvents, public SessionEvents {
   };
 
   void resume_waiting_jobs(const std::string& listed);
-  void resume_judged(ResumedJob resumed, const std::string& listed);
+  void resume_judged(ResumedJob&& resumed, const std::string& listed);
   void take_parsed(Client& client, ParsedFrame&& parsed);
   void take_message(Client& client, Frame&& frame);
   bool is_control(const Frame& frame) const;

@@ -49,7 +49,7 @@ std::string VisibleText::finish() {
 }
 
 void append_visible(std::string& out, std::string_view text) {
-  if (std::all_of(text.begin(), text.end(), is_plain)) {
+  if (std::all_of(text.begin(), text.end(), [](char c) { return is_plain(c); })) {
     out += text;
     return;
   }

@@ -27,6 +27,7 @@ struct JobFixture : RouterFixture {
   }
 
   struct JobsControl final : Control {
+    bool list_tools(Reply /*done*/) override { return false; }
     JobsControl(JobMethods& methods_, JobWaiters& job_waiters_)
         : methods(methods_), collectors(job_waiters_) {}
     void answer(const Frame& request, Client& asker, Reply reply) override {
