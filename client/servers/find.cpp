@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cerrno>
 #include <cstdlib>
@@ -25,12 +24,6 @@ namespace {
 constexpr std::size_t longest_file = 1 << 20;
 constexpr std::size_t longest_foreign_file = 16 << 20;  // Claude Code's file includes its projects
 constexpr const char* project_file = ".mcp.json";
-
-std::optional<std::string> current_folder() {
-  std::array<char, 4096> path{};
-  if (::getcwd(path.data(), path.size()) == nullptr) return std::nullopt;
-  return path.data();
-}
 
 /// Empty if an optional file does not exist.
 std::variant<std::vector<NamedServer>, std::string> servers_of(const ConfigFile& file) {
@@ -60,7 +53,7 @@ std::variant<std::vector<NamedServer>, std::string> servers_of(const ConfigFile&
 
 /// The files after those: foreign_files() of the current folder.
 std::vector<ConfigFile> other_files(ReadVariable read) {
-  return foreign_files(read, current_folder().value_or(""));
+  return foreign_files(read, bridge::current_folder());
 }
 
 }  // namespace
@@ -72,7 +65,7 @@ std::optional<std::string> environment_variable(const char* name) {
 }
 
 std::string absolute_path(const std::string& path) {
-  return path.starts_with('/') ? path : current_folder().value_or("") + "/" + path;
+  return path.starts_with('/') ? path : bridge::current_folder() + "/" + path;
 }
 
 std::vector<ConfigFile> config_files(const std::string& option, ReadVariable read) {
@@ -254,7 +247,8 @@ std::variant<NamedServer, Failure> selected_server(const Options& options) {
     }
     auto definition = definition_of_command(typed);
     if (!definition) return naming_failure("option --run: no command, or a quote is not closed");
-    return NamedServer{std::move(*definition), "", current_folder().value_or("/"), false};
+    const std::string folder = bridge::current_folder();
+    return NamedServer{std::move(*definition), "", folder.empty() ? "/" : folder, false};
   }
   auto found = find_server(options.server, config_files(options.config, environment_variable),
                            [] { return other_files(environment_variable); });

@@ -10,6 +10,11 @@
 
 namespace bridge {
 
+std::string current_folder() {
+  std::array<char, PATH_MAX> path{};
+  return ::getcwd(path.data(), path.size()) == nullptr ? "" : path.data();
+}
+
 std::string replaceable_part_of(const std::string& path, uid_t user) {
   constexpr int most_links = 40;  // as the kernel limits it
   const auto is_trusted = [user](const struct stat& status) {

@@ -24,6 +24,9 @@ inline bool write_all(int descriptor, std::string_view bytes) {
   return true;
 }
 
+/// The working directory; empty if it has no path.
+std::string current_folder();
+
 /// Whether only this user and root can write a file or folder: it belongs to one of them, and its
 /// mode lets no others write.
 inline bool is_of_owner_alone(const struct stat& status) {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <unordered_set>
+#include <set>
 
 #include "base/contains.hpp"
 #include "base/start_error.hpp"
@@ -236,7 +236,7 @@ class ServerReader final : DocumentReader {
     config.servers.push_back(std::move(entry));
   }
 
-  std::unordered_set<std::string> server_names_;
+  std::set<std::string> server_names_;
   std::string source_;
 };
 

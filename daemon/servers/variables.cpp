@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
-#include <filesystem>
-#include <unordered_map>
-#include <unordered_set>
+#include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "base/contains.hpp"
+#include "base/files.hpp"
 #include "base/start_error.hpp"
 
 namespace bridge {
@@ -205,7 +205,7 @@ class Notes {
 
  private:
   std::vector<std::string> all_;
-  std::unordered_set<std::string> known_;
+  std::set<std::string> known_;
 };
 
 /// How much of a name an error message shows.
@@ -271,8 +271,7 @@ class Resolver {
   }
 
   std::optional<std::string> editor(const Variable& variable) {
-    std::error_code ignored;
-    auto value = editor_value(variable.name, std::filesystem::current_path(ignored).string());
+    auto value = editor_value(variable.name, current_folder());
     if (!value && !variable.otherwise)
       missing_.add(fmt::format("${{{}}} (HOME is not set)", variable.name));
     return value;
@@ -286,7 +285,7 @@ class Resolver {
 
   const ServerConfig& config_;
   InputSources& sources_;
-  std::unordered_map<std::string, std::size_t> places_;
+  std::map<std::string, std::size_t> places_;
   Notes missing_;
   Notes to_ask_;
 };
@@ -368,8 +367,8 @@ class EntryExpander {
   const ServerEntry& entry_;
   const OutsideValue& outside_;
   const std::string& source_;
-  std::unordered_set<std::string> begun_;  ///< of its own, not yet expanded to their end
-  std::unordered_map<std::string, std::string> own_;
+  std::set<std::string> begun_;  ///< of its own, not yet expanded to their end
+  std::map<std::string, std::string> own_;
   std::size_t own_left_ = max_expanded;
 };
 

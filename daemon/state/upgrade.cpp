@@ -112,9 +112,8 @@ bool is_this_program(const std::string& path) {
 
 std::string absolute(const std::string& path) {
   if (path.starts_with('/')) return path;
-  std::array<char, PATH_MAX> folder;
-  if (getcwd(folder.data(), folder.size()) == nullptr) return path;
-  return std::string(folder.data()) + "/" + path;
+  const std::string folder = current_folder();
+  return folder.empty() ? path : folder + "/" + path;
 }
 
 std::string found_in_path(const std::string& name) {

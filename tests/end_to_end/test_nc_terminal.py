@@ -135,7 +135,7 @@ class OnATerminal(Case):
         self.server.log("resources/subscribe", wait=1)
         self.server.emit('{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"demo://ticker"}}')
         self.assertEqual(terminal.wait(), 0)
-        self.assertRegex(terminal.shown, rb"^\d\d:\d\d:\d\d  the resource demo://ticker has changed\r\n$")
+        self.assertRegex(terminal.shown, rb"^\d\d:\d\d:\d\dZ  the resource demo://ticker has changed\r\n$")
         self.server.log("resources/unsubscribe", wait=1)
 
     def test_many_tools_fit_the_width_with_a_count(self):
