@@ -100,6 +100,11 @@ void Console::clear_transient() {
   write_error("\r\x1b[K");
 }
 
+void Console::end_echo() {
+  if (transient_) return clear_transient();
+  if (error_is_terminal_) write_error("\n");
+}
+
 void Console::write_error(std::string_view text) {
   // A broken stderr cannot be reported.
   static_cast<void>(error_.write_all(text, interrupt_));

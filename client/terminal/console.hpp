@@ -54,6 +54,8 @@ class Console {
   /// REQUIRES: safe for a terminal, no wider than it.
   void draw_transient(std::string_view line);
   void clear_transient();
+  /// Begins a new line after the ^C that a terminal showed.
+  void end_echo();
 
   Sink::Result output_state() const { return output_state_; }
   /// The errno of the state `failed`.

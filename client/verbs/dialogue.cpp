@@ -260,7 +260,9 @@ Answer Dialogue::wait(Deadline deadline, const Ids& ids, int also) {
         if (!look_at_ || deadline.passed()) return Answer{Outcome::timed_out, ""};
         look_into_the_wait();
         break;
-      case Event::interrupted: interrupt_.take(); return Answer{Outcome::interrupted, ""};
+      case Event::interrupted:
+        if (interrupt_.take() == SIGINT) console_.end_echo();
+        return Answer{Outcome::interrupted, ""};
       case Event::too_long: return Answer{Outcome::too_long, ""};
     }
   }

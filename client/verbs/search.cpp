@@ -132,6 +132,12 @@ ExitCode end(Console& console, const Options& options, const std::string& json,
   return has_any ? ExitCode::ok : ExitCode::answered_error;
 }
 
+ExitCode stop_searching(Interrupt& interrupt, Console& console) {
+  const bool is_typed = interrupt.take() != SIGTERM;
+  if (is_typed) console.end_echo();
+  return is_typed ? ExitCode::interrupted : ExitCode::terminated;
+}
+
 }  // namespace
 
 ExitCode grep(Dialogue& dialogue, const Options& options) {
@@ -173,8 +179,7 @@ ExitCode check_servers(const Options& options, Console& console, Interrupt& inte
   json::JsonArray servers;
   bool are_well = found.faults.empty();
   for (std::size_t at = 0; at < asked.size(); ++at) {
-    if (!asked[at]->await(interrupt))
-      return interrupt.take() == SIGTERM ? ExitCode::terminated : ExitCode::interrupted;
+    if (!asked[at]->await(interrupt)) return stop_searching(interrupt, console);
     const std::string name = bridge::make_visible_line(found.servers[at].definition.name);
     const json::Value answer = json::parse_or_null(asked[at]->output());
     const json::Value* const error = answer.find("error", json::Value::Kind::object);
@@ -219,8 +224,7 @@ ExitCode grep_all(const Options& options, Console& console, Interrupt& interrupt
   std::string text;
   json::JsonArray servers;
   for (std::size_t at = 0; at < searches.size(); ++at) {
-    if (!searches[at]->await(interrupt))
-      return interrupt.take() == SIGTERM ? ExitCode::terminated : ExitCode::interrupted;
+    if (!searches[at]->await(interrupt)) return stop_searching(interrupt, console);
     const std::string name = bridge::make_visible_line(found.servers[at].definition.name);
     const std::string output = searches[at]->output();
     json::JsonObject server;

@@ -92,7 +92,6 @@ ExitCode run_shell(const Options& options, Console& console) {
     const auto read = read_shell_line(*line, options);
     const auto* const error = std::get_if<UsageError>(&read);
     code = error != nullptr ? refuse(*error) : run(std::get<Options>(read));
-    if (is_typed && code == ExitCode::interrupted) console.prompt("\n");
     if (!is_typed && (code == ExitCode::interrupted || code == ExitCode::terminated)) return code;
   }
   return is_typed ? ExitCode::ok : code;

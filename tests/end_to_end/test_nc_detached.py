@@ -93,7 +93,7 @@ class Calls(Detaching):
     def test_an_interrupt_before_the_daemon_has_said_which_job_it_is_cancels_that_job(self):
         self.daemon.signal(signal.SIGSTOP)
         nc = self.nc("call", "--raw", "--detach", *ENDLESS)
-        eventually(lambda: any(os.readlink(fd).startswith("socket:") for fd in glob.glob(f"/proc/{nc.pid}/fd/*")), "its connection")
+        eventually(lambda: any("signalfd" in os.readlink(fd) for fd in glob.glob(f"/proc/{nc.pid}/fd/*")), "its descriptor for signals")
         nc.signal(signal.SIGINT)
         self.daemon.signal(signal.SIGCONT)
         nc.wait()
