@@ -1,4 +1,4 @@
-// --check: looks at what the start would open, and changes nothing.
+// Looks at what the start would open, most of it for --check alone, and changes nothing.
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -87,12 +87,15 @@ std::string warning_of_mode(const NamedFile& file) {
 
 }  // namespace
 
-void check_files(Options& options, const RawOptions& raw) {
-  const HttpOptions& http = options.upstream.http;
-  const OAuthOptions& oauth = options.upstream.auth.oauth;
+void check_certificates(const HttpOptions& http) {
   if (!http.client_certificate.empty())
     check_client_certificate(http.client_certificate, http.client_key);
   if (!http.ca_file.empty()) check_authorities(http.ca_file);
+}
+
+void check_files(Options& options, const RawOptions& raw) {
+  const HttpOptions& http = options.upstream.http;
+  const OAuthOptions& oauth = options.upstream.auth.oauth;
   check_state_folder(options.state.folder);
   check_audit(options.audit.target);
   const NamedFile files[] = {

@@ -61,6 +61,8 @@ void resolve_http_frontend_options(Options& options);
 void add_running_options(OptionTable& table, Options& options, RawOptions& raw);
 void resolve_running_options(const Options& options);
 
+/// Throws StartError (78) for a certificate, key or list of authorities that cannot be used.
+void check_certificates(const HttpOptions& http);
 /// --check, in addition: files and folders are such that the start can use them, or StartError (78)
 /// is thrown; adds warnings about who else may use them. Changes nothing.
 void check_files(Options& options, const RawOptions& raw);

@@ -194,6 +194,7 @@ ParsedOptions parse_options(int all_argc, char** argv, const ParsedOptions* earl
     known.emplace_back("MCP_SERVER_TOKEN");
     for (std::string& warning : warnings_of_variables(environ, known))
       options.warnings.push_back(std::move(warning));
+    if (!raw.version) check_certificates(options.upstream.http);
     if (options.check && !raw.version) check_files(options, raw);
   } catch (const StartError& error) {
     throw StartError(code(error.code()), error.what());

@@ -52,7 +52,7 @@ class Tls(FaultCase):
 
     def test_another_content_of_its_file_counts_from_sighup_on(self):
         front = self.front(self.authority.sign("right"))
-        stranger = self.write("stranger", "")
+        stranger = Authority(self.folder, "stranger").path
         daemon = self.daemon_to(front, "--ca-file", stranger)
         client = self.client()
         self.assert_error(client.call("echo", {"message": "x"}, 1), -32000, 1, "tls", "no")

@@ -272,8 +272,20 @@ TEST_CASE("a check looks at the files that the start opens, and changes nothing"
   }
   const std::string folder = file + ".d";
   CHECK(refused({"--check", "--state-dir", folder, "--audit", file + ".a"}).code == 0);
+  for (const char* const stream : {"stdout", "stderr", "journal"})
+    CHECK(refused({"--check", "--audit", stream}).code == 0);
   CHECK(access(folder.c_str(), F_OK) != 0);
   CHECK(access((file + ".a").c_str(), F_OK) != 0);
+}
+
+TEST_CASE("a start refuses certificates that cannot be used, as a check does") {
+  const TemporaryFile garbage("-----BEGIN CERTIFICATE-----\ns3cret\n");
+  for (const char* const option : {"--ca-file", "--client-cert"}) {
+    const Refused refusal = refused({option, garbage.path()});
+    CHECK(refusal.code == 78);
+    CHECK(mentions(refusal, option));
+    CHECK_FALSE(mentions(refusal, "s3cret"));
+  }
 }
 
 TEST_CASE("a check names what other users may read or write") {
