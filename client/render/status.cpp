@@ -49,7 +49,8 @@ std::string_view words_for(std::string_view state, bool ready) {
   return "";
 }
 
-void add_upstream(std::vector<StyledLine>& lines, const Value& upstream, const Look& look) {
+void add_upstream(std::vector<StyledLine>& lines, const Value& upstream, const Look& look,
+                  std::string_view program) {
   const std::string_view state = upstream.string("state");
   const Value* said = upstream.find("ready", Kind::boolean);
   const bool ready = said == nullptr || said->truth;
@@ -82,8 +83,8 @@ void add_upstream(std::vector<StyledLine>& lines, const Value& upstream, const L
       if (login->find("expiresInMs", Kind::number) != nullptr)
         line.add(", good for " + duration(*login, "expiresInMs"));
       if (const auto wanted = login->string("wanted"); !wanted.empty())
-        line.add(fmt::format(", {} is wanted as well: mcp-nc login", wanted), Tone::warning);
-      if (how == "needed") line.add(": mcp-nc login", Tone::warning);
+        line.add(fmt::format(", {} is wanted as well: {} login", wanted, program), Tone::warning);
+      if (how == "needed") line.add(fmt::format(": {} login", program), Tone::warning);
     }
   }
 
@@ -252,13 +253,14 @@ std::string policy_text(const Value& policy) {
   return policy.find("rule") == nullptr ? std::string() : text;
 }
 
-std::vector<StyledLine> render_status(const Value& status, std::int64_t now_ms, const Look& look) {
+std::vector<StyledLine> render_status(const Value& status, std::int64_t now_ms, const Look& look,
+                                      std::string_view program) {
   std::vector<StyledLine> lines;
   lines.emplace_back(named("daemon"))
       .add(fmt::format("mcp-bridged {}", status.string("version")), Tone::strong)
       .add(fmt::format(", pid {}, up {}", status.count("pid"), duration(status, "uptimeMs")));
   if (const Value* upstream = status.find("upstream", Kind::object))
-    add_upstream(lines, *upstream, look);
+    add_upstream(lines, *upstream, look, program);
   if (const Value* state = status.find("state", Kind::object)) add_state(lines, *state);
   if (const Value* policy = status.find("policy", Kind::object)) add_policy(lines, *policy);
   if (status.string("audit") == "failing") {

@@ -23,9 +23,9 @@ std::string policy_text(const json::Value& policy);
 
 /// The result of bridge/status for people. `now_ms` is the time in milliseconds since the epoch,
 /// for "ago". Missing values are left out. With a height, the clients that do not fit are only
-/// counted.
+/// counted. `program`: as it was called, with the socket or name, for commands to copy.
 std::vector<StyledLine> render_status(const json::Value& status, std::int64_t now_ms,
-                                      const Look& look);
+                                      const Look& look, std::string_view program = "mcp-nc");
 
 /// Whether the upstream is reachable as far as the daemon knows, from its `ready`: false from a
 /// failed attempt until a successful one. If the daemon does not report it, from its state.

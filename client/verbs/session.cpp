@@ -44,8 +44,10 @@ ExitCode show_metrics(Dialogue& dialogue, const Options& options) {
 }
 
 /// An unreadable status is shown as received.
-std::vector<StyledLine> render(const std::string& payload, const Look& look) {
-  if (const auto status = json::parse(payload)) return render_status(*status, now_ms(), look);
+std::vector<StyledLine> render(const std::string& payload, const Look& look,
+                               const std::string& program) {
+  if (const auto status = json::parse(payload))
+    return render_status(*status, now_ms(), look, program);
   std::vector<StyledLine> lines;
   lines.emplace_back().add(payload);
   return lines;
@@ -54,7 +56,8 @@ std::vector<StyledLine> render(const std::string& payload, const Look& look) {
 /// Shows the last response until the next one is due; false if something ended that: `woken` for a
 /// key.
 bool pass_interval(Dialogue& dialogue, TerminalSignals& signals, FullScreen& screen,
-                   const std::string& payload, Answer::Outcome& outcome) {
+                   const std::string& payload, const std::string& program,
+                   Answer::Outcome& outcome) {
   const Deadline end = Deadline::after(watch_interval);
   const AnyReadable either({signals.descriptor(), screen.keys()});
   for (;;) {
@@ -69,7 +72,7 @@ bool pass_interval(Dialogue& dialogue, TerminalSignals& signals, FullScreen& scr
       }
       if (!dialogue.console().output_is_terminal()) continue;
       const Look look = look_of(dialogue.console(), true);
-      screen.show(render(payload, look), look);
+      screen.show(render(payload, look, program), look);
     }
   }
 }
@@ -80,7 +83,7 @@ ExitCode end_watching(Dialogue& dialogue) {
   return code == ExitCode::interrupted ? ExitCode::ok : code;
 }
 
-ExitCode watch(Dialogue& dialogue) {
+ExitCode watch(Dialogue& dialogue, const std::string& program) {
   using Outcome = Answer::Outcome;
   Console& console = dialogue.console();
   TerminalSignals signals;
@@ -94,10 +97,10 @@ ExitCode watch(Dialogue& dialogue) {
       return dialogue.report(answer);
     }
     const Look look = look_of(console, console.output_is_terminal());
-    screen.show(render(answer.payload, look), look);
+    screen.show(render(answer.payload, look, program), look);
     if (console.output_state() != Sink::Result::ok) return ExitCode::ok;
     Outcome outcome{};
-    if (pass_interval(dialogue, signals, screen, answer.payload, outcome)) continue;
+    if (pass_interval(dialogue, signals, screen, answer.payload, program, outcome)) continue;
     if (outcome == Outcome::woken) return ExitCode::ok;
     if (outcome == Outcome::interrupted) return end_watching(dialogue);
     screen.leave();
@@ -267,7 +270,8 @@ ExitCode print_caller(Dialogue& dialogue, const Options& options, const std::str
 
 ExitCode show_status(Dialogue& dialogue, const Options& options) {
   if (options.metrics) return show_metrics(dialogue, options);
-  if (options.watch) return options.json ? watch_as_json(dialogue) : watch(dialogue);
+  if (options.watch)
+    return options.json ? watch_as_json(dialogue) : watch(dialogue, typed_program(options));
   const Answer answer = dialogue.ask("bridge/status", "");
   if (!answer.ok()) return dialogue.report(answer);
   Console& console = dialogue.console();
@@ -275,7 +279,7 @@ ExitCode show_status(Dialogue& dialogue, const Options& options) {
   if (options.ready) return say_whether_ready(console, answer.payload, !options.json);
   if (!options.json) {
     const Look look = look_of(console);
-    console.print_raw(draw_lines(render(answer.payload, look), look));
+    console.print_raw(draw_lines(render(answer.payload, look, typed_program(options)), look));
   }
   return ExitCode::ok;
 }

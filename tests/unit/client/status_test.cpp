@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "render/status.hpp"
 #include "text/columns.hpp"
@@ -151,4 +152,15 @@ TEST_CASE("ready is what does not wait and was not refused") {
   CHECK(render_ready(with_state("open")) == "ready: open");
   CHECK(render_ready(with_state("waiting")) ==
         "not ready: the upstream is waiting; dns: no such host");
+}
+
+TEST_CASE("a login that is needed is shown as a command to copy") {
+  for (const auto& [login, line] :
+       {std::pair(R"({"state":"needed"})", "needed: mcp-nc -s /s login"),
+        std::pair(R"({"state":"ok","wanted":"w"})",
+                  "ok, w is wanted as well: mcp-nc -s /s login")}) {
+    const std::string status = fmt::format(R"({{"upstream":{{"login":{}}}}})", login);
+    const auto lines = render_status(status_of(status), 0, Look{}, "mcp-nc -s /s");
+    CHECK(draw_lines(lines, Look{}).find(line) != std::string::npos);
+  }
 }
