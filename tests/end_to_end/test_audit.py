@@ -181,6 +181,8 @@ class FullDisk(Audits):
         self.assert_error(refused, -32000, refused["id"], "audit", "no")
         sent = len(server.received("tools/call"))
         self.assert_error(client.call("echo", {"message": "x"}, 2001), -32000, 2001, "audit", "no")
+        submitted = client.request("bridge/submit", {"method": "tools/call", "params": {"name": "echo", "arguments": {}}}, 2003)
+        self.assert_error(submitted, -32000, 2003, "audit", "no")
         self.assertEqual(len(server.received("tools/call")), sent)
         self.make_room(daemon)
         daemon.signal(signal.SIGHUP)
