@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 packages="g++ cmake ninja-build pkg-config libasio-dev libcurl4-openssl-dev libcpp-httplib-dev
-  libsimdjson-dev libfmt-dev libspdlog-dev prometheus-cpp-dev libssl-dev zlib1g-dev libbrotli-dev"
+  libsimdjson-dev libfmt-dev libspdlog-dev libtomlplusplus-dev prometheus-cpp-dev libssl-dev zlib1g-dev libbrotli-dev"
 missing=
 for package in $packages; do
   dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=" $package"

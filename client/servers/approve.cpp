@@ -94,7 +94,9 @@ ExitCode approve_server(const Options& options, Console& console) {
   const NamedDaemon& named = std::get<NamedDaemon>(found);
   const std::string name = named.server.definition.name;
   std::optional<Failure> failure;
-  if (is_approved(named.server, named.places)) {
+  if (const std::string& why = named.server.definition.fault; !why.empty()) {
+    failure = naming_failure(fmt::format("cannot start @{}: {}", name, why));
+  } else if (is_approved(named.server, named.places)) {
     console.note(fmt::format("@{} is approved already, or needs no approval", name));
   } else if (options.yes) {
     console.prompt(describe_for_approval(named.server));

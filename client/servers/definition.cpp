@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 #include <utility>
 
@@ -46,7 +47,7 @@ std::string add_all(RawFile& file, std::string_view object, bool is_outermost = 
   if (!members) return "it is not an object";
   for (const json::RawMember& member : *members) {
     const std::string name = json::decode_string(member.key);
-    if (name == "mcpServers" || name == "servers") {
+    if (name == "mcpServers" || name == "servers" || name == "mcp_servers") {
       if (!add_map(file, member.value)) return "its servers are not an object";
     } else if (name == "tools" || name == "inputs") {
       const auto list = json::elements(member.value);
@@ -77,7 +78,8 @@ std::optional<bridge::ServerEntry> read_entry(std::string_view document) {
 std::set<std::string> names_in(std::string_view document,
                                std::map<std::string, bool>& environment) {
   std::set<std::string> inputs;
-  if (document.find_first_of("$\\") == document.npos && document.find("{env:") == document.npos)
+  if (document.find_first_of("$\\") == document.npos && document.find("{env:") == document.npos &&
+      document.find("env_") == document.npos)
     return inputs;  // no variable without a `$` or an escaped one
   const auto entry = read_entry(document);
   if (!entry) return inputs;
@@ -210,7 +212,8 @@ std::string shown_argument(std::string_view text, std::string_view before) {
 /// As JSON, with the values hidden that `member` and the place call for.
 json::Value shown_json(json::Value value, std::string_view member) {
   using Kind = json::Value::Kind;
-  const bool is_of_values = bridge::has_word("env environment headers", member);
+  const bool is_of_values =
+      bridge::has_word("env environment envFile headers http_headers", member);
   if (value.is(Kind::string)) {
     if (sounds_secret(member)) value.text = shown_value(value.text);
     if (bridge::has_word("url serverUrl httpUrl", member))
@@ -272,11 +275,51 @@ std::variant<std::vector<Definition>, std::string> read_foreign_definitions(
     object = *found;
   }
   json::JsonObject servers;
-  for (const std::string_view name : {"mcpServers", "servers", "inputs"})
+  for (const std::string_view name : {"mcpServers", "servers", "mcp_servers", "inputs"})
     servers.add_unless_empty(name, json::RawJson{json::member(object, name).value_or("")});
   const std::string_view map = json::member(object, "mcp").value_or("");
   if (bridge::is_map_of_servers(map)) servers.add("mcp", json::RawJson{map});
   return read_definitions(servers.text());
+}
+
+std::string environment_file_of(const Definition& definition, const std::string& folder) {
+  const auto entry = read_entry(definition.document);
+  if (!entry || entry->environment_file.empty()) return {};
+  return bridge::expand_variables(
+             entry->environment_file,
+             [&](const bridge::Variable& variable) -> std::optional<std::string> {
+               if (variable.kind == bridge::Variable::Kind::editor)
+                 return bridge::editor_value(variable.name, folder);
+               const char* const value = std::getenv(variable.name.c_str());
+               if (value != nullptr && *value != '\0') return value;
+               if (variable.otherwise) return std::nullopt;
+               return fmt::format("${{{}}}", variable.name);
+             })
+      .text;
+}
+
+Definition with_environment(Definition definition,
+                            const std::map<std::string, std::string>& variables) {
+  json::JsonObject read;
+  for (const auto& [name, value] : variables) {
+    const std::string text = json::quote(value);
+    read.add_any(name, json::RawJson{text});
+  }
+  const std::string content = read.text();
+  json::JsonObject entry;
+  const auto members = json::members(definition.entry);
+  if (!members) return definition;
+  for (const json::RawMember& member : *members) {
+    const bool is_path = json::decode_string(member.key) == "envFile";
+    entry.add(json::RawJson{member.key}, json::RawJson{is_path ? content : member.value});
+  }
+  // The document has the entry as it was.
+  const std::size_t at = definition.document.rfind(definition.entry);
+  std::string changed = entry.text();
+  if (at != definition.document.npos)
+    definition.document.replace(at, definition.entry.size(), changed);
+  definition.entry = std::move(changed);
+  return definition;
 }
 
 NamedVariables variables_of(const Definition& definition) {

@@ -19,6 +19,7 @@ struct Definition {
   std::string document;
   /// The entry alone, as written in the file. JSON.
   std::string entry;
+  std::string fault{};  ///< why it cannot be started, for a person; "" if nothing is known
 };
 
 /// The variables that a definition reads: of the environment, and inputs, each once.
@@ -37,6 +38,14 @@ std::variant<std::vector<Definition>, std::string> read_definitions(std::string_
 /// with `project` of that project in Claude Code's list. Empty if it names none. Pure.
 std::variant<std::vector<Definition>, std::string> read_foreign_definitions(
     std::string_view text, const std::string& project);
+
+/// The path of its environment file (`envFile`), for a server that runs in `folder`, with the
+/// variables of the environment; "" if it has none. One without a value stays as it is written.
+std::string environment_file_of(const Definition& definition, const std::string& folder);
+/// The definition with what that file says in the place of its path, so that it is approved with it
+/// and the daemon reads no file. Pure.
+Definition with_environment(Definition definition,
+                            const std::map<std::string, std::string>& variables);
 
 /// From the members that mcp-bridged looks for variables in. Pure.
 NamedVariables variables_of(const Definition& definition);

@@ -12,6 +12,8 @@
 #include "base/contains.hpp"
 #include "base/files.hpp"
 #include "base/secret_file.hpp"
+#include "servers/daemon_program.hpp"
+#include "servers/dotenv.hpp"
 #include "system/files.hpp"
 #include "text/similar.hpp"
 #include "text/trim.hpp"
@@ -25,6 +27,30 @@ constexpr std::size_t longest_file = 1 << 20;
 constexpr std::size_t longest_foreign_file = 16 << 20;  // Claude Code's file includes its projects
 constexpr const char* project_file = ".mcp.json";
 
+/// Reads the server's environment file, if it has one: in its folder, else beside its config file.
+void add_environment_file(NamedServer& server) {
+  Definition& definition = server.definition;
+  std::string path = environment_file_of(definition, server.folder);
+  if (path.empty()) return;
+  if (!path.starts_with('/')) {
+    const std::string beside = folder_of(server.file) + "/" + path;
+    path = server.folder + "/" + path;
+    if (::access(path.c_str(), F_OK) != 0) path = beside;
+  }
+  const bridge::FileContent content = bridge::read_regular_file(path, longest_file);
+  std::string fault = content.fault;
+  std::map<std::string, std::string> variables;
+  if (fault.empty()) {
+    variables = bridge::read_dotenv(content.bytes, fault);
+    server.needs_approval |= !bridge::is_of_owner_alone(content.status);
+  }
+  if (fault.empty()) {
+    definition = with_environment(std::move(definition), variables);
+  } else {
+    definition.fault = fmt::format("cannot use its envFile {}: {}", path, fault);
+  }
+}
+
 /// Empty if an optional file does not exist.
 std::variant<std::vector<NamedServer>, std::string> servers_of(const ConfigFile& file) {
   const bridge::FileContent content =
@@ -35,8 +61,10 @@ std::variant<std::vector<NamedServer>, std::string> servers_of(const ConfigFile&
     if (is_absent && !file.is_named) return std::vector<NamedServer>();
     return fmt::format("cannot read {}: {}", file.path, content.fault);
   }
-  auto definitions = file.is_foreign ? read_foreign_definitions(content.bytes, file.project)
-                                     : read_definitions(content.bytes);
+  const bridge::FileAsJson json = bridge::file_as_json(content.bytes, file.path, toml_by_daemon);
+  if (!json.fault.empty()) return fmt::format("cannot use {}: it is {}", file.path, json.fault);
+  auto definitions = file.is_foreign ? read_foreign_definitions(json.text, file.project)
+                                     : read_definitions(json.text);
   if (const auto* fault = std::get_if<std::string>(&definitions)) {
     return fmt::format("cannot use {}: {}", file.path, *fault);
   }
@@ -48,6 +76,7 @@ std::variant<std::vector<NamedServer>, std::string> servers_of(const ConfigFile&
                               !bridge::replaceable_part_of(named, ::geteuid()).empty();
   for (Definition& one : std::get<std::vector<Definition>>(definitions))
     servers.push_back({std::move(one), path, folder, needs_approval});
+  for (NamedServer& server : servers) add_environment_file(server);
   return servers;
 }
 
@@ -101,8 +130,11 @@ FoundServers find_servers(const std::vector<ConfigFile>& files) {
       const auto is_same = [&](const NamedServer& other) {
         return other.definition.name == one.definition.name;
       };
-      if (std::none_of(found.servers.begin(), found.servers.end(), is_same))
-        found.servers.push_back(std::move(one));
+      if (std::any_of(found.servers.begin(), found.servers.end(), is_same)) continue;
+      if (!one.definition.fault.empty())
+        found.foreign_faults.push_back(
+            fmt::format("@{}: {}", one.definition.name, one.definition.fault));
+      found.servers.push_back(std::move(one));
     }
   }
   return found;
@@ -148,6 +180,7 @@ std::vector<ConfigFile> foreign_files(ReadVariable read, const std::string& fold
     const auto named = read("XDG_CONFIG_HOME");
     const bool is_usable = named && named->front() == '/';
     const std::string settings = is_usable ? *named : *home + "/.config";
+    const auto codex = read("CODEX_HOME");
     const std::string claude_code = *home + "/.claude.json";
     if (!folder.empty())
       files.push_back(
@@ -155,12 +188,13 @@ std::vector<ConfigFile> foreign_files(ReadVariable read, const std::string& fold
     for (const std::string& path :
          {claude_code, settings + "/Claude/claude_desktop_config.json", *home + "/.cursor/mcp.json",
           *home + "/.codeium/windsurf/mcp_config.json", settings + "/Code/User/mcp.json",
+          (codex && codex->front() == '/' ? *codex : *home + "/.codex") + "/config.toml",
           *home + "/.gemini/settings.json", settings + "/opencode/opencode.json",
           settings + "/opencode/opencode.jsonc"})
       files.push_back({.path = path, .is_foreign = true, .folder = *home});
   }
-  for (const char* const path : {".cursor/mcp.json", ".vscode/mcp.json", ".gemini/settings.json",
-                                 "opencode.json", "opencode.jsonc"})
+  for (const char* const path : {".cursor/mcp.json", ".vscode/mcp.json", ".codex/config.toml",
+                                 ".gemini/settings.json", "opencode.json", "opencode.jsonc"})
     files.push_back({.path = path, .needs_approval = true, .is_foreign = true, .folder = "."});
   return files;
 }

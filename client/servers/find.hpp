@@ -65,12 +65,12 @@ std::variant<NamedServer, std::string> find_server(std::string_view name,
                                                    std::vector<ConfigFile> files,
                                                    const MoreFiles& more = {});
 
-/// The JSON files in which other programs name servers, in the order of reading: in the user's home
+/// The files in which other programs name servers, in the order of reading: in the user's home
 /// those of Claude Code (first its entry for this folder), Claude Desktop, Cursor, Windsurf, VS
-/// Code, Gemini and opencode, then in this folder those of Cursor, VS Code, Gemini and opencode,
-/// which the folder's author wrote. Servers
-/// from the home need no approval if only its user can have written the file. `folder`: the current
-/// one, "" if it is not known. Pure except for `read`.
+/// Code, Codex (in $CODEX_HOME if that is set), Gemini and opencode, then in this folder those of
+/// Cursor, VS Code, Codex, Gemini and opencode, which the folder's author wrote. Servers from the
+/// home need no approval if only its user can have written the file. `folder`: the current one, ""
+/// if it is not known. Pure except for `read`.
 std::vector<ConfigFile> foreign_files(ReadVariable read, const std::string& folder);
 
 /// Why a server cannot be selected by its name.

@@ -2,22 +2,17 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 
-#include <array>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
 #include "base/contains.hpp"
 #include "base/secret_file.hpp"
 #include "connection/typed_line.hpp"
-#include "process/process_start.hpp"
 #include "servers/approve.hpp"
+#include "servers/daemon_program.hpp"
 #include "servers/variables.hpp"
 #include "system/signals.hpp"
 #include "text/utf8.hpp"
@@ -88,31 +83,13 @@ constexpr std::string_view own_name = "mcp-bridged: ";
 /// Except for this report, which may come at any time.
 constexpr std::string_view unexpected = "unexpected: ";
 
-constexpr const char* program = "mcp-bridged";
 /// The descriptor of the inputs' values, besides the standard ones and the definition.
 constexpr int inputs_number = 6;
-/// Above those, so that none is overwritten before it is passed on.
-constexpr int lowest_own_number = 10;
 constexpr Milliseconds between_tries{1};
 constexpr off_t longest_log = 1 << 20;
 
 std::string error_text(const char* what) {
   return fmt::format("{}: {}", what, std::strerror(errno));
-}
-
-FileDescriptor above_the_handed(FileDescriptor low) {
-  return FileDescriptor(::fcntl(low.get(), F_DUPFD_CLOEXEC, lowest_own_number));
-}
-
-/// An unnamed file with this content, which cannot be changed.
-FileDescriptor sealed_file(const char* name, const std::string& content) {
-  FileDescriptor file =
-      above_the_handed(FileDescriptor(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING)));
-  if (!file) return {};
-  if (::write(file.get(), content.data(), content.size()) != static_cast<ssize_t>(content.size()))
-    return {};
-  ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
-  return file;
 }
 
 /// Does not wait: a running daemon has its socket already.
@@ -141,59 +118,6 @@ FileDescriptor open_log(const std::string& path, off_t& begin) {
       path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600)));
   if (log && ::fstat(log.get(), &facts) == 0) begin = facts.st_size;
   return log;
-}
-
-using Descriptors = std::initializer_list<std::pair<const FileDescriptor&, int>>;
-
-/// Runs the program in the folder, in a new session (input at our terminal is not for it),
-/// with the descriptors under those numbers and no signal blocked or ignored. Returns
-/// errno.
-int launch(pid_t& process, std::vector<std::string> words, std::vector<std::string> environment,
-           const std::string& folder, Descriptors descriptors) {
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
-  for (const auto& [from, number] : descriptors) {
-    if (from) posix_spawn_file_actions_adddup2(&actions, from.get(), number);
-  }
-  sigset_t none;
-  sigset_t all;
-  sigemptyset(&none);
-  sigfillset(&all);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &all);
-  posix_spawnattr_setflags(&attributes,
-                           POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  const int error =
-      ::posix_spawn(&process, words.front().c_str(), &actions, &attributes,
-                    bridge::pointers_to(words).data(), bridge::pointers_to(environment).data());
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
-  return error;
-}
-
-/// The path of mcp-bridged: beside this program, else the first in PATH; "" if not found.
-std::string find_daemon_program() {
-  std::array<char, 4096> own{};
-  const ssize_t length = ::readlink("/proc/self/exe", own.data(), own.size() - 1);
-  if (length > 0) {
-    std::string beside(own.data(), static_cast<std::size_t>(length));
-    beside.erase(beside.rfind('/') + 1);
-    beside += program;
-    if (::access(beside.c_str(), X_OK) == 0) return beside;
-  }
-  const char* const path = std::getenv("PATH");
-  std::string_view folders = path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path;
-  while (!folders.empty()) {
-    const std::string_view folder = folders.substr(0, folders.find(':'));
-    folders.remove_prefix(std::min(folders.size(), folder.size() + 1));
-    if (folder.empty() || folder.front() != '/') continue;
-    std::string candidate = fmt::format("{}/{}", folder, program);
-    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
-  }
-  return {};
 }
 
 /// The options for what the daemon keeps: logins in one store of all daemons, the state in a folder
@@ -227,7 +151,7 @@ std::variant<Connected, std::string> start_daemon(const NamedServer& server,
                                                   const Places& places, const InstancePaths& paths,
                                                   Deadline deadline) {
   const std::string daemon = find_daemon_program();
-  if (daemon.empty()) return fmt::format("{} not found beside mcp-nc or in PATH", program);
+  if (daemon.empty()) return std::string(no_daemon_program);
   const FileDescriptor definition = sealed_file("definition", server.definition.document);
   const FileDescriptor values =
       inputs.empty() ? FileDescriptor() : sealed_file("inputs", text_of_inputs(inputs));
@@ -289,6 +213,8 @@ std::variant<NamedDaemon, Failure> named_daemon(const Options& options, Console&
     return std::move(*failure);
   }
   NamedDaemon& daemon = std::get<NamedDaemon>(found);
+  if (const Definition& definition = daemon.server.definition; !definition.fault.empty())
+    return naming_failure(fmt::format("cannot start @{}: {}", definition.name, definition.fault));
   if (!is_approved(daemon.server, daemon.places)) {
     if (auto failure = have_approved(daemon.server, daemon.places, console))
       return std::move(*failure);

@@ -87,8 +87,11 @@ std::string place_of_fault(std::string_view text) {
   scanner.skip_space();
   const bool is_value = scanner.value(value);
   scanner.skip_space();
-  if (is_value && scanner.at_end()) return {};
-  const std::string_view before = text.substr(0, scanner.position());
+  return is_value && scanner.at_end() ? std::string() : place_at(text, scanner.position());
+}
+
+std::string place_at(std::string_view text, std::size_t position) {
+  const std::string_view before = text.substr(0, position);
   const std::string_view line = before.substr(before.rfind('\n') + 1);
   return fmt::format("line {}, column {}", std::count(before.begin(), before.end(), '\n') + 1,
                      std::count_if(line.begin(), line.end(), starts_character) + 1);

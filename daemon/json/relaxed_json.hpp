@@ -13,8 +13,10 @@ namespace bridge {
 /// text that is not JSON in another way stays as it is.
 std::string strict_json(std::string_view text);
 
-/// Where `text` stops being JSON: `line 3, column 5`, both from 1, the column in characters; "" if
-/// it is JSON. Pure.
+/// The place of a byte of `text`: `line 3, column 5`, both from 1, the column in characters. Pure.
+std::string place_at(std::string_view text, std::size_t position);
+
+/// Where `text` stops being JSON, as place_at(); "" if it is JSON. Pure.
 std::string place_of_fault(std::string_view text);
 
 /// Reads a document written by a person, part by part. Parts are views of the text that it holds.

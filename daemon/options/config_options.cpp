@@ -3,7 +3,9 @@
 #include <strings.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 
 #include "base/log.hpp"
 #include "base/secret_file.hpp"
@@ -12,6 +14,8 @@
 #include "options/option_groups.hpp"
 #include "options/option_table.hpp"
 #include "options/options.hpp"
+#include "servers/dotenv.hpp"
+#include "servers/toml_text.hpp"
 #include "servers/variables.hpp"
 #include "text/characters.hpp"
 
@@ -106,6 +110,28 @@ std::string described(const ServerEntry& entry) {
   return text;
 }
 
+/// Replaces the entry's `envFile` by what that says. A relative path is one of the project's folder
+/// (the daemon's), else of the config file's.
+void read_environment_file(ServerEntry& entry, const ServerConfig& config, InputSources& sources,
+                           const std::string& path_of_config) {
+  const std::string source = "--config " + path_of_config;
+  ServerEntry path_alone;
+  path_alone.name = entry.name;
+  path_alone.environment_file = std::move(entry.environment_file);
+  std::string path = resolve_server(path_alone, config, sources, source).environment_file;
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored))
+    path = (std::filesystem::path(path_of_config).parent_path() / path).string();
+  const std::string what =
+      fmt::format("{}: server '{}': envFile", printable(source), printable(entry.name, 80));
+  std::string fault;
+  entry.file_environment = read_dotenv(read_small_file(path, what), fault);
+  if (!fault.empty())
+    throw StartError(exit_code::configuration,
+                     fmt::format("{}: {} has {}", what, printable(path), fault));
+  entry.environment_file.clear();
+}
+
 /// Collects the values that the file's user provided, and those in places of secrets.
 void note_secrets(std::vector<std::string>& secrets, const ServerConfig& config,
                   const InputSources& sources, const ServerEntry& entry) {
@@ -141,7 +167,11 @@ void add_config_options(OptionTable& table, RawOptions& raw) {
 
 void resolve_config(Options& options, RawOptions& raw, std::map<std::string, std::string>& given) {
   const std::string source = "--config " + raw.config;
-  const ServerConfig config = read_server_config(read_small_file(raw.config, "--config"), source);
+  const FileAsJson file =
+      file_as_json(read_small_file(raw.config, "--config"), raw.config, toml_as_json);
+  if (!file.fault.empty())
+    throw StartError(exit_code::configuration, fmt::format("{}: {}", source, file.fault));
+  const ServerConfig config = read_server_config(file.text, source);
   InputSources sources;
   sources.given = raw.inputs;
   sources.answers = raw.answers;
@@ -150,8 +180,9 @@ void resolve_config(Options& options, RawOptions& raw, std::map<std::string, std
     sources.file = read_text_map(read_small_file(raw.input_file, "--input-file"),
                                  "--input-file " + raw.input_file);
   }
-  const ServerEntry& chosen = choose_server(config, raw.server, source);
+  ServerEntry chosen = choose_server(config, raw.server, source);
   const UpstreamKind kind = kind_of(chosen, source);
+  if (!chosen.environment_file.empty()) read_environment_file(chosen, config, sources, raw.config);
   const ServerEntry entry = resolve_server(chosen, config, sources, source);
   raw.answers = sources.answers;
   for (const std::string& member : chosen.unknown) {

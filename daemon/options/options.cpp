@@ -18,6 +18,7 @@
 #include "options/option_groups.hpp"
 #include "options/option_table.hpp"
 #include "process/resources.hpp"
+#include "servers/toml_text.hpp"
 #include "text/characters.hpp"
 #include "text/similar.hpp"
 #include "text/trim.hpp"
@@ -165,6 +166,13 @@ ParsedOptions parse_options(int all_argc, char** argv, const ParsedOptions* earl
   const auto code = [only_checks](int usual) {
     return only_checks ? exit_code::configuration : usual;
   };
+  // For mcp-nc, which has no reader of TOML; not for a person.
+  if (words.size() == 2 && words.front() == "--toml-as-json") {
+    FileAsJson file = toml_as_json(read_small_file(std::string(words.back()), "--toml-as-json"));
+    if (!file.fault.empty()) throw StartError(exit_code::configuration, file.fault);
+    result.informed = Informed{std::move(file.text)};
+    return result;
+  }
   OptionTable table;
   name_options(table, options, raw);
   try {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "base/contains.hpp"
@@ -18,9 +19,10 @@ namespace {
 /// Of an entry: for other programs' own use, or described by other means (`oauth`).
 constexpr std::string_view changes_nothing =
     "id name title description $schema version gallery icon icons note comment tags category "
-    "timeout startupTimeout startup_timeout_sec tool_timeout_sec initTimeout trust alwaysAllow "
+    "timeout startupTimeout startup_timeout_sec startup_timeout_ms tool_timeout_sec initTimeout "
+    "required default_tools_approval_mode supports_parallel_tool_calls trust alwaysAllow "
     "autoApprove alwaysLoad tools allowedTools disabledTools enabledTools includeTools "
-    "excludeTools dev oauth";
+    "excludeTools enabled_tools disabled_tools dev oauth";
 
 /// opencode's form (`local`, `remote`) in the words of the others: its variables are `{env:NAME}`
 /// and `{file:PATH}`, the latter unknown here.
@@ -54,7 +56,7 @@ class ServerReader final : DocumentReader {
     ServerConfig config;
     add_all(whole(), config);
     if (config.servers.empty())
-      fail("there is no server in it (mcpServers, servers, mcp or tools)");
+      fail("there is no server in it (mcpServers, servers, mcp, mcp_servers or tools)");
     return config;
   }
   std::map<std::string, std::string> texts() const { return scalars(whole(), "the file"); }
@@ -105,17 +107,34 @@ class ServerReader final : DocumentReader {
         for (const std::string_view one : elements(value, part + " is not a list"))
           entry.arguments.push_back(scalar(one, part));
       } else if (member == "env" || member == "environment") {
-        entry.environment.merge(environment(value, part));
+        for (auto& [variable, content] : environment(value, part))
+          entry.environment[variable] = std::move(content);
       } else if (member == "cwd") {
         entry.folder = text(value, part);
       } else if (member == "url" || member == "serverUrl" || member == "httpUrl") {
         if (!has_first_choice) entry.url = text(value, part);
         has_first_choice = has_first_choice || member == "httpUrl";
-      } else if (member == "headers") {
+      } else if (member == "envFile" && is_object(value)) {
+        entry.file_environment = environment(value, part);  // as mcp-nc passes it
+      } else if (member == "envFile") {
+        entry.environment_file = text(value, part);
+      } else if (member == "env_vars") {
+        read_passed(entry, value, part);
+      } else if (member == "env_http_headers") {
+        for (const auto& [header, variable] : scalars(value, part))
+          entry.headers.emplace_back(header, of_process(variable, part));
+      } else if (member == "bearer_token_env_var") {
+        entry.headers.emplace_back("Authorization",
+                                   "Bearer " + of_process(text(value, part), part));
+      } else if (member == "scopes") {
+        entry.oauth.scope = words(value, part);
+      } else if (member == "headers" || member == "http_headers") {
         for (auto& [header, content] : scalars(value, part))
           entry.headers.emplace_back(header, std::move(content));
       } else if ((member == "oauth" || member == "auth") && is_object(value)) {
-        entry.oauth = oauth(value, part);
+        OAuthEntry given = oauth(value, part);
+        if (given.scope.empty()) given.scope = std::move(entry.oauth.scope);
+        entry.oauth = std::move(given);
       } else if (member == "disabled") {
         entry.is_disabled = entry.is_disabled || value == "true";
       } else if (member == "enabled") {
@@ -169,6 +188,25 @@ class ServerReader final : DocumentReader {
     entry.arguments.insert(entry.arguments.begin(), words.begin() + 1, words.end());
   }
 
+  /// Codex names variables without a `$`.
+  std::string of_process(const std::string& name, const std::string& part) const {
+    const auto fits = [](char c) { return is_letter(c) || is_digit(c) || c == '_'; };
+    if (name.empty() || !std::all_of(name.begin(), name.end(), fits))
+      fail(part + " is not the name of a variable");
+    return fmt::format("${{env:{}}}", name);
+  }
+
+  /// Codex's variables that the program gets beside its own: names, or objects with a `name`.
+  void read_passed(ServerEntry& entry, std::string_view value, const std::string& part) const {
+    for (const std::string_view one : elements(value, part + " is not a list")) {
+      std::string name = is_object(one) ? find_string(one, "name").value_or("") : text(one, part);
+      std::string variable = of_process(name, part);
+      variable.insert(variable.size() - 1, ":-");
+      if (entry.environment.emplace(name, std::move(variable)).second)
+        entry.passed.push_back(std::move(name));
+    }
+  }
+
   InputDefinition input(std::string_view object) const {
     InputDefinition input;
     for (const auto& [member, value] : members(object, "an input is not an object")) {
@@ -191,7 +229,7 @@ class ServerReader final : DocumentReader {
 
   void add_all(std::string_view object, ServerConfig& config, bool is_outermost = true) {
     for (const auto& [member, value] : members(object, "the file is not an object")) {
-      if (member == "mcpServers" || member == "servers") {
+      if (member == "mcpServers" || member == "servers" || member == "mcp_servers") {
         for (const auto& [name, entry] : members(value, member + " is not an object"))
           add(config, server(name, entry));
       } else if (member == "tools") {

@@ -34,7 +34,11 @@ struct ServerEntry {
   std::string command;
   std::vector<std::string> arguments{};
   std::map<std::string, std::string> environment{};
-  std::string folder;
+  std::string environment_file{};  ///< `envFile`: its path
+  /// What that file says, once it was read. Not searched for variables; `environment` wins.
+  std::map<std::string, std::string> file_environment{};
+  std::vector<std::string> passed{};  ///< of `environment`: left out if they are empty
+  std::string folder{};
   std::string url;
   std::vector<std::pair<std::string, std::string>> headers{};
   OAuthEntry oauth{};
@@ -48,9 +52,9 @@ struct ServerConfig {
 };
 
 /// Reads the files that the ecosystem's tools write (UPSTREAMS, "Config files"): the maps
-/// `mcpServers` and `servers` (also inside of `mcp`), the map `mcp` of opencode, and the lists
-/// `inputs` and `tools`. Comments and trailing commas are tolerated. Pure; throws StartError (78),
-/// which begins with `source` and contains no value of the file.
+/// `mcpServers` and `servers` (also inside of `mcp`), the map `mcp` of opencode, Codex's
+/// `mcp_servers`, and the lists `inputs` and `tools`. Comments and trailing commas are tolerated.
+/// Pure; throws StartError (78), which begins with `source` and contains no value of the file.
 ServerConfig read_server_config(std::string_view text, const std::string& source);
 
 /// A name of the file, for messages. Pure.

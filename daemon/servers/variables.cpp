@@ -186,6 +186,7 @@ void each_text(ServerEntry& entry, Visit&& visit, VisitOwn&& visit_own) {
   visit(entry.command, "command");
   for (std::string& argument : entry.arguments) visit(argument, "args");
   for (auto& [name, value] : entry.environment) visit_own(name, value);
+  visit(entry.environment_file, "envFile");
   visit(entry.folder, "cwd");
   visit(entry.url, "url");
   for (auto& [name, value] : entry.headers) visit(value, "headers." + shown_name(name));
@@ -319,6 +320,13 @@ class EntryExpander {
           left -= text.size();
         },
         [&](const std::string& name, std::string& value) { value = own_value(name, value, name); });
+    for (const std::string& name : expanded.passed) {
+      const auto found = expanded.environment.find(name);
+      if (found != expanded.environment.end() && found->second.empty())
+        expanded.environment.erase(found);
+    }
+    // What the file says is added last: it is text, and `env` wins.
+    expanded.environment.merge(std::exchange(expanded.file_environment, {}));
     return expanded;
   }
 
@@ -339,12 +347,18 @@ class EntryExpander {
     const bool may_be_own =
         (variable.kind == Variable::Kind::environment || variable.kind == Variable::Kind::editor) &&
         !variable.is_of_process;
-    const auto own = may_be_own ? entry_.environment.find(variable.name) : entry_.environment.end();
-    if (own == entry_.environment.end() || begun_.contains(variable.name))
-      return outside_(variable, place);
-    const std::string& value = own_value(variable.name, own->second, place);
-    if (value.empty() && variable.otherwise) return std::nullopt;
-    return value;
+    if (!may_be_own) return outside_(variable, place);
+    const auto own = entry_.environment.find(variable.name);
+    if (own != entry_.environment.end() && !begun_.contains(variable.name)) {
+      const std::string& value = own_value(variable.name, own->second, place);
+      if (value.empty() && variable.otherwise) return std::nullopt;
+      return value;
+    }
+    // A variable in its own value (`"PATH": "/x:${PATH}"`) is the file's, else an outside one.
+    const auto of_file = entry_.file_environment.find(variable.name);
+    if (of_file == entry_.file_environment.end()) return outside_(variable, place);
+    if (of_file->second.empty() && variable.otherwise) return std::nullopt;
+    return of_file->second;
   }
 
   /// Each is expanded once, however often it is named.

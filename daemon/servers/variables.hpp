@@ -89,10 +89,10 @@ std::optional<std::string> editor_value(std::string_view name, const std::string
 using OutsideValue =
     std::function<std::optional<std::string>(const Variable&, const std::string& place)>;
 
-/// `entry` with every variable replaced: by the value that the entry's own `env` gives to the
-/// program, else by `outside`'s; one without a value is left out. A variable in its own value is an
-/// outside one (`"PATH": "/x:${PATH}"`). Throws StartError (78) if it is nested too deep, or too
-/// long. Pure except for `outside`.
+/// `entry` with every variable replaced: by the value that the entry's own `env`, or its `envFile`
+/// once that was read, gives to the program, else by `outside`'s; one without a value is left out.
+/// A variable in its own value is an outside one (`"PATH": "/x:${PATH}"`). Throws StartError (78)
+/// if it is nested too deep, or too long. Pure except for `outside`.
 ServerEntry expand_entry(const ServerEntry& entry, const OutsideValue& outside,
                          const std::string& source);
 

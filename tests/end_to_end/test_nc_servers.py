@@ -242,6 +242,36 @@ class OfOtherPrograms(ByName):
         os.chmod(self.path("home/.cursor/mcp.json"), 0o666)
         self.assertIn("not approved", self.run_in("project", "@c", "tools", code=2)[1])
 
+    def test_codex_names_one_in_toml_with_the_variables_it_gets(self):
+        os.mkdir(self.path("home/.codex"))
+        command = self.wayward()
+        with open(self.path("home/.codex/config.toml"), "w", encoding="utf-8") as file:
+            file.write(f"[mcp_servers.c]\ncommand = {json.dumps(command)[1:-1].split(', ')[0]}\n"
+                       f"args = {json.dumps(command[1:])}\nenv_vars = ['WAYWARD_A']\nenv = {{ WAYWARD_B = 'b' }}\n")
+        asked = ("call", "environment", 'names:=["WAYWARD_"]')
+        answer = self.run_in("project", "@c", *asked, WAYWARD_A="a", WAYWARD_C="not its own")[0]
+        self.assertEqual(json.loads(answer), {"WAYWARD_A": "a", "WAYWARD_B": "b"})
+        with open(self.path("home/.codex/config.toml"), "w", encoding="utf-8") as file:
+            file.write("a = 1\nb = s3cret")
+        self.assertIn(".codex/config.toml: it is not TOML: line 2, column 5", self.run_in("project", "servers")[1])
+
+    def test_an_environment_file_of_a_folder_is_approved_with_the_server(self):
+        def write(value):
+            with open(self.path("project/.env"), "w", encoding="utf-8") as file:
+                file.write(f"export WAYWARD_A='{value}' # said here\n")
+            os.chmod(self.path("project/.env"), 0o600)
+
+        def asked(code=0):
+            return self.run_in("project", "@d", "call", "environment", 'names:=["WAYWARD_"]', code=code)
+        self.project({"d": self.child(envFile="${workspaceFolder}/.env")})
+        write("s3cret")
+        self.assertNotIn("s3cret", "".join(self.run_in("project", "approve", "--yes", "@d")))
+        self.assertEqual(json.loads(asked()[0]), {"WAYWARD_A": "s3cret"})
+        write("other")
+        self.assertIn("not approved", asked(code=2)[1])
+        os.remove(self.path("project/.env"))
+        self.assertIn("cannot use its envFile", asked(code=2)[1])
+
     def test_a_file_that_others_can_write_or_replace_needs_approval_wherever_it_is(self):
         self.own({"own": self.child()})
         file = self.path("home/.config/mcp/mcp.json")

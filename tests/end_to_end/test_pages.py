@@ -5,7 +5,7 @@ Each block of code is looked at by a test. What its language says of it:
     console     typed here, line by line, and its output compared
     sh          run by the script that RUN_BY names: it wants root, the network or a container engine
     dockerfile  likewise
-    json        an entry of a config file: the daemon accepts it
+    json, toml  an entry of a config file: the daemon accepts it
     python, wire, log           by a test of its own, here
     nginx       the nginx of the tests runs with it: harness/nginx.py, test_face_verify
     text        a drawing: DRAWINGS says why nothing runs it
@@ -38,7 +38,7 @@ DRAWINGS = {
     ("README.md", "The problem"): "a drawing",
     ("docker/README.md", ""): "a drawing; test_manifests compares it with the Dockerfile's",
 }
-LANGUAGES_TRIED_HERE = {"console", "json", "python", "wire", "nginx", "log"}
+LANGUAGES_TRIED_HERE = {"console", "json", "toml", "python", "wire", "nginx", "log"}
 # Pages whose commands are typed before a daemon that runs already.
 WITH_DAEMON = {"client/README.md", "daemon/OBSERVABILITY.md"}
 LONGEST_README = 200
@@ -221,16 +221,18 @@ class Commands(Case):
 
     def test_the_entries_of_config_files_are_accepted(self):
         # It is checked that their commands are there; nothing is started.
-        programs = {"PATH": self.folder}
+        environment = {"PATH": self.folder, "DOCS_TOKEN": "t"}
         for name in ("docker", "mcp-nc", "npx"):
             self.write(name, "", 0o755)
-        entries = [block.text for page in pages() for block in blocks(page) if block.language == "json"]
-        self.assertGreaterEqual(len(entries), 5)
-        for entry in entries:
+        entries = [block for page in pages() for block in blocks(page) if block.language in ("json", "toml")]
+        self.assertGreaterEqual(len(entries), 8)
+        for language, entry in ((block.language, block.text) for block in entries):
             with self.subTest(entry):
-                json.loads(entry)
-                check = [binary("MCP_BRIDGED"), "--check", "--config", self.write("mcp.json", entry), "--input", "ado_org=contoso"]
-                self.run_tool(check, environment=programs)
+                if language == "json":
+                    json.loads(entry)
+                file = self.write("mcp." + language, entry)
+                check = [binary("MCP_BRIDGED"), "--check", "--config", file, "--input", "ado_org=contoso"]
+                self.run_tool(check, environment=environment)
 
 
 def page_name(page):

@@ -3,11 +3,13 @@
 #include "base/start_error.hpp"
 #include "harness.hpp"
 #include "json/relaxed_json.hpp"
+#include "servers/dotenv.hpp"
 #include "servers/server_config.hpp"
+#include "servers/toml_text.hpp"
 #include "servers/variables.hpp"
 
-// A file of servers is read or refused in linear time, and the result is bounded; a text with
-// variables also. Run with -max_len=1048576, the longest file.
+// A file of servers, as JSON, TOML or dotenv, is read or refused in linear time, and the result is
+// bounded; a text with variables also. Run with -max_len=1048576, the longest file.
 
 namespace bridge {
 
@@ -63,6 +65,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const bridge::Expansion expansion = bridge::expand_variables(text, value);
   MUST(expansion.text.size() <= bridge::max_expanded);
   read(text);
+  for (const char* const path : {"config.toml", ".gemini/settings.json"}) {
+    const bridge::FileAsJson file = bridge::file_as_json(text, path, bridge::toml_as_json);
+    MUST(file.text.empty() || file.fault.empty());
+    if (file.fault.empty()) read(file.text);
+  }
+  MUST(!bridge::toml_as_json(text).fault.empty() ||
+       bridge::place_of_fault(bridge::toml_as_json(text).text).empty());
+  std::string fault;
+  static_cast<void>(bridge::read_dotenv(text, fault));
   // Allows for sanitizers and a slow machine: quadratic time would take minutes.
   MUST(Clock::now() - begin < std::chrono::seconds(10));
   return 0;

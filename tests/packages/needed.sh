@@ -2,7 +2,7 @@
 # What building and testing need of Debian's packages, and how what is missing gets there: sourced.
 
 # What the programs, the demo upstream and the benchmark are made of, in Debian 12 and 13.
-readonly build_libraries=(libasio-dev libcurl4-openssl-dev libcpp-httplib-dev libsimdjson-dev libfmt-dev libspdlog-dev
+readonly build_libraries=(libasio-dev libcurl4-openssl-dev libcpp-httplib-dev libsimdjson-dev libfmt-dev libspdlog-dev libtomlplusplus-dev
                           prometheus-cpp-dev libssl-dev zlib1g-dev libbrotli-dev)
 # A program, and the package that has it, a line each.
 readonly build_tools='g++ g++

@@ -175,7 +175,7 @@ leave_roots() {
 # The packages a build needs, of both suites.
 # shellcheck disable=SC2034  # used by those who source this
 build_packages=(g++ cmake ninja-build pkg-config ccache dpkg-dev file libasio-dev libcurl4-openssl-dev
-                libsimdjson-dev libfmt-dev libspdlog-dev libssl-dev zlib1g-dev libbrotli-dev
+                libsimdjson-dev libfmt-dev libspdlog-dev libtomlplusplus-dev libssl-dev zlib1g-dev libbrotli-dev
                 libcpp-httplib-dev prometheus-cpp-dev)
 
 # build_demo: the demo upstream, on this machine.

@@ -325,7 +325,7 @@ TEST_CASE(
     "other programs' files come behind all others, a folder's own last and only once approved") {
   variables = {{"HOME", "/h"}};
   const auto files = all_files("", read_variable);
-  REQUIRE(files.size() == 16);
+  REQUIRE(files.size() == 18);
   CHECK(files[1].path == ".mcp.json");
   const char* const paths[] = {"/h/.claude.json",
                                "/h/.claude.json",
@@ -333,11 +333,13 @@ TEST_CASE(
                                "/h/.cursor/mcp.json",
                                "/h/.codeium/windsurf/mcp_config.json",
                                "/h/.config/Code/User/mcp.json",
+                               "/h/.codex/config.toml",
                                "/h/.gemini/settings.json",
                                "/h/.config/opencode/opencode.json",
                                "/h/.config/opencode/opencode.jsonc",
                                ".cursor/mcp.json",
                                ".vscode/mcp.json",
+                               ".codex/config.toml",
                                ".gemini/settings.json",
                                "opencode.json",
                                "opencode.jsonc"};
@@ -346,16 +348,18 @@ TEST_CASE(
     CAPTURE(file.path);
     CHECK(file.path == paths[at]);
     CHECK(file.is_foreign);
-    CHECK(file.needs_approval == (at >= 9));
+    CHECK(file.needs_approval == (at >= 10));
     CHECK(file.project.empty() == (at != 0));
   }
-  CHECK(files[11].folder == ".");
+  CHECK(files[12].folder == ".");
   CHECK(files[5].folder == "/h");
   variables = {{"HOME", "/h"}, {"XDG_CONFIG_HOME", "/c"}};
   CHECK(foreign_files(read_variable, "").front().path == "/h/.claude.json");
   CHECK(foreign_files(read_variable, "")[1].path == "/c/Claude/claude_desktop_config.json");
   variables = {};
-  CHECK(foreign_files(read_variable, "/p").size() == 5);
+  CHECK(foreign_files(read_variable, "/p").size() == 6);
+  variables = {{"HOME", "/h"}, {"CODEX_HOME", "/x"}};
+  CHECK(foreign_files(read_variable, "")[5].path == "/x/config.toml");
 }
 
 TEST_CASE("of another program's file only the servers are read, or those of one project") {
@@ -475,4 +479,38 @@ TEST_CASE("of other programs' forms the variables are those that the daemon look
             R"({"mcp":{"b":{"type":"local","command":["x"]}},"theme":"t"})", "")) ==
         std::vector<std::string>{"b"});
   CHECK(names_of(read_foreign_definitions(R"({"mcp":{"allowed":["a"]}})", "")).empty());
+}
+
+TEST_CASE("Codex's file, as JSON, is read with the variables that it names") {
+  const auto read = read_foreign_definitions(
+      R"({"model":"m","mcp_servers":{
+      "far":{"url":"https://h/mcp","bearer_token_env_var":"T","http_headers":{"K":"s3cret"}},
+      "near":{"command":"x","env_vars":["U"]}}})",
+      "");
+  CHECK(names_of(read) == std::vector<std::string>{"far", "near"});
+  const auto& all = std::get<std::vector<Definition>>(read);
+  CHECK(names_of(variables_of(all[0])) == "T ");
+  CHECK(names_of(variables_of(all[1])) == "U? ");
+  CHECK(summary_of(all[0]) == "https://h/mcp");
+  CHECK(shown_document(all[0]).find("s3cret") == std::string::npos);
+}
+
+TEST_CASE("what an environment file says is part of the definition, and approved with it") {
+  const TemporaryFolder folder;
+  const std::string config = folder.write(
+      "mcp.json", R"({"servers":{"a":{"command":"x","args":["${A}"],"envFile":"${N:-.env}"}}})");
+  folder.write(".env", "A=s3cret\n");
+  const auto found = [&] { return find_servers({{config, true}}).servers.at(0); };
+  const NamedServer first = found();
+  CHECK(first.definition.fault.empty());
+  CHECK(first.definition.document.find(R"("envFile":{"A":"s3cret"})") != std::string::npos);
+  CHECK(names_of(variables_of(first.definition)) == "");
+  CHECK(describe_for_approval(first).find("s3cret") == std::string::npos);
+  folder.write(".env", "A=other\n");
+  CHECK(instance_of(first, read_variable) != instance_of(found(), read_variable));
+  folder.write(".env", "A=other\n", 0666);
+  CHECK(find_servers({{config}}).servers.at(0).needs_approval);
+  unlink(folder.path(".env").c_str());
+  CHECK(found().definition.fault.find("cannot use its envFile " + folder.path(".env")) == 0);
+  CHECK(find_servers({{config}}).foreign_faults.size() == 1);
 }

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "../../temporary_folder.hpp"
 #include "../options_helpers.hpp"
 #include "servers/server_config.hpp"
 
@@ -31,6 +32,8 @@ struct Form {
   const char* got;           // of the program, or of the server
   const char* refused = "";  // else why it is not started
   const char* warning = "";  // what is said about it all the same
+  const char* name = "mcp.json";
+  const char* env_file = "";  // .env beside it
 };
 
 const Form forms[] = {
@@ -106,6 +109,104 @@ const Form forms[] = {
      {},
      "",
      "${file:~/.key}, which is not known here"},
+    {"Codex: a program",
+     R"(model = "x"
+[mcp_servers.a]  # as its manual shows it
+command = "npx"
+args = ["-y", "p"]
+env_vars = ["T", "NOT_SET", {name = "U", source = "local"}]
+startup_timeout_sec = 20
+enabled = true
+[mcp_servers.a.env]
+K = "v"
+[mcp_servers.a.tools.t]
+approval_mode = "prompt"
+)",
+     {{"T", "1"}, {"U", "2"}},
+     "npx -y p K=v T=1 U=2",
+     "",
+     "",
+     "config.toml"},
+    {"Codex: an address",
+     R"([mcp_servers."a"]
+url = "https://h/mcp"
+bearer_token_env_var = "T"
+http_headers = { "X-Region" = "us" }
+env_http_headers = { "X-Key" = "U" }
+scopes = ["read"])",
+     {{"T", "1"}, {"U", "2"}},
+     "https://h/mcp [Authorization: Bearer 1] [X-Key: 2] [X-Region: us]",
+     "",
+     "",
+     "config.toml"},
+    {"Codex: a token that is not there",
+     R"(mcp_servers.a = {url = "https://h/mcp", bearer_token_env_var = "T"})",
+     {},
+     "",
+     "environment variable T",
+     "",
+     "config.toml"},
+    {"Codex: a token in the place of a variable's name",
+     R"(mcp_servers.a = {url = "https://h/mcp", bearer_token_env_var = "s3cret-x"})",
+     {},
+     "",
+     "bearer_token_env_var is not the name of a variable",
+     "",
+     "config.toml"},
+    {"Codex: elsewhere",
+     R"(mcp_servers.a = {command = "x", experimental_environment = "remote"})",
+     {},
+     "x",
+     "",
+     "'experimental_environment' is not understood and not used",
+     "config.toml"},
+    {"not TOML",
+     "[mcp_servers.a]\ncommand = s3cret\n",
+     {},
+     "",
+     "not TOML: line 2, column 1",
+     "",
+     "config.toml"},
+    {"Gemini: variables with a bare $",
+     R"({"mcpServers":{"a":{"command":"x","args":["$N$T","$1"],"env":{"K":"$T"}}}})",
+     {{"T", "1"}},
+     "x $N1 $1 K=1",
+     "",
+     "",
+     ".gemini/settings.json"},
+    {"a bare $ is text elsewhere",
+     R"({"mcpServers":{"a":{"command":"x","args":["$T"]}}})",
+     {{"T", "1"}},
+     "x $T"},
+    {"an environment file, whose values are text",
+     R"({"servers":{"a":{"command":"x","args":["${A}"],"env":{"B":"own"},"envFile":".env"}}})",
+     {{"A", "caller's"}},
+     "x a #1 A=a #1 B=own C=${A} D=two\nlines",
+     "",
+     "",
+     "mcp.json",
+     "# kept here\nexport A='a #1' # why\nB=file\n\nC=${A}\r\nD=\"two\\nlines\"\n"},
+    {"an environment file in the folder of a variable",
+     R"({"servers":{"a":{"command":"x","envFile":"${F}/.env"}}})",
+     {{"F", "."}},
+     "x A=1",
+     "",
+     "",
+     "mcp.json",
+     "A=1"},
+    {"an environment file that is not there",
+     R"({"servers":{"a":{"command":"x","envFile":"no.env"}}})",
+     {},
+     "",
+     "server 'a': envFile: cannot read"},
+    {"an environment file that is none",
+     R"({"servers":{"a":{"command":"x","envFile":".env"}}})",
+     {},
+     "",
+     "no NAME=value at line 2, column 7",
+     "",
+     "mcp.json",
+     "A=1\ns3cret\n"},
     {"braces are text elsewhere",
      R"({"mcpServers":{"a":{"command":"x","args":["{env:T}"]}}})",
      {},
@@ -146,8 +247,10 @@ std::string with_folder(std::string text) {
 TEST_CASE("of each form of the ecosystem's files the program or the server gets what was meant") {
   for (const Form& form : forms) {
     CAPTURE(form.what);
-    const TemporaryFile file(form.file);
-    const Arguments arguments = {"--config", file.path()};
+    const TemporaryFolder folder;
+    std::filesystem::create_directory(folder.path(".gemini"));
+    if (*form.env_file != '\0') folder.write(".env", form.env_file);
+    const Arguments arguments = {"--config", folder.write(form.name, form.file)};
     const Refused refusal = refused(arguments, form.environment, false);
     CHECK(refusal.line.find("s3cret") == std::string::npos);
     if (*form.refused != '\0') {

@@ -201,7 +201,8 @@ TEST_CASE("a file as long as it can be takes time in proportion, whatever is in 
   for (int i = 0; i < 1000; ++i) nested += R"({"mcp":)";
   nested = filled(nested + R"({"x":")", "\"}", [](std::size_t) { return std::string(100, 'x'); }) +
            std::string(1000, '}');
-  CHECK(fault(nested).line == "file: there is no server in it (mcpServers, servers, mcp or tools)");
+  CHECK(fault(nested).line ==
+        "file: there is no server in it (mcpServers, servers, mcp, mcp_servers or tools)");
 }
 
 TEST_CASE("defaults that stand too deep in one another are refused, and where they stand is said") {

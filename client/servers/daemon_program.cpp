@@ -1,0 +1,115 @@
+#include "servers/daemon_program.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/secret_file.hpp"
+#include "process/process_start.hpp"
+#include "servers/start.hpp"
+
+namespace client {
+namespace {
+
+constexpr const char* daemon_name = "mcp-bridged";
+/// Above the numbers that are handed, so that none is overwritten before it is passed on.
+constexpr int lowest_own_number = 10;
+/// JSON of a file of 1 MiB, whose bytes may be escaped.
+constexpr std::size_t longest_json = 8 << 20;
+
+}  // namespace
+
+FileDescriptor above_the_handed(FileDescriptor low) {
+  return FileDescriptor(::fcntl(low.get(), F_DUPFD_CLOEXEC, lowest_own_number));
+}
+
+FileDescriptor sealed_file(const char* name, const std::string& content) {
+  FileDescriptor file =
+      above_the_handed(FileDescriptor(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING)));
+  if (!file) return {};
+  if (::write(file.get(), content.data(), content.size()) != static_cast<ssize_t>(content.size()))
+    return {};
+  ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
+  return file;
+}
+
+int launch(pid_t& process, std::vector<std::string> words, std::vector<std::string> environment,
+           const std::string& folder, Descriptors descriptors) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
+  for (const auto& [from, number] : descriptors) {
+    if (from) posix_spawn_file_actions_adddup2(&actions, from.get(), number);
+  }
+  sigset_t none;
+  sigset_t all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  posix_spawnattr_setflags(&attributes,
+                           POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  const int error =
+      ::posix_spawn(&process, words.front().c_str(), &actions, &attributes,
+                    bridge::pointers_to(words).data(), bridge::pointers_to(environment).data());
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  return error;
+}
+
+std::string find_daemon_program() {
+  std::array<char, 4096> own{};
+  const ssize_t length = ::readlink("/proc/self/exe", own.data(), own.size() - 1);
+  if (length > 0) {
+    std::string beside(own.data(), static_cast<std::size_t>(length));
+    beside.erase(beside.rfind('/') + 1);
+    beside += daemon_name;
+    if (::access(beside.c_str(), X_OK) == 0) return beside;
+  }
+  const char* const path = std::getenv("PATH");
+  std::string_view folders = path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path;
+  while (!folders.empty()) {
+    const std::string_view folder = folders.substr(0, folders.find(':'));
+    folders.remove_prefix(std::min(folders.size(), folder.size() + 1));
+    if (folder.empty() || folder.front() != '/') continue;
+    std::string candidate = fmt::format("{}/{}", folder, daemon_name);
+    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
+  }
+  return {};
+}
+
+bridge::FileAsJson toml_by_daemon(std::string_view text) {
+  const std::string daemon = find_daemon_program();
+  if (daemon.empty()) return {{}, fmt::format("TOML, and {}", no_daemon_program)};
+  const FileDescriptor toml = sealed_file("toml", std::string(text));
+  const FileDescriptor nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const FileDescriptor said = above_the_handed(FileDescriptor(::memfd_create("json", MFD_CLOEXEC)));
+  pid_t process = 0;
+  int status = -1;
+  if (!toml || !said ||
+      launch(process,
+             {daemon, "--toml-as-json", fmt::format("/proc/self/fd/{}", definition_number)}, {},
+             "/",
+             {{nothing, STDIN_FILENO},
+              {said, STDOUT_FILENO},
+              {said, STDERR_FILENO},
+              {toml, definition_number}}) != 0 ||
+      ::waitpid(process, &status, 0) != process)
+    return {{}, fmt::format("TOML, and {} cannot be run to read it", daemon)};
+  std::string all =
+      bridge::read_regular_file(fmt::format("/proc/self/fd/{}", said.get()), longest_json).bytes;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {std::move(all)};
+  return {{}, last_words_of(all, "TOML").text};
+}
+
+}  // namespace client
