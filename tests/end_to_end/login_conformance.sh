@@ -35,8 +35,8 @@ if [ -n "$only" ]; then
   exec "$node" $suite client --command "$command" --scenario "$only" --verbose
 fi
 
-# What is not supported: other grants and kinds of tokens.
-unsupported='dpop|enterprise-managed-authorization'
+# What is not supported: other grants and kinds of tokens, and an issuer that differs only in the slash of an empty path.
+unsupported='dpop|enterprise-managed-authorization|iss-normalized'
 failed=0
 for scenario in $("$node" $suite list --client | grep -o 'auth/[a-z0-9-]*' | sort -u); do
   if grep -qE "$unsupported" <<<"$scenario"; then
