@@ -4,6 +4,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "json/json_object.hpp"
@@ -206,9 +208,14 @@ void ToolLookup::page_came() {
     return;
   }
   if (!limit_.is_set()) limit_.set_after(longest_listing);
-  list_.take_page(std::string(list_.next_cursor()), *result);
-  if (!list_.next_cursor().empty()) {
-    ask_for_page();
+  const auto page = list_.take_page(std::string(list_.next_cursor()), *result);
+  if (page == ToolList::Page::taken) {
+    answer_found();
+    if (waiting_.empty()) {
+      end();
+    } else {
+      ask_for_page();
+    }
     return;
   }
   if (list_.is_whole()) {
@@ -218,6 +225,20 @@ void ToolLookup::page_came() {
                         "the server's list of tools is too long to be kept"));
   }
   end();
+}
+
+/// Answers the requests whose tools have arrived: they need no further page.
+void ToolLookup::answer_found() {
+  const auto is_missing = [this](const Waiting& one) {
+    return !one.name || !list_.has_arrived(*one.name);
+  };
+  const auto found = std::stable_partition(waiting_.begin(), waiting_.end(), is_missing);
+  if (found == waiting_.end()) return;
+  const ToolList so_far = list_.arrived_so_far();
+  const std::vector<Waiting> answered(std::make_move_iterator(found),
+                                      std::make_move_iterator(waiting_.end()));
+  waiting_.erase(found, waiting_.end());
+  for (const Waiting& one : answered) one.reply(reply_to(one, so_far));
 }
 
 void ToolLookup::end() {

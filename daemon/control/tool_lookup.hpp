@@ -17,9 +17,9 @@
 namespace bridge {
 
 /// `bridge/tool`: one tool of the server, from the session's last complete list; and that list for
-/// the router. If there is no
-/// such list, it is fetched once for all pending requests: by a client of the router that exists
-/// only meanwhile, sends requests as any other does, gets no notifications and is asked nothing.
+/// the router. If there is no such list, it is fetched once for all pending requests, up to the
+/// page that they need: by a client of the router that exists only meanwhile, sends requests as any
+/// other does, gets no notifications and is asked nothing.
 ///
 /// Root may ask what another user may see (`as`); the request, in the audit too, is root's own.
 ///
@@ -55,6 +55,7 @@ class ToolLookup final : private ClientChannel {
   void begin();
   void ask_for_page();
   void page_came();
+  void answer_found();
   void end();
   void fail_all(const Failure& failure);
   std::string reply_from(ClientId asker, std::string_view id,

@@ -10,26 +10,37 @@
 
 namespace bridge {
 
-void ToolList::take_page(std::string_view asked_cursor, std::string_view result) {
+ToolList::Page ToolList::take_page(std::string_view asked_cursor, std::string_view result) {
   if (asked_cursor.empty()) {
     coming_ = {};
   } else if (!coming_.is_there || asked_cursor != coming_.next_cursor) {
-    return;
+    return Page::ignored;
   }
   coming_.is_there = true;
   const std::string_view cursor = find_member(result, "nextCursor").value_or("");
   const auto tools = find_member(result, "tools");
-  const bool has_more = is_string(cursor);
+  const bool is_repeated = is_string(cursor) && !coming_.cursors.is_new(cursor);
+  const bool has_more = is_string(cursor) && !is_repeated;
   if (!tools || !append(coming_, *tools) || (++coming_.pages == most_pages && has_more)) {
     // The former list is outdated, and this one is too large to keep.
     forget();
-  } else if (has_more) {
-    coming_.next_cursor = cursor;
-  } else {
-    whole_ = std::exchange(coming_, {});
-    whole_.next_cursor.clear();
-    whole_.bytes.shrink_to_fit();
+    return Page::too_much;
   }
+  if (has_more) {
+    coming_.next_cursor = cursor;
+    return Page::taken;
+  }
+  whole_ = std::exchange(coming_, {});
+  whole_.next_cursor.clear();
+  whole_.cursors = {};
+  whole_.bytes.shrink_to_fit();
+  return is_repeated ? Page::repeats_cursor : Page::last;
+}
+
+ToolList ToolList::arrived_so_far() const {
+  ToolList list;
+  list.whole_ = coming_;
+  return list;
 }
 
 /// False if `tools` is not an array or the list gets too long.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,19 @@
 #include "json/received_text.hpp"
 
 namespace bridge {
+
+/// The cursors that a server has given for one list, by their hashes: one that comes again would
+/// lead through the list for ever. Pure; a value.
+class GivenCursors {
+ public:
+  /// `cursor` is JSON. False: it was given before.
+  bool is_new(std::string_view cursor) {
+    return hashes_.insert(std::hash<std::string_view>()(cursor)).second;
+  }
+
+ private:
+  std::set<std::size_t> hashes_;
+};
 
 /// The server's tools by name, from its last complete list (MCP 2025-11-25, "Tools: Listing Tools";
 /// the list may have several pages). Each tool stays byte for byte as received; of two with one
@@ -23,12 +37,19 @@ class ToolList {
                                          << 20;  ///< bytes of all tools; a longer list is not kept
   static constexpr int most_pages = 100;         ///< nor one of more pages
 
+  enum class Page : std::uint8_t { taken, last, repeats_cursor, too_much, ignored };
+
   /// Takes a page: the JSON of the result, and the JSON of the requested cursor, empty for the
   /// first page. Consecutive pages form a complete list with the last one, which replaces the
-  /// former list; any other page is ignored.
-  void take_page(std::string_view asked_cursor, std::string_view result);
+  /// former list; any other page is ignored. A page whose cursor was given before is the last one.
+  Page take_page(std::string_view asked_cursor, std::string_view result);
   /// The cursor of the next page to request, as JSON; empty: none.
   const std::string& next_cursor() const { return coming_.next_cursor; }
+
+  /// Whether this tool is on a page of the list that is arriving.
+  bool has_arrived(std::string_view name) const { return coming_.tools.contains(name); }
+  /// The pages of the list that is arriving, as if it was complete.
+  ToolList arrived_so_far() const;
 
   /// Whether there is a complete list.
   bool is_whole() const { return whole_.is_there; }
@@ -45,6 +66,7 @@ class ToolList {
     bool is_there = false;
     int pages = 0;
     std::string next_cursor;
+    GivenCursors cursors;
     std::string bytes;
     std::map<std::string, Slice, std::less<>> tools;  ///< positions in `bytes`
   };

@@ -30,6 +30,13 @@ ToolHeaders KnownTools::read(const Frame& response) {
 
 void KnownTools::note(const Frame& response) { read(response); }
 
+void KnownTools::keep(std::string_view asked_cursor, const Frame& response) {
+  const auto page = list_.take_page(asked_cursor, response.text(response.result));
+  if (page != ToolList::Page::repeats_cursor || std::exchange(has_warned_of_cursor_, true)) return;
+  log_.peer(LogLevel::warning, "cursor repeated",
+            "the upstream's tools/list repeats a nextCursor; the list is taken to end there");
+}
+
 Frame KnownTools::learn(Frame response) {
   const ToolHeaders found = read(response);
   if (found.invalid.empty()) return response;

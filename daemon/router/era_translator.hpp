@@ -30,9 +30,7 @@ class KnownTools {
   /// see those.
   Frame learn(Frame response);
   /// A page as clients may see it; `asked_cursor` is JSON, empty for the first page.
-  void keep(std::string_view asked_cursor, const Frame& response) {
-    list_.take_page(asked_cursor, response.text(response.result));
-  }
+  void keep(std::string_view asked_cursor, const Frame& response);
   const ToolList& list() const { return list_; }
   /// The list has changed, or belongs to another server.
   void forget() {
@@ -46,6 +44,7 @@ class KnownTools {
   Log& log_;
   HeadersOfTools headers_;
   ToolList list_;
+  bool has_warned_of_cursor_ = false;
 };
 
 /// Translates messages between clients and an upstream of different eras (BEHAVIOUR, "Eras").

@@ -70,6 +70,36 @@ TEST_CASE("a tool is listed for when nothing is known, once for all who ask, and
   CHECK(t.listings() == 1);
 }
 
+TEST_CASE("it is answered when the page with its tool has come; nothing is listed further") {
+  Opened t;
+  t.ask("a");
+  t.list(R"({"tools":[{"name":"a"}],"nextCursor":"2"})");
+  CHECK(contains(t.take_reply(), R"({"name":"a"})"));
+  CHECK(t.listings() == 1);
+  t.ask("a");
+  t.ask("b");
+  t.list(R"({"tools":[{"name":"a"}],"nextCursor":"2"})");
+  CHECK(contains(t.take_reply(), R"({"name":"a"})"));
+  CHECK(t.listings() == 3);
+  t.list(R"({"tools":[{"name":"b"}],"nextCursor":"3"})");
+  CHECK(contains(t.take_reply(), R"({"name":"b"})"));
+  CHECK(t.listings() == 3);
+}
+
+TEST_CASE("a list whose cursor repeats ends, with one warning") {
+  Opened t;
+  for (int time = 0; time < 2; ++time) {
+    t.ask("none");
+    t.list(R"({"tools":[{"name":"a"}],"nextCursor":"2"})");
+    t.list(R"({"tools":[{"name":"a"}],"nextCursor":"2"})");
+    CHECK(contains(t.take_reply(), R"("kind":"tool")"));
+    t.ask_with("{}");
+    CHECK(contains(t.take_reply(), R"({"names":["a"]})"));
+    t.upstream.notify("notifications/tools/list_changed");
+  }
+  CHECK(t.listings() == 4);
+}
+
 TEST_CASE("the session is opened for it") {
   Lookup t;
   t.ask("a");

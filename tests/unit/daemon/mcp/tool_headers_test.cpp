@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <set>
+
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -203,6 +205,36 @@ TEST_CASE(
   list.take_page("", R"({"tools":[{"name":"z"},{"name":"a"}]})");
   CHECK(list.names() == std::vector<std::string_view>{"z", "a"});
   CHECK(list.next_cursor().empty());
+}
+
+TEST_CASE("a cursor that comes again ends the list") {
+  struct Row {
+    std::vector<std::string> next;  // the cursor that each page gives
+    std::size_t pages;
+  };
+  const std::vector<Row> rows = {
+      {{"a", "a", "a"}, 2},
+      {{"a", "b", "a", "b"}, 3},
+      {{"a", "b", "c", "c"}, 4},
+      {{"", "", ""}, 2},
+  };
+  for (const Row& row : rows) {
+    ToolList list;
+    std::size_t pages = 0;
+    auto page = ToolList::Page::taken;
+    for (; page == ToolList::Page::taken; ++pages) {
+      REQUIRE(pages < row.next.size());
+      page = list.take_page(
+          list.next_cursor(),
+          fmt::format(R"({{"tools":[{{"name":"x"}},{{"name":"{0}"}}],"nextCursor":"{1}"}})",
+                      row.next[pages], row.next[pages]));
+    }
+    CHECK(page == ToolList::Page::repeats_cursor);
+    CHECK(pages == row.pages);
+    CHECK(list.is_whole());
+    CHECK(list.next_cursor().empty());
+    CHECK(list.names().size() == std::set(row.next.begin(), row.next.end()).size() + 1);
+  }
 }
 
 TEST_CASE("what is no list, is too long or has too many pages leaves none behind") {

@@ -39,6 +39,14 @@ TEST_CASE("the tools are listed, and it is sent once more; refused again it is a
   CHECK(t.router.in_flight() == 0);
 }
 
+TEST_CASE("it is sent once more when the list repeats a cursor") {
+  Refused t;
+  for (int page = 0; page < 2; ++page)
+    t.upstream.answer(t.upstream.id_of("tools/list"), R"({"tools":[],"nextCursor":"2"})");
+  CHECK(t.upstream.count("tools/list") == 2);
+  CHECK(t.upstream.count("tools/call") == 2);
+}
+
 TEST_CASE("it waits 30 s for the list, however slowly that comes") {
   Refused t;
   t.advance(29s);
