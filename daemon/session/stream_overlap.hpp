@@ -31,7 +31,13 @@ class StreamOverlap {
   }
 
   /// The stream is acknowledged: it delivers everything from now on.
-  void acknowledged() { reported_before_ = told_; }
+  void acknowledged() {
+    reported_before_ = told_;
+    repeats_ = false;
+  }
+  /// Whether a text has come on two streams since then: an older stream is at what the newer one
+  /// delivers, too.
+  bool repeats() const { return repeats_; }
   /// Texts from before the acknowledgement that the stream has not delivered by now will not come
   /// on it.
   void settle(Stream stream) {
@@ -46,7 +52,10 @@ class StreamOverlap {
     if (told_.size() >= max_texts && !told_.contains(text)) forget();
     const std::size_t count = ++told_by_[stream][text];
     std::size_t& told = told_[text];
-    if (count <= told) return false;
+    if (count <= told) {
+      repeats_ = true;
+      return false;
+    }
     told = count;
     return true;
   }
@@ -60,7 +69,8 @@ class StreamOverlap {
     for (auto& [stream, counts] : told_by_) counts.clear();
   }
 
-  Counts told_;                       ///< how often each text was new
+  Counts told_;  ///< how often each text was new
+  bool repeats_ = false;
   Counts reported_before_;            ///< the same, when the newest stream was acknowledged
   std::map<Stream, Counts> told_by_;  ///< how often it was delivered by then or on that stream
 };

@@ -12,8 +12,12 @@
 namespace bridge {
 namespace {
 
-/// How long a replaced stream is still read, for what the server sent only there.
+/// How long a replaced stream is still read, for what the server sent only there; and how often at
+/// most for that long again, because it has delivered something.
 constexpr std::chrono::milliseconds overlap_time{250};
+constexpr int most_overlaps = 8;
+/// After this the loop has read what had arrived.
+constexpr std::chrono::milliseconds one_round{1};
 /// When a stream that is not acknowledged is reported.
 constexpr std::chrono::seconds late{10};
 
@@ -47,12 +51,25 @@ UpstreamListen::UpstreamListen(EventLoop& loop, SessionSender& sender, Upstream&
 void UpstreamListen::overlap_ended() {
   if (old_ == UpstreamId{}) {
     told_.keep_only({now_.id, next_});
-    return;
+  } else if (old_is_read()) {
+    // Its last messages may still be on their way on the new stream.
+    close(old_);
+    if (now_.is_open()) told_.settle(now_.id);
+    overlap_.set_after(overlap_time);
   }
-  // Its last messages may still be on their way on the new stream.
-  close(old_);
-  if (now_.is_open()) told_.settle(now_.id);
-  overlap_.set_after(overlap_time);
+  if (old_ == UpstreamId{} && std::exchange(start_waits_, false) && asked_ != wanted_.filter)
+    start();
+}
+
+/// Whether the old stream has delivered what the server sent only there. Otherwise `overlap_` is
+/// set. That a daemon which was not run for a while has received nothing shows nothing: it must
+/// have asked the kernel since the time was over.
+bool UpstreamListen::old_is_read() {
+  const bool delivers = std::exchange(old_delivered_, false) && !told_.repeats();
+  if (delivers ? ++overlaps_ > most_overlaps : old_was_silent_) return true;
+  old_was_silent_ = !delivers;
+  overlap_.set_after(delivers ? overlap_time : one_round);
+  return false;
 }
 
 void UpstreamListen::open() {
@@ -72,6 +89,7 @@ void UpstreamListen::restore(UpstreamId still_open) {
 void UpstreamListen::close() {
   is_open_ = false;
   had_stream_ = false;
+  start_waits_ = false;
   retry_.clear();
   overlap_.clear();
   late_.clear();
@@ -90,6 +108,9 @@ void UpstreamListen::want(SubscriptionFilter filter, std::string capabilities) {
 void UpstreamListen::start() {
   retry_.clear();
   if (!is_open_) return;
+  // A third stream would end the first before it is read.
+  start_waits_ = old_ != UpstreamId{} && now_.is_open() && !wanted_.filter.empty();
+  if (start_waits_) return;
   close(next_);
   asked_ = wanted_.filter;
   if (asked_.empty()) {
@@ -123,6 +144,7 @@ std::optional<std::string> UpstreamListen::take(UpstreamId stream, const Frame& 
     over(stream, false);
     return std::nullopt;
   }
+  if (stream == old_) old_delivered_ = true;
   std::string line = without_subscription_id(notification);
   return told_.is_news(stream, line) ? std::optional(std::move(line)) : std::nullopt;
 }
@@ -139,6 +161,8 @@ void UpstreamListen::acknowledged(UpstreamId stream, const Frame& acknowledgemen
     told_.acknowledged();
     if (told_.has_several()) overlap_.set_after(overlap_time);
     old_ = now_.id;
+    old_delivered_ = old_was_silent_ = false;
+    overlaps_ = 0;
   } else {
     told_.keep_only({next_});  // messages of one stream are in order
     close(now_.id);

@@ -57,9 +57,10 @@ UpstreamId stream_named_by(const Frame& notification, std::optional<UpstreamId> 
 /// filters, whose notifications belong to the session (MCP 2026-07-28, "Subscriptions"; BEHAVIOUR,
 /// "Eras: the listen stream").
 ///
-/// For another filter the new stream is opened before the old one is closed; meanwhile duplicates
-/// are removed. A stream that ends is reopened, at most twice a second; changes missed meanwhile
-/// are reported by EraSession::listen_resumed.
+/// For another filter the new stream is opened before the old one is closed, which is read until it
+/// delivers only what comes on the new one, too, or nothing; meanwhile duplicates are removed. A
+/// stream that ends is reopened, at most twice a second; changes missed meanwhile are reported by
+/// EraSession::listen_resumed.
 ///
 /// Owned by the session; the loop's thread only. Memory: the filter, and a short text per
 /// notification while streams overlap.
@@ -111,6 +112,7 @@ class UpstreamListen {
   void close(UpstreamId& stream);
   void acknowledged(UpstreamId stream, const Frame& acknowledgement);
   void overlap_ended();
+  bool old_is_read();
 
   EventLoop& loop_;
   SessionSender& sender_;
@@ -120,8 +122,12 @@ class UpstreamListen {
   bool is_open_ = false;     ///< whether the session is open
   bool had_stream_ = false;  ///< an acknowledged one, in this session
   Demand wanted_;
-  SubscriptionFilter asked_;  ///< of the newest stream
-  UpstreamId old_{};          ///< replaced, but still open for a moment
+  SubscriptionFilter asked_;     ///< of the newest stream
+  UpstreamId old_{};             ///< replaced, but still open for a moment
+  bool old_delivered_ = false;   ///< since `overlap_` was set
+  bool old_was_silent_ = false;  ///< when it expired before
+  int overlaps_ = 0;             ///< times that it was set because of what came
+  bool start_waits_ = false;     ///< until `old_` is closed
   Stream now_;
   UpstreamId next_{};  ///< not acknowledged yet
   StreamOverlap<UpstreamId> told_;

@@ -98,9 +98,90 @@ TEST_CASE(
   t.changed(next);  // the one before the acknowledgement, or another: then it comes on both
   t.changed(old);
   CHECK(t.events.messages.size() == 3);
-  t.advance(250ms);
+  t.advance(251ms);
   CHECK_FALSE(t.upstream.is_under_way(old));
   CHECK(t.upstream.is_under_way(next));
+}
+
+namespace {
+
+/// One stream is replaced by another, which is acknowledged.
+struct Replaced : Listening {
+  Replaced() {
+    old = stream();
+    acknowledge(old);
+    advance(1s);
+    want({"a"});
+    advance(1ms);
+    next = stream();
+    REQUIRE(next != old);
+    acknowledge(next);
+  }
+  void updated(UpstreamId on, int number) {
+    tell(on, "notifications/resources/updated", fmt::format(R"(,"uri":"u:{}")", number));
+  }
+  bool is_old_open() const { return upstream.is_under_way(old); }
+
+  UpstreamId old{};
+  UpstreamId next{};
+};
+
+}  // namespace
+
+TEST_CASE("the old stream is read while it delivers what the new one does not") {
+  Replaced t;
+  for (int i = 0; i < 6; ++i) {
+    t.advance(249ms);
+    t.updated(t.old, i);
+    CHECK(t.is_old_open());
+  }
+  CHECK(t.events.messages.size() == 6);
+  SUBCASE("until it is silent") { t.advance(501ms); }
+  SUBCASE("until the new one delivers the same") {
+    t.updated(t.next, 5);
+    t.updated(t.next, 6);
+    t.updated(t.old, 6);
+    CHECK(t.events.messages.size() == 7);
+    t.advance(100ms);
+  }
+  SUBCASE("but for some seconds only") {
+    for (int i = 6; i < 12; ++i) {
+      t.advance(249ms);
+      if (t.is_old_open()) t.updated(t.old, i);
+    }
+  }
+  CHECK_FALSE(t.is_old_open());
+  CHECK(t.upstream.is_under_way(t.next));
+}
+
+TEST_CASE("a daemon that was not run meanwhile reads the old stream before it closes it") {
+  Replaced t;
+  t.clock.advance(10s);  // what has come by now was not received
+  t.in_turn([&] { t.loop.run_due(); });
+  REQUIRE(t.is_old_open());
+  for (int i = 0; i < 83; ++i) t.updated(t.old, i);
+  CHECK(t.events.messages.size() == 83);
+  t.advance(1ms);
+  CHECK(t.is_old_open());  // more may have come
+  t.advance(251ms);
+  CHECK_FALSE(t.is_old_open());
+}
+
+TEST_CASE("another filter waits until the old stream is read") {
+  Replaced t;
+  for (int i = 0; i < 5; ++i) {
+    t.advance(200ms);
+    t.updated(t.old, i);
+  }
+  t.want({"b"});
+  t.advance(200ms);
+  t.updated(t.old, 5);
+  CHECK(t.stream() == t.next);
+  CHECK(t.is_old_open());
+  SUBCASE("or has ended") { t.upstream.finish(t.old); }
+  t.advance(502ms);
+  CHECK(t.stream() != t.next);
+  CHECK_FALSE(t.is_old_open());
 }
 
 TEST_CASE("what came before the new stream was acknowledged does not come again on it") {
