@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "json/json_edit.hpp"
 #include "json/json_object.hpp"
 #include "json/json_text.hpp"
 #include "json/reply.hpp"
@@ -328,6 +329,23 @@ std::optional<ClientId> Questions::client_named_by(std::string_view method,
   return std::nullopt;
 }
 
+/// The request in flight of a client or job that a request of the upstream names as its
+/// `requestId`: it is about that one, as if it came on its stream.
+std::optional<UpstreamId> Questions::client_request_named_by(const Frame& request,
+                                                             Slice& name) const {
+  int times = 0;
+  for_each_member(request.bytes, request.params, [&](std::string_view key, Slice, Slice value) {
+    if (key != "requestId") return;
+    name = value;
+    ++times;
+  });
+  const auto number = times == 1 ? unsigned_by_value(request.text(name)) : std::nullopt;
+  if (!number) return std::nullopt;
+  const auto id = static_cast<UpstreamId>(*number);
+  const Call* const call = in_flight_.find(id);
+  return call != nullptr && !call->is_own() ? std::optional(id) : std::nullopt;
+}
+
 /// Whether the named client may still be asked, though perhaps not reached now.
 bool Questions::may_answer_later(const Question& question) const {
   const Client* const client = context_.clients.find(question.named);
@@ -398,12 +416,20 @@ void Questions::add(std::optional<UpstreamId> origin, Frame frame) {
     context_.upstream.respond(result_reply(raw_id, "{}"));
     return;
   }
+  const bool is_of_session = !origin;
+  // The client knows its request by its own id.
+  std::string named_id;
+  Slice name;
+  if (const auto named = origin ? std::nullopt : client_request_named_by(frame, name)) {
+    origin = named;
+    named_id = in_flight_.find(named)->client_request_id;
+  }
   Question question = made(origin, frame.method, frame.text(frame.params));
   question.upstream_request_id = raw_id;
-  question.is_of_session = !question.origin;
+  question.is_of_session = is_of_session && !question.origin;
   question.line = std::move(frame.bytes);
   const std::string number = std::to_string(question.id);
-  splice(question.line, {frame.id, number});
+  splice(question.line, {frame.id, number}, named_id.empty() ? Splice{} : Splice{name, named_id});
   take_in(std::move(question));
 }
 

@@ -273,6 +273,7 @@ class Questions {
   bool can_answer(const Client& client, const Question& question) const;
   bool may_be_asked(JobNumber job) const;
   std::optional<ClientId> client_named_by(std::string_view method, std::string_view params) const;
+  std::optional<UpstreamId> client_request_named_by(const Frame& request, Slice& name) const;
   bool may_answer_later(const Question& question) const;
   std::optional<Candidate> choose_named(const Question& question) const;
   void refuse_named(const Question& question);

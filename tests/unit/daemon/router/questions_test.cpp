@@ -539,3 +539,28 @@ TEST_CASE("what onlookers see is parked in every case and may be answered unaske
   t.respond(client, id, R"("allowed")");
   CHECK(t.responses() == Lines{result_of(R"("srv")", R"("allowed")")});
 }
+
+TEST_CASE("a request that names a client's request is for that client, which knows it by its id") {
+  for (const bool as_text : {false, true}) {
+    Named t;
+    const std::uint64_t call = value_of(*t.ask_about_knower());
+    const std::string named = as_text ? fmt::format("\"{}\"", call) : std::to_string(call);
+    t.ask(R"("named")", {}, "sampling/createMessage",
+          fmt::format(R"({{"requestId":{},"n":1}})", named));
+    CHECK(t.busy.lines.empty());
+    REQUIRE(t.knower.lines.size() == 1);
+    CHECK(contains(t.knower.lines.front(), R"({"requestId":2,"n":1})"));
+    const std::uint64_t id = asked(t.knower);
+    t.respond(t.knower, id, R"("mine")");
+    CHECK(t.responses() == Lines{result_of(R"("named")", R"("mine")")});
+  }
+}
+
+TEST_CASE("a request that names no request in flight is for the client that is likely meant") {
+  for (const char* const named : {"999", R"("abc")", "{}", "null"}) {
+    Named t;
+    t.ask(R"("named")", {}, "sampling/createMessage", fmt::format(R"({{"requestId":{}}})", named));
+    const FakeClient& likely = t.busy.lines.empty() ? t.knower : t.busy;
+    CHECK(contains(likely.lines.back(), fmt::format(R"({{"requestId":{}}})", named)));
+  }
+}
