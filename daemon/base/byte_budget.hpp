@@ -12,9 +12,12 @@ namespace bridge {
 /// Counts the bytes held in all queues and accumulating frames against --max-buffered.
 /// Owned by the daemon; the loop's thread only.
 ///
-/// It only counts. While it is over the limit, in this order: nothing more is read from clients
-/// (Connection::may_read, HttpConnection, HttpFrontend for bodies) nor, far over it, from a local
-/// server (ChildProcess); what is kept for resumption goes (HttpFrontend::drop_kept_events); after
+/// It only counts. Over half of the limit, Unix clients that hold more than an equal part of that
+/// half are not read, and their responses pause (UnixClients::watch_budget). While it is over the
+/// limit, in this order: nothing more is read from clients that hold more than a little
+/// (Connection::may_read, HttpConnection, HttpFrontend for bodies); far over it, nothing is read
+/// from a local server (ChildProcess) and a client has one request in flight (ClientFrames); what
+/// is kept for resumption goes (HttpFrontend::drop_kept_events); after
 /// --client-stall the largest accumulating answer (ExchangeTable::note_buffers), the largest
 /// Unix client that does not read (UnixClients::end_largest_stalled) and the largest heap of
 /// messages of the HTTP frontend (HttpFrontend::sweep) end, one after the other.

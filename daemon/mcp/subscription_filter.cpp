@@ -23,6 +23,9 @@ using Texts = SubscriptionFilter::Texts;
 /// Reads one `notifications` object.
 class FilterReader {
  public:
+  FilterReader(std::size_t max_entries, std::size_t max_bytes)
+      : max_entries_(max_entries), max_bytes_(max_bytes) {}
+
   /// Returns the error, or null.
   const char* read(std::string_view notifications) {
     if (!is_object(notifications)) return "Invalid params: notifications is not an object";
@@ -73,8 +76,9 @@ class FilterReader {
     const bool walked = each_element(list, [&](std::string_view raw) {
       if (!is_string(raw)) return false;
       count(raw.size());
-      if (++entries_ > filter_limit::entries) {
-        reason_ = "Invalid params: notifications has too many entries";
+      if (++entries_ > max_entries_) {
+        reason_ = "Invalid params: notifications names more than 1000 resources and tasks";
+        static_assert(filter_limit::entries == 1000);
       }
       if (reason_ != nullptr) return false;
       texts.insert(*to_text(raw));
@@ -93,9 +97,11 @@ class FilterReader {
 
   void count(std::size_t bytes) {
     bytes_ += bytes;
-    if (bytes_ > filter_limit::bytes) reason_ = "Invalid params: notifications is too large";
+    if (bytes_ > max_bytes_) reason_ = "Invalid params: notifications is too large";
   }
 
+  const std::size_t max_entries_;
+  const std::size_t max_bytes_;
   SubscriptionFilter filter_;
   const char* reason_ = nullptr;
   unsigned met_ = 0;
@@ -103,7 +109,9 @@ class FilterReader {
   std::size_t bytes_ = 0;
 };
 
-std::variant<SubscriptionFilter, std::string_view> read_notifications(const Frame& frame) {
+std::variant<SubscriptionFilter, std::string_view> read_notifications(const Frame& frame,
+                                                                      std::size_t max_entries,
+                                                                      std::size_t max_bytes) {
   Slice notifications;
   bool twice = false;
   for_each_member(frame.bytes, frame.params, [&](std::string_view key, Slice, Slice value) {
@@ -113,7 +121,7 @@ std::variant<SubscriptionFilter, std::string_view> read_notifications(const Fram
   });
   if (!notifications.present()) return "Invalid params: notifications is missing";
   if (twice) return "Invalid params: duplicate notifications";
-  FilterReader reader;
+  FilterReader reader(max_entries, max_bytes);
   if (const char* reason = reader.read(frame.text(notifications))) return reason;
   return std::move(reader.filter());
 }
@@ -232,11 +240,11 @@ std::string SubscriptionFilter::json() const {
 }
 
 std::variant<SubscriptionFilter, std::string_view> read_filter(const Frame& listen) {
-  return read_notifications(listen);
+  return read_notifications(listen, filter_limit::entries, filter_limit::bytes);
 }
 
 std::variant<SubscriptionFilter, std::string_view> read_acknowledged(const Frame& acknowledgement) {
-  return read_notifications(acknowledgement);
+  return read_notifications(acknowledgement, filter_limit::all_entries, filter_limit::all_bytes);
 }
 
 std::string listen_request(UpstreamId id, const SubscriptionFilter& filter,

@@ -21,9 +21,11 @@ struct RequestIdentity;
 
 /// The bounds of one filter.
 namespace filter_limit {
-constexpr std::size_t entries = 10'000;  ///< uris and task ids together
-constexpr std::size_t bytes = 1u << 20;  ///< of all its texts
-constexpr std::size_t extensions = 64;   ///< members that MCP itself does not define
+constexpr std::size_t entries = 1000;        ///< uris and task ids together
+constexpr std::size_t bytes = 1u << 20;      ///< of all its texts
+constexpr std::size_t all_entries = 30'000;  ///< of the bridge's own listen, for all clients
+constexpr std::size_t all_bytes = 16u << 20;
+constexpr std::size_t extensions = 64;  ///< members that MCP itself does not define
 }  // namespace filter_limit
 
 /// What a subscription asks for: the `notifications` of its params. A value.
@@ -82,7 +84,8 @@ std::string listen_request(UpstreamId id, const SubscriptionFilter& filter,
 /// of a subscription. `filter` is what will be sent.
 std::string acknowledgement(std::string_view raw_listen_id, const SubscriptionFilter& filter);
 
-/// Reads the filter that a server's acknowledgement accepts; errors as for read_filter().
+/// Reads the filter that a server's acknowledgement accepts; errors as for read_filter(),
+/// but with the limits of the bridge's own listen.
 std::variant<SubscriptionFilter, std::string_view> read_acknowledged(const Frame& acknowledgement);
 
 /// The response that ends a listen gracefully ("Graceful Closure").

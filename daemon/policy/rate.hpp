@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -27,14 +28,16 @@ class TokenBucket {
   /// As full_at() was.
   explicit TokenBucket(Time full_at) : full_at_(full_at) {}
 
-  /// Takes a token. If there is none, nothing is taken, and the time until there is one is
-  /// returned, at least 1 ms.
-  std::optional<std::chrono::milliseconds> take(const Rate& rate, Time now) {
+  /// Takes this many tokens, or a whole burst if that is less. If they are not there, nothing is
+  /// taken, and the time until they are is returned, at least 1 ms.
+  std::optional<std::chrono::milliseconds> take(const Rate& rate, Time now,
+                                                std::uint64_t count = 1) {
     using std::chrono::milliseconds;
     // Under a rate that is another now it may not be emptier than empty.
     Time full_at = full_at_ > now + rate.period ? now + rate.period : full_at_;
     if (full_at < now) full_at = now;
-    const Time next = full_at + rate.interval();
+    const Time next =
+        full_at + rate.interval() * static_cast<std::int64_t>(std::min(count, rate.burst));
     if (next > now + rate.period) {
       full_at_ = full_at;
       return std::chrono::ceil<milliseconds>(next - (now + rate.period));

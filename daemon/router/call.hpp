@@ -216,7 +216,7 @@ struct Call {
   /// Whether the call takes a slot of --max-inflight; one that waits for an answer about a job does
   /// not.
   bool takes_slot() const {
-    return kind == Kind::forwarded &&
+    return kind != Kind::opens_session &&
            (stage == Stage::in_flight || (stage == Stage::input_required && !job));
   }
 

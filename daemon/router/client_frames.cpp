@@ -138,6 +138,7 @@ ClientFrames::ClientFrames(const RouterContext& context, ByteBudget& budget,
                            RequestsInFlight& in_flight, Listens& listens,
                            SuspendedCalls& suspended_calls, ControlRequests& control)
     : context_(context),
+      budget_(budget),
       restorable_(restorable),
       translator_(translator),
       in_flight_(in_flight),
@@ -150,7 +151,14 @@ ClientFrames::ClientFrames(const RouterContext& context, ByteBudget& budget,
       notifications_(context, budget, [this](Client& client) { start_waiting(client); }),
       not_open_since_{context.loop.now(), context.loop.now()},
       expiry_(context.loop, [this] { expire(); }),
-      recording_(context.loop, [this] { start_recorded(); }) {}
+      recording_(context.loop, [this] { start_recorded(); }),
+      relief_(context.loop, [this] {
+        context_.clients.each_caller([this](Caller& caller) { start_waiting(caller); });
+      }) {
+  budget.on_relief([this] {
+    if (std::exchange(waits_for_memory_, false)) relief_.schedule();
+  });
+}
 
 void ClientFrames::client_left(Client& client) {
   slots_.caller_left(client);
@@ -288,6 +296,11 @@ bool ClientFrames::start_front(Caller& caller) {
   if (in_flight_.slots_used_by(caller) >= context_.options.client_inflight ||
       !user_slots_.admits(caller) || !slots_.admits(caller, in_flight_.slots_used()))
     return false;
+  // With all buffers full, clients that read are served one request at a time.
+  if (budget_.far_over() && (caller.congested() || in_flight_.slots_used_by(caller) > 0)) {
+    waits_for_memory_ = true;
+    return false;
+  }
   start_request(caller);
   return true;
 }
@@ -425,17 +438,17 @@ bool ClientFrames::refuse_denied(Caller& caller, const Frame& frame, const JobRe
   return refusal.has_value();
 }
 
-/// Takes a token. Returns whether the request was answered.
-bool ClientFrames::refuse_over_rate(Client& client, const Frame& frame) {
-  const auto refusal = context_.permissions.take_token(client);
+/// Takes tokens. Returns whether the request was answered.
+bool ClientFrames::refuse_over_rate(Client& client, const Frame& frame, std::uint64_t tokens) {
+  const auto refusal = context_.permissions.take_token(client, tokens);
   if (refusal) context_.request_log.deny(client, frame.method, frame.text(frame.id), *refusal);
   return refusal.has_value();
 }
 
 /// Both, for a client's request that takes no slot.
-bool ClientFrames::refuse_by_policy(Client& client, const Frame& frame) {
+bool ClientFrames::refuse_by_policy(Client& client, const Frame& frame, std::uint64_t tokens) {
   return context_.permissions.is_on() &&
-         (refuse_denied(client, frame, nullptr) || refuse_over_rate(client, frame));
+         (refuse_denied(client, frame, nullptr) || refuse_over_rate(client, frame, tokens));
 }
 
 bool ClientFrames::is_denied(const Client& client, const Frame& notification) const {
@@ -601,11 +614,13 @@ bool ClientFrames::takes_id_of_listen(const Client& client, const Frame& request
   return request.method == "subscriptions/listen"sv && in_flight_.has(client, id);
 }
 
-/// A listen takes no slot.
+/// A listen takes no slot, and a token for each request that it causes.
 bool ClientFrames::start_listen(Client& client) {
   const Frame frame = client.waiting.take_front().frame;
   if (context_.audit != nullptr && refuse_unrecorded(client, frame)) return true;
-  if (refuse_by_policy(client, frame)) return true;
+  const std::size_t caused =
+      context_.permissions.is_on() ? listens_.count_new_subscriptions(frame) : 0;
+  if (refuse_by_policy(client, frame, 1 + caused)) return true;
   if (client.listens < context_.options.client_inflight) {
     listens_.add(client, frame);
   } else {

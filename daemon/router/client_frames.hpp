@@ -188,6 +188,10 @@ class ClientFrames {
                SuspendedCalls& suspended_calls, ControlRequests& control);
 
   void client_connected(Client& client) { served_.connected(client); }
+  /// The client reads again.
+  void client_proceeds(Client& client) {
+    if (waits_for_memory_) start_waiting(client);
+  }
   /// Drops the client's requests; its notifications are still sent. REQUIRES: it was removed from
   /// Clients.
   void client_left(Client& client);
@@ -247,8 +251,8 @@ class ClientFrames {
   void start_request(Caller& caller);
   bool answer_unsubscribe(Client& client);
   bool refuse_denied(Caller& caller, const Frame& frame, const JobRequest* job);
-  bool refuse_over_rate(Client& client, const Frame& frame);
-  bool refuse_by_policy(Client& client, const Frame& frame);
+  bool refuse_over_rate(Client& client, const Frame& frame, std::uint64_t tokens = 1);
+  bool refuse_by_policy(Client& client, const Frame& frame, std::uint64_t tokens = 1);
   bool needs_tools(const Caller& caller) const;
   bool waits_for_tools(const Caller& caller);
   void tools_listed(const std::string& response);
@@ -264,6 +268,7 @@ class ClientFrames {
   void note_unserved(const Frame& refused, const Failure& failure);
 
   const RouterContext context_;
+  const ByteBudget& budget_;
   RestorableState& restorable_;
   const EraTranslator& translator_;
   RequestsInFlight& in_flight_;
@@ -285,6 +290,8 @@ class ClientFrames {
   std::set<std::string> logged_undeclared_;  ///< capabilities, at most 64
   std::vector<ClientId> unrecorded_;  ///< --audit-required: whose frames arrived in this turn
   Deferred recording_;                ///< records them with one write, then starts them
+  bool waits_for_memory_ = false;     ///< requests wait until less is buffered
+  Deferred relief_;                   ///< starts them
 };
 
 }  // namespace bridge

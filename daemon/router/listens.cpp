@@ -17,10 +17,20 @@ namespace bridge {
 
 // What the upstream must notify for all listens: who names which resource, and until when.
 
-void Listens::subscribe(const SubscriptionFilter& filter) {
+void Listens::subscribe(const SubscriptionFilter& filter, const Client& client) {
   for (const std::string& uri : filter.resources) {
-    if (subscriptions().begin_listen(uri)) tell_upstream("resources/subscribe", uri);
+    if (subscriptions().begin_listen(uri)) tell_upstream(true, uri, &client);
   }
+}
+
+std::size_t Listens::count_new_subscriptions(const Frame& listen) const {
+  const auto asked = read_filter(listen);
+  const auto* const filter = std::get_if<SubscriptionFilter>(&asked);
+  if (filter == nullptr || are_native()) return 0;
+  return static_cast<std::size_t>(std::count_if(
+      filter->resources.begin(), filter->resources.end(), [this](const std::string& uri) {
+        return !subscriptions().contains(uri) && !subscriptions().is_listened(uri);
+      }));
 }
 
 void Listens::unsubscribe(const SubscriptionFilter& filter, bool was_cut_off) {
@@ -33,14 +43,15 @@ void Listens::unsubscribe(const SubscriptionFilter& filter, bool was_cut_off) {
 void Listens::expire() {
   SteadyTime next = SteadyTime::max();
   for (const std::string& uri : subscriptions().expire_listened(context_.loop.now(), next))
-    tell_upstream("resources/unsubscribe", uri);
+    tell_upstream(false, uri, nullptr);
   if (next != SteadyTime::max()) expiry_.set_at_latest(next);
   update();
 }
 
-void Listens::tell_upstream(std::string_view method, const std::string& uri) {
+/// `cause`: the client that causes it; null: none.
+void Listens::tell_upstream(bool subscribes, const std::string& uri, const Client* cause) {
   if (are_native() || !context_.session.is_open(Era::legacy)) return;
-  in_flight_.start_own(method, JsonObject().add("uri", uri).text(), Era::legacy);
+  in_flight_.subscribe_later(cause, uri, subscribes);
 }
 
 void Listens::update() {
@@ -124,7 +135,7 @@ void Listens::add(Client& client, const Frame& request) {
   listen->reader = feed_.ring().join(context_.loop.wall_time());
   if (bypass_ring()) listen->ring_end = feed_.ring().newest();
   ++client.listens;
-  subscribe(listen->filter);
+  subscribe(listen->filter, client);
   Listen& added = *listens_.emplace_back(std::move(listen));
   update();
   if (is_informed_of(added.filter)) {
@@ -401,8 +412,14 @@ Listens::Saved Listens::save() const {
     const Client* const client = context_.clients.find(listen->client);
     if (client != nullptr && client->channel.survives_upgrade({})) saved.listens.push_back(*listen);
   }
-  subscriptions().each_listened(
-      [&saved](const std::string& uri, const auto& listened) { saved.subscribed[uri] = listened; });
+  // What was not sent yet is found missing, and what is to be unsubscribed found expired.
+  const OwnRequests& unsent = in_flight_.unsent_subscriptions();
+  subscriptions().each_listened([&](const std::string& uri, const auto& listened) {
+    if (unsent.waits(uri) != true) saved.subscribed[uri] = listened;
+  });
+  unsent.each([&saved](const OwnRequests::Request& one) {
+    if (!one.subscribes) saved.subscribed[one.uri] = {};
+  });
   return saved;
 }
 
@@ -414,7 +431,7 @@ void Listens::restore(Saved saved) {
     Listen& listen = *listens_.emplace_back(std::make_unique<Listen>(std::move(one)));
     if (bypass_ring()) listen.ring_end = feed_.ring().newest();
     ++client->listens;
-    for (const std::string& uri : listen.filter.resources) subscriptions().begin_listen(uri);
+    subscribe(listen.filter, *client);
     if (!listen.is_acknowledged) late_.set_at_latest(context_.loop.now() + longest_wait);
   }
   expire();  // removes what no listen names, and requests the rest from the upstream

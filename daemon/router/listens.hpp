@@ -23,8 +23,9 @@ namespace bridge {
 /// the bridge's own listen stream, at a legacy one the resource subscriptions, each until its last
 /// holder is gone.
 ///
-/// A listen takes no slot. Bounds: --client-inflight per client; max_entries and max_bytes in all;
-/// what a client does not read stays in the ring.
+/// A listen takes no slot. Bounds: --client-inflight per client; filter_limit for each, max_entries
+/// and max_bytes in all; what a client does not read stays in the ring; what the upstream must be
+/// asked for waits in OwnRequests.
 ///
 /// Owned by the router; the loop's thread only.
 class Listens final : public NotificationReaders {
@@ -68,6 +69,8 @@ class Listens final : public NotificationReaders {
   Listens(const RouterContext& context, NotificationFeed& feed, RestorableState& restorable,
           RequestsInFlight& in_flight);
 
+  /// How many resources the upstream would have to be asked to subscribe for this listen.
+  std::size_t count_new_subscriptions(const Frame& listen) const;
   /// A client's request. REQUIRES: the session is open.
   void add(Client& client, const Frame& request);
   /// Answers a legacy client's accepted `resources/subscribe` once the upstream confirms the
@@ -139,10 +142,10 @@ class Listens final : public NotificationReaders {
   bool make_room_for(const SubscriptionFilter& filter);
   bool has_room_for(const SubscriptionFilter& filter) const;
   void feed(Client& client, Listen& listen);
-  void subscribe(const SubscriptionFilter& filter);
+  void subscribe(const SubscriptionFilter& filter, const Client& client);
   void unsubscribe(const SubscriptionFilter& filter, bool was_cut_off);
   void expire();
-  void tell_upstream(std::string_view method, const std::string& uri);
+  void tell_upstream(bool subscribes, const std::string& uri, const Client* cause);
 
   const RouterContext context_;
   NotificationFeed& feed_;

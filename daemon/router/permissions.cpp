@@ -120,11 +120,11 @@ bool Permissions::has_token(const Client& client) const {
   return !bucket.take(*rule->rate, loop_.now());
 }
 
-std::optional<Failure> Permissions::take_token(const Client& client) {
+std::optional<Failure> Permissions::take_token(const Client& client, std::uint64_t count) {
   const PolicyRule* const rule = client.rule;
   if (rule == nullptr || !rule->rate) return std::nullopt;
   if (buckets_.size() >= max_users) make_room();
-  const auto wait = buckets_[client.user].take(*rule->rate, loop_.now());
+  const auto wait = buckets_[client.user].take(*rule->rate, loop_.now(), count);
   if (!wait) return std::nullopt;
   ++counts_.rate;
   Failure failure = failure_of(

@@ -83,7 +83,7 @@ class Permissions {
   /// Whether take_token() would take one.
   bool has_token(const Client& client) const;
   /// Takes a token of the client's user. Returns the refusal, counted, if there is none.
-  std::optional<Failure> take_token(const Client& client);
+  std::optional<Failure> take_token(const Client& client, std::uint64_t count = 1);
   /// Removes from a list what the caller may not see; `method` is that of the request.
   void filter(const Caller& caller, const JobRequest* job, std::string_view method,
               Frame& response) const;

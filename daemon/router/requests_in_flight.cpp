@@ -1,6 +1,7 @@
 #include "router/requests_in_flight.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <string>
@@ -32,6 +33,7 @@ bool HeaderRetry::take(Call& call, Ending& ending) {
   waiting_.push_back(std::move(*ending.unanswered));
   if (waiting_.size() > 1) return true;
   pages_ = 0;
+  cursors_ = {};
   timer_.set_after(longest_listing);
   actions_.list_tools({});
   return true;
@@ -40,7 +42,7 @@ bool HeaderRetry::take(Call& call, Ending& ending) {
 void HeaderRetry::listed(const Frame& response) {
   if (waiting_.empty()) return;  // the list arrived too late
   const auto cursor = find_member(response.text(response.result), "nextCursor");
-  if (cursor && is_string(*cursor) && ++pages_ < max_pages) {
+  if (cursor && is_string(*cursor) && ++pages_ < max_pages && cursors_.is_new(*cursor)) {
     actions_.list_tools(JsonObject().add("cursor", RawJson{*cursor}).text());
   } else {
     proceed();
@@ -69,7 +71,7 @@ RequestsInFlight::RequestsInFlight(const RouterContext& context, RestorableState
       router_(router),
       header_retry_(
           context, translator,
-          {[this](std::string_view params) { start_own("tools/list", params, Era::modern); },
+          {[this](std::string_view params) { start_own({}, "tools/list", params, Era::modern); },
            [this](UpstreamId id) { return table_.find(id) != nullptr; },
            [this](UpstreamId id, const Failure& failure) { give_up(id, failure); }}) {}
 
@@ -267,9 +269,50 @@ void RequestsInFlight::open_session(Client& client, WaitingFrame initialize) {
   context_.session.open_with(id, std::move(body), std::move(params));
 }
 
-void RequestsInFlight::start_own(std::string_view method, std::string_view params, Era side) {
+void RequestsInFlight::subscribe_later(const Client* cause, const std::string& uri,
+                                       bool subscribes) {
+  // A new session has none of the subscriptions of the former one, and was given what is wanted.
+  if (std::exchange(unsent_session_, context_.session.number()) != unsent_session_) unsent_.clear();
+  unsent_.add(cause != nullptr ? cause->user : User{false, ::geteuid()}, uri, subscribes);
+  start_unsent();
+}
+
+bool RequestsInFlight::may_start_own(const User& user) const {
+  const bool has_one = std::any_of(subscribing_.begin(), subscribing_.end(),
+                                   [&](UpstreamId id) { return table_.find(id)->user == user; });
+  if (!has_one || !context_.permissions.is_on()) return true;
+  return std::none_of(context_.clients.begin(), context_.clients.end(), [&](const auto& entry) {
+    const Client& client = *entry.second;
+    if (client.user != user) return false;
+    const PolicyRule* const rule = context_.permissions.rule_for(client, nullptr);
+    return rule != nullptr && rule->inflight && slots_used_by(user) >= *rule->inflight;
+  });
+}
+
+/// Sends what may be sent now. Called again when one has ended.
+void RequestsInFlight::start_unsent() {
+  if (unsent_session_ != context_.session.number()) unsent_.clear();
+  while (subscribing_.size() < own_requests_at_once &&
+         (subscribing_.empty() || slots_used() < context_.options.max_inflight)) {
+    const auto request = unsent_.next([this](const User& user) { return may_start_own(user); });
+    if (!request) return;
+    subscribing_.push_back(start_own(
+        request->user, request->subscribes ? "resources/subscribe" : "resources/unsubscribe",
+        JsonObject().add("uri", request->uri).text(), Era::legacy));
+  }
+}
+
+void RequestsInFlight::own_ended(UpstreamId id, const Call& ended) {
+  if (std::erase(subscribing_, id) > 0) start_unsent();
+  router_.request_ended(ended);
+}
+
+/// A request of the router itself, whose response only this table reads.
+UpstreamId RequestsInFlight::start_own(const User& user, std::string_view method,
+                                       std::string_view params, Era side) {
   const UpstreamId id = context_.ids.next();
   Call& call = table_.add(id, Call::Kind::own);
+  call.user = user;
   call.method = std::string(method);
   call.side = side;
   call.received = call.sent = context_.loop.now();
@@ -280,6 +323,7 @@ void RequestsInFlight::start_own(std::string_view method, std::string_view param
   message.may_repeat = true;
   translator_.make_for_upstream(std::move(std::get<Frame>(frame)), nullptr, side, message);
   context_.session.send(std::move(message), side);
+  return id;
 }
 
 void RequestsInFlight::remake(Outgoing& message, Era side, bool under_new_id) {

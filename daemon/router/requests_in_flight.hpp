@@ -15,6 +15,7 @@
 #include "json/reply.hpp"
 #include "router/call.hpp"
 #include "router/era_translator.hpp"
+#include "router/own_requests.hpp"
 #include "router/restorable_state.hpp"
 #include "router/router_context.hpp"
 
@@ -57,6 +58,7 @@ class HeaderRetry {
   const Actions actions_;
   std::vector<Outgoing> waiting_;
   int pages_ = 0;
+  GivenCursors cursors_;
   DeadlineTimer timer_;
 };
 
@@ -82,8 +84,11 @@ class RequestsInFlight {
   /// Opens the first session. REQUIRES: Session::wants_initialize().
   void open_session(Client& client, WaitingFrame initialize);
 
-  /// A request of the router itself, whose response only this table reads; it takes no slot.
-  void start_own(std::string_view method, std::string_view params, Era side);
+  /// Subscribes or unsubscribes a resource at the legacy upstream, for `cause` (null: no client).
+  /// At most own_requests_at_once are sent at a time. Beyond the first each waits for a slot of
+  /// --max-inflight, and the first of each user takes one of its rule's `inflight`.
+  void subscribe_later(const Client* cause, const std::string& uri, bool subscribes);
+  const OwnRequests& unsent_subscriptions() const { return unsent_; }
   /// Rewrites the message for sending it again on this side, perhaps with another id.
   void remake(Outgoing& message, Era side, bool under_new_id);
   /// A job's request that an earlier process sent and that was answered with questions.
@@ -199,6 +204,11 @@ class RequestsInFlight {
   }
 
  private:
+  UpstreamId start_own(const User& user, std::string_view method, std::string_view params,
+                       Era side);
+  void start_unsent();
+  bool may_start_own(const User& user) const;
+  void own_ended(UpstreamId id, const Call& ended);
   void describe(Call& call, const Caller& caller, const WaitingFrame& waiting) const;
   Call& add_call(Caller& caller, WaitingFrame& waiting, UpstreamId id, Call::Kind kind);
   void await_resumed(Caller& caller, WaitingFrame&& waiting);
@@ -221,6 +231,9 @@ class RequestsInFlight {
   Router& router_;
   CallTable table_;
   HeaderRetry header_retry_;
+  OwnRequests unsent_;
+  std::vector<UpstreamId> subscribing_;  ///< of unsent_, now in flight
+  std::uint32_t unsent_session_ = 0;     ///< the session that they belong to
 };
 
 }  // namespace bridge

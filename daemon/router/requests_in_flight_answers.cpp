@@ -71,6 +71,7 @@ std::optional<UpstreamId> RequestsInFlight::answer(std::optional<UpstreamId> ori
   if (ended->is_own()) {
     translator_.translate_for_client(response, *ended);
     if (ended->method == "tools/list"sv) header_retry_.listed(response);
+    own_ended(id, *ended);
     return id;
   }
   if (response.result.present()) restorable_.accepted(*ended);
@@ -221,6 +222,7 @@ bool RequestsInFlight::end(UpstreamId id, Ending& ending) {
   const auto ended = take(id);
   if (ended->is_own()) {
     if (ended->method == "tools/list"sv) header_retry_.proceed();
+    own_ended(id, *ended);
     return true;
   }
   const Failure failure = failure_of_end(ending, ended->malformed);
@@ -344,6 +346,7 @@ std::optional<SteadyTime> RequestsInFlight::expire_initialize(const Failure& fai
 void RequestsInFlight::give_up_all(const Failure& failure, bool keeps_jobs) {
   give_up(all([](const Call&) { return true; }), failure, "the bridge is shutting down",
           keeps_jobs);
+  unsent_.clear();
 }
 
 /// Cancels these at the upstream, except jobs' requests if those are kept.
@@ -355,6 +358,8 @@ void RequestsInFlight::give_up(const std::vector<UpstreamId>& ids, const Failure
       context_.session.abandon(id);
     }
     const auto ended = take(id);
+    if (ended && std::erase(subscribing_, id) > 0)
+      unsent_.add(ended->user, ended->subject, ended->method == "resources/subscribe"sv);
     if (ended && context_.clients.caller_of(*ended) != nullptr) fail(id, *ended, failure);
   }
 }

@@ -350,6 +350,10 @@ std::vector<UpstreamId> Router::unanswered() const {
   });
 }
 
+void Router::subscription_unrestored(const std::string& uri) {
+  in_flight_.subscribe_later(nullptr, uri, true);
+}
+
 void Router::take_settings(const SessionSettings& settings) { restorable_.take(settings); }
 
 void Router::session_replaced(Era side, const Reopening& reopening,
@@ -457,6 +461,7 @@ void Router::client_congestion(ClientId id, bool congested) {
   if (client == nullptr) return;
   in_flight_.pause(*client, congested);
   if (!congested) listens_.proceed(*client);
+  if (!congested) frames_.client_proceeds(*client);
   if (!congested) control_.answer_waiting(*client);
 }
 

@@ -130,6 +130,7 @@ class Router final : public ClientEvents, public SessionEvents {
   std::optional<Era> side_of(UpstreamId id) const override { return in_flight_.side_of(id); }
   std::string capabilities_of_opener() const override { return frames_.declared_capabilities(); }
   SessionSettings settings() const override;
+  void subscription_unrestored(const std::string& uri) override;
   void take_settings(const SessionSettings& settings) override;
   void listen_acknowledged() override { listens_.upstream_tells(); }
   void listen_resumed(const SubscriptionFilter& filter) override;

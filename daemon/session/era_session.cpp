@@ -53,7 +53,7 @@ EraSession::EraSession(Era era, EventLoop& loop, UpstreamIdSource& ids, Upstream
               }),
       retries_(loop, *this),
       slow_(loop, [this] { owner_.era_is_slow(this->era()); }),
-      check_time_(loop, [this] { another_session_refused(); }) {}
+      check_time_(loop, [this] { check_time_over(); }) {}
 
 EraSession::State EraSession::state() const {
   switch (phase_) {
@@ -250,7 +250,7 @@ void EraSession::probe_found_modern(std::string discover_result) {
   record_.server_stream = ServerStream::off;
   owner_.era_found(era());
   if (initialize_.clients) answer_initialize();
-  opening_done();
+  opening_done({});
 }
 
 /// The server no longer knows, or never knew, this client's `initialize`.

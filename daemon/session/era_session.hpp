@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -194,8 +195,9 @@ class EraSession {
   /// The second step of a check: `initialize` is sent outside of the session, which continues
   /// unless that succeeds.
   struct OtherSession {
-    Phase before;     ///< open, or resuming
-    Failure refusal;  ///< of the ping
+    Phase before;      ///< open, or resuming
+    Failure refusal;   ///< of the ping
+    int failures = 0;  ///< of `initialize`, none of which was a refusal
   };
   void own_answered(MessageOwner owner, UpstreamId id, std::optional<UpstreamId> origin,
                     Frame frame);
@@ -231,7 +233,7 @@ class EraSession {
   /// What to restore in the new session.
   SessionSettings settings_to_restore() const { return events_->settings(); }
   /// The last step is complete.
-  void opening_done();
+  void opening_done(std::deque<std::string> unrestored);
 
   void start_try();
   void send_initialize();
@@ -262,6 +264,8 @@ class EraSession {
   SessionVerdict judge_unclear(UpstreamId id, SessionVerdict verdict);
   void resolve_suspected(bool lost);
   void try_another_session(Failure refusal);
+  void another_session_failed();
+  void check_time_over();
   void another_session_opened();
   void another_session_refused();
   void go_away(const Failure& failure);

@@ -1,14 +1,24 @@
 // Lost sessions, unreachable upstreams, and messages held meanwhile.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "json/json_object.hpp"
 #include "session/era_session.hpp"
 #include "session/retries.hpp"
 #include "session/session.hpp"
+#include "upstream/lost_session_text.hpp"
 
 namespace bridge {
+namespace {
+
+/// How often, and how soon, `initialize` is repeated during a check.
+constexpr int max_repeated_checks = 2;
+constexpr std::chrono::milliseconds between_repeated_checks{500};
+
+}  // namespace
 
 // A message failed before its answer began.
 void EraSession::message_failed(Ending ending) {
@@ -161,6 +171,26 @@ void EraSession::try_another_session(Failure refusal) {
   other_session_ = {phase_, std::move(refusal)};
   check_time_.set(health_.check_ends());
   initialize_ = {std::nullopt, saved_.initialize_params};
+  start_try();
+}
+
+/// REQUIRES: `other_session_`. Its `initialize` failed in passing, as of a server that is starting:
+/// that decides nothing.
+void EraSession::another_session_failed() {
+  if (++other_session_->failures > max_repeated_checks) {
+    another_session_refused();
+    return;
+  }
+  stop_try();
+  check_time_.set(std::min(health_.check_ends(), loop_.now() + between_repeated_checks));
+}
+
+void EraSession::check_time_over() {
+  if (opening_.is_under_way() || loop_.now() >= health_.check_ends()) {
+    another_session_refused();
+    return;
+  }
+  check_time_.set(health_.check_ends());
   start_try();
 }
 

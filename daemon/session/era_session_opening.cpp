@@ -331,7 +331,7 @@ void EraSession::refuse(const Failure& refusal) {
 
 void EraSession::try_failed(Failure failure) {
   if (other_session_) {
-    another_session_refused();
+    another_session_failed();
     return;
   }
   failure = failure_of_opening(std::move(failure));
@@ -353,7 +353,8 @@ void EraSession::try_failed(Failure failure) {
   note_failure(failure);
 }
 
-void EraSession::opening_done() {
+/// `unrestored`: resources that are still to be subscribed.
+void EraSession::opening_done(std::deque<std::string> unrestored) {
   const bool was_lost = std::exchange(replaces_other_era_, false) || is_lost();
   ++saved_.number;
   saved_.unanswered.clear();  // they belonged to another session
@@ -375,6 +376,7 @@ void EraSession::opening_done() {
   }
   retries_.send_ready();
   events_->session_open();
+  for (const std::string& uri : unrestored) events_->subscription_unrestored(uri);
 }
 
 }  // namespace bridge

@@ -106,7 +106,18 @@ bool Opening::awaits(UpstreamId id) const {
 
 void Opening::ended(UpstreamId id) {
   std::erase(awaited_, id);
+  has_restored_ = true;
+  restore_more();
   if (awaited_.empty() && !is_initializing()) next();
+}
+
+void Opening::restore_more() {
+  if (step_ != Step::subscriptions) return;
+  while (!to_restore_.empty() && awaited_.size() < own_requests_at_once) {
+    awaited_.push_back(sender_.request(MessageOwner::opening, "resources/subscribe",
+                                       JsonObject().add("uri", to_restore_.front()).text()));
+    to_restore_.pop_front();
+  }
 }
 
 void Opening::server_stream_answered() {
@@ -114,6 +125,7 @@ void Opening::server_stream_answered() {
 }
 
 void Opening::enter(Step step, std::optional<std::chrono::milliseconds> timeout) {
+  if (step != Step::none) to_restore_.clear();
   step_ = step;
   put_off_.clear();
   again_.clear();
@@ -170,16 +182,16 @@ void Opening::next() {
     }
     case Step::log_level:
       enter(Step::subscriptions, restoring_timeout);
-      for (const std::string& uri : session_.settings_to_restore().subscriptions) {
-        awaited_.push_back(sender_.request(MessageOwner::opening, "resources/subscribe",
-                                           JsonObject().add("uri", uri).text()));
-      }
+      has_restored_ = false;
+      for (std::string& uri : session_.settings_to_restore().subscriptions)
+        to_restore_.push_back(std::move(uri));
+      restore_more();
       if (awaited_.empty()) return next();
       break;
     case Step::subscriptions:
       enter(Step::none, {});
       unanswered_tries_ = 0;
-      session_.opening_done();
+      session_.opening_done(std::exchange(to_restore_, {}));
       break;
     case Step::none:
     case Step::probe:
@@ -204,7 +216,11 @@ void Opening::unanswered() {
     case Step::server_stream: next(); break;
     case Step::log_level:
     case Step::subscriptions:
-      warn_of_loss("did not answer");
+      // If the server is only slow, the rest follows while clients are served.
+      if (to_restore_.empty() || !has_restored_) {
+        warn_of_loss("did not answer");
+        to_restore_.clear();
+      }
       give_up_awaited();
       next();
       break;

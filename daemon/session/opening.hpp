@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <string>
@@ -116,6 +117,7 @@ class Opening {
   void next();
   void unanswered();
   void give_up_awaited();
+  void restore_more();
   void send_again();
   void warn_of_loss(std::string_view why);
   ProbeFailure failure_of_probe(const Failure& failure) const;
@@ -132,10 +134,12 @@ class Opening {
   int unanswered_tries_ = 0;         ///< consecutive
   int ended_runs_ = 0;               ///< of a local server, consecutive, without an answer
   unsigned closed_connections_ = 0;  ///< of this opening's probes
-  DeadlineTimer timer_;              ///< the step's timeout
-  SteadyTime timeout_{};             ///< when the step times out
-  std::vector<PutOff> put_off_;      ///< deferred ones of the awaited messages
-  DeadlineTimer again_;              ///< for the first of these
+  std::deque<std::string> to_restore_;  ///< resources whose subscriptions are not sent yet
+  bool has_restored_ = false;           ///< one of them was answered
+  DeadlineTimer timer_;                 ///< the step's timeout
+  SteadyTime timeout_{};                ///< when the step times out
+  std::vector<PutOff> put_off_;         ///< deferred ones of the awaited messages
+  DeadlineTimer again_;                 ///< for the first of these
 };
 
 }  // namespace bridge

@@ -54,6 +54,8 @@ class SessionEvents {
   virtual std::string capabilities_of_opener() const { return {}; }
   /// Clients' settings to restore in a new session.
   virtual SessionSettings settings() const = 0;
+  /// The open session still lacks this subscription of settings(): there was no time for it.
+  virtual void subscription_unrestored(const std::string& uri) = 0;
   /// Settings made by an earlier daemon's clients.
   virtual void take_settings(const SessionSettings& settings) = 0;
   /// A modern server now notifies what was requested last (UpstreamListen::stream).

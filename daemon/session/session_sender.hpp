@@ -14,6 +14,10 @@
 
 namespace bridge {
 
+/// The bridge's own requests of one kind that are sent at a time: subscriptions restored in a new
+/// session, and those that listens cause.
+constexpr std::size_t own_requests_at_once = 8;
+
 /// The session's own messages under way, of both eras, with the part that awaits each. Pure;
 /// bounded by what the parts send.
 class OwnMessages {

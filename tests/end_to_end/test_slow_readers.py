@@ -72,6 +72,24 @@ class NotReading(Case):
         self.assertIn("pid", daemon.status())
 
 
+    def test_many_that_do_not_read_leave_room_for_the_others_calls_and_control_requests(self):
+        # None is over its --client-buffer, and the stall would end them only after the test.
+        server, daemon = self.bridge("--max-buffered", "16M", "--client-stall", "60s", "--client-inflight", "4")
+        clients = [self.small(daemon) for _ in range(48)]
+        clients[0].call("echo", {"message": "open"})
+        for client in clients:
+            client.send(*[call("big", {"bytes": 300_000}, n) for n in range(8)])
+        server.log("tools/call", wait=49)
+        other = self.client()
+        for _ in range(5):
+            self.assertEqual(len(text_of(other.call("big", {"bytes": 1_000_000}))), 1_000_000)
+            self.assertIn("pid", daemon.status())
+        status = daemon.status()
+        self.assertEqual(len(status["clients"]), 50)
+        # They get everything when they read.
+        self.assertEqual(sorted(message["id"] for message in clients[7].lines(8)), list(range(8)))
+
+
 class KilledWithAFullQueue(Gathering):
     def test_a_client_killed_with_a_full_queue_is_cleaned_up(self):
         server, daemon = self.opened("--orphans", "cancel")

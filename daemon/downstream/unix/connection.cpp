@@ -26,7 +26,7 @@ constexpr std::size_t pieces_per_write = 64;
 /// and the daemon wake each other less often.
 constexpr int large = 256 << 10;
 /// With all buffers full, a client that holds no more than this is still read: its control requests
-/// and small calls do not fill them.
+/// and small calls do not fill them, and larger responses are paused.
 constexpr std::size_t always_read = 64u << 10;
 
 }  // namespace
@@ -164,9 +164,10 @@ std::optional<SteadyTime> Connection::unread_since() const {
 
 bool Connection::may_read() const {
   if (phase_ != Phase::open || input_paused_ || context_.paused) return false;
-  if (!context_.budget.over()) return true;
-  return !context_.budget.far_over() &&
-         share_.held() + events_.waiting_bytes(identity_.id) <= always_read;
+  const bool over = context_.budget.over();
+  if (!over && !context_.tight_limit) return true;
+  const std::size_t held = share_.held() + events_.waiting_bytes(identity_.id);
+  return held <= (over ? always_read : *context_.tight_limit);
 }
 
 void Connection::start() {
@@ -226,6 +227,12 @@ void Connection::wait_for_input() {
   if (phase_ == Phase::over || phase_ == Phase::lingering) return;
   // A hang-up must be noticed also while nothing is read.
   socket_.want(may_read() ? DescriptorWatch::Event::readable : DescriptorWatch::Event::hung_up);
+}
+
+void Connection::limit_changed() {
+  if (phase_ == Phase::over) return;
+  update_load();
+  wait_for_input();
 }
 
 void Connection::resume_reading() {
@@ -381,6 +388,7 @@ void Connection::flush() {
     }
   }
   update_load();
+  if (context_.tight_limit) wait_for_input();
   // The freed room may have let the last responses in: they are written first.
   if (phase_ == Phase::finishing && !socket_.is_full() && !marked_) linger();
 }
@@ -410,10 +418,13 @@ void Connection::look_whether_read() {
 }
 
 void Connection::update_load() {
-  share_.set(outbox_.bytes() + splitter_.pending_bytes());
-  // A single frame is accepted whatever its size.
-  const bool over = outbox_.bytes() > context_.limits.buffer && outbox_.frames() > 1;
-  const bool drained = outbox_.bytes() <= context_.limits.buffer / 2;
+  share_.set(outbox_.memory() + splitter_.pending_bytes());
+  const std::size_t limit =
+      std::min(context_.limits.buffer, context_.tight_limit.value_or(context_.limits.buffer));
+  // A single frame is accepted whatever its size, while there is room.
+  const bool over =
+      outbox_.bytes() > limit && (outbox_.frames() > 1 || context_.tight_limit.has_value());
+  const bool drained = outbox_.bytes() <= limit / 2;
   if (congested_ ? !drained : !over) return;
   congested_ = !congested_;
   if (congested_) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,6 +45,9 @@ struct ConnectionContext {
   std::vector<Connection*> dirty{};      ///< those with something to write, or that have ended
   ReadBuffer<256u << 10> read_buffer{};  ///< shared by all
   ClientCounts counts{};
+  /// In place of limits.buffer while much of --max-buffered is used: so that clients that do not
+  /// read leave a part of it to the others.
+  std::optional<std::size_t> tight_limit{};
 };
 
 /// The socket of a client, and what the kernel knows of the client.
@@ -178,6 +182,8 @@ class Connection final : public ClientChannel {
   void acknowledge_read();
   /// Reads again if the budget had stopped reading.
   void resume_reading();
+  /// ConnectionContext::tight_limit is another one.
+  void limit_changed();
   /// Requests a flush() at the end of this round.
   void mark();
   /// Ends the connection now, without telling the router.

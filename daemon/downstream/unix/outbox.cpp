@@ -4,16 +4,34 @@
 #include <utility>
 
 namespace bridge {
+namespace {
+
+/// Ends the line. A string that is exactly full would be given twice its size for one byte more.
+void end_line(std::string& frame) {
+  if (frame.size() == frame.capacity()) {
+    std::string line;
+    line.reserve(frame.size() + 1);
+    line += frame;
+    frame = std::move(line);
+  }
+  frame.push_back('\n');
+}
+
+std::size_t memory_of(const std::string& line) { return line.capacity() + sizeof(Outbox::Queued); }
+
+}  // namespace
 
 void Outbox::push(std::string frame, Sequence entry) {
-  frame.push_back('\n');
+  end_line(frame);
   bytes_ += frame.size();
+  memory_ += memory_of(frame);
   state_.queued.push_back({std::move(frame), ring_.newest(), entry});
 }
 
 void Outbox::push_ahead(std::string frame) {
-  frame.push_back('\n');
+  end_line(frame);
   bytes_ += frame.size();
+  memory_ += memory_of(frame);
   state_.ahead.push_back(std::move(frame));
 }
 
@@ -104,10 +122,12 @@ void Outbox::pop(Source source) {
       break;
     case Source::ahead:
       bytes_ -= state_.ahead.front().size();
+      memory_ -= memory_of(state_.ahead.front());
       state_.ahead.pop_front();
       break;
     case Source::queued:
       bytes_ -= state_.queued.front().line.size();
+      memory_ -= memory_of(state_.queued.front().line);
       note_written(state_.queued.front().entry);
       state_.queued.pop_front();
       break;
@@ -119,10 +139,12 @@ void Outbox::keep_rest(const Piece& piece, std::size_t written) {
   switch (piece.source) {
     case Source::partial: state_.partial_written += written; return;
     case Source::ahead:
+      memory_ -= memory_of(state_.ahead.front());
       state_.partial = std::move(state_.ahead.front());
       state_.ahead.pop_front();
       break;
     case Source::queued:
+      memory_ -= memory_of(state_.queued.front().line);
       state_.partial = std::move(state_.queued.front().line);
       state_.partial_tells_of = state_.queued.front().entry;
       state_.queued.pop_front();
@@ -168,8 +190,14 @@ void Outbox::restore(State saved) {
   state_.reader = ring_.rejoin(state_.reader);
   state_.reader.filter = filter_.get();
   state_.partial_written = std::min(state_.partial_written, state_.partial.size());
-  for (const std::string& line : state_.ahead) bytes_ += line.size();
-  for (const Queued& one : state_.queued) bytes_ += one.line.size();
+  for (const std::string& line : state_.ahead) {
+    bytes_ += line.size();
+    memory_ += memory_of(line);
+  }
+  for (const Queued& one : state_.queued) {
+    bytes_ += one.line.size();
+    memory_ += memory_of(one.line);
+  }
   if (!state_.partial_entry) bytes_ += state_.partial.size();
 }
 

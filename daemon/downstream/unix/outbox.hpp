@@ -99,6 +99,8 @@ class Outbox {
   void restore(State saved);
 
   std::size_t bytes() const { return bytes_; }
+  /// What the queue takes in memory: bytes() with what strings reserve, and their places.
+  std::size_t memory() const { return memory_ + state_.partial.capacity(); }
   std::size_t frames() const {
     return state_.queued.size() + state_.ahead.size() + (state_.partial.empty() ? 0 : 1);
   }
@@ -125,6 +127,7 @@ class Outbox {
   State state_;
   std::shared_ptr<const RingFilter> filter_;  ///< null: all entries
   std::size_t bytes_ = 0;
+  std::size_t memory_ = 0;  ///< without the partly written frame
   std::vector<Piece> gathered_;
 };
 

@@ -17,6 +17,8 @@ namespace {
 /// A removal of a folder takes several steps, and a daemon that ends removes its lock last.
 constexpr std::chrono::milliseconds first_pause{100};
 constexpr std::chrono::milliseconds longest_pause{30000};
+/// Of --max-buffered, for each client that does not read.
+constexpr std::size_t least_share = 64u << 10;
 
 }  // namespace
 
@@ -285,14 +287,26 @@ void UnixClients::flush() {
   }
 }
 
+/// Half of the budget is for all that clients do not read, in equal parts.
 void UnixClients::watch_budget() {
+  const std::size_t half = context_.budget.limit() / 2;
+  const bool is_tight = context_.budget.used() > (context_.tight_limit ? half - half / 4 : half);
+  if (is_tight != context_.tight_limit.has_value()) {
+    context_.tight_limit.reset();
+    if (is_tight) {
+      context_.tight_limit =
+          std::max(least_share, half / std::max<std::size_t>(1, connections_.size()));
+    }
+    for (auto& [id, connection] : connections_) connection->limit_changed();
+  }
   const bool pause = context_.budget.over();
   if (pause == reading_paused_) return;
   reading_paused_ = pause;
   if (pause) {
-    context_.log.peer(LogLevel::warning, "reading paused",
-                      "{} bytes are buffered, over --max-buffered: not reading from clients",
-                      context_.budget.used());
+    context_.log.peer(
+        LogLevel::warning, "reading paused",
+        "{} bytes are buffered, over --max-buffered: reading only from clients that hold little",
+        context_.budget.used());
     budget_timeout_.set_after(context_.limits.stall);
   } else {
     budget_timeout_.clear();

@@ -69,7 +69,7 @@ TEST_CASE("a request is filled in where it stays, and goes on under another id")
   CallTable pending;
   Call& request = pending.add(UpstreamId{1}, Call::Kind::forwarded);
   request.client = ClientId{10};
-  pending.add(UpstreamId{2}, Call::Kind::own);
+  pending.add(UpstreamId{2}, Call::Kind::opens_session);
   CHECK(pending.slots_used() == 1);
   CHECK(&pending.rename(UpstreamId{1}, UpstreamId{3}) == &request);
   CHECK(pending.find(UpstreamId{3}) == &request);

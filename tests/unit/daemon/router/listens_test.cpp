@@ -118,6 +118,43 @@ TEST_CASE("a resource is subscribed once for all who listen, and left when the l
   CHECK(t.upstream.methods() == Lines{"resources/unsubscribe", "resources/unsubscribe"});
 }
 
+std::string many(int count, std::string_view prefix) {
+  std::string uris;
+  for (int i = 0; i < count; ++i) uris += fmt::format(R"({}"{}{}")", i > 0 ? "," : "", prefix, i);
+  return fmt::format(R"({{"resourceSubscriptions":[{}]}})", uris);
+}
+
+TEST_CASE("a large listen asks for a few resources at a time, and a call passes them") {
+  TwoClients t;
+  listen(t, t.client, "1", many(1000, "a"));
+  CHECK(contains(t.client.take_line(), "acknowledged"));
+  CHECK(t.upstream.count("resources/subscribe") == own_requests_at_once);
+  t.call(t.other, "1", "t");
+  CHECK(t.upstream.count("tools/call") == 1);
+  for (std::size_t i = own_requests_at_once; i <= 1000; ++i) {
+    CHECK(t.upstream.count("resources/subscribe") == i);
+    t.upstream.answer(t.upstream.id_of("resources/subscribe"));
+  }
+  CHECK(t.upstream.count("resources/subscribe") == 1000);
+  t.cancel(t.client, "1");
+  CHECK(t.upstream.count("resources/unsubscribe") == 1);  // beside those not answered above
+}
+
+TEST_CASE(
+    "what a listen no longer names is not asked for, and a listen that names more is refused") {
+  TwoClients t;
+  listen(t, t.client, "1", many(1000, "a"));
+  t.cancel(t.client, "1");
+  listen(t, t.other, "2", many(1001, "b"));
+  CHECK(contains(t.other.take_line(), "more than 1000"));
+  for (std::size_t i = 0; i < t.upstream.sent.size(); ++i) {
+    const UpstreamId id = t.upstream.sent[i].id;
+    if (t.upstream.is_under_way(id)) t.upstream.answer(id);
+  }
+  CHECK(t.upstream.count("resources/subscribe") == own_requests_at_once);
+  CHECK(t.upstream.count("resources/unsubscribe") == own_requests_at_once);
+}
+
 TEST_CASE("a listen and a legacy client's subscription leave a resource to one another") {
   for (const bool legacy_first : {true, false}) {
     CAPTURE(legacy_first);

@@ -212,7 +212,12 @@ TEST_CASE("a server that refuses another session too keeps the one that there is
          t.upstream.answer_error(t.upstream.id_of("initialize"), R"({"code":-1,"message":"no"})");
        }},
       {"unreachable",
-       [](auto& t) { t.upstream.fail(t.upstream.id_of("initialize"), t.unreachable()); }},
+       [](auto& t) {
+         for (int i = 0; i < 3; ++i) {
+           t.upstream.fail(t.upstream.id_of("initialize"), t.unreachable());
+           t.advance(500ms);
+         }
+       }},
       {"not answered", [](auto& t) { t.advance(5s); }}};
   for (const Row& row : rows) {
     CAPTURE(row.how);
@@ -233,6 +238,35 @@ TEST_CASE("a server that refuses another session too keeps the one that there is
     t.advance(60s);
     t.upstream.answer(t.upstream.id_of("ping"));
     CHECK(t.session.is_ready());
+  }
+}
+
+TEST_CASE("another session that fails in passing is tried again, twice, during the check") {
+  const std::vector<std::function<Failure()>> in_passing = {
+      [] { return SessionFixture::broken(); }, [] { return SessionFixture::unreachable(); },
+      [] { return SessionFixture::status(503); },
+      [] { return SessionFixture::come_again(429, 1s); }};
+  for (const auto& failure : in_passing) {
+    for (const int failures : {1, 2, 3}) {
+      CAPTURE(failures);
+      DoubtedOverHttp t;
+      const UpstreamId call = t.suspect();
+      t.refuse_ping();
+      for (int i = 0; i < failures; ++i) {
+        t.advance(500ms);
+        CHECK(t.events.end_of(call) == nullptr);
+        t.upstream.fail(t.upstream.id_of("initialize"), failure());
+      }
+      t.advance(500ms);
+      CHECK(t.upstream.count("initialize") == static_cast<std::size_t>(std::min(failures, 2) + 2));
+      if (failures > 2) {
+        CHECK(t.events.end_of(call) != nullptr);
+        continue;
+      }
+      t.let_it_open();
+      CHECK(t.session.counts().reopened == 1);
+      CHECK(t.upstream.is_under_way(call));
+    }
   }
 }
 

@@ -96,6 +96,7 @@ class FakeSessionEvents final : public SessionEvents {
   }
   bool frames_wait(Era) const override { return frames; }
   SessionSettings settings() const override { return set; }
+  void subscription_unrestored(const std::string&) override { told.push_back("unrestored"); }
   void take_settings(const SessionSettings& settings) override { set = settings; }
   void session_replaced(Era, const Reopening& reopening,
                         const std::vector<std::string>& changes) override {
