@@ -213,8 +213,11 @@ namespace {
 /// As the daemon reads it from its environment.
 std::string variable_of(std::string_view option) {
   std::string variable = "MCP_BRIDGE_";
-  for (const char c : option.substr(2))
-    variable += static_cast<char>(c == '-' ? '_' : std::toupper(c));
+  variable += option.substr(2);
+  for (char& c : variable) {
+    if (c == '-') c = '_';
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  }
   return variable;
 }
 
@@ -232,7 +235,6 @@ std::string value_of(const DaemonOption& option, const Options& options, ReadVar
 DaemonSettings settings_for(const Definition& definition, const Options& options,
                             ReadVariable read) {
   DaemonSettings settings;
-  if (starts_program(definition)) return settings;
   for (const DaemonOption& option : daemon_options()) {
     std::string value = value_of(option, options, read);
     if (value.empty()) continue;
@@ -244,7 +246,8 @@ DaemonSettings settings_for(const Definition& definition, const Options& options
     }
   }
   if (!options.url.empty()) settings.token = read("MCP_SERVER_TOKEN").value_or("");
-  return settings;
+  const bool is_any = !settings.words.empty() || !settings.token.empty();
+  return is_any && starts_program(definition) ? DaemonSettings() : settings;
 }
 
 namespace {

@@ -64,7 +64,7 @@ std::string strict_json(std::string_view given) {
       at = end_of_string(text, at);
       continue;
     }
-    const std::size_t end = end_of_comment(text, at);
+    const std::size_t end = c == '/' ? end_of_comment(text, at) : at;
     if (end == text.npos) break;  // kept, and not valid JSON
     if (end > at) {
       blank(text, at, end);
@@ -72,9 +72,9 @@ std::string strict_json(std::string_view given) {
       continue;
     }
     const bool closes = c == '}' || c == ']';
-    const bool follows_value =
-        before_last != '\0' && std::string_view("[{,:").find(before_last) == std::string_view::npos;
-    if (closes && last == ',' && follows_value) text[last_at] = ' ';
+    if (closes && last == ',' && before_last != '\0' &&
+        std::string_view("[{,:").find(before_last) == std::string_view::npos)
+      text[last_at] = ' ';
     if (!is_space(c)) counts(at);
     ++at;
   }
