@@ -60,6 +60,7 @@ enum Trait : unsigned {
   reports_no_session = 4,   ///< its handler reports a missing session
   takes_notifications = 8,  ///< those pending in the daemon, unless --keep is set
   takes_words = 16,         ///< key=value words after the first operand
+  names_jobs = 32,          ///< its operands are jobs; of words only the first is
 };
 
 struct Verb {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "render/content.hpp"
 #include "render/table.hpp"
 #include "text/visible_text.hpp"
@@ -395,6 +397,21 @@ std::string what_of(const json::Value& job) {
   return short_cell(tool != nullptr ? tool : job.find("method"));
 }
 
+/// How many characters of the ids tell the jobs apart; all of them outside of a terminal.
+std::size_t length_of_ids(const std::vector<json::Value>& jobs, const Look& look) {
+  constexpr std::size_t least = 8;
+  if (look.width == 0) return std::string::npos;
+  for (std::size_t length = least;; ++length) {
+    std::set<std::string_view> ids;
+    bool is_longer = false;
+    for (const json::Value& job : jobs) {
+      ids.insert(job.string("job").substr(0, length));
+      is_longer = is_longer || job.string("job").size() > length;
+    }
+    if (ids.size() == jobs.size() || !is_longer) return length;
+  }
+}
+
 }  // namespace
 
 Params check_jobs(const Operands& operands) {
@@ -415,10 +432,11 @@ Params job_params_of(const Operands& operands) {
 }
 
 std::vector<StyledLine> render_jobs(const std::vector<json::Value>& jobs, const Look& look) {
+  const std::size_t shown = length_of_ids(jobs, look);
   std::vector<std::vector<TableCell>> rows;
   for (const json::Value& job : jobs) {
     const auto age = static_cast<Milliseconds::rep>(job.count("ageMs"));
-    rows.push_back({{plain_cell(job.find("job"))},
+    rows.push_back({{plain_cell(job.find("job")).substr(0, shown)},
                     {plain_cell(job.find("state")), tone_of_state(job.string("state"))},
                     {format_duration(Milliseconds(age)), Tone::faint},
                     {what_of(job), Tone::strong},
@@ -561,6 +579,33 @@ ExitCode answer_job(Dialogue& dialogue, const Options& options, const Prepared& 
   const Answer answer = dialogue.ask("bridge/answer", chosen->text());
   if (answer.ok() && options.json) console.print("{}\n");
   return answer.ok() ? ExitCode::ok : dialogue.report(answer);
+}
+
+bool complete_jobs(Dialogue& dialogue, Options& options) {
+  constexpr std::size_t whole = 32;
+  std::optional<json::Value> all;
+  auto& operands = options.operands;
+  if (options.verb->has(takes_words)) operands.resize(1);
+  for (std::string& job : operands) {
+    if (job.empty() || job.size() >= whole) continue;
+    if (!all) all = json::parse_or_null(dialogue.ask("bridge/jobs", R"({"limit":1000})").payload);
+    std::set<std::string_view> found;
+    if (const auto* jobs = all->find("jobs", json::Value::Kind::array)) {
+      for (const json::Value& each : jobs->items) {
+        if (each.string("job").starts_with(job)) found.insert(each.string("job"));
+      }
+    }
+    if (found.size() > 1) {
+      tell_failure(dialogue.console(), options,
+                   {"job",
+                    fmt::format("{} jobs begin with '{}'; list them with: {} jobs --names",
+                                found.size(), job, typed_program(options)),
+                    ExitCode::answered_error});
+      return false;
+    }
+    if (found.size() == 1) job = *found.begin();
+  }
+  return true;
 }
 
 ExitCode print_jobs(Dialogue& dialogue, const Options& options, const std::string& result) {

@@ -44,7 +44,12 @@ struct CollectedJob {
 /// nullopt if it cannot be read.
 std::optional<CollectedJob> read_collected(std::string_view result);
 
-/// The jobs of bridge/jobs as a table with a heading. Their ids are never cut.
+/// Replaces what begins one job's id by the id. False if it begins several: reported. What begins
+/// none is kept, for the daemon to refuse.
+bool complete_jobs(Dialogue& dialogue, Options& options);
+
+/// The jobs of bridge/jobs as a table with a heading. At a terminal their ids are cut to what is
+/// unique among them, otherwise they are whole.
 std::vector<StyledLine> render_jobs(const std::vector<json::Value>& jobs, const Look& look);
 
 }  // namespace client

@@ -8,6 +8,7 @@
 
 #include "render/content.hpp"
 #include "servers/start.hpp"
+#include "verbs/jobs.hpp"
 #include "verbs/operands.hpp"
 #include "verbs/relay.hpp"
 #include "verbs/roots.hpp"
@@ -55,7 +56,14 @@ ExitCode run_dialogue(Connected connected, const Options& options, Deadline dead
   const Verb& verb = *options.verb;
   const bool keep = !verb.has(takes_notifications) || options.keep || is_job(options);
   Dialogue dialogue(std::move(connected), options, deadline, keep, console, interrupt);
-  const Dispatch dispatch{dialogue, options, prepared};
+  std::optional<Options> completed;
+  if (verb.has(names_jobs)) {
+    completed = options;
+    if (!complete_jobs(dialogue, *completed)) return ExitCode::answered_error;
+    if (verb.params == job_params_of)
+      prepared.params = job_object(completed->operands.front()).text();
+  }
+  const Dispatch dispatch{dialogue, completed ? *completed : options, prepared};
   if (options.max_bytes) console.hold();
   const bool opens = verb.has(opens_session) && !options.names;
   prepared.described = begin_with_roots(dialogue, options, prepared.roots, is_new && opens);

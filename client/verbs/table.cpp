@@ -119,7 +119,8 @@ constexpr Verb rows[] = {
     {.form = "jobs",
      .options = "max-bytes names",
      .help = "lists detached calls\n"
-             "Jobs that have ended are listed too, for as long as the daemon keeps them.\n\n"
+             "Jobs that have ended are listed too, for as long as the daemon keeps them. At a "
+             "terminal ids are shortened; commands accept any beginning that is unique.\n\n"
              "mcp-nc jobs",
      .handler = RequestHandler{"bridge/jobs", print_jobs}},
     {.form = "wait JOB...",
@@ -130,7 +131,8 @@ constexpr Verb rows[] = {
          "question and there is no terminal to ask at. An interrupt ends the wait, not the job.\n\n"
          "mcp-nc wait \"$id\"\nmcp-nc wait \"$first\" \"$second\" --any",
      .handler = wait_for_jobs,
-     .params = check_jobs},
+     .params = check_jobs,
+     .traits = names_jobs},
     {.form = "answer JOB [ARGUMENT...]",
      .options = "decline cancel",
      .help = "answers a job's question; arguments as for call; without them, asks at the terminal\n"
@@ -138,19 +140,21 @@ constexpr Verb rows[] = {
              "mcp-nc answer \"$id\" name=Ada\nmcp-nc answer \"$id\" --decline",
      .handler = answer_job,
      .params = check_job,
-     .traits = takes_words},
+     .traits = takes_words | names_jobs},
     {.form = "cancel JOB",
      .help = "cancels a job and prints its state\n"
              "The state is not cancelled if the job had ended before.\n\n"
              "mcp-nc cancel \"$id\"",
      .handler = RequestHandler{"bridge/cancel", print_job_state},
-     .params = job_params_of},
+     .params = job_params_of,
+     .traits = names_jobs},
     {.form = "forget JOB",
      .help = "removes a job that has ended\n"
              "Its result is removed with it.\n\n"
              "mcp-nc forget \"$id\"",
      .handler = RequestHandler{"bridge/forget", print_done},
-     .params = job_params_of},
+     .params = job_params_of,
+     .traits = names_jobs},
     {.form = "tasks [get|result|cancel TASK]",
      .options = "max-bytes field names save",
      .help =

@@ -120,6 +120,13 @@ class Waiting(Detaching):
         self.state_of(job, "working")
         self.run_nc("cancel", job)
 
+    def test_a_unique_beginning_of_its_id_names_a_job(self):
+        job = self.detach("echo", "message=short")
+        self.assertEqual(self.run_nc("wait", job[:8])[0], "short\n")
+        self.assertEqual(self.run_nc("cancel", job[:12])[0], "completed\n")
+        self.run_nc("forget", job[:8])
+        self.assertIn(f"no job '{job[:8]}'", self.run_nc("wait", job[:8], code=1)[1])
+
     def test_several_and_the_exit_codes_of_call(self):
         good, bad, wrong = self.detach("echo", "message=good"), self.detach("fail", "message=bad"), self.detach("--raw", "no-such-tool")
         out, err = self.run_nc("wait", good, bad, wrong, code=1)

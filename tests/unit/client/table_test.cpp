@@ -52,3 +52,14 @@ TEST_CASE("jobs are a table whose ids are whole and safe for a terminal") {
         "2                                 failed   0 ms  resources/read    0 B  "
         "a key that is much lo...    -  -\n");
 }
+
+TEST_CASE("at a terminal ids of jobs are cut to what is unique, eight characters at least") {
+  const auto jobs = json::parse(R"([{"job":"0123456789abcdef","state":"working"},
+                                    {"job":"01234567a9abcdef","state":"failed"}])");
+  REQUIRE(jobs);
+  Look look;
+  look.width = 80;
+  const std::string shown = draw_lines(render_jobs(jobs->items, look), look);
+  CHECK(shown.find("\n012345678  working") != std::string::npos);
+  CHECK(shown.find("\n01234567a  failed") != std::string::npos);
+}
