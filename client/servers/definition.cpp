@@ -78,8 +78,8 @@ std::optional<bridge::ServerEntry> read_entry(std::string_view document) {
 std::set<std::string> names_in(std::string_view document,
                                std::map<std::string, bool>& environment) {
   std::set<std::string> inputs;
-  if (document.find_first_of("$\\") == document.npos && document.find("{env:") == document.npos &&
-      document.find("env_") == document.npos)
+  const auto has = [&](std::string_view text) { return document.find(text) != document.npos; };
+  if (!has("$") && !has("\\") && !has("{env:") && !has("env_"))
     return inputs;  // no variable without a `$` or an escaped one
   const auto entry = read_entry(document);
   if (!entry) return inputs;

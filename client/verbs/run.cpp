@@ -60,8 +60,7 @@ ExitCode run_dialogue(Connected connected, const Options& options, Deadline dead
   if (verb.has(names_jobs)) {
     completed = options;
     if (!complete_jobs(dialogue, *completed)) return ExitCode::answered_error;
-    if (verb.params == job_params_of)
-      prepared.params = job_object(completed->operands.front()).text();
+    if (!prepared.params.empty()) prepared.params = job_object(completed->operands.front()).text();
   }
   const Dispatch dispatch{dialogue, completed ? *completed : options, prepared};
   if (options.max_bytes) console.hold();
