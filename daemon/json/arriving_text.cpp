@@ -80,4 +80,36 @@ void ArrivingText::clear() {
   prepared_ = 0;
 }
 
+std::optional<LineSplitter::Item> LineSplitter::next(std::string_view& chunk) {
+  while (!chunk.empty()) {
+    const std::size_t newline = chunk.find('\n');
+    const std::string_view part = chunk.substr(0, newline);
+    // One byte more than the limit may still be the \r of a line of exactly that size.
+    const std::size_t length = pending_.size() + part.size();
+    if (discarding_) {
+      ends_.add(part);
+    } else if (length <= max_line_ || (length == max_line_ + 1 && last_of(part) == '\r')) {
+      pending_.append(part, max_line_ + 1);
+    } else {
+      discarding_ = true;
+      ends_.add(pending_.bytes());
+      ends_.add(part);
+      pending_.clear();
+      chunk.remove_prefix(part.size());
+      return Oversized{};
+    }
+    chunk.remove_prefix(newline == chunk.npos ? chunk.size() : newline + 1);
+    if (newline == chunk.npos) break;
+    if (auto line = finish()) return line;
+  }
+  return std::nullopt;
+}
+
+std::optional<LineSplitter::Item> LineSplitter::finish() {
+  if (std::exchange(discarding_, false)) return std::exchange(ends_, {});
+  if (last_of({}) == '\r') pending_.drop_last();
+  if (pending_.empty()) return std::nullopt;
+  return pending_.take();
+}
+
 }  // namespace bridge

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include "json/received_text.hpp"
 
@@ -87,30 +89,20 @@ class ArrivingText {
 ///
 /// A line ends with `\n`; a `\r` before it is removed. Empty lines are not reported. A line of more
 /// than `max_line` bytes is reported once as oversized, as soon as that is certain, and the rest of
-/// it is discarded; so at most `max_line` + 1 bytes are ever held. A sink that needs its contents
-/// has `on_oversized_line_end(beginning, end)`: its TextEnds.
+/// it is discarded; so at most `max_line` + 1 bytes are ever held.
 class LineSplitter {
  public:
+  /// The line is too long: what of it was held is gone.
+  struct Oversized {};
+  /// A whole line, the beginning of one that is too long, or the end of that.
+  using Item = std::variant<ReceivedText, Oversized, TextEnds>;
+
   explicit LineSplitter(std::size_t max_line) : max_line_(max_line) {}
 
-  /// Calls `sink.on_line(ReceivedText)` and `sink.on_oversized_line()`, in order.
-  template <class Sink>
-  void feed(std::string_view chunk, Sink&& sink) {
-    while (!chunk.empty()) {
-      const std::size_t newline = chunk.find('\n');
-      const std::string_view part = chunk.substr(0, newline);
-      append(part, sink);
-      if (newline == chunk.npos) return;
-      end_line(sink);
-      chunk.remove_prefix(newline + 1);
-    }
-  }
-
-  /// The end of the stream: an unterminated last line is reported as a line.
-  template <class Sink>
-  void finish(Sink&& sink) {
-    end_line(sink);
-  }
+  /// The next item, whose bytes are removed from `chunk`; nullopt: `chunk` was read to its end.
+  std::optional<Item> next(std::string_view& chunk);
+  /// The end of the stream: an unterminated last line is a line.
+  std::optional<Item> finish();
 
   /// The state of an incomplete line, for another splitter.
   struct Rest {
@@ -133,42 +125,9 @@ class LineSplitter {
   std::size_t pending_bytes() const { return pending_.size(); }
 
  private:
-  template <class Sink>
-  void append(std::string_view part, Sink& sink) {
-    if (discarding_) {
-      ends_.add(part);
-      return;
-    }
-    // One byte more than the limit may still be the \r of a line of exactly that size.
-    const std::size_t length = pending_.size() + part.size();
-    const bool fits = length <= max_line_ || (length == max_line_ + 1 && last_of(part) == '\r');
-    if (fits) {
-      pending_.append(part, max_line_ + 1);
-      return;
-    }
-    discarding_ = true;
-    ends_.add(pending_.bytes());
-    ends_.add(part);
-    pending_.clear();
-    sink.on_oversized_line();
-  }
-
   char last_of(std::string_view part) const {
     if (!part.empty()) return part.back();
     return pending_.empty() ? '\0' : pending_.bytes().back();
-  }
-
-  template <class Sink>
-  void end_line(Sink& sink) {
-    if (discarding_) {
-      discarding_ = false;
-      const TextEnds ends = std::exchange(ends_, {});
-      if constexpr (requires { sink.on_oversized_line_end(ends.beginning(), ends.end()); })
-        sink.on_oversized_line_end(ends.beginning(), ends.end());
-      return;
-    }
-    if (last_of({}) == '\r') pending_.drop_last();
-    if (!pending_.empty()) sink.on_line(pending_.take());
   }
 
   std::size_t max_line_;

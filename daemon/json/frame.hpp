@@ -127,20 +127,6 @@ constexpr std::size_t max_batch = 10'000;
 /// JSON, an empty batch and one of more than max_batch are faults of the whole.
 std::variant<std::vector<ParsedFrame>, FrameFault> parse_batch(std::string_view bytes);
 
-/// Reads one message or a batch, and passes each message, or its fault, to `take` as a
-/// ParsedFrame&&. Returns the fault of a batch as a whole; then nothing was passed.
-template <class Take>
-std::optional<FrameFault> each_frame(ReceivedText text, Take&& take) {
-  if (!is_batch(text.bytes)) {
-    take(parse_received(std::move(text)));
-    return std::nullopt;
-  }
-  auto batch = parse_batch(text.bytes);
-  if (const auto* fault = std::get_if<FrameFault>(&batch)) return *fault;
-  for (ParsedFrame& parsed : std::get<0>(batch)) take(std::move(parsed));
-  return std::nullopt;
-}
-
 /// One replacement in a frame's bytes.
 struct Splice {
   Slice at;

@@ -265,44 +265,57 @@ void ClientFrames::slot_freed(Caller& caller) {
   start_waiting(caller);
 }
 
-/// Starts the caller's frames that may start now.
+/// Starts or answers the caller's frames, in order, until one has to wait.
 void ClientFrames::start_waiting(Caller& caller) {
-  if (!paused_ && served_.is_served(caller)) {
-    const Client* const client = caller.client();
-    while (!caller.waiting.empty() && (client == nullptr || !client->notification) &&
-           start_front(caller)) {
+  Client* const client = caller.client();
+  const auto may_start = [&] {
+    return !paused_ && served_.is_served(caller) && !caller.waiting.empty() &&
+           (client == nullptr || !client->notification);
+  };
+  while (may_start()) {
+    const Frame& frame = caller.waiting.front().frame;
+    if (client != nullptr && frame.is_request() && frame.method == "initialize"sv) {
+      if (!start_initialize(*client)) break;
+      continue;
     }
+    if (!is_open_for(caller, frame)) {
+      if (!start_without_session(caller)) break;
+      continue;
+    }
+    if (!frame.is_request()) {
+      start_notification(*client);
+      continue;
+    }
+    if (waits_for_tools(caller)) break;
+    if (client != nullptr && answer_front(*client)) continue;
+    // With all buffers full, clients that read are served one request at a time.
+    if (budget_.far_over() && (caller.congested() || in_flight_.slots_used_by(caller) > 0)) {
+      waits_for_memory_ = true;
+      break;
+    }
+    if (in_flight_.slots_used_by(caller) >= context_.options.client_inflight ||
+        !user_slots_.admits(caller) || !slots_.admits(caller, in_flight_.slots_used()))
+      break;
+    WaitingFrame request = caller.waiting.take_front();
+    if (context_.audit != nullptr && refuse_unrecorded(caller, request.frame, request.job.get()))
+      continue;
+    const bool is_judged = context_.permissions.is_on();
+    if (is_judged && refuse_denied(caller, request.frame, request.job.get())) continue;
+    if (client != nullptr && suspended_calls_.take_retry(*client, request)) continue;
+    if (is_judged && client != nullptr && refuse_over_rate(*client, request.frame)) continue;
+    in_flight_.start(caller, std::move(request));
   }
   context_.clients.finish_if_done(caller);
 }
 
-/// Starts or answers the caller's next frame; false if it has to wait.
-bool ClientFrames::start_front(Caller& caller) {
-  const Frame& frame = caller.waiting.front().frame;
-  Client* const client = caller.client();
-  if (client != nullptr && frame.is_request() && frame.method == "initialize"sv)
-    return start_initialize(*client);
-  if (!is_open_for(caller, frame)) return start_without_session(caller);
-  if (!frame.is_request()) {
-    Frame notification = caller.waiting.take_front().frame;
-    const bool is_denied_now = client->judged_before_change && is_denied(*client, notification);
-    if (is_denied_now) ++context_.statistics.dropped_notifications;
-    if (!is_denied_now && !translator_.swallows(notification, client->era))
-      notifications_.start(*client, std::move(notification.bytes));
-    return true;
+/// A connected client's notification, which its next frame waits for.
+void ClientFrames::start_notification(Client& client) {
+  Frame notification = client.waiting.take_front().frame;
+  if (client.judged_before_change && is_denied(client, notification)) {
+    ++context_.statistics.dropped_notifications;
+  } else if (!translator_.swallows(notification, client.era)) {
+    notifications_.start(client, std::move(notification.bytes));
   }
-  if (waits_for_tools(caller)) return false;
-  if (client != nullptr && answer_front(*client)) return true;
-  if (in_flight_.slots_used_by(caller) >= context_.options.client_inflight ||
-      !user_slots_.admits(caller) || !slots_.admits(caller, in_flight_.slots_used()))
-    return false;
-  // With all buffers full, clients that read are served one request at a time.
-  if (budget_.far_over() && (caller.congested() || in_flight_.slots_used_by(caller) > 0)) {
-    waits_for_memory_ = true;
-    return false;
-  }
-  start_request(caller);
-  return true;
 }
 
 /// Whether the caller's first request cannot be judged before the list of tools was fetched.
@@ -361,7 +374,7 @@ bool ClientFrames::answer_front(Client& client) {
     return true;
   }
   if (frame.method == "subscriptions/listen"sv) return start_listen(client);
-  return answer_for_upstream(client);
+  return answer_unsubscribe(client) || answer_for_upstream(client);
 }
 
 bool ClientFrames::start_initialize(Client& client) {
@@ -408,19 +421,6 @@ void ClientFrames::log_undeclared(const Client& client, std::string_view capabil
       "a client declares {}, but the session was opened without: the server may offer less; to "
       "declare all, start with --client-capabilities '{}'",
       names, capabilities_of_both(opened_with, capabilities));
-}
-
-void ClientFrames::start_request(Caller& caller) {
-  Client* const client = caller.client();
-  if (client != nullptr && answer_unsubscribe(*client)) return;
-  WaitingFrame request = caller.waiting.take_front();
-  if (context_.audit != nullptr && refuse_unrecorded(caller, request.frame, request.job.get()))
-    return;
-  const bool is_judged = context_.permissions.is_on();
-  if (is_judged && refuse_denied(caller, request.frame, request.job.get())) return;
-  if (client != nullptr && suspended_calls_.take_retry(*client, request)) return;
-  if (is_judged && client != nullptr && refuse_over_rate(*client, request.frame)) return;
-  in_flight_.start(caller, std::move(request));
 }
 
 /// Judges requests of jobs, those that were judged before the policy changed, and those that may
@@ -475,15 +475,14 @@ void ClientFrames::give_free_slots_of_user(const User& user) {
     Caller* const caller = user_slots_.next(user);
     if (caller == nullptr) return;
     start_waiting(*caller);
-    user_slots_.turn_is_over();
+    user_slots_.turn_is_over(user);
   }
 }
 
 bool UserSlots::admits(Caller& caller) {
   if (!permissions_.is_on()) return true;
   const PolicyRule* const rule = permissions_.rule_for(caller, caller.waiting.front().job.get());
-  if (rule == nullptr || !rule->inflight || std::exchange(its_turn_, nullptr) == &caller)
-    return true;
+  if (rule == nullptr || !rule->inflight) return true;
   SlotQueue& queue =
       queues_.try_emplace(caller.user, *rule->inflight, &Caller::waits_for_user_slot).first->second;
   queue.set_slots(*rule->inflight);
@@ -494,11 +493,7 @@ Caller* UserSlots::next(const User& user) {
   const auto found = queues_.find(user);
   if (found == queues_.end()) return nullptr;
   Caller* const caller = found->second.next(in_flight_.slots_used_by(user));
-  if (caller != nullptr) {
-    its_turn_ = caller;
-  } else if (found->second.empty()) {
-    queues_.erase(found);
-  }
+  if (caller == nullptr && found->second.empty()) queues_.erase(found);
   return caller;
 }
 
@@ -512,8 +507,7 @@ void ClientFrames::policy_changed() {
   context_.clients.each_caller([this](Caller& caller) { start_waiting(caller); });
 }
 
-/// Answers an unsubscribe of a resource that other clients still want. False if the first frame is
-/// none.
+/// Answers an unsubscribe of a resource that other clients still want. False if it is none.
 bool ClientFrames::answer_unsubscribe(Client& client) {
   const Frame& frame = client.waiting.front().frame;
   if (frame.method != "resources/unsubscribe"sv) return false;
@@ -532,21 +526,8 @@ void ClientFrames::give_free_slots() {
   while (!paused_) {
     Caller* const caller = slots_.next(in_flight_.slots_used());
     if (caller == nullptr) return;
-    Client* const client = caller->client();
-    if ((client != nullptr && client->notification) || caller->waiting.empty()) {
-      context_.clients.finish_if_done(*caller);
-      continue;
-    }
-    const Frame& front = caller->waiting.front().frame;
-    if (!is_open_for(*caller, front)) continue;
-    // The request that waited for the slot may have been cancelled: this may be another one.
-    if (front.is_request() && front.method != "initialize"sv &&
-        !(client != nullptr && answer_front(*client)) &&
-        in_flight_.slots_used_by(*caller) < context_.options.client_inflight &&
-        user_slots_.admits(*caller)) {
-      start_request(*caller);
-    }
     start_waiting(*caller);
+    slots_.turn_is_over();
   }
 }
 

@@ -81,26 +81,35 @@ class SlotQueue {
   /// caller may also take one if a slot is free: the queue is served as soon as a slot is freed, so
   /// callers before it have had theirs.
   bool admits(Caller& caller, std::size_t used) {
+    if (std::exchange(its_turn_, nullptr) == &caller) return true;
     if (used < slots_ && (queue_.empty() || caller.*waits_)) return true;
     if (!(caller.*waits_)) queue_.push_back(&caller);
     caller.*waits_ = true;
     return false;
   }
-  /// Removes and returns the next queued caller, if there is a slot for it.
+  /// Removes and returns the next queued caller, if there is a slot for it, which admits() then
+  /// gives it once.
   Caller* next(std::size_t used) {
+    turn_is_over();
     if (used >= slots_ || queue_.empty()) return nullptr;
     Caller* const caller = queue_.front();
     queue_.pop_front();
     caller->*waits_ = false;
+    its_turn_ = caller;
     return caller;
   }
+  void turn_is_over() { its_turn_ = nullptr; }
   bool empty() const { return queue_.empty(); }
-  void caller_left(const Caller& caller) { std::erase(queue_, &caller); }
+  void caller_left(const Caller& caller) {
+    std::erase(queue_, &caller);
+    if (its_turn_ == &caller) its_turn_ = nullptr;
+  }
 
  private:
   std::size_t slots_;
   bool Caller::*waits_;
-  std::deque<Caller*> queue_;  ///< without duplicates
+  std::deque<Caller*> queue_;         ///< without duplicates
+  const Caller* its_turn_ = nullptr;  ///< may take the slot that is free now
 };
 
 /// Assigns the slots of users whose rules limit their requests in flight (`inflight`), in turn to
@@ -114,9 +123,12 @@ class UserSlots {
   bool admits(Caller& caller);
   /// The next queued caller of this user, which admits() then once; null: none, or no free slot.
   Caller* next(const User& user);
-  void turn_is_over() { its_turn_ = nullptr; }
+  void turn_is_over(const User& user) {
+    if (const auto found = queues_.find(user); found != queues_.end()) found->second.turn_is_over();
+  }
   void caller_left(const Caller& caller) {
-    if (caller.waits_for_user_slot) queues_.at(caller.user).caller_left(caller);
+    if (const auto found = queues_.find(caller.user); found != queues_.end())
+      found->second.caller_left(caller);
   }
   void clear() { queues_.clear(); }
 
@@ -124,7 +136,6 @@ class UserSlots {
   const Permissions& permissions_;
   const RequestsInFlight& in_flight_;
   std::map<User, SlotQueue> queues_;
-  const Caller* its_turn_ = nullptr;  ///< may take the slot that is free now
 };
 
 /// Sends the notifications of clients to the upstream: one per client at a time; no further frame
@@ -239,16 +250,15 @@ class ClientFrames {
 
  private:
   void start_waiting(Caller& caller);
+  void start_notification(Client& client);
   bool is_open_for(const Caller& caller, const Frame& frame) const {
     return context_.session.is_open_for(caller.era_of(frame));
   }
-  bool start_front(Caller& caller);
   bool answer_front(Client& client);
   bool start_initialize(Client& client);
   void log_undeclared(const Client& client, std::string_view capabilities);
   bool start_without_session(Caller& caller);
   bool start_listen(Client& client);
-  void start_request(Caller& caller);
   bool answer_unsubscribe(Client& client);
   bool refuse_denied(Caller& caller, const Frame& frame, const JobRequest* job);
   bool refuse_over_rate(Client& client, const Frame& frame, std::uint64_t tokens = 1);

@@ -55,7 +55,7 @@ void HeaderRetry::proceed() {
     if (!actions_.is_in_flight(message.id)) continue;  // cancelled meanwhile
     if (context_.session.is_open(Era::modern)) {
       translator_.mirror_again(message);
-      context_.session.send(std::move(message), Era::modern);
+      context_.session.sender(Era::modern).send(std::move(message));
     } else {
       actions_.give_up(message.id, failure_of(ErrorKind::session, Delivered::no,
                                               "the session was lost while the tools were listed"));
@@ -244,7 +244,7 @@ void RequestsInFlight::await_resumed(Caller& caller, WaitingFrame&& waiting) {
   message.id = point.id;
   message.endless = true;
   message.resumes_after = point.event_id;
-  context_.session.send(std::move(message), Era::legacy);
+  context_.session.sender(Era::legacy).send(std::move(message));
 }
 
 Call& RequestsInFlight::add_input_required(JobsOfUser& caller, WaitingFrame&& waiting,
@@ -322,7 +322,7 @@ UpstreamId RequestsInFlight::start_own(const User& user, std::string_view method
   message.id = id;
   message.may_repeat = true;
   translator_.make_for_upstream(std::move(std::get<Frame>(frame)), nullptr, side, message);
-  context_.session.send(std::move(message), side);
+  context_.session.sender(side).send(std::move(message));
   return id;
 }
 
@@ -368,7 +368,7 @@ bool RequestsInFlight::send(UpstreamId id, const Call& call, Frame&& frame, cons
                                        printable(header, 140))));
     return false;
   }
-  context_.session.send(std::move(message), call.side);
+  context_.session.sender(call.side).send(std::move(message));
   if (caller != nullptr && caller->congested()) context_.session.pause(id, true);
   return true;
 }

@@ -486,16 +486,27 @@ void Router::client_line(ClientId id, ReceivedText line) {
   Client* const client = clients_.find(id);
   if (client == nullptr) return;
   context_.log.body("from a client", {.client = id}, line.bytes);
-  const auto fault = each_frame(
-      std::move(line), [&](ParsedFrame&& parsed) { take_parsed(*client, std::move(parsed)); });
-  if (fault) reply_invalid(*client, fault->code, fault->reason);
+  if (is_batch(line.bytes)) {
+    client_batch(*client, line.bytes);
+  } else {
+    client_frame(*client, parse_received(std::move(line)));
+  }
+}
+
+void Router::client_batch(Client& client, std::string_view line) {
+  auto batch = parse_batch(line);
+  if (const auto* fault = std::get_if<FrameFault>(&batch)) {
+    reply_invalid(client, fault->code, fault->reason);
+    return;
+  }
+  for (ParsedFrame& parsed : std::get<0>(batch)) client_frame(client, std::move(parsed));
 }
 
 void Router::client_message(ClientId id, Frame message) {
   Client* const client = clients_.find(id);
   if (client == nullptr) return;
   context_.log.body("from a client", {.client = id}, message.bytes);
-  take_message(*client, std::move(message));
+  client_frame(*client, std::move(message));
 }
 
 std::string Router::client_request_for_later(ClientId id, Frame request) {
@@ -508,7 +519,7 @@ std::string Router::client_request_for_later(ClientId id, Frame request) {
       (client->rule == nullptr || permissions_.allows(*client, request, tools()));
   std::string name = can_be_kept ? control_.keep_for_later(*client, request) : std::string();
   if (name.empty()) {
-    take_message(*client, std::move(request));
+    client_frame(*client, std::move(request));
   } else {
     note_kind(*client, request);
     if (audit_ != nullptr) audit_->kept_as_job(*client, request, name);
@@ -542,7 +553,8 @@ void Router::reply_invalid(Client& client, int code, std::string_view reason) {
   client.channel.send(error_reply("null", code, reason));
 }
 
-void Router::take_parsed(Client& client, ParsedFrame&& parsed) {
+/// What a client's frame is, and which part handles it.
+void Router::client_frame(Client& client, ParsedFrame&& parsed) {
   if (const auto* fault = std::get_if<FrameFault>(&parsed)) {
     reply_invalid(client, fault->code, fault->reason);
     return;
@@ -552,10 +564,6 @@ void Router::take_parsed(Client& client, ParsedFrame&& parsed) {
     reply_invalid(client, json_rpc::invalid_request, "Invalid Request: id is null");
     return;
   }
-  take_message(client, std::move(frame));
-}
-
-void Router::take_message(Client& client, Frame&& frame) {
   if (const MessageTap& tap = context_.session.tap(); tap.is_watched()) [[unlikely]] {
     const bool confidential = is_control(frame) && control_.facts_of(frame.method).is_confidential;
     tap.passed(Passage::from_client, client.id(), frame.bytes, confidential);
@@ -566,10 +574,20 @@ void Router::take_message(Client& client, Frame&& frame) {
     return;
   }
   note_kind(client, frame);
-  switch (frame.kind) {
-    case FrameKind::request: client_request(client, std::move(frame)); break;
-    case FrameKind::notification: client_notification(client, std::move(frame)); break;
-    case FrameKind::response: questions_.answer(client, std::move(frame)); break;
+  if (frame.is_response()) {
+    questions_.answer(client, std::move(frame));
+  } else if (!frame.is_request()) {
+    client_notification(client, std::move(frame));
+  } else if (is_control(frame)) {
+    if (client.rule == nullptr || !refuse_control(client, frame))
+      control_.add(client, std::move(frame));
+  } else {
+    if (!client.is_bridge) ++statistics_.requests;
+    if (frame.is_modern() && refuse_modern(client, frame)) return;
+    const bool is_judged_later = permissions_.needs_tools(client, nullptr, frame, tools());
+    if (client.rule != nullptr && !is_judged_later && refuse_by_policy(client, frame)) return;
+    if (frame.method == "initialize"sv) note_initialize(client, frame);
+    frames_.add(client, std::move(frame));
   }
 }
 
@@ -613,20 +631,6 @@ void Router::note_kind(Client& client, const Frame& frame) {
   if (client.era == Era::modern) return;
   if (!client.peeks && frames_.is_served(client))
     client.channel.set_feed(client.is_observer() ? RingFeed::reads : RingFeed::takes);
-}
-
-void Router::client_request(Client& client, Frame&& frame) {
-  if (is_control(frame)) {
-    if (client.rule == nullptr || !refuse_control(client, frame))
-      control_.add(client, std::move(frame));
-    return;
-  }
-  if (!client.is_bridge) ++statistics_.requests;
-  if (frame.is_modern() && refuse_modern(client, frame)) return;
-  const bool is_judged_later = permissions_.needs_tools(client, nullptr, frame, tools());
-  if (client.rule != nullptr && !is_judged_later && refuse_by_policy(client, frame)) return;
-  if (frame.method == "initialize"sv) note_initialize(client, frame);
-  frames_.add(client, std::move(frame));
 }
 
 /// Answers requests that no server of the client's revision could serve

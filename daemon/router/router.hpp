@@ -182,8 +182,8 @@ class Router final : public ClientEvents, public SessionEvents {
 
   void resume_waiting_jobs(const std::string& listed);
   void resume_judged(ResumedJob&& resumed, const std::string& listed);
-  void take_parsed(Client& client, ParsedFrame&& parsed);
-  void take_message(Client& client, Frame&& frame);
+  void client_batch(Client& client, std::string_view line);
+  void client_frame(Client& client, ParsedFrame&& parsed);
   bool is_control(const Frame& frame) const;
   bool asks_more_than_jobs(const Client& client) const;
   void note_kind(Client& client, const Frame& frame);
@@ -192,7 +192,6 @@ class Router final : public ClientEvents, public SessionEvents {
   bool refuse_by_policy(Client& client, const Frame& request);
   bool refuse_control(Client& client, const Frame& request);
   void take_rule(Client& client);
-  void client_request(Client& client, Frame&& frame);
   void client_notification(Client& client, Frame frame);
   void control_notification(Client& client, const Frame& frame);
   void reply_invalid(Client& client, int code, std::string_view reason);

@@ -49,7 +49,7 @@ class UpstreamMessages {
       message.body = std::move(std::get<Frame>(frame).bytes);
     }
     const UpstreamId id = message.id;
-    session_.send(std::move(message), side);
+    session_.sender(side).send(std::move(message));
     return id;
   }
 

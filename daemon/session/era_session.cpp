@@ -307,7 +307,7 @@ void EraSession::send_held(Outgoing message) {
     return;
   }
   if (message.notes.stateful == is_modern()) events_->remake(message, era(), false);
-  send(std::move(message));
+  sender_.send(std::move(message));
 }
 
 void EraSession::listen_changed(ServerStream state) {

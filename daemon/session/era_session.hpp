@@ -108,7 +108,7 @@ class EraSession {
   const std::optional<Failure>& last_failure() const { return record_.last_failure; }
 
   /// REQUIRES: is_open(), except for responses.
-  void send(Outgoing&& message) { sender_.send(std::move(message)); }
+  SessionSender& sender() { return sender_; }
   /// Forgets a held message; false if it is not held.
   bool forget_unsent(UpstreamId id) { return retries_.remove(id) || health_.remove(id); }
   /// The server's description from its handshake; null before the first. Stays until the next

@@ -35,7 +35,7 @@ void EraSession::message_failed(Ending ending) {
   // A modern server must not get an id twice.
   if (repeats && is_modern()) events_->remake(message, era(), true);
   switch (decision.action) {
-    case RetryDecision::Action::send_now: send(std::move(message)); break;
+    case RetryDecision::Action::send_now: sender_.send(std::move(message)); break;
     case RetryDecision::Action::ask: suspect(std::move(ending)); break;
     case RetryDecision::Action::hold:
       if (decision.login_until) {

@@ -250,7 +250,7 @@ AnsweredRequests Session::upstream_message(std::optional<UpstreamId> origin, Rec
   const auto note_malformed = [&](std::string_view reason) {
     (origin ? sender_of(*origin) : side_of(side_without_origin())).note_malformed(origin, reason);
   };
-  const auto fault = each_frame(std::move(message), [&](ParsedFrame&& parsed) {
+  const auto frame_received = [&](ParsedFrame&& parsed) {
     if (const auto* wrong = std::get_if<FrameFault>(&parsed)) {
       note_malformed(wrong->reason);
       return;
@@ -259,8 +259,14 @@ AnsweredRequests Session::upstream_message(std::optional<UpstreamId> origin, Rec
     note_spelling(frame);
     EraSession& receiver = side_of_message(origin, frame);
     answered.add(receiver.one_message(origin, std::move(frame)).value_or(UpstreamId{}));
-  });
-  if (fault) note_malformed(fault->reason);
+  };
+  if (!is_batch(message.bytes)) {
+    frame_received(parse_received(std::move(message)));
+  } else if (auto batch = parse_batch(message.bytes); std::holds_alternative<FrameFault>(batch)) {
+    note_malformed(std::get<FrameFault>(batch).reason);
+  } else {
+    for (ParsedFrame& parsed : std::get<0>(batch)) frame_received(std::move(parsed));
+  }
   // Afterwards, because answered messages must not be sent again.
   upstream_reachable();
   return answered;

@@ -79,8 +79,8 @@ class Session final : public UpstreamEvents {
   void logged_in();
   std::optional<std::chrono::milliseconds> login_wait() const;
 
-  /// REQUIRES: is_open(its_side), except for responses.
-  void send(Outgoing&& message, Era its_side) { side_of(its_side).send(std::move(message)); }
+  /// Where messages of this side are sent. REQUIRES: is_open(its_side), except for responses.
+  SessionSender& sender(Era its_side) { return side_of(its_side).sender(); }
   void abandon(UpstreamId id);
   void pause(UpstreamId id, bool paused) { upstream_.pause(id, paused); }
   /// The caller ends it in time itself.

@@ -28,7 +28,7 @@ UpstreamId SessionSender::send(Outgoing&& message) {
   message.notes.stateful = !is_modern();
   if (message.owner != MessageOwner::router) own_.add(id, {era_, message.owner});
   tap_.passed(Passage::to_server, {}, message.body);
-  upstream_.send(std::move(message));
+  upstream_.transport().send(std::move(message));
   return id;
 }
 

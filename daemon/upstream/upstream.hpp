@@ -260,6 +260,8 @@ class Upstream {
   /// SIGHUP: applies changed options, and gets the token again.
   virtual void reconfigure(const UpstreamOptions& options) = 0;
 
+  /// Where messages are sent: this, or the transport that this one has found to be the server's.
+  Upstream& transport() { return *transport_; }
   /// Starts at once; ends with message_ended.
   virtual void send(Outgoing&& message) = 0;
   /// Closes the answer stream at once; nothing more is reported about it.
@@ -325,6 +327,7 @@ class Upstream {
 
  protected:
   UpstreamEvents* events_ = nullptr;
+  Upstream* transport_ = this;
   UpstreamTraits traits_;
   const UpstreamCounts* counts_ = nullptr;  ///< set by the constructor of each kind
   bool keeps_session_ = false;

@@ -251,7 +251,7 @@ void Connection::read_ready() {
     if (length > 0) {
       const auto size = static_cast<std::size_t>(length);
       context_.counts.received_bytes += size;
-      splitter_.feed(std::string_view(buffer.data(), size), *this);
+      lines_received(std::string_view(buffer.data(), size));
       update_load();
       if (size < buffer.size()) break;  // the queue is empty, or almost
     } else if (length == 0) {
@@ -266,14 +266,16 @@ void Connection::read_ready() {
   wait_for_input();
 }
 
-void Connection::on_line(ReceivedText line) {
-  if (phase_ != Phase::open) return;
-  events_.client_line(identity_.id, std::move(line));
-  begin_feed();
-}
-
-void Connection::on_oversized_line() {
-  if (phase_ == Phase::open) events_.client_oversized_line(identity_.id);
+void Connection::lines_received(std::string_view chunk) {
+  while (auto line = splitter_.next(chunk)) {
+    if (phase_ != Phase::open) return;
+    if (auto* const whole = std::get_if<ReceivedText>(&*line)) {
+      events_.client_line(identity_.id, std::move(*whole));
+      begin_feed();
+    } else if (std::holds_alternative<LineSplitter::Oversized>(*line)) {
+      events_.client_oversized_line(identity_.id);
+    }
+  }
 }
 
 void Connection::end_of_input() {
@@ -281,7 +283,8 @@ void Connection::end_of_input() {
     leave(!outbox_.has_unacknowledged() || socket_.has_read_all());
     return;
   }
-  splitter_.finish(*this);
+  if (auto last = splitter_.finish(); last && std::holds_alternative<ReceivedText>(*last))
+    events_.client_line(identity_.id, std::get<ReceivedText>(std::move(*last)));
   begin_feed();
   phase_ = Phase::half_closed;
   update_load();
@@ -301,7 +304,7 @@ void Connection::hung_up() {
     const ssize_t length = socket_.receive(buffer.data(), buffer.size());
     if (length > 0) {
       context_.counts.received_bytes += static_cast<std::size_t>(length);
-      splitter_.feed(std::string_view(buffer.data(), static_cast<std::size_t>(length)), *this);
+      lines_received(std::string_view(buffer.data(), static_cast<std::size_t>(length)));
     } else if (length == 0 || errno != EINTR) {
       if (length < 0 && errno != EAGAIN) socket_.set_reset(true);
       break;

@@ -210,14 +210,11 @@ class Connection final : public ClientChannel {
   const ClientIdentity& identity() const override { return identity_; }
   std::string command() const override { return command_of(identity_.pid); }
 
-  // For LineSplitter.
-  void on_line(ReceivedText line);
-  void on_oversized_line();
-
  private:
   void begin_feed();
   void on_ready(DescriptorWatch::Event event);
   void read_ready();
+  void lines_received(std::string_view chunk);
   void end_of_input();
   void hung_up();
   void leave(bool has_read_all);

@@ -334,28 +334,22 @@ std::string reason(int exit_code) {
                      exit_code, unit.empty() ? "'mcp-bridged*'" : unit);
 }
 
-/// Collects the answers to the requests among a client's lines.
-struct Answers {
-  const Failure& failure;
-  std::string text;
-
-  void on_line(std::string line) {
-    const auto parsed = parse_frame(std::move(line));
-    const Frame* frame = std::get_if<Frame>(&parsed);
-    if (frame != nullptr && frame->is_request())
-      text += error_reply(frame->text(frame->id), failure) + "\n";
-  }
-  void on_oversized_line() {}
-};
-
 void refuse(int client, const Failure& failure) {
   std::string sent(most_read, '\0');
   const ssize_t count = recv(client, sent.data(), sent.size(), MSG_DONTWAIT);
-  Answers answers{failure, {}};
+  std::string answers;
   LineSplitter lines(most_read);
-  if (count > 0) lines.feed({sent.data(), static_cast<std::size_t>(count)}, answers);
-  if (answers.text.empty()) answers.text = error_reply("null", failure) + "\n";
-  send(client, answers.text.data(), answers.text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  std::string_view chunk(sent.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  while (auto line = lines.next(chunk)) {
+    auto* const whole = std::get_if<ReceivedText>(&*line);
+    if (whole == nullptr) continue;
+    const auto parsed = parse_frame(std::move(whole->bytes));
+    const Frame* frame = std::get_if<Frame>(&parsed);
+    if (frame != nullptr && frame->is_request())
+      answers += error_reply(frame->text(frame->id), failure) + "\n";
+  }
+  if (answers.empty()) answers = error_reply("null", failure) + "\n";
+  send(client, answers.data(), answers.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 }  // namespace

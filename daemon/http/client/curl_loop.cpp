@@ -22,7 +22,7 @@ namespace bridge {
 /// Owned by IdleConnections, on the loop's thread.
 class DeadConnections final : private CurlTransfer {
  public:
-  explicit DeadConnections(CurlLoop& loop) : loop_(loop) {}
+  explicit DeadConnections(CurlLoop& loop) : CurlTransfer(nullptr), loop_(loop) {}
   ~DeadConnections() override { stop(); }
   DeadConnections(const DeadConnections&) = delete;
   DeadConnections& operator=(const DeadConnections&) = delete;
@@ -40,7 +40,10 @@ class DeadConnections final : private CurlTransfer {
   /// A little more than curl's second, as curl reads its clock later than we do.
   static constexpr std::chrono::milliseconds between_looks{1005};
 
-  void transfer_progressed(bool done, int result) override;
+  int transfer_over(int result) override {
+    running_ = false;
+    return result;
+  }
 
   CurlLoop& loop_;
   CURL* handle_ = nullptr;
@@ -351,7 +354,7 @@ void CurlLoop::report() {
       if (transfer == nullptr) continue;
       transfer->ready_ = false;
       ready_[i] = nullptr;
-      transfer->transfer_progressed(false, 0);
+      transfer->receiver_->transfer_progressed(false, 0);
     }
     ready_.clear();
     int left = 0;
@@ -371,7 +374,8 @@ void CurlLoop::report() {
       }
       spare_transfers_.extract(transfers_, found);
       idle_->transfer_ended();
-      transfer->transfer_progressed(true, result);
+      const int reported = transfer->transfer_over(result);
+      if (transfer->receiver_ != nullptr) transfer->receiver_->transfer_progressed(true, reported);
       more = true;
     }
     // Removing a transfer may make curl ask to be called for another one.
@@ -412,10 +416,6 @@ void DeadConnections::close() {
   }
   running_ = true;
   loop_.add(handle_, *this);
-}
-
-void DeadConnections::transfer_progressed(bool done, int) {
-  if (done) running_ = false;
 }
 
 namespace {

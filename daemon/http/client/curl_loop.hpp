@@ -19,19 +19,41 @@ namespace bridge {
 
 class IdleConnections;
 
-/// One HTTP transfer on the CurlLoop. Its curl callbacks only append and set flags; the results are
-/// handled in transfer_progressed(), outside of curl.
-class CurlTransfer {
+/// Receives the data of an HttpTransfer; implemented by its owner.
+class TransferReceiver {
  public:
-  /// Something was received, or (with `done`) the transfer is over: `result` is a CURLcode.
+  // From within curl: may only note what was received, and mark the transfer as ready.
+  virtual void head_line_received(bool complete) { static_cast<void>(complete); }
+  /// The first byte of the body has arrived: body_received() follows.
+  virtual void body_begins() {}
+  /// False ends the transfer.
+  virtual bool body_received(std::string_view bytes) = 0;
+  /// Whether to stop reading until HttpTransfer::proceed(): from a fast peer curl takes up to a
+  /// hundred buffers before any of them can be reported.
+  virtual bool has_enough() const { return false; }
+
+  /// From the loop: it was marked as ready, or it is over, with this CURLcode.
   virtual void transfer_progressed(bool done, int result) = 0;
 
  protected:
+  ~TransferReceiver() = default;
+};
+
+/// One HTTP transfer on the CurlLoop. Its curl callbacks only append and set flags; the results are
+/// handled by its receiver, outside of curl.
+class CurlTransfer {
+ protected:
+  /// `receiver`: null if nothing is reported.
+  explicit CurlTransfer(TransferReceiver* receiver) : receiver_(receiver) {}
   virtual ~CurlTransfer() = default;
 
+  /// It is over, with this CURLcode; returns the one that is reported.
+  virtual int transfer_over(int result) = 0;
   /// After its end: whether it established a connection, to the peer or a proxy. A reused
   /// connection does not count.
   bool was_connected() const { return connected_; }
+
+  TransferReceiver* const receiver_;
 
  private:
   friend class CurlLoop;

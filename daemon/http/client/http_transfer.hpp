@@ -85,26 +85,6 @@ class Redirection {
   int hops_ = 0;
 };
 
-/// Receives the data of an HttpTransfer; implemented by its owner.
-class TransferReceiver {
- public:
-  // From within curl: may only note what was received, and mark the transfer as ready.
-  virtual void head_line_received(bool complete) { static_cast<void>(complete); }
-  /// The first byte of the body has arrived: body_received() follows.
-  virtual void body_begins() {}
-  /// False ends the transfer.
-  virtual bool body_received(std::string_view bytes) = 0;
-  /// Whether to stop reading until HttpTransfer::proceed(): from a fast peer curl takes up to a
-  /// hundred buffers before any of them can be reported.
-  virtual bool has_enough() const { return false; }
-
-  /// From the loop: it was marked as ready, or it is over, with this CURLcode.
-  virtual void transfer_progressed(bool done, int result) = 0;
-
- protected:
-  ~TransferReceiver() = default;
-};
-
 /// Makes HTTP requests one after the other; has the head of each response and its redirection (307,
 /// 308). The common part of all that speak HTTP to a server.
 ///
@@ -112,7 +92,7 @@ class TransferReceiver {
 /// what the receiver keeps. Destruction ends the request.
 class HttpTransfer final : private CurlTransfer {
  public:
-  HttpTransfer(CurlLoop& curl, TransferReceiver& receiver) : curl_(curl), receiver_(receiver) {}
+  HttpTransfer(CurlLoop& curl, TransferReceiver& receiver) : CurlTransfer(&receiver), curl_(curl) {}
   ~HttpTransfer() override { close(); }
   HttpTransfer(const HttpTransfer&) = delete;
   HttpTransfer& operator=(const HttpTransfer&) = delete;
@@ -159,10 +139,9 @@ class HttpTransfer final : private CurlTransfer {
   enum class State : std::uint8_t { idle, head, body };
   struct Callbacks;
 
-  void transfer_progressed(bool done, int result) override;
+  int transfer_over(int result) override;
 
   CurlLoop& curl_;
-  TransferReceiver& receiver_;
   HeaderList headers_;
   CurlHandle handle_;
   State state_ = State::idle;     ///< unless idle, curl has the handle

@@ -193,6 +193,10 @@ void SseUpstream::set_mode(Mode mode) {
   mode_ = mode;
   traits_.kind = speaks_sse() && mode_ != Mode::trying ? "sse" : "http";
   traits_.may_be_modern = traits_.has_answer_streams = !speaks_sse();
+  if (mode_ != Mode::http) return;
+  // For good: from now on this is not asked.
+  transport_ = &http_;
+  http_.set_events(*events_);
 }
 
 void SseUpstream::send(Outgoing&& message) {

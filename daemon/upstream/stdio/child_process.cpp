@@ -144,45 +144,34 @@ Pipe make_pipe() {
 
 }  // namespace
 
-class ChildProcess::OutputLines {
- public:
-  explicit OutputLines(ChildProcess& process) : process_(process) {}
-  void on_line(ReceivedText line) {
-    if (!is_message(line.bytes)) {
-      process_.note_garbage(line.bytes);
+void ChildProcess::output_received(LineSplitter::Item&& item) {
+  if (auto* const line = std::get_if<ReceivedText>(&item)) {
+    if (is_message(line->bytes)) {
+      context_.upstream.child_message(std::move(*line));
     } else {
-      process_.context_.upstream.child_message(std::move(line));
+      note_garbage(line->bytes);
     }
+  } else if (const auto* const ends = std::get_if<TextEnds>(&item)) {
+    const auto id = id_of_oversized_answer(ends->beginning(), ends->end());
+    context_.upstream.child_oversized_line(id ? std::optional(static_cast<UpstreamId>(*id))
+                                              : std::nullopt);
+  } else {
+    context_.log.peer(LogLevel::warning, "oversized line",
+                      "a line of {} was over --max-frame ({} bytes) and was skipped", context_.name,
+                      context_.max_frame);
   }
-  void on_oversized_line() {
-    process_.context_.log.peer(LogLevel::warning, "oversized line",
-                               "a line of {} was over --max-frame ({} bytes) and was skipped",
-                               process_.context_.name, process_.context_.max_frame);
-  }
-  void on_oversized_line_end(std::string_view beginning, std::string_view end) {
-    const auto id = id_of_oversized_answer(beginning, end);
-    process_.context_.upstream.child_oversized_line(id ? std::optional(static_cast<UpstreamId>(*id))
-                                                       : std::nullopt);
-  }
+}
 
- private:
-  ChildProcess& process_;
-};
-
-class ChildProcess::ErrorLines {
- public:
-  explicit ErrorLines(ChildProcess& process) : process_(process) {}
-  void on_line(const std::string& line) {
-    process_.context_.log.peer(LogLevel::info, "stderr of the server", "{}[{}]: {}",
-                               process_.context_.name, process_.pid_,
-                               printable(line, shown_of_error_line));
-    if (process_.first_errors_) process_.first_errors_->add(line);
-  }
-  void on_oversized_line() { on_line("(a line that is too long to be shown)"); }
-
- private:
-  ChildProcess& process_;
-};
+void ChildProcess::error_received(const LineSplitter::Item& item) {
+  if (std::holds_alternative<TextEnds>(item)) return;
+  const auto* const line = std::get_if<ReceivedText>(&item);
+  const std::string_view text = line != nullptr
+                                    ? std::string_view(line->bytes)
+                                    : std::string_view("(a line that is too long to be shown)");
+  context_.log.peer(LogLevel::info, "stderr of the server", "{}[{}]: {}", context_.name, pid_,
+                    printable(text, shown_of_error_line));
+  if (first_errors_) first_errors_->add(text);
+}
 
 ChildProcess::ChildProcess(const Context& context, std::uint32_t run)
     : context_(context),
@@ -336,15 +325,15 @@ bool ChildProcess::read_output() {
     return false;
   }
   context_.counts.received_bytes += static_cast<std::size_t>(length);
-  output_lines_.feed(std::string_view(buffer.data(), static_cast<std::size_t>(length)),
-                     OutputLines(*this));
+  std::string_view chunk(buffer.data(), static_cast<std::size_t>(length));
+  while (auto item = output_lines_.next(chunk)) output_received(std::move(*item));
   share_.set(output_lines_.pending_bytes());
   return true;
 }
 
 /// The rest is a line, even without its end.
 void ChildProcess::end_output() {
-  output_lines_.finish(OutputLines(*this));
+  if (auto last = output_lines_.finish()) output_received(std::move(*last));
   share_.set(output_lines_.pending_bytes());
 }
 
@@ -370,12 +359,12 @@ bool ChildProcess::read_error() {
   const ssize_t length = read(error_->descriptor(), buffer.data(), buffer.size());
   if (length < 0) return errno == EINTR;
   if (length == 0) {
-    error_lines_.finish(ErrorLines(*this));
+    if (const auto last = error_lines_.finish()) error_received(*last);
     error_.reset();
     return false;
   }
-  error_lines_.feed(std::string_view(buffer.data(), static_cast<std::size_t>(length)),
-                    ErrorLines(*this));
+  std::string_view chunk(buffer.data(), static_cast<std::size_t>(length));
+  while (const auto item = error_lines_.next(chunk)) error_received(*item);
   return true;
 }
 

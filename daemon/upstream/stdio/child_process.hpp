@@ -200,9 +200,6 @@ class ChildProcess {
   void resume_reading();
 
  private:
-  class OutputLines;
-  class ErrorLines;
-
   template <class Ready>
   std::unique_ptr<DescriptorWatch> watch(int descriptor, Ready ready);
   void watch_input(int descriptor);
@@ -213,6 +210,8 @@ class ChildProcess {
   bool read_output();
   void end_output();
   bool read_error();
+  void output_received(LineSplitter::Item&& item);
+  void error_received(const LineSplitter::Item& item);
   void note_garbage(std::string_view line);
 
   Context context_;

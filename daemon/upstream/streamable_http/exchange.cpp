@@ -33,7 +33,10 @@ Exchange::Exchange(HttpContext& context, const Progressed& progressed, Outgoing&
       progressed_(progressed),
       message_(std::move(message)),
       share_(context.budget()),
-      transfer_(context.curl(), *this) {}
+      transfer_(context.curl(), *this) {
+  clock_.start(context_.curl().loop().round_began());
+  share_.set(message_.body.size());
+}
 
 void Exchange::close_transfer() {
   if (transfer_.handle() == nullptr) return;
@@ -48,13 +51,7 @@ void Exchange::close() {
   close_transfer();
 }
 
-void Exchange::start() {
-  clock_.start(context_.curl().loop().round_began());
-  share_.set(message_.body.size());
-  if (message_.resumes_after.empty()) {
-    begin_post();
-    return;
-  }
+void Exchange::resume() {
   begin_stream(message_.resumes_after);
   begin_get();
 }
@@ -85,7 +82,7 @@ SessionNamedBy Exchange::named_by() const {
   return is_outside ? SessionNamedBy::nothing : usual;
 }
 
-void Exchange::begin_post() {
+void Exchange::post() {
   phase_ = Phase::posting;
   session_is_over_ = false;
   request_ = {.token_generation = context_.token().generation(),
@@ -460,7 +457,7 @@ void Exchange::server_stream_changed() {
 bool Exchange::follow_redirection() {
   if (!transfer_.redirection().follow(context_.post_url(), head())) return false;
   if (phase_ != Phase::continuing) {
-    begin_post();  // a server that redirects has not acted
+    post();  // a server that redirects has not acted
   } else if (session_is_over_) {
     end_in_vain();
   } else {
@@ -614,7 +611,6 @@ SavedMessage Exchange::save() const {
 void Exchange::restore(const SavedMessage& saved) {
   const SteadyTime now = context_.now();
   clock_.restore(saved.started, saved.excused, now);
-  share_.set(message_.body.size());
   request_.reached = true;
   request_.session_named_by = context_.session_named_by(is_stateful());
   something_came_ = !saved.elsewhere;

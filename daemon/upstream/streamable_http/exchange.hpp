@@ -141,13 +141,16 @@ class Exchange final : private TransferReceiver, private SseSink {
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
-  void start();
+  /// Sends it: as a POST, or, if is_resumed(), by asking for the stream of its answer.
+  void post();
+  void resume();
+  bool is_resumed() const { return !message_.resumes_after.empty(); }
   /// Whether the next process can receive the answer: by resuming its stream, or on the server
   /// stream if that is resumed.
   bool survives_upgrade(bool server_stream_resumes) const;
   /// REQUIRES: survives_upgrade().
   SavedMessage save() const;
-  /// Instead of start(). REQUIRES: constructed with this message.
+  /// Instead of post(). REQUIRES: constructed with this message.
   void restore(const SavedMessage& saved);
   /// Upstream::treat(). What the bridge itself does not read is not late, within bounds:
   /// MessageClock.
@@ -231,7 +234,6 @@ class Exchange final : private TransferReceiver, private SseSink {
   static int before_request(void* self, char*, char*, int, int);
 
   SessionNamedBy named_by() const;
-  void begin_post();
   void begin_get();
   bool is_unusable_session() const;
   void forget_body();

@@ -43,7 +43,11 @@ void ExchangeTable::begin(Outgoing&& message) {
   auto exchange = std::make_unique<Exchange>(context_, progressed_, std::move(message));
   Exchange& begun = *exchange;
   spare_.insert(exchanges_, id, std::move(exchange));
-  begun.start();
+  if (begun.is_resumed()) {
+    begun.resume();
+  } else {
+    begun.post();
+  }
   watch(begun);
 }
 

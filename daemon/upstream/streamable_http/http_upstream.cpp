@@ -71,7 +71,8 @@ std::vector<std::string> HttpUpstream::secrets() const {
 void HttpUpstream::send(Outgoing&& message) {
   const UpstreamId id = message.id;
   if (token_.is_there() && unsent_.may_start(message.kind)) {
-    begin_exchange(std::move(message));
+    unsent_.started(message.kind);
+    exchanges_.begin(std::move(message));
   } else if (unsent_.push(std::move(message))) {
     begin_unsent_with_token();
   } else {
@@ -92,12 +93,10 @@ void HttpUpstream::begin_unsent_with_token() {
 }
 
 void HttpUpstream::begin_unsent() {
-  while (auto message = unsent_.pop()) begin_exchange(std::move(*message));
-}
-
-void HttpUpstream::begin_exchange(Outgoing&& message) {
-  unsent_.started(message.kind);
-  exchanges_.begin(std::move(message));
+  while (auto message = unsent_.pop()) {
+    unsent_.started(message->kind);
+    exchanges_.begin(std::move(*message));
+  }
 }
 
 // Waiting messages are sent first, even if the token is short-lived.

@@ -80,7 +80,6 @@ class HttpUpstream final : public Upstream {
   void stream_progressed();
   void token_arrived(const std::optional<Failure>& failure);
   bool try_another_token(Exchange& exchange, Ending& ending);
-  void begin_exchange(Outgoing&& message);
   void end_session();
   void begin_unsent();
   /// Whether the next process resumes the server stream after its last event.

@@ -12,24 +12,31 @@ using bridge::LineSplitter;
 
 namespace {
 
-struct Collected {
-  Lines lines;
-  void on_line(std::string line) { lines.push_back("line " + line); }
-  void on_oversized_line() { lines.push_back("oversized"); }
-};
+using Item = LineSplitter::Item;
+
+void note(Lines& lines, const std::optional<Item>& item) {
+  if (!item) return;
+  if (const auto* const line = std::get_if<bridge::ReceivedText>(&*item))
+    lines.push_back("line " + line->bytes);
+  if (std::holds_alternative<LineSplitter::Oversized>(*item)) lines.push_back("oversized");
+}
+
+void read_into(Lines& lines, LineSplitter& splitter, std::string_view chunk) {
+  while (const auto item = splitter.next(chunk)) note(lines, item);
+}
 
 Lines read(const std::vector<std::string_view>& chunks, std::size_t max_line, bool finish = true) {
   LineSplitter splitter(max_line);
-  Collected collected;
+  Lines lines;
   for (const std::string_view chunk : chunks) {
-    splitter.feed(chunk, collected);
+    read_into(lines, splitter, chunk);
     CHECK(splitter.pending_bytes() <= max_line + 1);
   }
   if (finish) {
-    splitter.finish(collected);
+    note(lines, splitter.finish());
     CHECK(splitter.pending_bytes() == 0);
   }
-  return collected.lines;
+  return lines;
 }
 
 /// Whole, byte by byte, and cut in two and three at every point: all must report the same.
@@ -89,15 +96,15 @@ TEST_CASE("a CR that stands at the limit inside the line is a byte of it") {
 TEST_CASE(
     "an oversized line is reported once, as soon as it is certain, and nothing of it is held") {
   LineSplitter splitter(4);
-  Collected collected;
-  splitter.feed("1234", collected);
-  CHECK(collected.lines.empty());
-  splitter.feed("5", collected);
-  CHECK(collected.lines == Lines{"oversized"});
+  Lines lines;
+  read_into(lines, splitter, "1234");
+  CHECK(lines.empty());
+  read_into(lines, splitter, "5");
+  CHECK(lines == Lines{"oversized"});
   CHECK(splitter.pending_bytes() == 0);
-  splitter.feed("678", collected);
-  splitter.feed("9\n", collected);
-  CHECK(collected.lines == Lines{"oversized"});
+  read_into(lines, splitter, "678");
+  read_into(lines, splitter, "9\n");
+  CHECK(lines == Lines{"oversized"});
 }
 
 TEST_CASE("an oversized line that the end cuts off is no line") {
@@ -114,43 +121,35 @@ TEST_CASE("bytes that are no text pass unchanged") {
   CHECK(read_every_way(stream, 100) == Lines{std::string("line a\0b\xff", 9)});
 }
 
-TEST_CASE("of an oversized line the sink can have both ends, however it was chunked") {
-  struct Ends {
-    void on_line(const std::string&) {}
-    void on_oversized_line() {}
-    void on_oversized_line_end(std::string_view from, std::string_view to) {
-      beginning = from;
-      end = to;
-    }
-    std::string beginning, end;
-  };
+TEST_CASE("of an oversized line both ends are reported, however it was chunked") {
   const std::string line = "BEGIN" + std::string(2000, 'x') + "END";
   for (const std::size_t chunk : {1u, 7u, 300u, 5000u}) {
     CAPTURE(chunk);
-    Ends ends;
+    bridge::TextEnds ends;
     bridge::LineSplitter splitter(100);
     const std::string text = line + "\n";
-    for (std::size_t at = 0; at < text.size(); at += chunk)
-      splitter.feed(std::string_view(text).substr(at, chunk), ends);
-    CHECK(ends.beginning == line.substr(0, bridge::TextEnds::most));
-    CHECK(ends.end == line.substr(line.size() - bridge::TextEnds::most));
+    for (std::size_t at = 0; at < text.size(); at += chunk) {
+      std::string_view part = std::string_view(text).substr(at, chunk);
+      while (auto item = splitter.next(part)) {
+        if (auto* const found = std::get_if<bridge::TextEnds>(&*item)) ends = std::move(*found);
+      }
+    }
+    CHECK(ends.beginning() == line.substr(0, bridge::TextEnds::most));
+    CHECK(ends.end() == line.substr(line.size() - bridge::TextEnds::most));
     CHECK(splitter.pending_bytes() == 0);
   }
 }
 
 TEST_CASE("a large line is known to be JSON, with LF and with CR LF") {
-  struct Last {
-    void on_line(bridge::ReceivedText text) { line = std::move(text); }
-    void on_oversized_line() {}
-    bridge::ReceivedText line;
-  };
   const std::string large = "{\"a\":\"" + std::string(10'000, 'x') + "\"}";
   for (const std::string_view end : {"\n", "\r\n"}) {
-    Last last;
     bridge::LineSplitter splitter(1u << 20);
-    splitter.feed(large, last);
-    splitter.feed(end, last);
-    CHECK(last.line.bytes == large);
-    CHECK(last.line.checked != nullptr);
+    std::string_view beginning = large;
+    std::string_view rest = end;
+    CHECK(!splitter.next(beginning));
+    const auto line = splitter.next(rest);
+    REQUIRE(line);
+    CHECK(std::get<bridge::ReceivedText>(*line).bytes == large);
+    CHECK(std::get<bridge::ReceivedText>(*line).checked != nullptr);
   }
 }

@@ -343,7 +343,7 @@ TEST_CASE("a server of both serves each client in its own era, side by side") {
     message.id = t.ids.next();
     message.body =
         fmt::format(R"({{"jsonrpc":"2.0","id":{},"method":"tools/call"}})", value_of(message.id));
-    t.in_turn([&] { t.session.send(std::move(message), side); });
+    t.in_turn([&] { t.session.sender(side).send(std::move(message)); });
     return t.upstream.last("tools/call").notes.stateful;
   };
   CHECK(send(Era::legacy));
