@@ -31,6 +31,7 @@ fish fish
 man man-db
 systemd-analyze systemd
 valgrind valgrind
+gdb gdb
 TOOLS
   # The traditional netcat has the same name and no Unix sockets.
   nc -h 2>&1 | grep -q -- '-U' || echo netcat-openbsd
