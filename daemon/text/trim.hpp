@@ -8,10 +8,11 @@ namespace bridge {
 /// The white space in a line of an HTTP head (RFC 9110, section 5.6.3).
 inline constexpr std::string_view http_blanks = " \t";
 
-/// The text without these characters at its ends. Pure.
+/// The text without these characters, none of them beyond the space, at its ends. Pure.
 constexpr std::string_view trimmed(std::string_view text, std::string_view blanks = " \t\r\n") {
   // Not find_first_not_of(), which calls memchr() for each character of each line of a head.
   const auto is_blank = [blanks](char c) {
+    if (static_cast<unsigned char>(c) > ' ') return false;
     for (const char blank : blanks)
       if (c == blank) return true;
     return false;
