@@ -127,13 +127,13 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
   control_.set_login(upstream_->login(), why_no_login(options_.upstream));
   control_.set_monitor(monitor_);
   feed_.add_readers(clients_);
-  if (options_.face.address) {
+  if (options_.frontend.address) {
     FrontendReports reports;
     reports.status = [this] { return control_.status_for_http().text(); };
     reports.metrics = [this] { return metrics_.text(); };
     reports.is_ready = [this] { return bridge::is_ready(session_, *upstream_); };
     frontend_ = std::make_unique<HttpFrontend>(loop_, flush_, client_ids_, feed_, budget_, router_,
-                                               log_, options_.face, std::move(reports));
+                                               log_, options_.frontend, std::move(reports));
     feed_.add_readers(*frontend_);
     show_policy_to_frontend();
     router_.set_onlookers(frontend_->onlookers());

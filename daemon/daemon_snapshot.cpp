@@ -32,7 +32,7 @@ std::vector<int> DaemonSnapshot::descriptors() const {
        {socket.descriptor, socket.lock, process.frontend_listener, process.metrics_listener}) {
     if (one >= 0) all.push_back(one);
   }
-  for (const DownstreamSession::Saved& one : face.sessions) {
+  for (const DownstreamSession::Saved& one : frontend.sessions) {
     for (const Post::Saved& post : one.posts) {
       if (post.connection) all.push_back(post.connection->descriptor);
     }

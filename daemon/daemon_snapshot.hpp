@@ -40,7 +40,7 @@ struct ProcessSnapshot {
   bool in_session = false;     ///< the session is there, and this process can go on in it
   int frontend_listener = -1;  ///< of the HTTP frontend
   int metrics_listener = -1;
-  std::string login;  ///< Login::save_login()
+  std::string login;  ///< LoginDesk::save_login()
 
   template <class A>
   void each_field(A& archive) {
@@ -61,7 +61,7 @@ struct DaemonSnapshot {
   SavedStreams streams;       ///< of a modern upstream
   ListeningSocket::Saved socket;
   std::vector<Connection::Saved> connections;
-  HttpFrontend::Saved face;
+  HttpFrontend::Saved frontend;
   RouterSnapshot router;
   std::vector<SavedMessage> messages;  ///< at the upstream
   std::optional<SavedToken> token;     ///< if it would have to be fetched again
@@ -76,8 +76,8 @@ struct DaemonSnapshot {
 
   template <class A>
   void each_field(A& archive) {
-    archive(process, ring, session, session_id, last_event_id, streams, socket, connections, face,
-            router, messages, token, run, jobs, deliveries, audit, audit_log);
+    archive(process, ring, session, session_id, last_event_id, streams, socket, connections,
+            frontend, router, messages, token, run, jobs, deliveries, audit, audit_log);
   }
 };
 

@@ -43,7 +43,7 @@ DaemonSnapshot Daemon::snapshot() {
   all.ring = feed_.ring().save();
   all.socket = clients_.save_socket();
   all.connections = clients_.save();
-  if (frontend_) all.face = frontend_->save();
+  if (frontend_) all.frontend = frontend_->save();
   all.jobs = jobs_.save();
   all.deliveries = job_waiters_.save();
   if (audit_log_) {
@@ -207,7 +207,7 @@ void Daemon::restore_clients(DaemonSnapshot& snapshot) {
     if (saved.is_known()) channels[saved.identity.id] = &channel;
   }
   if (frontend_) {
-    for (ClientChannel* const client : frontend_->restore(std::move(snapshot.face)))
+    for (ClientChannel* const client : frontend_->restore(std::move(snapshot.frontend)))
       channels[client->identity().id] = client;
   }
   router_upgrade_.restore_clients(snapshot.router, channels);

@@ -80,8 +80,8 @@ int run(bridge::ProcessStart& start, std::optional<bridge::PassedSnapshot> left)
     const bridge::ProcessSnapshot& earlier = left->snapshot.process;
     beginning.program = earlier.program;
     bridge::name_process(earlier.program);
-    if (parsed.options.face.address && earlier.frontend_listener >= 0)
-      parsed.options.face.inherited_listener = earlier.frontend_listener;
+    if (parsed.options.frontend.address && earlier.frontend_listener >= 0)
+      parsed.options.frontend.inherited_listener = earlier.frontend_listener;
     if (parsed.options.metrics_listener.address && earlier.metrics_listener >= 0)
       parsed.options.metrics_listener.inherited_listener = earlier.metrics_listener;
     bridge::limit_descriptors({earlier.soft_descriptors, earlier.hard_descriptors});

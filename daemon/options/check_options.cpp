@@ -108,9 +108,9 @@ void check_files(Options& options, const RawOptions& raw) {
       {"--token-file", options.upstream.auth.token_file, true},
       {"--oauth-client-secret-file", oauth.client_secret_file, true},
       {"--oauth-private-key", oauth.private_key_file, true},
-      {"--http-cert", options.face.certificate, false},
-      {"--http-key", options.face.private_key, true},
-      {"--http-token-file", options.face.token_file, true},
+      {"--http-cert", options.frontend.certificate, false},
+      {"--http-key", options.frontend.private_key, true},
+      {"--http-token-file", options.frontend.token_file, true},
   };
   for (const NamedFile& file : files) {
     if (std::string warning = warning_of_mode(file); !warning.empty())

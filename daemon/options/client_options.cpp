@@ -157,65 +157,67 @@ void resolve_client_options(Options& options, const RawOptions& raw) {
 }
 
 void add_http_frontend_options(OptionTable& table, Options& options) {
-  FrontendOptions& face = options.face;
+  FrontendOptions& frontend = options.frontend;
   table.group("HTTP frontend");
   table.parsed("--http", "[HOST]:PORT", "off",
                "Serve the session as a remote MCP server here; port 0: a free one",
-               [&face](const std::string& given) {
-                 face.address = parse_listen_address(given);
-                 if (!face.address)
+               [&frontend](const std::string& given) {
+                 frontend.address = parse_listen_address(given);
+                 if (!frontend.address)
                    wrong_value("--http", given, "an address (HOST:PORT, [IPV6]:PORT, :PORT)");
                });
-  table.text("--http-cert", face.certificate, "FILE", "TLS: the certificate with its chain (PEM)");
-  table.text("--http-key", face.private_key, "FILE", "Its private key (PEM)");
-  table.text("--http-token-file", face.token_file, "FILE",
+  table.text("--http-cert", frontend.certificate, "FILE",
+             "TLS: the certificate with its chain (PEM)");
+  table.text("--http-key", frontend.private_key, "FILE", "Its private key (PEM)");
+  table.text("--http-token-file", frontend.token_file, "FILE",
              "The bearer token that callers must show; read again when it changes");
-  table.flag("http-insecure", face.insecure,
+  table.flag("http-insecure", frontend.insecure,
              "Allow an address that is not loopback without TLS or without a token");
   table.list("--http-allow-origin", "ORIGIN", "Web pages of this origin may call (CORS); *: any",
-             [&face](const std::string& given) { face.allow_origins.push_back(given); });
+             [&frontend](const std::string& given) { frontend.allow_origins.push_back(given); });
   table.list("--http-allow-host", "HOST", "A host name under which callers reach it; *: any",
-             [&face](const std::string& given) { face.allow_hosts.push_back(given); });
-  table.flag("http-async", face.answers_later,
+             [&frontend](const std::string& given) { frontend.allow_hosts.push_back(given); });
+  table.flag("http-async", frontend.answers_later,
              "Answer every request 202 at once and send the answer on the session's stream");
-  table.duration("--http-timeout", face.timeout,
+  table.duration("--http-timeout", frontend.timeout,
                  "How long a caller that wants JSON waits for it; then 504");
-  table.choice("--http-fanout", face.fans_out_all, {{"session", false}, {"all", true}},
+  table.choice("--http-fanout", frontend.fans_out_all, {{"session", false}, {"all", true}},
                "What subscribers of /mcp/stream get: session notifications and late answers, or "
                "everything");
-  table.count("--http-max-sessions", face.max_sessions,
+  table.count("--http-max-sessions", frontend.max_sessions,
               "Sessions at a time; the one unused for longest makes room");
-  table.count("--http-max-streams", face.max_streams, "Streams opened by GET at a time");
-  table.duration("--http-session-idle", face.session_idle, "How long an unused session is kept");
-  table.size("--http-stream-buffer", face.stream_buffer,
+  table.count("--http-max-streams", frontend.max_streams, "Streams opened by GET at a time");
+  table.duration("--http-session-idle", frontend.session_idle,
+                 "How long an unused session is kept");
+  table.size("--http-stream-buffer", frontend.stream_buffer,
              "Bytes queued for an unread stream, and kept per session for resumption");
-  table.duration("--sse-keepalive", face.keepalive, "Time between comments on a quiet stream");
+  table.duration("--sse-keepalive", frontend.keepalive, "Time between comments on a quiet stream");
   table.duration("--sse-idle", "off",
                  "End a stream opened by GET after only comments for this long; 0: off",
-                 [&face](std::chrono::milliseconds given) { face.sse_idle = given; });
+                 [&frontend](std::chrono::milliseconds given) { frontend.sse_idle = given; });
 }
 
 void resolve_http_frontend_options(Options& options) {
-  FrontendOptions& face = options.face;
-  face.max_frame = options.clients.max_frame;
-  face.client_buffer = options.clients.buffer;
-  face.stall = options.clients.stall;
-  const std::string fault = fault_of(face);
+  FrontendOptions& frontend = options.frontend;
+  frontend.max_frame = options.clients.max_frame;
+  frontend.client_buffer = options.clients.buffer;
+  frontend.stall = options.clients.stall;
+  const std::string fault = fault_of(frontend);
   if (!fault.empty()) throw StartError(exit_code::usage, fault);
   // Its files are read now, so that --check and SIGHUP find errors in them.
-  if (face.address) {
-    const BearerToken token(face.token_file);
+  if (frontend.address) {
+    const BearerToken token(frontend.token_file);
     if (!token.fault().empty()) throw StartError(exit_code::configuration, token.fault());
-    if (!face.certificate.empty()) TlsServer(face.certificate, face.private_key);
+    if (!frontend.certificate.empty()) TlsServer(frontend.certificate, frontend.private_key);
   }
   using std::chrono::milliseconds;
-  for (const auto& [name, value] : {std::pair{"--http-timeout", face.timeout},
-                                    {"--sse-keepalive", face.keepalive},
-                                    {"--http-session-idle", face.session_idle}}) {
+  for (const auto& [name, value] : {std::pair{"--http-timeout", frontend.timeout},
+                                    {"--sse-keepalive", frontend.keepalive},
+                                    {"--http-session-idle", frontend.session_idle}}) {
     if (value < milliseconds(10))
       throw StartError(exit_code::usage, fmt::format("{}: at least 10ms", name));
   }
-  if (face.sse_idle.count() > 0 && face.sse_idle < milliseconds(10))
+  if (frontend.sse_idle.count() > 0 && frontend.sse_idle < milliseconds(10))
     throw StartError(exit_code::usage, "--sse-idle: at least 10ms, or 0 for off");
 }
 

@@ -296,7 +296,7 @@ DescriptorShares needs_of(const Options& options) {
                        ? child_descriptors
                        : options.router.max_inflight + other_upstream_connections;
   if (options.metrics_listener.address) needs.metrics = MetricsListener::max_connections;
-  if (options.face.address) needs.face = options.face.wanted_connections();
+  if (options.frontend.address) needs.frontend = options.frontend.wanted_connections();
   return needs;
 }
 
@@ -315,7 +315,7 @@ void share_descriptors(Options& options, Log& log) {
                                  limit, DescriptorShares::smallest_limit));
   }
   const DescriptorShares shares = needs.within(limit);
-  options.face.max_connections = shares.face;
+  options.frontend.max_connections = shares.frontend;
   if (limit >= needs.all()) return;
   options.connection_share = shares.clients;
   if (shares.upstream < needs.upstream) {
@@ -323,14 +323,15 @@ void share_descriptors(Options& options, Log& log) {
     options.router.max_inflight =
         std::min(options.router.max_inflight, std::max(shares.upstream * 3 / 4, std::size_t{1}));
   }
-  const std::string of_face =
-      options.face.address
-          ? fmt::format(", the HTTP frontend has at most {} connections at a time", shares.face)
+  const std::string of_frontend =
+      options.frontend.address
+          ? fmt::format(", the HTTP frontend has at most {} connections at a time", shares.frontend)
           : std::string();
   log.event(LogLevel::warning, "file descriptors",
             "the limit of file descriptors is {}, and {} may be needed: at most {} clients and {} "
             "requests in flight{} (raise LimitNOFILE or ulimit -n)",
-            limit, needs.all(), options.max_connections(), options.router.max_inflight, of_face);
+            limit, needs.all(), options.max_connections(), options.router.max_inflight,
+            of_frontend);
 }
 
 }  // namespace bridge

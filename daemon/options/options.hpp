@@ -51,7 +51,7 @@ struct Options {
   AuditOptions audit;
   std::shared_ptr<const PolicyFile> policy;  ///< --policy; null: everything is allowed
   ClientLimits clients;
-  FrontendOptions face;
+  FrontendOptions frontend;
   std::size_t max_clients = 256;
   /// With one client at a time the others are connected too, rather than in the accept queue, so
   /// that their control requests are answered.

@@ -87,7 +87,7 @@ void resolve_job_options(Options& options) {
   options.jobs.request_max = options.upstream.http.request_max;
   // So that a response arrives within the caller's timeout.
   constexpr std::chrono::milliseconds before{5000};
-  const std::chrono::milliseconds timeout = options.face.timeout;
+  const std::chrono::milliseconds timeout = options.frontend.timeout;
   options.jobs.longest_http_wait = std::max(timeout - before, timeout / 2);
 }
 
@@ -143,7 +143,8 @@ void resolve_running_options(const Options& options) {
                                  audit.required ? "required" : "arguments"));
   }
   const auto& metrics = options.metrics_listener.address;
-  if (metrics && options.face.address && metrics->port != 0 && *metrics == *options.face.address)
+  if (metrics && options.frontend.address && metrics->port != 0 &&
+      *metrics == *options.frontend.address)
     throw StartError(exit_code::usage,
                      "--metrics-listen: the address of --http; give it a port of its own");
   if (options.metrics_file.empty()) return;

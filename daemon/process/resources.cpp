@@ -19,7 +19,7 @@ DescriptorShares DescriptorShares::within(std::size_t limit) const {
     const std::size_t excess = shares.all() > limit ? shares.all() - limit : 0;
     share -= std::min(excess, share - std::min(share, std::max(at_least, std::size_t{1})));
   };
-  take(shares.face, limit / 8);
+  take(shares.frontend, limit / 8);
   take(shares.clients, limit / 8);
   take(shares.metrics, 2);
   take(shares.upstream, limit / 4);

@@ -17,10 +17,10 @@ struct DescriptorShares {
                              ///< files and folders used briefly, name services, a token command
   std::size_t clients = 0;   ///< connections of the Unix socket
   std::size_t upstream = 0;  ///< connections to it, or its pipes
-  std::size_t face = 0;      ///< connections of the HTTP frontend
+  std::size_t frontend = 0;  ///< connections of the HTTP frontend
   std::size_t metrics = 0;   ///< connections of --metrics-listen
 
-  std::size_t all() const { return own + clients + upstream + face + metrics; }
+  std::size_t all() const { return own + clients + upstream + frontend + metrics; }
   /// The shares in a process that may have `limit` in all. Idle clients and callers must not take
   /// what the session needs: with too few, first the HTTP frontend gets less (but an eighth), then
   /// the socket's clients (but an eighth), then the upstream (but a quarter), last the daemon

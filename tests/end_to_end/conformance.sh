@@ -87,11 +87,11 @@ bridge() {
   "$build/daemon/mcp-bridged" --url "$2" --socket "$work/$1.sock" --http 127.0.0.1:0 >"$work/$1" 2>"$work/$1.err" &
   local pid=$!
   running+=("$pid")
-  until url=$(grep -o 'HTTP face on http[^ ]*' "$work/$1.err" | head -1) && [ -n "$url" ]; do
+  until url=$(grep -o 'HTTP frontend on http[^ ]*' "$work/$1.err" | head -1) && [ -n "$url" ]; do
     kill -0 $pid 2>/dev/null || { cat "$work/$1.err" >&2; exit 1; }
     sleep 0.05
   done
-  url=${url#HTTP face on }
+  url=${url#HTTP frontend on }
 }
 
 declare -A urls=()

@@ -24,9 +24,9 @@ void reap_from(EventLoop& loop, Table& table, const Key& key) {
 }
 
 /// Null: without TLS.
-std::unique_ptr<TlsServer> tls_of(const FrontendOptions& face) {
-  if (face.certificate.empty()) return nullptr;
-  return std::make_unique<TlsServer>(face.certificate, face.private_key);
+std::unique_ptr<TlsServer> tls_of(const FrontendOptions& frontend) {
+  if (frontend.certificate.empty()) return nullptr;
+  return std::make_unique<TlsServer>(frontend.certificate, frontend.private_key);
 }
 
 }  // namespace
@@ -39,36 +39,39 @@ HttpFrontend::HttpFrontend(EventLoop& loop, Deferred& flush, ClientIdSource& ids
       reports_(std::move(reports)),
       access_(routes(), context_.options),
       sweep_timer_(loop, [this] { sweep(); }) {
-  const FrontendOptions& face = context_.options;
+  const FrontendOptions& frontend = context_.options;
   context_.fan_out = &fan_out_;
   context_.sweep_by = [this](SteadyTime time) { sweep_timer_.set_at_latest(time); };
   context_.session_over = [this](DownstreamSession& session) {
     reap_from(context_.loop, sessions_, session.name());
   };
   context_.post_over = [this](Post& post) { reap_from(context_.loop, posts_, post.identity().id); };
-  auto tls = tls_of(face);
-  ListeningPort port = face.inherited_listener ? ListeningPort::kept(*face.inherited_listener)
-                                               : ListeningPort::open(*face.address);
+  auto tls = tls_of(frontend);
+  ListeningPort port = frontend.inherited_listener
+                           ? ListeningPort::kept(*frontend.inherited_listener)
+                           : ListeningPort::open(*frontend.address);
   url_ = (tls ? "https://" : "http://") + port.authority;
-  server_ =
-      std::make_unique<HttpServer>(HttpConnectionContext{loop, budget, context_.counts, *this,
-                                                         flush, face.max_frame, face.stall},
-                                   std::move(port), std::move(tls),
-                                   std::min(face.wanted_connections(), face.max_connections), log);
+  server_ = std::make_unique<HttpServer>(
+      HttpConnectionContext{loop, budget, context_.counts, *this, flush, frontend.max_frame,
+                            frontend.stall},
+      std::move(port), std::move(tls),
+      std::min(frontend.wanted_connections(), frontend.max_connections), log);
 }
 
 HttpFrontend::~HttpFrontend() = default;
 
 void HttpFrontend::start() {
   server_->start();
-  context_.log.event(LogLevel::info, "http face", "HTTP face on {}/mcp", url_);
+  context_.log.event(LogLevel::info, "http frontend", "HTTP frontend on {}/mcp", url_);
+  // The line of earlier versions, for scripts that read the port from it; bridge/status has it.
+  context_.log.event(LogLevel::info, "http frontend", "HTTP face on {}/mcp", url_);
 }
 
 void HttpFrontend::reload() {
-  const FrontendOptions& face = context_.options;
-  if (face.certificate.empty()) return;
+  const FrontendOptions& frontend = context_.options;
+  if (frontend.certificate.empty()) return;
   try {
-    server_->set_tls(tls_of(face));
+    server_->set_tls(tls_of(frontend));
   } catch (const StartError& error) {
     context_.log.event(LogLevel::error, "reload", "SIGHUP: the certificate stays as it was: {}",
                        error.what());

@@ -140,7 +140,7 @@ std::optional<HttpResponse> HttpFrontend::open_api(FrontendRequest&) {
   return json_response(200, open_api_document(routes()));
 }
 
-// Messages that callers send to the face.
+// Messages that callers send to the frontend.
 
 namespace {
 

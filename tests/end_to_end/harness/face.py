@@ -139,8 +139,8 @@ class Face:
     @staticmethod
     def of(daemon, **how):
         """Where the daemon's log says that it listens."""
-        log = daemon.logged("HTTP face on ")
-        return Face(re.search(r"HTTP face on (\S+)/mcp", log).group(1), **how)
+        log = daemon.logged("HTTP frontend on ")
+        return Face(re.search(r"HTTP frontend on (\S+)/mcp", log).group(1), **how)
 
     def connect(self, receive_buffer=None):
         plain = socket.socket(socket.AF_INET6 if ":" in self.host else socket.AF_INET, socket.SOCK_STREAM)

@@ -58,8 +58,8 @@ class World:
         self.daemon = await self.off_loop(Daemon, "daemon", self.folder, self.marker, self.socket_path, options,
                                           self.program)
         await self.off_loop(self.daemon.ready)
-        log = await self.off_loop(self.daemon.logged, "HTTP face on ")
-        self.face_port = int(re.search(r"HTTP face on http://127\.0\.0\.1:(\d+)/", log).group(1))
+        log = await self.off_loop(self.daemon.logged, "HTTP frontend on ")
+        self.face_port = int(re.search(r"HTTP frontend on http://127\.0\.0\.1:(\d+)/", log).group(1))
 
     async def off_loop(self, function, *arguments):
         """What waits in a thread of its own."""

@@ -36,7 +36,7 @@ DaemonSnapshot a_state() {
   post.connection->descriptor = 30;
   DownstreamSession::Saved session;
   session.posts = {post};
-  state.face.sessions = {session};
+  state.frontend.sessions = {session};
   state.token = SavedToken{"secret", {steady_time_of(5), steady_time_of(6)}, "http://h/metadata"};
   state.run.emplace();
   state.run->watcher_version = watcher_version;

@@ -8,36 +8,41 @@
 using namespace bridge;
 
 TEST_CASE("with few descriptors clients and callers get less, and the session what it needs") {
-  const DescriptorShares with_face{64, 256, 320, 1320, 0};
-  const DescriptorShares without_face{64, 256, 320, 0, 0};
+  const DescriptorShares with_frontend{64, 256, 320, 1320, 0};
+  const DescriptorShares without_frontend{64, 256, 320, 0, 0};
   const DescriptorShares of_child{64, 256, 16, 0, 0};
   struct {
     DescriptorShares needs;
     std::size_t limit;
-    std::size_t own, clients, upstream, face;
+    std::size_t own, clients, upstream, frontend;
   } const rows[] = {
-      {with_face, 1960, 64, 256, 320, 1320}, {with_face, 100'000, 64, 256, 320, 1320},
-      {with_face, 1024, 64, 256, 320, 384},  {with_face, 700, 64, 229, 320, 87},
-      {with_face, 256, 64, 32, 128, 32},     {with_face, 64, 32, 8, 16, 8},
-      {without_face, 640, 64, 256, 320, 0},  {without_face, 256, 64, 32, 160, 0},
-      {without_face, 64, 40, 8, 16, 0},      {of_child, 128, 64, 48, 16, 0},
+      {with_frontend, 1960, 64, 256, 320, 1320},
+      {with_frontend, 100'000, 64, 256, 320, 1320},
+      {with_frontend, 1024, 64, 256, 320, 384},
+      {with_frontend, 700, 64, 229, 320, 87},
+      {with_frontend, 256, 64, 32, 128, 32},
+      {with_frontend, 64, 32, 8, 16, 8},
+      {without_frontend, 640, 64, 256, 320, 0},
+      {without_frontend, 256, 64, 32, 160, 0},
+      {without_frontend, 64, 40, 8, 16, 0},
+      {of_child, 128, 64, 48, 16, 0},
       {of_child, 64, 40, 8, 16, 0},
   };
   for (const auto& row : rows) {
     const DescriptorShares shares = row.needs.within(row.limit);
     CAPTURE(row.limit);
-    CAPTURE(row.needs.face);
+    CAPTURE(row.needs.frontend);
     CHECK(shares.own == row.own);
     CHECK(shares.clients == row.clients);
     CHECK(shares.upstream == row.upstream);
-    CHECK(shares.face == row.face);
+    CHECK(shares.frontend == row.frontend);
     CHECK(shares.all() <= row.limit);
   }
   for (std::size_t limit = 0; limit < 300; ++limit) {
     const DescriptorShares shares = DescriptorShares{64, 256, 320, 1320, 16}.within(limit);
     CHECK(shares.clients >= 1);
     CHECK(shares.upstream >= 1);
-    CHECK(shares.face >= 1);
+    CHECK(shares.frontend >= 1);
     if (limit >= DescriptorShares::smallest_limit) CHECK(shares.all() <= limit);
   }
 }

@@ -21,12 +21,12 @@ inline FrontendOptions on_loopback() {
   return options;
 }
 
-/// The face over loopback, before a router that does nothing by itself.
+/// The frontend over loopback, before a router that does nothing by itself.
 struct FrontendFixture : LoopbackCallers {
   explicit FrontendFixture(FrontendOptions options = on_loopback())
-      : face(loop, flush, ids, feed, budget, events, log, std::move(options), {}) {
-    take_port(face.url());
-    face.start();
+      : frontend(loop, flush, ids, feed, budget, events, log, std::move(options), {}) {
+    take_port(frontend.url());
+    frontend.start();
   }
 
   std::string request(const std::string& line, const std::string& headers,
@@ -81,8 +81,8 @@ struct FrontendFixture : LoopbackCallers {
   ByteBudget budget{256u << 20};
   FakeClientEvents events;
   Log log{LogLevel::warning};
-  Deferred flush{loop, [this] { face.flush(); }};
-  HttpFrontend face;
+  Deferred flush{loop, [this] { frontend.flush(); }};
+  HttpFrontend frontend;
 };
 
 }  // namespace bridge

@@ -168,7 +168,7 @@ TEST_CASE_FIXTURE(FrontendFixture,
   FakePeer listening = open_stream(session);
   {
     const EventLoop::Turn turn(loop);
-    face.close_all();
+    frontend.close_all();
   }
   CHECK(is_status(answer_to(waiting, ""), 503));
   CHECK(answer_to(listening, "", "0\r\n\r\n").find(": the bridge is shutting down") !=

@@ -121,7 +121,7 @@ TEST_CASE_FIXTURE(ModernFixture,
   tell_of(3, 100);
   CHECK(comes_true([&] {
     peer.read();
-    face.acknowledge_read();
+    frontend.acknowledge_read();
     return feed.ring().taken() == 3;
   }));
   answer_last(1, R"({"jsonrpc":"2.0","id":1,"result":{}})");

@@ -20,7 +20,7 @@ RequestHead head_of(const std::string& request_line, const std::string& headers 
       parse_request_head(request_line + " HTTP/1.1\r\nHost: localhost" + headers));
 }
 
-/// A check as used by the face, on a loopback address.
+/// A check as used by the frontend, on a loopback address.
 struct Door {
   explicit Door(std::string token_file = {}, std::vector<std::string> origins = {}) {
     options.address = ListenAddress{"127.0.0.1", 0};

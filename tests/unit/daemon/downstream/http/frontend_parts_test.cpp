@@ -287,16 +287,16 @@ TEST_CASE("what can be reached from outside needs TLS and a token") {
   CHECK(refused({"--sse-keepalive", "0"}).code == 64);
 }
 
-TEST_CASE("the face is off, and takes its limits from the clients'") {
+TEST_CASE("the frontend is off, and takes its limits from the clients'") {
   const Options off = options_of({});
-  CHECK_FALSE(off.face.address);
+  CHECK_FALSE(off.frontend.address);
   const Options on = options_of({"--max-frame", "1K", "--http-fanout", "all", "--http-async"},
                                 {{"MCP_BRIDGE_HTTP", ":8080"}});
-  REQUIRE(on.face.address);
-  CHECK(on.face.address->port == 8080);
-  CHECK(on.face.max_frame == 1024);
-  CHECK(on.face.fans_out_all);
-  CHECK(on.face.answers_later);
+  REQUIRE(on.frontend.address);
+  CHECK(on.frontend.address->port == 8080);
+  CHECK(on.frontend.max_frame == 1024);
+  CHECK(on.frontend.fans_out_all);
+  CHECK(on.frontend.answers_later);
 }
 
 }  // namespace
