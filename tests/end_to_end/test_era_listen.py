@@ -1,6 +1,7 @@
 """`subscriptions/listen`: many clients and one stream upstream, the ring behind both, and every way such a stream
 ends (BEHAVIOUR, "Eras: the listen stream", "Eras: event streams", "Eras: a modern client")."""
 
+import asyncio
 import json
 
 from harness import eventually, main
@@ -154,6 +155,34 @@ class BesideOldClients(Eras):
                 client.ask("tools/list")
                 self.assertTrue(client.quiet(0.2))
                 self.untaken(1)
+
+    def test_a_large_listen_asks_for_a_few_resources_at_a_time_and_a_larger_one_is_refused(self):
+        server, _ = self.bridged("legacy")
+        client, other = self.modern(), self.modern()
+        client.ask("tools/list")
+        listen = client.listen(resourceSubscriptions=[f"demo://{n}" for n in range(10_000)])
+        refusal = client.responses[json.dumps(listen.id)]["error"]
+        self.assertEqual((refusal["code"], "more than 1000" in refusal["message"]), (-32602, True), refusal)
+
+        serve, go_on, at_once, most = server.serve, asyncio.Event(), 0, 0
+
+        async def held(exchange):
+            nonlocal at_once, most
+            if exchange.method == "resources/subscribe":
+                at_once += 1
+                most = max(most, at_once)
+                await go_on.wait()
+                at_once -= 1
+            await serve(exchange)
+
+        server.serve = held
+        client.listen(resourceSubscriptions=[f"demo://{n}" for n in range(1000)])
+        server.wait_for("resources/subscribe", 8)
+        self.assertIn("result", other.call_tool("echo", {"message": "meanwhile"}))
+        self.assertEqual(len(server.received("resources/subscribe")), 8)  # and none for the refused one
+        server.loop.call_soon_threadsafe(go_on.set)
+        server.wait_for("resources/subscribe", 1000)
+        self.assertEqual(most, 8)
 
     def test_events_that_the_bridge_was_told_to_stream_are_in_the_ring(self):
         server, _ = self.bridged("modern", "--handshake", "eager", "--event", 'deploy={"env":"x"}')
