@@ -12,8 +12,8 @@ namespace bridge {
 /// Counts the bytes held in all queues and accumulating frames against --max-buffered.
 /// Owned by the daemon; the loop's thread only.
 ///
-/// It only counts. Over half of the limit, Unix clients that hold more than an equal part of that
-/// half are not read, and their responses pause (UnixClients::watch_budget). While it is over the
+/// It only counts. Over half of the limit, Unix clients of users that hold more than an equal part
+/// of that half are not read, and their responses pause (UnreadShares). While it is over the
 /// limit, in this order: nothing more is read from clients that hold more than a little
 /// (Connection::may_read, HttpConnection, HttpFrontend for bodies); far over it, nothing is read
 /// from a local server (ChildProcess) and a client has one request in flight (ClientFrames); what

@@ -94,7 +94,7 @@ class Many(Facing):
         self.assertNotIn("cannot accept", self.default_daemon.stderr())
         self.assertLess(self.default_daemon.fds(), 1024)
 
-    def test_with_all_buffers_full_bodies_are_refused_before_they_are_read(self):
+    def test_with_all_buffers_full_what_is_for_the_server_is_refused_and_control_requests_are_answered(self):
         _, face = self.face("--max-buffered", "256K", "--client-stall", "60s")
         session = face.session()
         accepted = face.call("big", {"bytes": 400_000}, 0, session, headers={"Prefer": "respond-async"})
@@ -104,6 +104,9 @@ class Many(Facing):
         self.assertEqual(refused.status, 503)
         self.assert_error(refused.json(), -32000)
         self.assertEqual(face.get("/healthz").status, 200)
+        # Control requests are answered, with and without a session.
+        for name in (session, None):
+            self.assertIn("pid", face.ask("bridge/status", session=name).json()["result"])
         # Somebody reads, and there is room again.
         stream = face.stream(session)
         self.assertEqual(stream.message()["id"], 0)

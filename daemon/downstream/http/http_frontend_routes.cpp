@@ -14,11 +14,6 @@ namespace bridge {
 
 namespace {
 
-bool takes_messages(const RequestHead& head) {
-  const Route& route = *find_route(HttpFrontend::routes(), head.path);
-  return find_operation(route, head.method)->body == RequestBody::messages;
-}
-
 // These three are calls, not braces, so that the table below can be read row by row.
 Operation operation(std::string_view method, RequestBody body, Handler handler, std::string_view id,
                     std::string_view summary, Names parameters, Responses responses) {
@@ -86,8 +81,6 @@ const Routes& HttpFrontend::routes() {
 
 Admission HttpFrontend::request_begins(const RequestHead& head, bool has_body) {
   Admission made = access_.admit(head, has_body, context_.loop.now());
-  if (!made.refusal && made.is_trusted && context_.budget.over() && takes_messages(head))
-    made.refusal = overloaded_response();
   if (made.refusal) add_cors_headers(*made.refusal, head);
   return made;
 }
@@ -179,6 +172,7 @@ std::optional<HttpResponse> HttpFrontend::post_messages(FrontendRequest& request
   if (const auto* fault = std::get_if<FrameFault>(&read))
     return error_response(400, fault->code, fault->reason);
   PostedMessages& posted = std::get<PostedMessages>(read);
+  if (context_.budget.over() && !asks_the_bridge(posted)) return overloaded_response();
   if (is_modern(request.head, posted)) return post_modern(request, std::move(posted));
   if (!names_known_version(request.head)) return unknown_version(request.head, posted);
   posted.is_for_later = answers_later(request.head, posted);
@@ -301,6 +295,7 @@ std::optional<HttpResponse> HttpFrontend::post_old_sse(FrontendRequest& request)
   if (const auto* fault = std::get_if<FrameFault>(&read))
     return error_response(400, fault->code, fault->reason);
   PostedMessages& posted = std::get<PostedMessages>(read);
+  if (context_.budget.over() && !asks_the_bridge(posted)) return overloaded_response();
   if (!names_known_version(request.head)) return unknown_version(request.head, posted);
   std::optional<HttpResponse> response = text_response(202, "Accepted");
   expect_later(*session, posted);

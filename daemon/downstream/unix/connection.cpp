@@ -141,6 +141,7 @@ Connection::Connection(ConnectionContext& context, ClientEvents& events, int des
       outbox_(context.feed.ring()),
       feed_(context, outbox_, [this] { begin_feed(); }),
       share_(context.budget),
+      unread_(context.shares, identity_.user()),
       stall_(context.loop, [this] {
         if (phase_ == Phase::lingering) {
           look_whether_read();
@@ -152,22 +153,25 @@ Connection::Connection(ConnectionContext& context, ClientEvents& events, int des
 void Connection::give_up() {
   ++context_.counts.stalled;
   context_.log.peer(LogLevel::warning, "client stalled", {.client = identity_.id},
-                    "a client has read nothing for {} ms with {} bytes queued; disconnected",
-                    context_.limits.stall.count(), outbox_.bytes());
+                    "a client has read nothing for {} ms with {} bytes queued, and {} of a message "
+                    "received; disconnected",
+                    context_.limits.stall.count(), outbox_.bytes(), splitter_.pending_bytes());
   leave(false);
 }
 
 std::optional<SteadyTime> Connection::unread_since() const {
-  if (outbox_.bytes() == 0 || phase_ == Phase::over) return std::nullopt;
-  return last_progress_;
+  const bool is_waiting = outbox_.bytes() > 0 || splitter_.pending_bytes() > always_read;
+  return is_waiting && phase_ != Phase::over ? std::optional(last_progress_) : std::nullopt;
 }
 
 bool Connection::may_read() const {
   if (phase_ != Phase::open || input_paused_ || context_.paused) return false;
   const bool over = context_.budget.over();
-  if (!over && !context_.tight_limit) return true;
-  const std::size_t held = share_.held() + events_.waiting_bytes(identity_.id);
-  return held <= (over ? always_read : *context_.tight_limit);
+  if (!over && !context_.is_tight) return true;
+  const std::size_t waiting = events_.waiting_bytes(identity_.id);
+  // A message that was begun is read to its end before all buffers are full.
+  return over ? share_.held() + waiting <= always_read
+              : outbox_.memory() + waiting <= unread_.limit();
 }
 
 void Connection::start() {
@@ -251,6 +255,7 @@ void Connection::read_ready() {
     if (length > 0) {
       const auto size = static_cast<std::size_t>(length);
       context_.counts.received_bytes += size;
+      if (outbox_.bytes() == 0) last_progress_ = context_.loop.round_began();
       lines_received(std::string_view(buffer.data(), size));
       update_load();
       if (size < buffer.size()) break;  // the queue is empty, or almost
@@ -318,6 +323,7 @@ void Connection::leave(bool has_read_all) {
   const bool router_knows = phase_ == Phase::open || phase_ == Phase::half_closed;
   feed_.end(has_read_all);
   phase_ = Phase::over;
+  unread_.release();
   stall_.clear();
   mark();
   if (router_knows) events_.client_left(identity_.id);
@@ -391,7 +397,7 @@ void Connection::flush() {
     }
   }
   update_load();
-  if (context_.tight_limit) wait_for_input();
+  if (context_.is_tight) wait_for_input();
   // The freed room may have let the last responses in: they are written first.
   if (phase_ == Phase::finishing && !socket_.is_full() && !marked_) linger();
 }
@@ -422,11 +428,12 @@ void Connection::look_whether_read() {
 
 void Connection::update_load() {
   share_.set(outbox_.memory() + splitter_.pending_bytes());
-  const std::size_t limit =
-      std::min(context_.limits.buffer, context_.tight_limit.value_or(context_.limits.buffer));
+  unread_.set(outbox_.memory());
+  const std::size_t limit = context_.is_tight ? std::min(context_.limits.buffer, unread_.limit())
+                                              : context_.limits.buffer;
   // A single frame is accepted whatever its size, while there is room.
   const bool over =
-      outbox_.bytes() > limit && (outbox_.frames() > 1 || context_.tight_limit.has_value());
+      outbox_.bytes() > limit && (outbox_.frames() > 1 || limit < context_.limits.buffer);
   const bool drained = outbox_.bytes() <= limit / 2;
   if (congested_ ? !drained : !over) return;
   congested_ = !congested_;

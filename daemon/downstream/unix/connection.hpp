@@ -16,6 +16,7 @@
 #include "base/spare_memory.hpp"
 #include "downstream/unix/outbox.hpp"
 #include "downstream/unix/peer_credentials.hpp"
+#include "downstream/unix/unread_shares.hpp"
 #include "event/descriptor_watch.hpp"
 #include "event/event_loop.hpp"
 #include "json/arriving_text.hpp"
@@ -45,9 +46,9 @@ struct ConnectionContext {
   std::vector<Connection*> dirty{};      ///< those with something to write, or that have ended
   ReadBuffer<256u << 10> read_buffer{};  ///< shared by all
   ClientCounts counts{};
-  /// In place of limits.buffer while much of --max-buffered is used: so that clients that do not
-  /// read leave a part of it to the others.
-  std::optional<std::size_t> tight_limit{};
+  /// Half of --max-buffered is for what clients do not read, so that a part is left to the others.
+  UnreadShares shares{budget.limit() / 2, 64u << 10};
+  bool is_tight = false;  ///< the shares hold: much of --max-buffered is used
 };
 
 /// The socket of a client, and what the kernel knows of the client.
@@ -182,16 +183,19 @@ class Connection final : public ClientChannel {
   void acknowledge_read();
   /// Reads again if the budget had stopped reading.
   void resume_reading();
-  /// ConnectionContext::tight_limit is another one.
+  /// ConnectionContext::is_tight has changed.
   void limit_changed();
   /// Requests a flush() at the end of this round.
   void mark();
   /// Ends the connection now, without telling the router.
   void abandon();
 
-  /// Since when the client has left bytes unread; nullopt if none are queued.
+  /// Since when the client has left bytes unread, or has sent nothing more of a large message that
+  /// was begun; nullopt: there are none.
   std::optional<SteadyTime> unread_since() const;
-  /// Ends the connection because the client does not read.
+  /// What it takes in memory: unread, and of a message that is not complete.
+  std::size_t held() const { return share_.held(); }
+  /// Ends the connection because the client does not read, or sends no more of a message.
   void give_up();
 
   bool is_over() const { return phase_ == Phase::over; }
@@ -233,6 +237,7 @@ class Connection final : public ClientChannel {
   Outbox outbox_;
   ClientFeed feed_;
   ByteBudget::Share share_;
+  UnreadShares::Holder unread_;
   DeadlineTimer stall_;  ///< the client reads nothing; while lingering, the next check
   std::chrono::milliseconds linger_step_{1};
   SteadyTime last_progress_{};  ///< the last time bytes left, or began to wait

@@ -17,8 +17,6 @@ namespace {
 /// A removal of a folder takes several steps, and a daemon that ends removes its lock last.
 constexpr std::chrono::milliseconds first_pause{100};
 constexpr std::chrono::milliseconds longest_pause{30000};
-/// Of --max-buffered, for each client that does not read.
-constexpr std::size_t least_share = 64u << 10;
 
 }  // namespace
 
@@ -287,16 +285,11 @@ void UnixClients::flush() {
   }
 }
 
-/// Half of the budget is for all that clients do not read, in equal parts.
 void UnixClients::watch_budget() {
   const std::size_t half = context_.budget.limit() / 2;
-  const bool is_tight = context_.budget.used() > (context_.tight_limit ? half - half / 4 : half);
-  if (is_tight != context_.tight_limit.has_value()) {
-    context_.tight_limit.reset();
-    if (is_tight) {
-      context_.tight_limit =
-          std::max(least_share, half / std::max<std::size_t>(1, connections_.size()));
-    }
+  const bool is_tight = context_.budget.used() > (context_.is_tight ? half - half / 4 : half);
+  if (is_tight != context_.is_tight) {
+    context_.is_tight = is_tight;
     for (auto& [id, connection] : connections_) connection->limit_changed();
   }
   const bool pause = context_.budget.over();
@@ -314,7 +307,8 @@ void UnixClients::watch_budget() {
   }
 }
 
-// With all buffers full, ends clients that do not read, the largest first, until there is room.
+// With all buffers full, ends clients that make no progress, the largest first, until there is
+// room.
 void UnixClients::end_largest_stalled() {
   if (!context_.budget.over()) return;
   const auto now = context_.loop.now();
@@ -322,8 +316,7 @@ void UnixClients::end_largest_stalled() {
   for (auto& [id, connection] : connections_) {
     const auto since = connection->unread_since();
     if (!since || *since + context_.limits.stall > now) continue;
-    if (largest == nullptr || connection->state().queued_bytes > largest->state().queued_bytes)
-      largest = connection.get();
+    if (largest == nullptr || connection->held() > largest->held()) largest = connection.get();
   }
   if (largest != nullptr) largest->give_up();
   // The memory of the ended one is released at the end of this turn; then the next one is
