@@ -6,7 +6,8 @@
 #include <deque>
 #include <vector>
 
-namespace bridge {
+using namespace bridge;
+
 namespace {
 
 constexpr std::size_t total = 1200;
@@ -74,4 +75,3 @@ TEST_CASE("what is read or left behind is the others' again") {
 }
 
 }  // namespace
-}  // namespace bridge
