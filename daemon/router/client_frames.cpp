@@ -293,6 +293,7 @@ void ClientFrames::start_waiting(Caller& caller) {
       waits_for_memory_ = true;
       break;
     }
+    if (leaves_answers_unread(caller)) break;
     if (in_flight_.slots_used_by(caller) >= context_.options.client_inflight ||
         !user_slots_.admits(caller) || !slots_.admits(caller, in_flight_.slots_used()))
       break;
@@ -306,6 +307,15 @@ void ClientFrames::start_waiting(Caller& caller) {
     in_flight_.start(caller, std::move(request));
   }
   context_.clients.finish_if_done(caller);
+}
+
+/// Clients that do not read take half of the slots at most, and one each: their paused answers keep
+/// them. A request of the caller is in flight, whose end starts the next.
+bool ClientFrames::leaves_answers_unread(const Caller& caller) const {
+  constexpr std::size_t unread = 64u << 10;
+  if (in_flight_.slots_used() < context_.options.max_inflight / 2) return false;
+  const Client* const client = caller.client();
+  return client != nullptr && !client->in_flight.empty() && client->channel.queued_bytes() > unread;
 }
 
 /// A connected client's notification, which its next frame waits for.

@@ -251,6 +251,7 @@ class ClientFrames {
  private:
   void start_waiting(Caller& caller);
   void start_notification(Client& client);
+  bool leaves_answers_unread(const Caller& caller) const;
   bool is_open_for(const Caller& caller, const Frame& frame) const {
     return context_.session.is_open_for(caller.era_of(frame));
   }

@@ -101,6 +101,21 @@ TEST_CASE("--client-inflight bounds one client and not the other") {
   CHECK(t.calls() == Lines{"a1", "a2", "b", "a3"});
 }
 
+TEST_CASE("who leaves its answers unread takes half of the places, and one at least") {
+  TwoClients t({.max_inflight = 4});
+  t.client.queued_bytes = 1u << 20;
+  for (const char* name : {"a1", "a2", "a3", "a4"}) t.call(t.client, "1", name);
+  for (const char* name : {"b1", "b2", "b3"}) t.call(t.other, "1", name);
+  CHECK(t.calls() == Lines{"a1", "a2", "b1", "b2"});
+  t.answer_call("a1");
+  CHECK(t.calls() == Lines{"a1", "a2", "b1", "b2", "b3"});
+  t.answer_call("a2");
+  CHECK(t.calls() == Lines{"a1", "a2", "b1", "b2", "b3", "a3"});
+  t.client.queued_bytes = 0;
+  t.answer_call("a3");
+  CHECK(t.calls().back() == "a4");
+}
+
 TEST_CASE("notifications take no place, and keep theirs in the order") {
   for (const RouterOptions& options :
        {RouterOptions{.max_inflight = 1}, RouterOptions{.client_inflight = 1}}) {

@@ -34,6 +34,7 @@ class FakeClient final : public ClientChannel {
 
   // Its abilities.
   bool is_congested = false;
+  std::size_t queued_bytes = 0;
   bool can_pause_input = true;
   bool reachable = true;
   bool takes_unasked = false;
@@ -73,7 +74,7 @@ class FakeClient final : public ClientChannel {
   }
   void finish() override { finished = true; }
   bool congested() const override { return is_congested; }
-  ChannelState state() const override { return {0, false, takes_unasked}; }
+  ChannelState state() const override { return {queued_bytes, false, takes_unasked}; }
   const ClientIdentity& identity() const override { return identity_; }
   std::string command() const override { return "fake"; }
 
