@@ -212,7 +212,8 @@ class Crashes(Audits):
                 self.assertEqual(len(ended), 1)
                 self.assertEqual(ended[0]["client"]["pid"], os.getpid())
                 self.assertEqual(len(self.line_of(tool="echo", outcome="ok")), 1)
-                # Once: the next one knows that it was told.
+                # Once: the next one knows that it was told, as soon as a round has saved it.
+                self.client().fence()
                 daemon.crash()
                 self.before(server, "--audit", self.file, *state, *more)
                 self.client().call("fail", {})
@@ -227,6 +228,7 @@ class Crashes(Audits):
         submitted = self.client().request("bridge/submit", {"method": "tools/call", "params": {"name": "hold", "arguments": {"key": "k"}}})
         self.assertIn("result", submitted)
         server.wait_held("k")
+        self.client().fence()  # a round has saved which era the server is of
         daemon.crash()
         self.before(server, "--audit", self.file, *more)
         self.line_of(method="tools/call", tool="hold", outcome="unknown")
