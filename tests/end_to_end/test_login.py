@@ -289,7 +289,7 @@ class TheVerb(LoginCase):
     def test_the_status_says_how_the_login_stands(self):
         self.serve()
         self.refused()
-        self.assertRegex(self.run_nc("status")[0], r"login +needed: mcp-nc login")
+        self.assertRegex(self.run_nc("status")[0], f"login +needed: {self.typed_nc} login")
         self.log_in()
         self.assertRegex(self.run_nc("status")[0], r"login +ok, good for ")
 

@@ -5,6 +5,7 @@ import re
 import signal
 
 from faults import FaultCase, call, eventually, main_parallel, notification
+from harness.certificates import Authority
 from harness.pages import text_of_page
 
 
@@ -76,7 +77,7 @@ class Reloaded(FaultCase):
         self.nothing_was_disturbed()
 
     def test_files_that_have_become_pipes_hold_up_nothing(self):
-        header, token, ca = self.write("header", "1"), self.write("token", "t"), self.write("ca", "no certificate")
+        header, token, ca = self.write("header", "1"), self.write("token", "t"), Authority(self.folder, "ca").path
         text = f"header = X-Version: @{header}\ntoken-file = {token}\nca-file = {ca}\n"
         self.start(text)
         for name in (header, token, ca, self.options):
