@@ -233,7 +233,7 @@ class EraSession {
   /// What to restore in the new session.
   SessionSettings settings_to_restore() const { return events_->settings(); }
   /// The last step is complete.
-  void opening_done(std::deque<std::string> unrestored);
+  void opening_done(const std::deque<std::string>& unrestored);
 
   void start_try();
   void send_initialize();

@@ -354,7 +354,7 @@ void EraSession::try_failed(Failure failure) {
 }
 
 /// `unrestored`: resources that are still to be subscribed.
-void EraSession::opening_done(std::deque<std::string> unrestored) {
+void EraSession::opening_done(const std::deque<std::string>& unrestored) {
   const bool was_lost = std::exchange(replaces_other_era_, false) || is_lost();
   ++saved_.number;
   saved_.unanswered.clear();  // they belonged to another session
