@@ -38,8 +38,8 @@ class FrameWalk {
   }
 
   /// Completes the frame, which now has its bytes: sets its kind, and removes members that this
-  /// kind must not have. Returns why the frame is not a message, or null.
-  const char* finish();
+  /// kind must not have. Returns why the frame is not a message, or nullopt.
+  std::optional<FrameFault> finish();
 
   JsonFault fault() const { return scanner_.fault(); }
   std::size_t position() const { return scanner_.position(); }
@@ -87,7 +87,8 @@ class FrameWalk {
                                             : nullptr;
     if (!take_value(value)) return false;
     if (member != nullptr) {
-      meet(*member, value, top_twice_);
+      if (member == &frame_.id) meet(*member, value, id_twice_);
+      if (member != &frame_.id) meet(*member, value, top_twice_);
     } else if (is_similar_to_any(raw_key, top_names)) {
       top_similar_ = true;
     }
@@ -213,6 +214,7 @@ class FrameWalk {
     return true;
   }
 
+  const char* finish_message();
   const char* finish_response();
   const char* finish_call();
   /// Clears the slice unless its value is a string or a number.
@@ -223,7 +225,8 @@ class FrameWalk {
   Frame& frame_;
   const CheckedJson* checked_;
   Slice method_, params_progress_token_;
-  bool top_twice_ = false;
+  bool id_twice_ = false;
+  bool top_twice_ = false;  ///< another one
   bool top_similar_ = false;
   bool meta_twice_ = false;  ///< `_meta`, or a member of it
   bool meta_similar_ = false;
@@ -257,9 +260,15 @@ FrameFault fault_of_no_object(std::string_view text) {
   return fault_of(JsonFault::syntax);
 }
 
+/// Of what is not JSON only the members before its result or error are read.
+FrameFault fault_of_text(FrameFault fault, std::string_view bytes) {
+  fault.answers = id_of_oversized_answer(bytes, {});
+  return fault;
+}
+
 /// `checked`: the known facts about the bytes, or null.
 ParsedFrame parse_known(std::string&& bytes, const CheckedJson* checked) {
-  if (checked == nullptr && !is_utf8(bytes)) return not_utf8;
+  if (checked == nullptr && !is_utf8(bytes)) return fault_of_text(not_utf8, bytes);
   // Constructed in the returned object: a frame is expensive to move.
   ParsedFrame parsed(std::in_place_type<Frame>);
   Frame& frame = *std::get_if<Frame>(&parsed);
@@ -269,9 +278,9 @@ ParsedFrame parse_known(std::string&& bytes, const CheckedJson* checked) {
   if (!walk.starts_with_object()) {
     fault = fault_of_no_object(frame.bytes);
   } else if (!walk.message() || !walk.ends()) {
-    fault = fault_of(walk.fault());
-  } else if (const char* reason = walk.finish()) {
-    fault = invalid(reason);
+    fault = fault_of_text(fault_of(walk.fault()), frame.bytes);
+  } else {
+    fault = walk.finish();
   }
   if (fault) parsed = *fault;
   return parsed;
@@ -321,8 +330,8 @@ std::variant<std::vector<ParsedFrame>, FrameFault> parse_batch(std::string_view 
     }
     scanner.skip(walk.position());
     frame.bytes = rest.substr(0, walk.position());
-    if (const char* reason = walk.finish()) {
-      elements.emplace_back(invalid(reason));
+    if (const auto wrong = walk.finish()) {
+      elements.emplace_back(*wrong);
     } else {
       elements.emplace_back(std::move(frame));
     }
@@ -359,8 +368,17 @@ void FrameWalk::keep_if_it_names(Slice& slice) const {
   if (!is_string_or_number(frame_.text(slice))) slice = {};
 }
 
-const char* FrameWalk::finish() {
-  if (top_twice_) return "Invalid Request: duplicate member";
+std::optional<FrameFault> FrameWalk::finish() {
+  const Slice id = frame_.id;
+  const char* const reason = finish_message();
+  if (reason == nullptr) return std::nullopt;
+  FrameFault fault = invalid(reason);
+  if (!method_.present() && !id_twice_) fault.answers = unsigned_by_value(frame_.text(id));
+  return fault;
+}
+
+const char* FrameWalk::finish_message() {
+  if (id_twice_ || top_twice_) return "Invalid Request: duplicate member";
   if (top_similar_) return similar_member;
   return method_.present() ? finish_call() : finish_response();
 }

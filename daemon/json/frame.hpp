@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -103,6 +104,8 @@ struct Frame {
 struct FrameFault {
   int code;  ///< -32700 or -32600
   std::string_view reason;
+  /// The request that it would answer, if it is a response whose id can be read.
+  std::optional<std::uint64_t> answers{};
 };
 
 /// A message, or why the text is not one.

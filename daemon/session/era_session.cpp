@@ -99,12 +99,11 @@ std::optional<UpstreamId> EraSession::one_message(std::optional<UpstreamId> orig
     own_answered(*owner, id, origin, std::move(frame));
     return id;
   }
-  if (frame.error.present() && holds_response(id, frame)) return id;
+  const bool denies = denies_session(frame);
+  if (denies && holds_response(id, frame)) return id;
   const auto answered = events_->message_received(era(), origin, std::move(frame));
-  if (answered) {
-    forget_unsent(*answered);
-    note_answer();
-  }
+  if (answered) forget_unsent(*answered);
+  if (answered && !denies) note_answer();
   return answered;
 }
 
@@ -130,7 +129,7 @@ void EraSession::message_ended(UpstreamId id, Ending ending) {
     message_failed(std::move(ending));
     return;
   }
-  if (!ending.failure) upstream_reachable();
+  if (!ending.failure) upstream_reachable(true);
   const SessionVerdict verdict = judge_unclear(id, ending.session);
   if (ending.failure) note_rejected(*ending.failure);
   events_->message_ended(id, std::move(ending));
@@ -151,8 +150,8 @@ void EraSession::server_stream_refused(SessionVerdict verdict) {
   if (judge_unclear(UpstreamId{}, verdict) == SessionVerdict::doubtful) check_session();
 }
 
-void EraSession::upstream_reachable() {
-  if (phase_ == Phase::away || phase_ == Phase::resuming) came_back();
+void EraSession::upstream_reachable(bool knows_session) {
+  if (phase_ == Phase::away || (phase_ == Phase::resuming && knows_session)) came_back();
 }
 
 void EraSession::upstream_lost_session() {
@@ -390,6 +389,7 @@ void EraSession::ping_answered(const Frame& frame) {
       return;
     }
   }
+  upstream_reachable(true);
   note_answer();
   if (checks_suspected) {
     health_.check_ended(false);
@@ -407,7 +407,8 @@ void EraSession::ping_ended(Ending ending) {
     note_failure(*failure);
     log_refusal(*failure);
   }
-  const bool is_refused = failure && failure->status >= 400;
+  const bool is_refused =
+      failure && (failure->status >= 400 || ending.session != SessionVerdict::kept);
   if (ending.session == SessionVerdict::lost) {
     resolve_suspected(true);
     lose("a ping was refused");

@@ -159,7 +159,8 @@ class EraSession {
   void message_ended(UpstreamId id, Ending ending);
   void server_stream_changed(ServerStream state);
   void server_stream_refused(SessionVerdict verdict);
-  void upstream_reachable();
+  /// `knows_session`: it has accepted something in the session.
+  void upstream_reachable(bool knows_session);
   void upstream_lost_session();
   bool has_ended() const { return std::holds_alternative<Ended>(life_); }
 
@@ -260,6 +261,7 @@ class EraSession {
   void message_failed(Ending ending);
   void suspect(Ending ending);
   void check_session();
+  bool denies_session(const Frame& response) const;
   bool holds_response(UpstreamId id, const Frame& response);
   SessionVerdict judge_unclear(UpstreamId id, SessionVerdict verdict);
   void resolve_suspected(bool lost);

@@ -93,11 +93,11 @@ void EraSession::lose(std::string_view why) {
   }
 }
 
-/// A refusal that names no cause is a doubt if the one before it, of another message, named none
-/// either.
+/// A refusal that names no cause is a doubt if the one before it, of another message or another GET
+/// of the server stream, named none either.
 SessionVerdict EraSession::judge_unclear(UpstreamId id, SessionVerdict verdict) {
   if (verdict != SessionVerdict::unclear) return verdict;
-  const bool is_second = unclear_ && *unclear_ != id;
+  const bool is_second = unclear_ && (*unclear_ != id || id == UpstreamId{});
   unclear_ = id;
   return is_second || health_.is_checking() ? SessionVerdict::doubtful : SessionVerdict::kept;
 }
@@ -111,13 +111,17 @@ void EraSession::suspect(Ending ending) {
   }
 }
 
-/// Keeps an error response that says that the session is missing, until a check has shown whether
-/// it is: then its request is sent again. False: clients get it now.
+/// Whether the server answers that it does not know the session that the request named.
+bool EraSession::denies_session(const Frame& response) const {
+  return response.error.present() && !is_modern() && upstream_.names_session() &&
+         says_session_is_missing(response.text(response.error));
+}
+
+/// Keeps a response that denies the session, until a check has shown whether it is missing: then
+/// its request is sent again. False: clients get it now.
 bool EraSession::holds_response(UpstreamId id, const Frame& response) {
-  const auto session = upstream_.session_reference();
-  if (is_modern() || !is_open() || !session || session->id.empty() ||
-      !says_session_is_missing(response.text(response.error)) ||
-      !(health_.may_check() || health_.is_checking()))
+  // While the upstream is away this message shows that it is back, and then the check begins.
+  if (!(has_session() || other_session_) || !(health_.may_check() || health_.is_checking()))
     return false;
   std::optional<Outgoing> request = upstream_.take_back(id);
   if (!request) {

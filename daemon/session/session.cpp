@@ -245,6 +245,7 @@ void Session::note_spelling(const Frame& frame) {
 
 AnsweredRequests Session::upstream_message(std::optional<UpstreamId> origin, ReceivedText message) {
   AnsweredRequests answered;
+  bool knows_session = false;
   if (legacy_.has_ended()) return answered;
   tap_.passed(Passage::from_server, {}, message.bytes);
   const auto note_malformed = [&](std::string_view reason) {
@@ -252,11 +253,23 @@ AnsweredRequests Session::upstream_message(std::optional<UpstreamId> origin, Rec
   };
   const auto frame_received = [&](ParsedFrame&& parsed) {
     if (const auto* wrong = std::get_if<FrameFault>(&parsed)) {
-      note_malformed(wrong->reason);
+      const auto id =
+          wrong->answers ? std::optional(static_cast<UpstreamId>(*wrong->answers)) : std::nullopt;
+      if (id && (own_.find(*id) || events_->side_of(*id))) {
+        // No other answer comes.
+        EraSession& asker = sender_of(*id);
+        asker.note_malformed(*id, wrong->reason);
+        asker.forget_unsent(*id);
+        asker.message_ended(*id, {.failure = {}, .something_came = true});
+        answered.add(*id);
+      } else {
+        note_malformed(wrong->reason);
+      }
       return;
     }
     Frame& frame = std::get<Frame>(parsed);
     note_spelling(frame);
+    knows_session = knows_session || !frame.error.present();
     EraSession& receiver = side_of_message(origin, frame);
     answered.add(receiver.one_message(origin, std::move(frame)).value_or(UpstreamId{}));
   };
@@ -268,7 +281,7 @@ AnsweredRequests Session::upstream_message(std::optional<UpstreamId> origin, Rec
     for (ParsedFrame& parsed : std::get<0>(batch)) frame_received(std::move(parsed));
   }
   // Afterwards, because answered messages must not be sent again.
-  upstream_reachable();
+  for (EraSession* const side : {&legacy_, &modern_}) side->upstream_reachable(knows_session);
   return answered;
 }
 
@@ -283,8 +296,8 @@ void Session::message_ended(UpstreamId id, Ending ending) {
 
 void Session::upstream_reachable() {
   if (legacy_.has_ended()) return;
-  legacy_.upstream_reachable();
-  modern_.upstream_reachable();
+  legacy_.upstream_reachable(false);
+  modern_.upstream_reachable(false);
 }
 
 void Session::upstream_lost_session() {

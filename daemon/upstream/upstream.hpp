@@ -289,6 +289,8 @@ class Upstream {
   /// The session's reference; nullopt: no session, or it ends with this transport. The texts are
   /// valid until the next non-const call.
   virtual std::optional<SessionReference> session_reference() const { return std::nullopt; }
+  /// Whether messages name the session, so that the server may answer that it does not know it.
+  virtual bool names_session() const { return false; }
   /// end() leaves the session open at the server.
   void keep_session() { keeps_session_ = true; }
   /// The session is over or will be replaced: drops everything that could be sent or resumed in it.

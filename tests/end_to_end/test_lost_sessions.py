@@ -27,6 +27,9 @@ FORMS = {
     "422 JSON": (422, JSON, '{"detail": "unknown session_id"}', {}),
     "500 quoting": (500, TEXT, "HTTP 400: Bad Request: No valid session ID provided", {}),
     "503 JSON-RPC": (503, JSON, rpc_error(-32001, "MCP session is unknown on this API instance"), {}),
+    "502 quoting": (502, TEXT, "session not found", {}),
+    "200 text": (200, TEXT, "Session not found", {}),
+    "200 own JSON": (200, JSON, '{"error": "Invalid session"}', {}),
     "200 -32002": (200, JSON, {"code": -32002, "message": "Server not initialized"}, {}),
     "200 -32600": (200, JSON, {"code": -32600, "message": "missing or invalid Mcp-Session-Id"}, {}),
     "200 -32005": (200, "text/event-stream", {"code": -32005, "message": "Session not found or expired"}, {}),
@@ -38,6 +41,7 @@ class Forgetful:
 
     def __init__(self, form):
         self.form, self.refuses_all = form, False
+        self.stream = None  # set: the server streams end
         self.sessions, self.calls, self.received = set(), [], []
         server = self
 
@@ -67,7 +71,17 @@ class Forgetful:
                 self.answer(status, kind, body, headers)
 
             def do_GET(self):
-                self.answer(405)
+                if server.stream is None:
+                    self.answer(405)
+                elif self.headers.get("Mcp-Session-Id") not in server.sessions:
+                    self.refuse(None)
+                else:
+                    self.send_response(200)
+                    self.send_header("Content-Type", "text/event-stream")
+                    self.send_header("Connection", "close")
+                    self.end_headers()
+                    self.close_connection = True
+                    server.stream.wait()
 
             def do_DELETE(self):
                 self.answer(200)
@@ -147,6 +161,23 @@ class LostSessions(Case):
                 daemon = self.start_daemon(server, "--keepalive", "200ms")
                 self.assertEqual(self.call(daemon, "before", 1).get("result"), {})
                 server.sessions.clear()
+                daemon.status_when(lambda status: status["upstream"]["reopened"] == 1, "another session")
+                daemon.terminate()
+
+    def test_the_server_streams_get_finds_it_before_a_client_needs_it(self):
+        unnamed = {"401 without a word of it": (401, JSON, '{"error": "Unauthorized"}', {})}
+        for name, form in (FORMS | unnamed).items():
+            with self.subTest(name):
+                server = self.forgetful(form)
+                server.stream = threading.Event()
+                self.addCleanup(server.stream.set)
+                daemon = self.start_daemon(server, "--keepalive", "0")
+                self.assertEqual(self.call(daemon, "before", 1).get("result"), {})
+                daemon.status_when(lambda status: status["upstream"]["stream"] == "open", "the server stream")
+                server.sessions.clear()
+                server.stream.set()
+                server.stream = threading.Event()
+                self.addCleanup(server.stream.set)
                 daemon.status_when(lambda status: status["upstream"]["reopened"] == 1, "another session")
                 daemon.terminate()
 

@@ -6,6 +6,7 @@ import time
 
 from harness import Case, call, eventually, main, text_of
 from harness.old_sse_server import OldSseServer
+from test_lost_sessions import FORMS
 from harness.scripted_server import ScriptedServer, response
 
 
@@ -72,18 +73,36 @@ class Losses(Sse):
         self.assertEqual(daemon.status()["upstream"]["reopened"], 1)
         self.assertEqual(self.server.opened, 2)
 
-    def test_an_endpoint_that_does_not_know_the_session_is_a_lost_session(self):
-        daemon = self.by_config()
-        client = self.client()
-        client.fence()
+    def forget_sessions(self):
         with self.server.lock:
             for stream in self.server.sessions.values():
-                self.server.kept = stream
+                self.addCleanup(stream.put, None)
             self.server.sessions.clear()
-        self.addCleanup(lambda: self.server.kept.put(None))
-        self.assertEqual(text_of(client.call("echo", {"message": "again"}, 2)), "again")
-        self.assertEqual(daemon.status()["upstream"]["reopened"], 1)
 
+    def test_an_endpoint_that_does_not_know_the_session_is_a_lost_session(self):
+        for number, (name, form) in enumerate(FORMS.items()):
+            for keepalive in ("0", "200ms") if name in ("400 bare text", "200 -32002", "200 text") else ("0",):
+                with self.subTest(name, keepalive=keepalive):
+                    self.server.unknown = form
+                    daemon = self.by_config("--keepalive", keepalive, socket=f"lost{number}-{keepalive}")
+                    client = self.client()
+                    client.fence()
+                    self.forget_sessions()
+                    if keepalive == "0":
+                        self.assertEqual(text_of(client.call("echo", {"message": "again"}, 2)), "again")
+                    daemon.status_when(lambda status: status["upstream"]["reopened"] == 1, "another session")
+                    daemon.terminate()
+
+    def test_an_error_in_the_response_of_a_post_is_the_answer(self):
+        self.by_config()
+        client = self.client()
+        client.fence()
+        error = {"code": -32602, "message": "Unknown tool"}
+        body = json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode()
+        self.server.cut = (b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+                           b"Content-Length: %d\r\n\r\n" % len(body)) + body
+        self.server.silent = ("tools/call",)
+        self.assertEqual(client.call("echo", {}, 2)["error"], error)
 
     def test_a_response_of_a_post_that_is_cut_does_not_matter_while_the_stream_is_open(self):
         self.by_config()

@@ -95,6 +95,9 @@ class SseUpstream final : public Upstream, private UpstreamEvents {
   }
   bool session_opened(const OpenedSession& session) override;
   std::optional<SessionReference> session_reference() const override;
+  bool names_session() const override {
+    return speaks_sse() ? has_open_stream() : http_.names_session();
+  }
   bool survives_upgrade(std::optional<UpstreamId> id) const override;
   std::vector<SavedMessage> save_messages() const override {
     return speaks_sse() ? std::vector<SavedMessage>() : http_.save_messages();

@@ -109,7 +109,9 @@ bool is_message(const std::string& line) {
   if (first == line.npos || (line[first] != '{' && line[first] != '[')) return false;
   if (line.size() > short_line && names_protocol(line)) return true;
   if (is_batch(line)) return !std::holds_alternative<FrameFault>(parse_batch(line));
-  return !std::holds_alternative<FrameFault>(parse_frame(line));
+  const ParsedFrame parsed = parse_frame(line);
+  const auto* const fault = std::get_if<FrameFault>(&parsed);
+  return fault == nullptr || fault->answers;
 }
 
 namespace {

@@ -339,13 +339,21 @@ void Exchange::refused() {
 
 /// A success: evaluates its body.
 void Exchange::answer_complete() {
-  const bool elsewhere = context_.answers_elsewhere();
+  if (denies_session()) {
+    end_without_session();
+    return;
+  }
   if (!is_request()) {
     end();
     return;
   }
-  if (elsewhere) {
-    accepted();
+  if (context_.answers_elsewhere()) {
+    if (!is_refused_by_body()) {
+      accepted();
+      return;
+    }
+    take_body();
+    end();
     return;
   }
   if (try_to_continue()) return;
@@ -389,6 +397,39 @@ void Exchange::answer_complete() {
   } else {
     end();
   }
+}
+
+/// Whether the body, other than a message of a JSON-RPC server, says that the session is missing.
+bool Exchange::denies_session() const {
+  const std::string& body = transfer_.body();
+  if (head().is_event_stream() || body.empty() || body.size() > longest_error) return false;
+  if (is_request() && head().is_json() && body.find(R"("jsonrpc")") != body.npos) return false;
+  return session_verdict({head().status, false, {}, body, request_.session_named_by}) ==
+         SessionVerdict::doubtful;
+}
+
+void Exchange::end_without_session() {
+  Failure failure = failure_of(
+      ErrorKind::malformed, Delivered::unknown,
+      fmt::format("the upstream answered with content type '{}', not with a JSON-RPC message",
+                  printable(head().content_type(), 80)));
+  failure.summary = failure.message;
+  failure.message +=
+      fmt::format(": {}", printable(context_.without_secrets(transfer_.body()), 200));
+  note_failure(std::move(failure));
+  failed_end_->session = SessionVerdict::doubtful;
+  end_failed(!message_.body.empty());
+}
+
+/// With HTTP+SSE: whether the body is the error that answers the request, which the event stream
+/// then does not.
+bool Exchange::is_refused_by_body() const {
+  const std::string& body = transfer_.body();
+  if (!head().is_json() || body.find(R"("error")") == body.npos) return false;
+  const auto parsed = parse_frame(body);
+  const auto* const frame = std::get_if<Frame>(&parsed);
+  return frame != nullptr && frame->is_response() && frame->error.present() &&
+         (frame->id_is_null || unsigned_by_value(frame->text(frame->id)) == value_of(message_.id));
 }
 
 /// The answer to an `initialize` has no other stream yet, and one without a session never has.

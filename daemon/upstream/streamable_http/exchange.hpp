@@ -259,6 +259,9 @@ class Exchange final : private TransferReceiver, private SseSink {
   void transfer_done(int result);
   void refused();
   void answer_complete();
+  bool denies_session() const;
+  void end_without_session();
+  bool is_refused_by_body() const;
   bool may_be_answered_elsewhere() const;
   bool is_only_receipt() const;
   bool was_taken(const Failure& failure) const;

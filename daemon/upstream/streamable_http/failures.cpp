@@ -25,8 +25,16 @@ namespace bridge {
 
 namespace {
 
-/// Statuses by which servers refuse a session that they do not know, other than 404.
+/// Statuses by which servers refuse a session that they do not know, other than 404, even if their
+/// text does not say so.
 constexpr int suspected[] = {400, 401, 403, 409, 410, 422, 500, 503};
+/// Statuses that mean something else, whatever the text.
+constexpr int never_suspected[] = {405, 429};
+
+template <std::size_t size>
+bool is_one_of(const int (&statuses)[size], int status) {
+  return std::find(std::begin(statuses), std::end(statuses), status) != std::end(statuses);
+}
 
 bool is_blank(std::string_view text) {
   return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
@@ -42,17 +50,18 @@ SessionVerdict session_verdict(const Refusal& refusal) {
     const bool is_unknown_method = refusal.named_by == SessionNamedBy::header && code == "-32601";
     return is_unknown_method ? SessionVerdict::kept : SessionVerdict::lost;
   }
-  if (std::find(std::begin(suspected), std::end(suspected), status) == std::end(suspected) ||
-      (status == 503 && refusal.asks_to_wait))
+  const bool says_missing = says_session_is_missing(refusal.text);
+  if (status == 200) return says_missing ? SessionVerdict::doubtful : SessionVerdict::kept;
+  if (status < 400 || is_one_of(never_suspected, status) || (status == 503 && refusal.asks_to_wait))
     return SessionVerdict::kept;
   // The check costs a ping; any mention of the session in an error is enough for it.
   const bool mentions_session =
       !refusal.error.empty() &&
       ascii_lower(find_string(refusal.error, "message").value_or(std::string())).find("session") !=
           std::string::npos;
-  if (mentions_session || is_blank(refusal.text) || says_session_is_missing(refusal.text))
-    return SessionVerdict::doubtful;
-  return SessionVerdict::unclear;
+  if (mentions_session || says_missing) return SessionVerdict::doubtful;
+  if (!is_one_of(suspected, status)) return SessionVerdict::kept;
+  return is_blank(refusal.text) ? SessionVerdict::doubtful : SessionVerdict::unclear;
 }
 
 bool may_have_acted(const Refusal& refusal) {

@@ -23,7 +23,7 @@ enum class SessionNamedBy : std::uint8_t {
 
 /// A refusal, as far as it concerns the session.
 struct Refusal {
-  int status = 0;
+  int status = 0;             ///< also 200, with a body that is not the expected one
   bool asks_to_wait = false;  ///< Retry-After
   std::string_view error{};   ///< the JSON-RPC error object in its body; empty: none
   std::string_view text{};    ///< its body

@@ -142,7 +142,8 @@ void UpstreamGetStream::ended(int result) {
   }
   if (!opened && answered) {
     last_try_ = LastTry::refused;
-    if (head.status >= 400) {
+    const Refusal answer{head.status, false, {}, transfer_.body(), context_.session_named_by(true)};
+    if (head.status >= 400 || session_verdict(answer) == SessionVerdict::doubtful) {
       refused();
       return;
     }

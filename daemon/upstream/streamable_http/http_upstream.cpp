@@ -359,6 +359,10 @@ std::optional<SessionReference> HttpUpstream::session_reference() const {
   return SessionReference{context_.session_id(), stream_.last_event_id()};
 }
 
+bool HttpUpstream::names_session() const {
+  return is_in_session_ && !context_.session_id().empty();
+}
+
 bool HttpUpstream::stream_resumes() const {
   return stream_.state() == ServerStream::open && !stream_.last_event_id().empty();
 }

@@ -53,6 +53,7 @@ class HttpUpstream final : public Upstream {
   ReportedEvents reported_events(UpstreamId id) const override;
   bool session_opened(const OpenedSession& session) override;
   std::optional<SessionReference> session_reference() const override;
+  bool names_session() const override;
   bool survives_upgrade(std::optional<UpstreamId> id) const override;
   std::vector<SavedMessage> save_messages() const override;
   bool restore(SavedMessage&& message) override;

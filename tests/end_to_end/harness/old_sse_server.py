@@ -23,6 +23,7 @@ class OldSseServer:
         self.moved = None          # where /sse redirects to
         self.refusal = 405         # of a POST to /sse
         self.get_refusal = None
+        self.unknown = (404, None, "no", {})  # of a POST to an endpoint of no session: status, type, body, headers
         self.silent = ()           # methods that are never answered
         self.cut = None            # what a POST gets before its connection is closed, instead of a 202
         self.thread = threading.Thread(target=self.http.serve_forever, kwargs={"poll_interval": 0.02})
@@ -119,7 +120,11 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             owner.posted.append((self.path, message, dict(self.headers)))
             stream = owner.sessions.get(int(self.path.rpartition("=")[2]))
         if stream is None:
-            self.refuse(404)
+            status, kind, body, headers = owner.unknown
+            if isinstance(body, dict):
+                body = json.dumps({"jsonrpc": "2.0", "id": message.get("id"), "error": body})
+                body = f"data: {body}\n\n" if kind == "text/event-stream" else body
+            self.refuse(status, [*headers.items(), *([("Content-Type", kind)] if kind else [])], body.encode())
             return
         if owner.cut is None:
             self.refuse(202, body=b"Accepted")

@@ -161,7 +161,7 @@ TEST_CASE("a continuation that is refused so is asked about, too") {
 TEST_CASE(
     "if the ping is refused, and another session is not, that takes the place of the lost one") {
   // Whatever the refusal of the ping is.
-  for (const int status : {400, 401, 403, 409, 429, 500, 503}) {
+  for (const int status : {0, 200, 400, 401, 403, 409, 429, 500, 503}) {
     CAPTURE(status);
     DoubtedOverHttp t;
     const UpstreamId first = t.suspect();
@@ -306,13 +306,63 @@ TEST_CASE("a refusal that names no cause is checked when another message is refu
   CHECK(t.upstream.is_under_way(third));
 }
 
-TEST_CASE("the server stream's refusals are doubts, too") {
+TEST_CASE("the server stream's refusals are doubts, too, and each is one of another request") {
+  for (const SessionVerdict first : {SessionVerdict::unclear, SessionVerdict::doubtful}) {
+    DoubtedOverHttp t;
+    t.upstream.refuse_server_stream(SessionVerdict::kept);
+    t.upstream.refuse_server_stream(first);
+    CHECK(t.upstream.count("ping") == (first == SessionVerdict::doubtful ? 1 : 0));
+    t.upstream.refuse_server_stream(SessionVerdict::unclear);
+    CHECK(t.upstream.count("ping") == 1);
+  }
+}
+
+TEST_CASE("an answer that denies the session is no acceptance") {
+  struct Row {
+    const char* error;
+    bool accepts;
+  };
+  for (const Row& row : {Row{R"({"code":-32001,"message":"Session not found"})", false},
+                         Row{R"({"code":-32002,"message":"Server not initialized"})", false},
+                         Row{R"({"code":-32602,"message":"Unknown tool"})", true}}) {
+    CAPTURE(row.error);
+    DoubtedOverHttp t;
+    t.suspect();
+    t.refuse_ping(t.unauthorized());
+    t.upstream.fail(t.upstream.id_of("initialize"), t.status(403));
+    REQUIRE(t.session.state() == Session::State::refused);
+    const UpstreamId call = t.send();
+    t.upstream.answer_error(call, row.error);
+    CHECK(t.events.count("message") == 1);
+    CHECK(t.session.is_ready() == row.accepts);
+    CHECK(t.upstream.count("ping") == 1);
+  }
+}
+
+TEST_CASE("an answer that denies the session when the upstream is back is checked") {
   DoubtedOverHttp t;
-  t.upstream.refuse_server_stream(SessionVerdict::unclear);
-  t.upstream.refuse_server_stream(SessionVerdict::unclear);
-  CHECK(t.upstream.count("ping") == 0);
-  t.upstream.refuse_server_stream(SessionVerdict::doubtful);
+  const UpstreamId call = t.send();
+  t.upstream.fail(t.send(), t.unreachable());
+  REQUIRE(t.session.state() == Session::State::waiting);
+  t.upstream.answer_error(call, R"({"code":-32001,"message":"Session not found"})");
+  CHECK(t.events.count("message") == 0);
   CHECK(t.upstream.count("ping") == 1);
+  t.refuse_ping();
+  t.let_it_open();
+  CHECK(t.upstream.is_under_way(call));
+}
+
+TEST_CASE("a session that ends with its stream is lost if an answer and the ping deny it") {
+  Doubted t;
+  t.upstream.names_session_only = true;
+  const UpstreamId call = t.send();
+  const std::string denial = R"({"code":-32001,"message":"Session not found"})";
+  t.upstream.answer_error(call, denial);
+  CHECK(t.events.count("message") == 0);
+  t.upstream.answer_error(t.upstream.id_of("ping"), denial);
+  CHECK(t.session.state() == Session::State::reopening);
+  t.let_it_open();
+  CHECK(t.upstream.is_under_way(call));
 }
 
 TEST_CASE("what a fault refused may have been done: it is not sent again, unless it only reads") {

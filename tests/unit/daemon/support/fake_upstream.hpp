@@ -43,6 +43,7 @@ class FakeUpstream final : public Upstream {
   std::size_t refreshes = 0;
   std::optional<std::string> continued;  ///< the id of a session of another daemon
   std::string session_id;                ///< of the session; empty: one that only its streams keep
+  bool names_session_only = false;       ///< by another name than that
   std::optional<Failure> given_up;
   std::function<void()> ended;  ///< set once end() was called
   UpstreamCounts counted;
@@ -152,6 +153,7 @@ class FakeUpstream final : public Upstream {
     if (session_id.empty()) return std::nullopt;
     return SessionReference{session_id, {}};
   }
+  bool names_session() const override { return names_session_only || !session_id.empty(); }
   void treat(UpstreamId id, Treatment how) override {
     switch (how) {
       case Treatment::stop_reading: paused[id] = true; break;

@@ -40,6 +40,8 @@ TEST_CASE("a message and an array of messages are messages") {
   CHECK(is_message(R"({"jsonrpc":"2.0","method":"notifications/x"})"));
   CHECK(is_message(R"( 	{"jsonrpc":"2.0","id":1,"result":{}})"));
   CHECK(is_message(R"([{"jsonrpc":"2.0","method":"notifications/x"}])"));
+  // A request waits for it.
+  CHECK(is_message(R"({"jsonrpc":"2.0","id":1,"result":{},"Result":{}})"));
 }
 
 TEST_CASE("what a program prints for people is none") {
