@@ -195,13 +195,24 @@ std::optional<std::uint64_t> unsigned_by_value(std::string_view raw_value) {
 
 bool same_id(std::string_view left, std::string_view right) {
   if (left == right) return true;
-  if (left.find('\\') == left.npos && right.find('\\') == right.npos) return false;
+  if (is_canonical_id(left) && is_canonical_id(right)) return false;
   return canonical_id(left) == canonical_id(right);
 }
 
+bool is_canonical_id(std::string_view raw_id) {
+  if (is_string(raw_id)) return raw_id.find('\\') == raw_id.npos;
+  return raw_id.find_first_of(".eE") == raw_id.npos && raw_id != "-0";
+}
+
 std::string canonical_id(std::string_view raw_id) {
-  if (!is_string(raw_id) || raw_id.find('\\') == raw_id.npos) return std::string(raw_id);
-  return '"' + unescape(raw_id.substr(1, raw_id.size() - 2)) + '"';
+  if (is_canonical_id(raw_id)) return std::string(raw_id);
+  if (is_string(raw_id)) return '"' + unescape(raw_id.substr(1, raw_id.size() - 2)) + '"';
+  const bool is_negative = raw_id.front() == '-';
+  const std::string_view number = raw_id.substr(is_negative ? 1 : 0);
+  const bool is_number = !number.empty() && is_digit(number.front()) && is_json(number);
+  const auto integer = is_number ? integer_of(number) : std::nullopt;
+  if (!integer) return std::string(raw_id);
+  return (is_negative && *integer != 0 ? "-" : "") + std::to_string(*integer);
 }
 
 void make_single_line(std::string& message) {

@@ -78,11 +78,13 @@ inline bool is_object(std::string_view raw_value) {
   return !raw_value.empty() && raw_value.front() == '{';
 }
 
-/// Whether two raw ids or tokens are equal: the same bytes, or strings that are equal once
-/// unescaped.
+/// Whether two raw ids or tokens are equal: the same bytes, strings that are equal once unescaped,
+/// or equal integers (`5` and `5.0`). A string is never equal to a number.
 bool same_id(std::string_view left, std::string_view right);
 /// A text that is the same for all spellings of that id.
 std::string canonical_id(std::string_view raw_id);
+/// Whether it is that text already.
+bool is_canonical_id(std::string_view raw_id);
 
 /// Puts a message on one line: raw CR and LF can only be white space in JSON and become spaces.
 void make_single_line(std::string& message);

@@ -14,8 +14,6 @@ namespace {
 
 constexpr std::string_view task_id_prefix = "\"task-";
 
-bool has_escapes(std::string_view raw_id) { return raw_id.find('\\') != raw_id.npos; }
-
 }  // namespace
 
 void WatchedChannel::answer(std::string_view request_id, std::string frame, AnswerOrder order,
@@ -91,8 +89,8 @@ void WaitingFrames::complete_index() {
   while (next != requests_.begin() && !std::prev(next)->indexed) --next;
   for (; next != requests_.end(); ++next) {
     const std::string_view raw_id = next->content.frame.text(next->content.frame.id);
-    if (has_escapes(raw_id)) {
-      next->unescaped_id = std::make_unique<const std::string>(canonical_id(raw_id));
+    if (!is_canonical_id(raw_id)) {
+      next->canonical_id = std::make_unique<const std::string>(canonical_id(raw_id));
     }
     by_id_.emplace(key_of(*next), next);
     next->indexed = true;
@@ -100,7 +98,7 @@ void WaitingFrames::complete_index() {
 }
 
 std::string_view WaitingFrames::key_of(Waiting& request) {
-  if (request.unescaped_id) return *request.unescaped_id;
+  if (request.canonical_id) return *request.canonical_id;
   return request.content.frame.text(request.content.frame.id);
 }
 
@@ -110,7 +108,7 @@ WaitingFrames::Index::iterator WaitingFrames::find(std::string_view raw_id) {
     const auto at = by_id_.lower_bound(key);
     return at != by_id_.end() && at->first == key ? at : by_id_.end();
   };
-  return has_escapes(raw_id) ? first_of(canonical_id(raw_id)) : first_of(raw_id);
+  return is_canonical_id(raw_id) ? first_of(raw_id) : first_of(canonical_id(raw_id));
 }
 
 WaitingFrame WaitingFrames::take(List& list, List::iterator at) {

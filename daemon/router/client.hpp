@@ -86,7 +86,7 @@ class WaitingFrames {
     WaitingFrame content;
     std::uint64_t place;  ///< position among all frames
     bool indexed = false;
-    std::unique_ptr<const std::string> unescaped_id;  ///< if indexed, and the id has escapes
+    std::unique_ptr<const std::string> canonical_id;  ///< if indexed, and the id is not that
   };
   using List = std::list<Waiting>;
   /// Keys are views into the waiting frames. Equal ones are in order of arrival.

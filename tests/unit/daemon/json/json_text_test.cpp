@@ -145,15 +145,19 @@ TEST_CASE("a number that a peer returns is compared by its value") {
     CHECK_FALSE_MESSAGE(unsigned_by_value(raw), raw.substr(0, 40));
 }
 
-TEST_CASE("two ids are the same if their bytes are, or if they are equal strings") {
+TEST_CASE("two ids are the same if their bytes are, or if they are equal strings or integers") {
   using Pair = std::pair<const char*, const char*>;
   for (const auto& [one, other] :
        {Pair{"1", "1"}, Pair{R"("a")", R"("\u0061")"}, Pair{R"("a\/b")", R"("a/b")"},
-        Pair{R"("\u0061")", R"("\u0061")"}, Pair{R"("")", R"("")"}})
+        Pair{R"("\u0061")", R"("\u0061")"}, Pair{R"("")", R"("")"}, Pair{"5", "5.0"},
+        Pair{"5e0", "50E-1"}, Pair{"-5", "-5.0"}, Pair{"0", "-0"}, Pair{"-0.0", "0e7"},
+        Pair{"1.5", "1.5"}})
     CHECK_MESSAGE(same_id(one, other), one);
   for (const auto& [one, other] :
        {Pair{"1", "\"1\""}, Pair{"1", "2"}, Pair{R"("a")", R"("A")"}, Pair{R"("a")", R"("\u0062")"},
-        Pair{R"("")", "0"}, Pair{R"("\u0031")", "1"}})
+        Pair{R"("")", "0"}, Pair{R"("\u0031")", "1"}, Pair{R"("5.0")", "5"},
+        Pair{R"("5.0")", R"("5")"}, Pair{"5", "-5.0"}, Pair{"1.5", "1"}, Pair{"true", "false"},
+        Pair{"1e400", "1e401"}})
     CHECK_FALSE_MESSAGE(same_id(one, other), one);
 }
 
