@@ -104,7 +104,8 @@ class Many(Facing):
         self.assertEqual(refused.status, 503)
         self.assert_error(refused.json(), -32000)
         self.assertEqual(face.get("/healthz").status, 200)
-        # Control requests are answered, with and without a session.
+        # A session can be opened; control requests are answered, with and without a session.
+        self.assertTrue(face.session())
         for name in (session, None):
             self.assertIn("pid", face.ask("bridge/status", session=name).json()["result"])
         # Somebody reads, and there is room again.

@@ -156,6 +156,16 @@ bool asks_the_bridge(const PostedMessages& posted) {
   });
 }
 
+/// Whether it is refused because all buffers are full: unless it asks the bridge, opens a session,
+/// or cancels, which take little or give room.
+bool has_no_room(const FrontendContext& context, const PostedMessages& posted) {
+  if (!context.budget.over() || asks_the_bridge(posted)) return false;
+  return !std::all_of(posted.messages.begin(), posted.messages.end(), [](const Frame& message) {
+    return message.method == "initialize" || message.method == "notifications/initialized" ||
+           message.method == "notifications/cancelled";
+  });
+}
+
 }  // namespace
 
 /// `initialize` is always answered at once: its response opens the session. So is a body that
@@ -172,7 +182,7 @@ std::optional<HttpResponse> HttpFrontend::post_messages(FrontendRequest& request
   if (const auto* fault = std::get_if<FrameFault>(&read))
     return error_response(400, fault->code, fault->reason);
   PostedMessages& posted = std::get<PostedMessages>(read);
-  if (context_.budget.over() && !asks_the_bridge(posted)) return overloaded_response();
+  if (has_no_room(context_, posted)) return overloaded_response();
   if (is_modern(request.head, posted)) return post_modern(request, std::move(posted));
   if (!names_known_version(request.head)) return unknown_version(request.head, posted);
   posted.is_for_later = answers_later(request.head, posted);
@@ -295,7 +305,7 @@ std::optional<HttpResponse> HttpFrontend::post_old_sse(FrontendRequest& request)
   if (const auto* fault = std::get_if<FrameFault>(&read))
     return error_response(400, fault->code, fault->reason);
   PostedMessages& posted = std::get<PostedMessages>(read);
-  if (context_.budget.over() && !asks_the_bridge(posted)) return overloaded_response();
+  if (has_no_room(context_, posted)) return overloaded_response();
   if (!names_known_version(request.head)) return unknown_version(request.head, posted);
   std::optional<HttpResponse> response = text_response(202, "Accepted");
   expect_later(*session, posted);

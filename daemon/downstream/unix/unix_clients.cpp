@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <map>
 #include <utility>
 
 #include "base/descriptors.hpp"
@@ -307,16 +308,23 @@ void UnixClients::watch_budget() {
   }
 }
 
-// With all buffers full, ends clients that make no progress, the largest first, until there is
-// room.
+// With all buffers full, ends clients that make no progress until there is room: of the user who
+// holds most, the largest first.
 void UnixClients::end_largest_stalled() {
   if (!context_.budget.over()) return;
   const auto now = context_.loop.now();
+  std::map<User, std::size_t> held_by;
+  for (const auto& [id, connection] : connections_)
+    held_by[connection->identity().user()] += connection->held();
   Connection* largest = nullptr;
+  std::pair<std::size_t, std::size_t> most;
   for (auto& [id, connection] : connections_) {
     const auto since = connection->unread_since();
     if (!since || *since + context_.limits.stall > now) continue;
-    if (largest == nullptr || connection->held() > largest->held()) largest = connection.get();
+    const std::pair held{held_by[connection->identity().user()], connection->held()};
+    if (largest != nullptr && held <= most) continue;
+    largest = connection.get();
+    most = held;
   }
   if (largest != nullptr) largest->give_up();
   // The memory of the ended one is released at the end of this turn; then the next one is
