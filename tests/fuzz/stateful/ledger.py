@@ -21,6 +21,7 @@ class Call:
         self.cancelled = False
         self.goes_on = False   # with one that has reached the upstream
         self.ambiguous = False   # another with the same id was under way: an error is one's or the other's
+        self.names_too_much = False  # a listen over the limit
         self.excused = None    # why no answer has to come
 
     def __str__(self):

@@ -4,6 +4,7 @@ the seed alone and not on who came first."""
 from policy import TOOLS, URIS
 
 HUGE = 300_000
+WIDE = "fuzz://wide/"  # resources that only large listens name
 
 
 def make_plan(choices, kind):

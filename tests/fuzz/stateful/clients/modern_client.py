@@ -2,7 +2,7 @@
 
 import asyncio
 
-from plan import make_plan, read_plan
+from plan import WIDE, make_plan, read_plan
 
 from . import frames
 from .reading import Reader
@@ -38,10 +38,20 @@ def responses_to(result, client, attempt, answers):
     return {"inputResponses": given, "requestState": result["requestState"]}
 
 
+MOST_NAMED = 1000  # by one listen
+
+
 def wanted(choices):
-    """What a client listens to."""
-    return {"notifications": {"toolsListChanged": True,
-                              "resourceSubscriptions": [f"fuzz://{choices.randrange(60)}" for _ in range(9)]}}
+    """What a client listens to: few resources, many, or too many."""
+    named = [f"fuzz://{choices.randrange(60)}" for _ in range(9)]
+    more = choices.pick({0: 12, 150: 2, MOST_NAMED: 0.5, MOST_NAMED + 1: 0.5})
+    first = choices.randrange(1000)
+    named += [f"{WIDE}{first + number}" for number in range(more - len(named))]
+    return {"notifications": {"toolsListChanged": True, "resourceSubscriptions": named}}
+
+
+def names_too_much(filter):
+    return len(set(filter["notifications"]["resourceSubscriptions"])) > MOST_NAMED
 
 
 class ModernReader(Reader):
@@ -55,6 +65,10 @@ class ModernReader(Reader):
 
     def _judged(self, call, message, data):
         result = message.get("result")
+        if result is None and call is self.listens:
+            self.listens = None
+            if message["error"]["code"] == -32602 and not call.names_too_much:
+                self.violation(f"{call} is refused: {data[:300]!r}", call.raw_id)
         if result is None or call.method.startswith("bridge/"):
             return super()._judged(call, message, data)
         if result.get("resultType") == "input_required":
@@ -80,6 +94,8 @@ class ModernReader(Reader):
     def _notification(self, message, data):
         if message["method"] == "notifications/subscriptions/acknowledged":
             self.acknowledged = True
+            if self.listens is not None and self.listens.names_too_much:
+                self.violation(f"{self.listens} names too much and is acknowledged", self.listens.raw_id)
         elif message["method"] == "notifications/message" and self.listens is not None:
             self.violation(f"a log message that was not asked for: {data[:300]!r}")
         else:
@@ -151,7 +167,9 @@ class ModernClient(UnixClient):
         call = self.new("subscriptions/listen")
         call.cancelled = True  # it has no answer but at the daemon's end
         self.reader.listens = call
-        await self.send([framed(call, "subscriptions/listen", wanted(self.choices))], [call])
+        filter = wanted(self.choices)
+        call.names_too_much = names_too_much(filter)
+        await self.send([framed(call, "subscriptions/listen", filter)], [call])
 
     async def _stop_listening(self):
         if self.reader.listens is not None:

@@ -6,7 +6,7 @@ from plan import make_plan, read_plan
 
 from . import frames
 from .face_posts import FacePosts
-from .modern_client import ModernReader, arguments_of, framed, responses_to, wanted
+from .modern_client import ModernReader, arguments_of, framed, names_too_much, responses_to, wanted
 
 
 class ModernPosts(FacePosts):
@@ -95,7 +95,9 @@ class ModernPosts(FacePosts):
         reader = ModernReader(f"{self.name}l", self.ledger, side="face")
         call = self._new("subscriptions/listen")
         call.cancelled = True
-        made = self._framed(call, wanted(self.choices))
+        filter = wanted(self.choices)
+        call.names_too_much = names_too_much(filter)
+        made = self._framed(call, filter)
         reader.listens = call
         reader.sent(call)
         request = self.request("POST", self.path, {"Accept": "application/json, text/event-stream", **self.headers_of([made])},

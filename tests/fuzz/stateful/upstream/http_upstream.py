@@ -170,6 +170,8 @@ class HttpUpstream(Server):
     async def _reading(self, message, writer, may_close=True):
         fault = "" if self.quiet else self.choices.pick({"": 30, "close": 1, "503": 0.5, "503r": 1, "sse": 4})
         self.note(f"{message['method']} id {message['id']} {fault}")
+        if message["method"] == "resources/subscribe":
+            await self.subscribe(message)
         if fault == "close" and may_close:
             return False
         answer = dumps({"jsonrpc": "2.0", "id": message["id"], "result": self.plain_result(message)})

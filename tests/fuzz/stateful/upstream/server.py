@@ -4,10 +4,11 @@ import asyncio
 import json
 import time
 
-from plan import HUGE
+from plan import HUGE, WIDE
 from policy import HIDDEN, TOOLS
 
 QUESTION_PATIENCE = 1.0
+MOST_SUBSCRIBING = 16
 # What was written so long before a way broke was read.
 READ_BY_THEN = 5.0
 
@@ -36,6 +37,7 @@ class Server:
         self.handlers = set()
         self.say = lambda message: False
         self.lose = lambda: None
+        self.subscribing = 0
         self.quiet = False  # at the end of a scenario nothing is made up any more
 
     def note(self, what):
@@ -99,6 +101,16 @@ class Server:
         if params.get("echo"):
             self.ledger.read.add(params["echo"])
         return {"echo": params.get("echo"), "contents": []}
+
+    async def subscribe(self, message):
+        """Of what a large listen of a client names, few come at a time; sessions that overlap have some each."""
+        if WIDE not in message["params"].get("uri", ""):
+            return
+        self.subscribing += 1
+        if self.subscribing > MOST_SUBSCRIBING:
+            self.ledger.violation(f"{self.subscribing} subscriptions are asked for at once", "upstream")
+        await asyncio.sleep(0.002)
+        self.subscribing -= 1
 
     async def call(self, message, outlet):
         """Carries out a plan; `outlet` is the request's own stream."""
