@@ -15,7 +15,8 @@ namespace bridge {
 /// It only counts. Over half of the limit, Unix clients of users that hold more than an equal part
 /// of that half are not read, and their responses pause (UnreadShares). While it is over the
 /// limit, in this order: nothing more is read from clients that hold more than a little
-/// (Connection::may_read, HttpConnection, HttpFrontend for bodies); far over it, nothing is read
+/// (Connection::may_read, HttpConnection, HttpFrontend for bodies); far over it, the
+/// HTTP connection with most unread bytes ends (HttpServer::end_largest_unread), nothing is read
 /// from a local server (ChildProcess) and a client has one request in flight (ClientFrames); what
 /// is kept for resumption goes (HttpFrontend::drop_kept_events); after
 /// --client-stall the largest accumulating answer (ExchangeTable::note_buffers), the largest

@@ -14,6 +14,9 @@ namespace bridge {
 
 namespace {
 
+/// Far over the limit of all buffers, connections may be unread for this long.
+constexpr std::chrono::seconds unread_time{1};
+
 constexpr std::string_view last_words = "the bridge is shutting down";
 constexpr std::string_view words_at_upgrade = "the bridge is being upgraded";
 
@@ -99,6 +102,7 @@ void HttpFrontend::flush() {
     sweep_timer_.set_at_latest(*budget_used_up_since_ + context_.options.stall);
   }
   if (!context_.budget.over()) budget_used_up_since_.reset();
+  if (context_.budget.far_over()) sweep_timer_.set_at_latest(context_.loop.now() + unread_time);
   server_->flush();
 }
 
@@ -182,11 +186,14 @@ void HttpFrontend::sweep() {
   if (next) sweep_timer_.set_at_latest(*next);
 }
 
-/// With all buffers full for a while, frees the largest heap: the unfetched messages of a session,
-/// the collected responses of a POST, or the queue of a POST without a session whose stream is read
-/// too slowly. Returns when to check again.
+/// With buffers far over their limit, ends the connection with most unread bytes at once: whole
+/// responses, whose requests have ended. With all buffers full for a while, frees the largest heap:
+/// the unfetched messages of a session, the collected responses of a POST, or the queue of a POST
+/// without a session whose stream is read too slowly. Returns when to check again.
 std::optional<SteadyTime> HttpFrontend::make_room(SteadyTime now) {
   if (!context_.budget.over()) return std::nullopt;
+  if (context_.budget.far_over() && server_->end_largest_unread(unread_time))
+    return now + std::chrono::milliseconds(1);
   const SteadyTime due = budget_used_up_since_.value_or(now) + context_.options.stall;
   if (now < due) return due;
   std::size_t most = 0;

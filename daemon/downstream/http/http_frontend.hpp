@@ -120,6 +120,7 @@ class HttpFrontend final : public HttpRequests, public NotificationReaders {
                                               PostedMessages posted, bool is_new);
   std::optional<HttpResponse> post_alone(FrontendRequest& request, PostedMessages posted, Era era);
   std::optional<HttpResponse> post_modern(FrontendRequest& request, PostedMessages posted);
+  bool has_no_room() const;
   Post::Asked asked_of(FrontendRequest& request, PostedMessages& posted) const;
   bool answers_later(const RequestHead& head, const PostedMessages& posted) const;
   static void expect_later(DownstreamSession& session, PostedMessages& posted);

@@ -156,17 +156,26 @@ bool asks_the_bridge(const PostedMessages& posted) {
   });
 }
 
-/// Whether it is refused because all buffers are full: unless it asks the bridge, opens a session,
-/// or cancels, which take little or give room.
-bool has_no_room(const FrontendContext& context, const PostedMessages& posted) {
-  if (!context.budget.over() || asks_the_bridge(posted)) return false;
-  return !std::all_of(posted.messages.begin(), posted.messages.end(), [](const Frame& message) {
-    return message.method == "initialize" || message.method == "notifications/initialized" ||
-           message.method == "notifications/cancelled";
-  });
+/// Whether it asks the bridge, opens a session, or cancels: all that takes little or gives room.
+bool takes_little(const PostedMessages& posted) {
+  return asks_the_bridge(posted) ||
+         std::all_of(posted.messages.begin(), posted.messages.end(), [](const Frame& message) {
+           return message.method == "initialize" || message.method == "notifications/initialized" ||
+                  message.method == "notifications/cancelled";
+         });
 }
 
 }  // namespace
+
+/// All buffers are full, or HTTP callers leave so much unread that the rest is for others.
+bool HttpFrontend::has_no_room() const {
+  const std::size_t half = context_.budget.limit() / 2;
+  if (context_.budget.used() <= half) return false;
+  if (context_.budget.over()) return true;
+  std::size_t held = server_->held();
+  for (const auto& [name, session] : sessions_) held += session->unfetched_bytes();
+  return held > half;
+}
 
 /// `initialize` is always answered at once: its response opens the session. So is a body that
 /// only asks the bridge, unless the caller requests otherwise: that is how later answers are
@@ -182,7 +191,7 @@ std::optional<HttpResponse> HttpFrontend::post_messages(FrontendRequest& request
   if (const auto* fault = std::get_if<FrameFault>(&read))
     return error_response(400, fault->code, fault->reason);
   PostedMessages& posted = std::get<PostedMessages>(read);
-  if (has_no_room(context_, posted)) return overloaded_response();
+  if (has_no_room() && !takes_little(posted)) return overloaded_response();
   if (is_modern(request.head, posted)) return post_modern(request, std::move(posted));
   if (!names_known_version(request.head)) return unknown_version(request.head, posted);
   posted.is_for_later = answers_later(request.head, posted);
@@ -305,7 +314,7 @@ std::optional<HttpResponse> HttpFrontend::post_old_sse(FrontendRequest& request)
   if (const auto* fault = std::get_if<FrameFault>(&read))
     return error_response(400, fault->code, fault->reason);
   PostedMessages& posted = std::get<PostedMessages>(read);
-  if (has_no_room(context_, posted)) return overloaded_response();
+  if (has_no_room() && !takes_little(posted)) return overloaded_response();
   if (!names_known_version(request.head)) return unknown_version(request.head, posted);
   std::optional<HttpResponse> response = text_response(202, "Accepted");
   expect_later(*session, posted);

@@ -346,6 +346,10 @@ void HttpConnection::lose(bool has_read_all) {
 
 void HttpConnection::drop() {
   responder_ = nullptr;
+  reset();
+}
+
+void HttpConnection::reset() {
   // Otherwise the kernel would keep what the peer does not read.
   const linger at_once{1, 0};
   setsockopt(watch_.descriptor(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
@@ -469,7 +473,7 @@ void HttpConnection::flush() {
 }
 
 void HttpConnection::count_held() {
-  share_.set(reader_.pending_bytes() + early_.size() + unsent());
+  share_.set(reader_.pending_bytes() + early_.size() + writer_.memory());
 }
 
 // Closing with unread input would reset the connection, and the peer would lose the response.

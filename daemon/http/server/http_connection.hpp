@@ -32,10 +32,13 @@ class SendQueue {
   /// REQUIRES: not empty.
   void push(std::string piece) {
     bytes_ += piece.size();
+    memory_ += memory_of(piece);
     pieces_.push_back(std::move(piece));
   }
   bool empty() const { return pieces_.empty(); }
   std::size_t bytes() const { return bytes_; }
+  /// What the pieces take in memory, each until it is consumed whole.
+  std::size_t memory() const { return memory_; }
   /// How many bytes have been consumed in total.
   std::uint64_t consumed() const { return consumed_; }
 
@@ -56,14 +59,18 @@ class SendQueue {
     offset_ += bytes;
     while (!pieces_.empty() && offset_ >= pieces_.front().size()) {
       offset_ -= pieces_.front().size();
+      memory_ -= memory_of(pieces_.front());
       pieces_.pop_front();
     }
   }
 
  private:
+  static std::size_t memory_of(const std::string& piece) { return sizeof piece + piece.capacity(); }
+
   std::deque<std::string> pieces_;
   std::size_t offset_ = 0;  ///< consumed bytes of the first piece
   std::size_t bytes_ = 0;
+  std::size_t memory_ = 0;
   std::uint64_t consumed_ = 0;
 };
 
@@ -132,6 +139,7 @@ class ResponseWriter {
   bool is_blocked() const { return is_blocked_; }
 
   std::size_t unsent() const { return unsent_.bytes(); }
+  std::size_t memory() const { return unsent_.memory(); }
   bool is_empty() const { return unsent_.empty(); }
   /// When the last byte went to the kernel, or the first of the waiting ones was written.
   SteadyTime last_written() const { return last_written_; }
@@ -234,7 +242,11 @@ class HttpConnection {
   void end_stream();
   /// Resets the connection without telling the responder.
   void drop();
+  /// Resets the connection.
+  void reset();
   std::size_t unsent() const { return writer_.unsent(); }
+  /// What it takes in memory, at the end of its last turn.
+  std::size_t held() const { return share_.held(); }
   /// The kernel takes no more for now.
   bool is_blocked() const { return writer_.is_blocked(); }
   /// The same, and it has taken nothing for this long.

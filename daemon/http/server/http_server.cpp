@@ -246,6 +246,28 @@ void HttpServer::shed(HttpConnection& connection) {
   connections_.erase(&connection);
 }
 
+std::size_t HttpServer::held() const {
+  std::size_t bytes = 0;
+  for (const auto& [connection, owned] : connections_) bytes += connection->held();
+  return bytes;
+}
+
+bool HttpServer::end_largest_unread(std::chrono::milliseconds unread_for) {
+  HttpConnection* largest = nullptr;
+  for (const auto& [connection, owned] : connections_) {
+    if (connection->is_over() || !connection->is_blocked_for(unread_for)) continue;
+    if (largest == nullptr || connection->held() > largest->held()) largest = connection;
+  }
+  if (largest == nullptr) return false;
+  log_.peer(
+      LogLevel::warning, "http connection unread",
+      "an HTTP connection was closed: {} bytes of it were not read, and --max-buffered is far "
+      "exceeded",
+      largest->unsent());
+  largest->reset();
+  return true;
+}
+
 void HttpServer::flush() {
   while (!context_.dirty.empty()) {
     for (HttpConnection* connection : std::exchange(context_.dirty, {})) {

@@ -63,6 +63,11 @@ class HttpServer {
   /// The listening descriptor.
   int listener() const { return listener_ ? listener_->descriptor() : port_.descriptor; }
   std::size_t connections() const { return connections_.size(); }
+  /// What all connections take in memory.
+  std::size_t held() const;
+  /// Ends the connection that holds most of those whose peers have read nothing for so long; its
+  /// memory is released at the end of the turn. False: there is none.
+  bool end_largest_unread(std::chrono::milliseconds unread_for);
 
  private:
   void accept_ready();

@@ -51,7 +51,7 @@ def wanted(choices):
 
 
 def names_too_much(filter):
-    return len(set(filter["notifications"]["resourceSubscriptions"])) > MOST_NAMED
+    return len(filter["notifications"]["resourceSubscriptions"]) > MOST_NAMED
 
 
 class ModernReader(Reader):

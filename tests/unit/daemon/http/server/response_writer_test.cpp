@@ -71,6 +71,7 @@ TEST_CASE("pieces leave in their order, however much of them is taken at a time"
   CHECK(gathered(queue, 4).empty());
   for (const char* piece : {"abc", "d", "efgh"}) queue.push(piece);
   CHECK(queue.bytes() == 8);
+  CHECK(queue.memory() >= 8 + 3 * sizeof(std::string));
   CHECK(gathered(queue, 4) == "abc|d|efgh|");
   CHECK(gathered(queue, 2) == "abc|d|");
   queue.consume(2);
@@ -78,6 +79,7 @@ TEST_CASE("pieces leave in their order, however much of them is taken at a time"
   queue.consume(3);
   CHECK(gathered(queue, 4) == "fgh|");
   CHECK(queue.bytes() == 3);
+  CHECK(queue.memory() == sizeof(std::string) + std::string("efgh").capacity());
   CHECK(queue.consumed() == 5);
   queue.push("i");
   queue.consume(4);
