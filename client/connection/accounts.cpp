@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <string>
 #include <vector>
 
 #include "base/secret_file.hpp"

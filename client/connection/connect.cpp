@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-#include <cerrno>
 #include <cstring>
 
 #include "base/contains.hpp"

@@ -2,18 +2,14 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
-#include "base/files.hpp"
 #include "json/document.hpp"
 #include "render/table.hpp"
-#include "system/files.hpp"
 #include "text/base64.hpp"
 #include "text/characters.hpp"
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <set>
-#include <utility>
 
 #include "base/contains.hpp"
 #include "base/start_error.hpp"

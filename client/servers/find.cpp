@@ -4,10 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <cstdlib>
-#include <utility>
 
 #include "base/contains.hpp"
 #include "base/files.hpp"

@@ -6,7 +6,6 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
-#include <cerrno>
 #include <tuple>
 
 #include "base/secret_file.hpp"

@@ -6,7 +6,6 @@
 
 #include <array>
 #include <bit>
-#include <cerrno>
 #include <cstring>
 
 #include "servers/variables.hpp"

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <sys/wait.h>
 
-#include <cerrno>
 #include <cstdio>
 #include <cstring>
 

@@ -7,13 +7,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
-
-#include "base/files.hpp"
 
 namespace client {
 namespace {

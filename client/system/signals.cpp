@@ -4,8 +4,6 @@
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 
-#include <cerrno>
-
 namespace client {
 
 SignalDescriptor::SignalDescriptor(std::initializer_list<int> signals) {

@@ -6,8 +6,6 @@
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 
-#include <cerrno>
-
 namespace client {
 namespace {
 

@@ -7,7 +7,6 @@
 
 #include "base/contains.hpp"
 #include "command_line/verb.hpp"
-#include "connection/accounts.hpp"
 #include "render/lines.hpp"
 #include "render/status.hpp"
 #include "servers/instance.hpp"

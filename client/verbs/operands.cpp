@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <cstring>
 
 #include "base/contains.hpp"
@@ -14,7 +13,7 @@
 namespace client {
 namespace {
 
-using WordForm = ArgumentWord::Form;
+using Form = Argument::Form;
 
 std::variant<std::string, UsageError> read_whole(int descriptor, const std::string& name) {
   std::string text;
@@ -34,86 +33,56 @@ std::variant<std::string, UsageError> read_input_file(const std::string& path) {
 
 /// nullopt if the word has no sign between a key and a value.
 std::optional<ArgumentWord> take_apart(std::string_view word) {
-  if (word == "-") return ArgumentWord{WordForm::standard_input, "", ""};
+  if (word == "-") return ArgumentWord{{Form::object, "", "-"}, true};
   const std::size_t first = word.find_first_not_of(" \t\r\n");
   if (first != std::string_view::npos && word[first] == '{')
-    return ArgumentWord{WordForm::object, "", std::string(word)};
+    return ArgumentWord{{Form::object, "", std::string(word)}};
   const std::size_t equals = word.find('=');
-  const std::size_t file = word.find(":@");
-  const std::size_t sign = std::min(equals, file);
+  const std::size_t sign = std::min(equals, word.find(":@"));
   if (sign == std::string_view::npos || sign == 0) return std::nullopt;
-  WordForm form = WordForm::text_file;
-  std::size_t key = sign;
-  std::size_t value = sign + 2;
-  if (sign == equals) {
-    const bool is_json = word[sign - 1] == ':';
-    const bool is_file = is_json && word.substr(sign + 1, 1) == "@";
-    form = is_file ? WordForm::json_file : is_json ? WordForm::json : WordForm::text;
-    key = is_json ? sign - 1 : sign;
-    value = is_file ? sign + 2 : sign + 1;
-  }
-  if (key == 0) return std::nullopt;
-  return ArgumentWord{form, std::string(word.substr(0, key)), std::string(word.substr(value))};
+  const bool is_json = sign == equals && word[sign - 1] == ':';
+  const bool is_file = sign != equals || (is_json && word.substr(sign + 1, 1) == "@");
+  const std::string_view key = word.substr(0, is_json ? sign - 1 : sign);
+  if (key.empty()) return std::nullopt;
+  const Form form = is_json ? Form::json : is_file ? Form::string : Form::text;
+  return ArgumentWord{
+      {form, std::string(key), std::string(word.substr(is_file ? sign + 2 : sign + 1))}, is_file};
 }
 
 bool takes_standard_input(const ArgumentWord& word) {
-  return word.form == WordForm::standard_input ||
-         ((word.form == WordForm::text_file || word.form == WordForm::json_file) &&
-          word.value == "-");
+  return word.is_file && word.argument.value == "-";
 }
 
 /// The source of a value, for a message.
 std::string source_of(const ArgumentWord& word) {
-  switch (word.form) {
-    case WordForm::standard_input: return "the arguments on stdin";
-    case WordForm::object: return "the arguments";
-    case WordForm::text_file:
-    case WordForm::json_file:
-      return word.value == "-" ? fmt::format("stdin (argument {})", word.key)
-                               : fmt::format("'{}' (argument {})", word.value, word.key);
-    default: return fmt::format("argument {}", word.key);
-  }
-}
-
-std::variant<std::string, UsageError> value_of(ArgumentWord& word) {
-  switch (word.form) {
-    case WordForm::standard_input: return read_input_file("-");
-    case WordForm::text_file:
-    case WordForm::json_file: return read_input_file(word.value);
-    default: return std::move(word.value);
-  }
+  const auto& [form, key, value] = word.argument;
+  if (form == Form::object) return word.is_file ? "the arguments on stdin" : "the arguments";
+  if (!word.is_file) return fmt::format("argument {}", key);
+  return value == "-" ? fmt::format("stdin (argument {})", key)
+                      : fmt::format("'{}' (argument {})", value, key);
 }
 
 /// REQUIRES: it is UTF-8, as returned by parse_argument_words().
 std::variant<Argument, UsageError> read(ArgumentWord word) {
-  if (word.form == WordForm::text)
-    return Argument{Argument::Form::text, std::move(word.key), std::move(word.value)};
-  auto read = value_of(word);
-  if (auto* error = std::get_if<UsageError>(&read)) return std::move(*error);
-  Argument argument{Argument::Form::text, word.key, std::get<std::string>(std::move(read))};
-  if (!bridge::is_utf8(argument.value)) {
-    return UsageError{
-        fmt::format("{}: the content is not UTF-8{}", source_of(word),
-                    word.form == WordForm::text_file ? ", and cannot be a string" : "")};
+  if (word.argument.form == Form::text) return std::move(word.argument);
+  Argument argument = word.argument;
+  if (word.is_file) {
+    auto content = read_input_file(argument.value);
+    if (auto* error = std::get_if<UsageError>(&content)) return std::move(*error);
+    argument.value = std::get<std::string>(std::move(content));
   }
-  switch (word.form) {
-    case WordForm::text: return argument;  // is used unchanged
-    case WordForm::text_file: argument.form = Argument::Form::string; return argument;
-    case WordForm::json:
-    case WordForm::json_file:
-      argument.form = Argument::Form::json;
-      if (json::is_valid(argument.value)) return argument;
-      return UsageError{fmt::format("{}: {} is not JSON (for text write {}=...)", source_of(word),
-                                    word.form == WordForm::json
-                                        ? fmt::format("'{}'", argument.value)
-                                        : std::string("its content"),
-                                    word.key)};
-    case WordForm::object:
-    case WordForm::standard_input: break;
+  if (!bridge::is_utf8(argument.value))
+    return UsageError{fmt::format("{}: the content is not UTF-8{}", source_of(word),
+                                  argument.form == Form::string ? ", and cannot be a string" : "")};
+  const bool is_json = argument.form == Form::string || json::is_valid(argument.value);
+  if (argument.form == Form::json && !is_json) {
+    const std::string what = word.is_file ? "its content" : fmt::format("'{}'", argument.value);
+    return UsageError{fmt::format("{}: {} is not JSON (for text write {}=...)", source_of(word),
+                                  what, argument.key)};
   }
-  argument.form = Argument::Form::object;
-  if (json::is_valid(argument.value) && json::is_object(argument.value)) return argument;
-  return UsageError{fmt::format("{} are not a JSON object", source_of(word))};
+  if (argument.form == Form::object && !(is_json && json::is_object(argument.value)))
+    return UsageError{fmt::format("{} are not a JSON object", source_of(word))};
+  return argument;
 }
 
 /// The JSON object from `key=text` words. Keys may not repeat.

@@ -11,17 +11,8 @@ constexpr std::size_t longest_input = std::size_t{64} * 1024 * 1024;
 
 /// One word of a call's arguments, parsed.
 struct ArgumentWord {
-  enum class Form {
-    text,            ///< key=text
-    json,            ///< key:=json
-    text_file,       ///< key:@FILE; the value is the file's name, or - for stdin
-    json_file,       ///< key:=@FILE
-    object,          ///< {...}
-    standard_input,  ///< -
-  };
-  Form form = Form::text;
-  std::string key;
-  std::string value;
+  Argument argument;
+  bool is_file = false;  ///< its value is the name of the file that has it, - for stdin
 };
 
 /// Parses the words of `call`. A value is a file's name only if the sign before it says so: key=@x

@@ -5,7 +5,6 @@
 #include <sys/socket.h>
 
 #include <array>
-#include <cerrno>
 #include <cstring>
 
 #include "render/status.hpp"

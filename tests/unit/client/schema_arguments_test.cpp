@@ -18,11 +18,7 @@ std::vector<Argument> arguments(const std::vector<std::string>& words) {
   REQUIRE(std::holds_alternative<std::vector<ArgumentWord>>(parsed));
   std::vector<Argument> all;
   for (const ArgumentWord& word : std::get<std::vector<ArgumentWord>>(parsed)) {
-    Argument one{Argument::Form::text, word.key, word.value};
-    if (word.form == ArgumentWord::Form::json) one.form = Argument::Form::json;
-    if (word.form == ArgumentWord::Form::object) one.form = Argument::Form::object;
-    if (word.form == ArgumentWord::Form::text_file) one.form = Argument::Form::string;
-    all.push_back(one);
+    all.push_back(word.argument);
   }
   return all;
 }
@@ -48,8 +44,10 @@ std::string raw(const std::vector<std::string>& words) {
 std::string apart(const std::string& word) {
   const auto parsed = parse_argument_words({word});
   if (std::holds_alternative<UsageError>(parsed)) return "refused";
-  const ArgumentWord& one = std::get<std::vector<ArgumentWord>>(parsed).front();
-  return std::string(1, "tjTJo-"[static_cast<int>(one.form)]) + " " + one.key + "|" + one.value;
+  const auto& [one, is_file] = std::get<std::vector<ArgumentWord>>(parsed).front();
+  const std::string_view forms = is_file ? "?TJ-" : "t?jo";
+  return std::string(1, forms[static_cast<std::size_t>(one.form)]) + " " + one.key + "|" +
+         one.value;
 }
 
 constexpr std::string_view search =
@@ -75,7 +73,7 @@ TEST_CASE("a word is taken apart at its first sign") {
   CHECK(apart("a:=@f") == "J a|f");
   CHECK(apart("{}") == "o |{}");
   CHECK(apart(" {\"a\":1}") == "o | {\"a\":1}");
-  CHECK(apart("-") == "- |");
+  CHECK(apart("-") == "- |-");
   for (const char* word : {"a", "=b", ":=1", ":@f", "", "[1]"})
     CHECK_MESSAGE(apart(word) == "refused", word);
   CHECK(std::holds_alternative<UsageError>(parse_argument_words({"a:@-", "b:=@-"})));
