@@ -15,33 +15,23 @@ namespace {
 constexpr std::size_t longest_key = 256;
 
 /// Stores a value; returns why it is invalid, or "".
-std::string store(std::string_view text, Milliseconds& target) {
-  const auto parsed = cli::parse_duration(text);
-  if (!parsed) return "is not a duration (a number with ms, s, m or h)";
-  target = *parsed;
-  return {};
-}
-
-std::string store(std::string_view text, std::optional<Milliseconds>& target) {
-  return store(text, target.emplace());
-}
-
-std::string store(std::string_view text, std::optional<std::uint64_t>& target) {
-  target = bridge::to_unsigned(text);
-  return target ? "" : "is not a whole number";
-}
-
-std::string store(std::string_view text, std::string& target) {
-  target = text;
-  return text.empty() ? "is empty" : "";
-}
-
-std::string store(std::string_view text, std::vector<std::string>& target) {
-  return store(text, target.emplace_back());
-}
-
-std::string store(std::string_view, bool& flag) {
-  flag = true;
+template <class Target>
+std::string store(std::string_view text, Target& target) {
+  if constexpr (std::is_same_v<Target, bool>) {
+    target = true;
+  } else if constexpr (std::is_same_v<Target, std::vector<std::string>>) {
+    return store(text, target.emplace_back());
+  } else if constexpr (std::is_same_v<Target, std::string>) {
+    target = text;
+    if (text.empty()) return "is empty";
+  } else if constexpr (std::is_same_v<Target, std::optional<std::uint64_t>>) {
+    target = bridge::to_unsigned(text);
+    if (!target) return "is not a whole number";
+  } else {
+    const auto parsed = cli::parse_duration(text);
+    if (!parsed) return "is not a duration (a number with ms, s, m or h)";
+    target = *parsed;
+  }
   return {};
 }
 
@@ -108,12 +98,6 @@ class Parser {
   }
 
  private:
-  /// An option from the command line, checked against the verb at the end.
-  struct SeenOption {
-    const Option* option;
-    std::string_view spelling;
-  };
-
   std::string take_operand(std::string_view text) {
     if (options_.verb != nullptr) {
       options_.operands.emplace_back(text);
@@ -140,7 +124,7 @@ class Parser {
     const std::string refusal = std::visit(
         [&](auto target) { return store(value.value_or(""), options_.*target); }, option.target);
     if (!refusal.empty()) return fmt::format("option {}: '{}' {}", spelling, *value, refusal);
-    seen_.push_back({&option, spelling});
+    seen_.emplace_back(&option, spelling);
     return {};
   }
 
@@ -154,10 +138,10 @@ class Parser {
       return;
     }
     const Verb* const verb = options_.verb;
-    for (const SeenOption& seen : seen_) {
-      const bool is_general = seen.option < &verb_options().front();
-      if (!is_general && (verb == nullptr || !goes_with(*seen.option, *verb))) {
-        return fail(fmt::format("option {} does not go with {}", seen.spelling,
+    for (const auto& [option, spelling] : seen_) {
+      const bool is_general = option < &verb_options().front();
+      if (!is_general && (verb == nullptr || !goes_with(*option, *verb))) {
+        return fail(fmt::format("option {} does not go with {}", spelling,
                                 verb == nullptr ? "the relay" : verb->name()));
       }
     }
@@ -250,7 +234,7 @@ class Parser {
   }
 
   const std::vector<std::string_view>& arguments_;
-  std::vector<SeenOption> seen_;
+  std::vector<std::pair<const Option*, std::string_view>> seen_;  // and how they are spelled
   Options options_;
   std::string error_;
 };

@@ -31,15 +31,13 @@ int try_connect(const std::string& path, FileDescriptor& connected) {
 
 /// Connects to the first existing socket of the paths; else returns its error and sets `path`.
 int try_all(const std::vector<std::string>& paths, FileDescriptor& connected, std::string& path) {
-  int failure = ENOENT;
-  path = paths.front();
   for (const std::string& candidate : paths) {
-    const int error = try_connect(candidate, connected);
-    if (error == ENOENT) continue;
     path = candidate;
-    return error;
+    const int error = try_connect(candidate, connected);
+    if (error != ENOENT) return error;
   }
-  return failure;
+  path = paths.front();
+  return ENOENT;
 }
 
 constexpr std::string_view units_folder = "/run/mcp-bridged/";
@@ -89,24 +87,17 @@ std::string describe_refusal(const std::vector<std::string>& paths, const std::s
                              int error, bool waited) {
   const std::string_view wait_hint = waited ? "" : "; --wait 10s waits for it";
   switch (error) {
-    case ENOENT: {
-      std::string looked_at;
-      for (const std::string& one : paths) looked_at += (looked_at.empty() ? "" : " or ") + one;
+    case ENOENT:
       return fmt::format("cannot connect to {}: no such file; is mcp-bridged running? ({}{})",
-                         looked_at, other_socket, wait_hint);
-    }
+                         fmt::join(paths, " or "), other_socket, wait_hint);
     case ECONNREFUSED: {
       struct stat status {};
       if (::stat(path.c_str(), &status) == 0 && !S_ISSOCK(status.st_mode)) {
         return fmt::format("cannot connect to {}: not a socket ({})", path, other_socket);
       }
-      const std::string unit = unit_of(path);
-      if (unit.empty()) {
-        return fmt::format("cannot connect to {}: connection refused; is mcp-bridged running?{}",
-                           path, wait_hint);
-      }
-      return fmt::format("cannot connect to {}: connection refused; see {}{}", path,
-                         where_its_log_is(path), wait_hint);
+      const std::string advice =
+          unit_of(path).empty() ? "is mcp-bridged running?" : "see " + where_its_log_is(path);
+      return fmt::format("cannot connect to {}: connection refused; {}{}", path, advice, wait_hint);
     }
     case EACCES:
     case EPERM:

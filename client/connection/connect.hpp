@@ -26,10 +26,11 @@ std::variant<std::vector<std::string>, UsageError> choose_sockets(std::string_vi
 
 /// Connects to the first of `paths` that exists, if its peer is trusted (distrust). For the
 /// duration of `wait` a missing or refusing socket is retried; a full accept queue is waited for
-/// until `deadline`. The socket is non-blocking and close-on-exec; nothing was sent on it.
-std::variant<Connected, ConnectFailure> connect_to_daemon(const std::vector<std::string>& paths,
-                                                          const TrustedPeer& trusted,
-                                                          Milliseconds wait, Deadline deadline);
+/// until `deadline`. The socket is non-blocking and close-on-exec; nothing was sent on it. Without
+/// more than paths it waits for nothing.
+std::variant<Connected, ConnectFailure> connect_to_daemon(
+    const std::vector<std::string>& paths, const TrustedPeer& trusted = {},
+    Milliseconds wait = Milliseconds(0), Deadline deadline = Deadline::after(Milliseconds(0)));
 
 /// The systemd unit of a socket, for journalctl -u: the package's unit for one under
 /// /run/mcp-bridged, "" for any other path. Pure.

@@ -1,7 +1,5 @@
 #include "connection/typed_line.hpp"
 
-#include <unistd.h>
-
 #include <array>
 #include <cerrno>
 #include <utility>
@@ -17,8 +15,8 @@ constexpr std::size_t longest_line = 64 << 10;
 }  // namespace
 
 bool InputLines::read() {
-  std::array<char, 4096> bytes;
-  const ssize_t count = ::read(STDIN_FILENO, bytes.data(), bytes.size());
+  std::array<char, 16384> bytes;
+  const ssize_t count = ::read(input_, bytes.data(), bytes.size());
   if (count > 0) text_.append(bytes.data(), static_cast<std::size_t>(count));
   return count > 0 || (count < 0 && (errno == EINTR || errno == EAGAIN));
 }

@@ -1,15 +1,18 @@
 #pragma once
 
+#include <unistd.h>
+
 #include <functional>
 #include <optional>
 #include <string>
 
 namespace client {
 
-/// Lines of stdin, as they arrive. Reads only available bytes, so that the next reader gets what
-/// follows.
+/// Lines of stdin or another descriptor, as they arrive. Reads only available bytes, so that the
+/// next reader gets what follows.
 class InputLines {
  public:
+  explicit InputLines(int input = STDIN_FILENO) : input_(input) {}
   /// Reads the available bytes. False at the end of the input.
   bool read();
   /// The next whole line, without its end; nullopt if it is not complete yet.
@@ -19,6 +22,7 @@ class InputLines {
   std::string take_begun();
 
  private:
+  int input_;
   std::string text_;
 };
 

@@ -42,12 +42,22 @@ std::vector<Choice> read_choices(const Value& schema) {
   return choices;
 }
 
-Field::Type read_type(std::string_view type) {
-  if (type == "number") return Field::Type::number;
-  if (type == "integer") return Field::Type::integer;
-  if (type == "boolean") return Field::Type::boolean;
-  if (type == "array") return Field::Type::list;
-  return Field::Type::text;
+/// What a field's type is in its schema and for people, in the order of Field::Type.
+struct TypeOfField {
+  std::string_view name;
+  std::string_view words;
+  std::string_view unit;  ///< of the range
+  std::string_view smallest, largest;
+};
+constexpr TypeOfField types[] = {
+    {"string", "text", " characters", "minLength", "maxLength"},
+    {"number", "a number", "", "minimum", "maximum"},
+    {"integer", "a whole number", "", "minimum", "maximum"},
+    {"boolean", "yes or no", "", "minimum", "maximum"},
+    {"array", "several, separated by commas", " of them", "minItems", "maxItems"}};
+
+const TypeOfField& row_of(const Field& field) {
+  return types[static_cast<std::size_t>(field.type)];
 }
 
 Field read_field(const json::Member& property) {
@@ -56,41 +66,21 @@ Field read_field(const json::Member& property) {
   field.name = property.name;
   field.title = schema.string("title");
   field.description = schema.string("description");
-  field.type = read_type(schema.string("type"));
+  for (std::size_t at = 0; at < std::size(types); ++at) {
+    if (schema.string("type") == types[at].name) field.type = static_cast<Field::Type>(at);
+  }
   if (const Value* preset = schema.find("default")) field.preset = *preset;
-  std::string_view smallest = "minimum";
-  std::string_view largest = "maximum";
-  const Value* items = schema.find("items", Kind::object);
-  if (field.type == Field::Type::text) {
-    smallest = "minLength";
-    largest = "maxLength";
-  } else if (field.type == Field::Type::list) {
-    smallest = "minItems";
-    largest = "maxItems";
-  }
-  field.smallest = number_of(schema, smallest);
-  field.largest = number_of(schema, largest);
-  field.choices =
-      read_choices(field.type == Field::Type::list && items != nullptr ? *items : schema);
+  field.smallest = number_of(schema, row_of(field).smallest);
+  field.largest = number_of(schema, row_of(field).largest);
+  const Value* const items =
+      field.type == Field::Type::list ? schema.find("items", Kind::object) : nullptr;
+  field.choices = read_choices(items != nullptr ? *items : schema);
   return field;
-}
-
-std::string type_name(const Field& field) {
-  switch (field.type) {
-    case Field::Type::number: return "a number";
-    case Field::Type::integer: return "a whole number";
-    case Field::Type::boolean: return "yes or no";
-    case Field::Type::list: return "several, separated by commas";
-    case Field::Type::text: break;
-  }
-  return "text";
 }
 
 std::string range(const Field& field) {
   if (!field.smallest && !field.largest) return "";
-  const std::string unit = field.type == Field::Type::text   ? " characters"
-                           : field.type == Field::Type::list ? " of them"
-                                                             : "";
+  const std::string_view unit = row_of(field).unit;
   if (!field.largest) return fmt::format(", at least {}{}", *field.smallest, unit);
   if (!field.smallest) return fmt::format(", at most {}{}", *field.largest, unit);
   return fmt::format(", {} to {}{}", *field.smallest, *field.largest, unit);
@@ -163,7 +153,7 @@ Outcome read_list(const Field& field, std::string_view typed) {
 
 Outcome read_text(const Field& field, std::string_view typed) {
   std::size_t characters = 0;
-  for (const char c : typed) characters += (static_cast<unsigned char>(c) & 0xC0) != 0x80 ? 1 : 0;
+  for (const char c : typed) characters += bridge::continues_character(c) ? 0 : 1;
   if (auto refusal =
           check_range(field, static_cast<double>(characters), "its length in characters must be")) {
     return *refusal;
@@ -190,11 +180,6 @@ std::string accepted(bool is_page, const Answers& answers) {
   return is_page ? result.text() : result.add("content", content).text();
 }
 
-Outcome read_value(const Field& field, std::string_view value) {
-  if (!json::is_string(value)) return FieldAnswer(value);
-  return read_answer(field, json::decode_string(value));
-}
-
 }  // namespace
 
 std::vector<Field> read_fields(const Value& requested_schema) {
@@ -211,7 +196,7 @@ std::vector<Field> read_fields(const Value& requested_schema) {
 std::string describe_field(const Field& field) {
   std::string text = field.title.empty() ? field.name : field.title;
   if (!field.title.empty() && field.title != field.name) text += " (" + field.name + ")";
-  text += ": " + type_name(field) + range(field);
+  text += fmt::format(": {}{}", row_of(field).words, range(field));
   text += field.required ? ", required" : ", optional";
   if (!field.description.empty()) text += "\n  " + field.description;
   for (std::size_t at = 0; at < field.choices.size(); ++at) {
@@ -302,11 +287,8 @@ std::string ElicitationForm::usage() const {
 }
 
 void ElicitationForm::end_of_input() {
-  if (end_ == EndOfInput::leaves) {
-    left_ = true;
-  } else {
-    action_ = "cancel";
-  }
+  left_ = end_ == EndOfInput::leaves;
+  if (!left_) action_ = "cancel";
 }
 
 std::string ElicitationForm::question() const {
@@ -335,7 +317,7 @@ std::string ElicitationForm::take(std::string_view line) {
   }
   if (answer) answers_.emplace_back(field.name, *answer);
   if (++current_ < fields_.size()) return question();
-  accept();
+  action_ = "accept";
   return "";
 }
 
@@ -366,7 +348,10 @@ std::variant<std::string, FieldRefusal> fill_form(std::string_view params,
   Answers answers;
   for (const Field& field : fields) {
     const auto value = json::member(values_json, field.name);
-    const Outcome outcome = value ? read_value(field, *value) : read_answer(field, "");
+    const bool is_json = value && !json::is_string(*value);
+    const Outcome outcome =
+        is_json ? FieldAnswer(*value)
+                : read_answer(field, value ? json::decode_string(*value) : std::string());
     if (const auto* refusal = std::get_if<FieldRefusal>(&outcome)) {
       return FieldRefusal{fmt::format("field '{}': {}", field.name, refusal->why)};
     }

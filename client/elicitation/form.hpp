@@ -88,7 +88,6 @@ class ElicitationForm {
  private:
   bool is_consent_only() const { return fields_.empty(); }
   std::string question() const;
-  void accept() { action_ = "accept"; }
 
   EndOfInput end_ = EndOfInput::cancels;
   Caller caller_ = Caller::own;

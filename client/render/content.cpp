@@ -41,26 +41,27 @@ ContentPart read_item(std::string_view raw) {
   const auto item = json::parse(raw);
   if (!item) return json_part(raw);
   const std::string_view type = item->string("type");
-  if (type == "text") {
-    if (const Value* text = item->find("text", Kind::string)) return {PartKind::text, text->text};
-  } else if (type == "image" || type == "audio") {
-    if (const Value* data = item->find("data", Kind::string)) {
-      return data_part(type, *item, *data);
-    }
-  } else if (type == "resource") {
-    if (const Value* resource = item->find("resource", Kind::object)) {
-      return read_contents(*resource, raw);
-    }
-  }
-  return json_part(raw);
+  if (type == "text") return read_contents(*item, raw);
+  if (type == "resource") return read_contents(item->object("resource"), raw);
+  const bool has_data = type == "image" || type == "audio";
+  const Value* const data = has_data ? item->find("data", Kind::string) : nullptr;
+  return data == nullptr ? json_part(raw) : data_part(type, *item, *data);
 }
-
-std::vector<ContentPart> whole(std::string_view result) { return {json_part(result)}; }
 
 std::optional<std::vector<std::string_view>> array_member(std::string_view object,
                                                           std::string_view name) {
   const auto found = json::member(object, name);
   return found ? json::elements(*found) : std::nullopt;
+}
+
+/// The parts in the list `name` of a result; the whole result, if it has no such list.
+std::vector<ContentPart> parts_of(std::string_view result, std::string_view name,
+                                  ContentPart (*read)(std::string_view raw)) {
+  const auto items = array_member(result, name);
+  if (!items) return {json_part(result)};
+  std::vector<ContentPart> parts;
+  for (const std::string_view item : *items) parts.push_back(read(item));
+  return parts;
 }
 
 std::optional<std::string_view> step_into(std::string_view value, std::string_view step) {
@@ -105,28 +106,23 @@ std::string last_part(std::string_view address) {
   return start == std::string::npos ? "" : name.substr(start);
 }
 
-struct NameParts {
-  std::string stem;
-  std::string extension;  // with its dot
-};
-
-NameParts split(const std::string& name) {
+/// Where the extension of a name begins, with its dot.
+std::size_t end_of_stem(const std::string& name) {
   const std::size_t dot = name.rfind('.');
-  if (dot == std::string::npos || dot == 0) return {name, ""};
-  return {name.substr(0, dot), name.substr(dot)};
+  return dot == std::string::npos || dot == 0 ? name.size() : dot;
 }
 
 /// The failure that a tool's result reports, for --json: its text, and the whole result.
-Failure error_of_tool(const std::string& result) {
-  Failure error;
-  error.kind = "tool";
-  error.delivered = "yes";
+Failure error_of_tool(const std::string& result, std::string_view hint) {
+  Failure error{"tool", "", ExitCode::answered_error, "yes"};
+  error.result = json::on_one_line(result);
   for (const ContentPart& part : read_tool_result(result)) {
-    if (part.kind != ContentPart::Kind::text) continue;
-    error.message += (error.message.empty() ? "" : "\n") + part.text;
+    if (part.kind == ContentPart::Kind::text)
+      error.message += (error.message.empty() ? "" : "\n") + part.text;
   }
   if (error.message.empty()) error.message = "the tool reported a failure";
-  error.result = json::on_one_line(result);
+  error.hint = hint_for_capability(error.message);
+  if (error.hint.empty()) error.hint = hint;
   return error;
 }
 
@@ -205,70 +201,47 @@ ExitCode write_output(const std::vector<ContentPart>& parts, const Options& opti
   return ExitCode::ok;
 }
 
-Failure reported_failure(const std::string& result, std::string_view hint) {
-  Failure error = error_of_tool(result);
-  if (error.hint.empty()) error.hint = hint_for_capability(error.message);
-  if (error.hint.empty()) error.hint = hint;
-  return error;
-}
-
-/// Makes a new folder that only the user can access.
-std::variant<std::string, SaveFailure> make_folder() {
-  const char* const named = std::getenv("TMPDIR");
-  std::string path = named != nullptr && *named != '\0' ? named : "/tmp";
-  path += "/mcp-nc-XXXXXX";
-  if (::mkdtemp(path.data()) == nullptr)
-    return SaveFailure{fmt::format("cannot create '{}': {}", path, std::strerror(errno))};
-  return path;
-}
-
+/// Without --save DIR in a new folder that only the user can access.
 std::variant<std::string, SaveFailure> save(const std::string& text, const Options& options) {
-  auto folder =
-      options.save.empty() ? make_folder() : std::variant<std::string, SaveFailure>(options.save);
-  if (std::holds_alternative<SaveFailure>(folder)) return folder;
-  return save_file(std::get<std::string>(folder), options.json ? "output.json" : "output.txt",
-                   text);
+  std::string folder = options.save;
+  if (folder.empty()) {
+    const char* const named = std::getenv("TMPDIR");
+    folder = fmt::format("{}/mcp-nc-XXXXXX", named != nullptr && *named != '\0' ? named : "/tmp");
+    if (::mkdtemp(folder.data()) == nullptr)
+      return SaveFailure{fmt::format("cannot create '{}': {}", folder, std::strerror(errno))};
+  }
+  return save_file(folder, options.json ? "output.json" : "output.txt", text);
 }
 
 }  // namespace
 
 std::vector<ContentPart> read_tool_result(std::string_view result) {
-  const auto items = array_member(result, "content");
-  if (!items) return whole(result);
-  std::vector<ContentPart> parts;
-  for (const std::string_view item : *items) parts.push_back(read_item(item));
+  std::vector<ContentPart> parts = parts_of(result, "content", read_item);
   // Structured content is normally repeated in a text item; otherwise it is the only content.
-  if (parts.empty()) {
-    if (const auto structured = json::member(result, "structuredContent"))
-      return whole(*structured);
-  }
+  if (!parts.empty()) return parts;
+  if (const auto structured = json::member(result, "structuredContent"))
+    return {json_part(*structured)};
   return parts;
 }
 
 std::vector<ContentPart> read_resource(std::string_view result) {
-  const auto items = array_member(result, "contents");
-  if (!items) return whole(result);
-  std::vector<ContentPart> parts;
-  for (const std::string_view raw : *items) {
+  return parts_of(result, "contents", [](std::string_view raw) {
     const auto contents = json::parse(raw);
-    parts.push_back(contents ? read_contents(*contents, raw) : json_part(raw));
-  }
-  return parts;
+    return contents ? read_contents(*contents, raw) : json_part(raw);
+  });
 }
 
 std::vector<ContentPart> read_prompt(std::string_view result) {
-  const auto messages = array_member(result, "messages");
-  if (!messages) return whole(result);
   std::vector<ContentPart> parts;
-  for (const std::string_view raw : *messages) {
-    const auto role = json::member(raw, "role");
-    const auto content = json::member(raw, "content");
-    if (!role || !json::is_string(*role) || !content) {
-      parts.push_back(json_part(raw));
-      continue;
+  for (ContentPart& message : parts_of(result, "messages", json_part)) {
+    const std::string role = json::string_member(message.text, "role");
+    const auto content = json::member(message.text, "content");
+    if (!role.empty() && content) {
+      parts.push_back({PartKind::heading, role + ":"});
+      parts.push_back(read_item(*content));
+    } else {
+      parts.push_back(std::move(message));
     }
-    parts.push_back({PartKind::heading, json::decode_string(*role) + ":"});
-    parts.push_back(read_item(*content));
   }
   return parts;
 }
@@ -310,7 +283,7 @@ std::string choose_file_name(const ContentPart& part) {
   if (name.empty()) name = part.what;
   // A name keeps its own extension, unless the type requires another.
   const std::string_view wanted = extension_for(part.mime_type);
-  const std::string own = split(name).extension;
+  const std::string own = name.substr(end_of_stem(name));
   const bool is_known = wanted != "bin";
   const bool differs = own.empty() || std::string_view(own).substr(1) != wanted;
   if (own.empty() || (is_known && differs && part.what != "blob")) {
@@ -329,10 +302,11 @@ std::variant<std::string, SaveFailure> save_file(const std::string& folder, cons
   if (::mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) return failure("cannot create it: ");
   const FileDescriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory) return failure("cannot open it: ");
-  const NameParts parts = split(name);
+  const std::size_t stem = end_of_stem(name);
   for (int number = 1; number <= most_tries; ++number) {
     const std::string candidate =
-        number == 1 ? name : fmt::format("{}-{}{}", parts.stem, number, parts.extension);
+        number == 1 ? name
+                    : fmt::format("{}-{}{}", name.substr(0, stem), number, name.substr(stem));
     const FileDescriptor file(::openat(directory.get(), candidate.c_str(),
                                        O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
     if (!file && errno == EEXIST) continue;
@@ -354,12 +328,12 @@ ExitCode present_result(const std::string& result, ReadParts read_parts, const O
   if (!options.output.empty() && !has_failed)
     return write_output(read_parts(result), options, console);
   if (options.json) {
-    console.print_line(has_failed ? error_object(reported_failure(result, hint)).text() : result);
+    console.print_line(has_failed ? error_object(error_of_tool(result, hint)).text() : result);
   } else if (!present(read_parts(result), read_parts == read_resource, options.save, console)) {
     return ExitCode::answered_error;
   }
   if (has_failed) {
-    const std::string needed = hint_for_capability(error_of_tool(result).message);
+    const std::string needed = error_of_tool(result, {}).hint;
     console.note(fmt::format("{}the tool reported a failure{}{}", about, needed.empty() ? "" : "; ",
                              needed));
     return ExitCode::answered_error;

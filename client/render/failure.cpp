@@ -55,17 +55,14 @@ std::string_view fate_of_request(const json::Value& data) {
   if (delivered != "no") return "";
   const bool was_sent =
       data.find("status", json::Value::Kind::number) != nullptr && !data.is_true("opening");
+  const std::string_view kind = data.string("kind");
   // The message says when or whether a retry helps.
-  if (bridge::has_word("shutdown denied rate_limited audit", data.string("kind")) ||
-      is_failed_start(data))
+  if (bridge::has_word("shutdown denied rate_limited audit", kind) || is_failed_start(data) ||
+      (kind == "auth" && !was_sent))
     return "; the request was not sent";
-  if (data.string("kind") == "auth") {
-    return was_sent ? "; the server has not acted on the request" : "; the request was not sent";
-  }
-  if (!may_pass(data)) {
+  if (kind == "auth" || !may_pass(data))
     return was_sent ? "; the server has not acted on the request"
                     : "; the server did not get the request";
-  }
   return was_sent ? "; the server has not acted on the request, it can be sent again"
                   : "; the server did not get the request, it can be sent again";
 }

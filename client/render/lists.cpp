@@ -50,16 +50,6 @@ std::vector<Parameter> read_parameters(const Value& tool) {
   return parameters;
 }
 
-std::vector<Parameter> read_prompt_arguments(const Value& prompt) {
-  std::vector<Parameter> parameters;
-  for (const Value& argument : prompt.array("arguments")) {
-    const std::string star = argument.is_true("required") ? "*" : "";
-    parameters.push_back({std::string(argument.string("name")) + star, "",
-                          std::string(argument.string("description"))});
-  }
-  return parameters;
-}
-
 std::string pad(std::string_view text, std::size_t columns) {
   const std::size_t width = bridge::display_width(text);
   return std::string(text) + std::string(columns > width ? columns - width : 0, ' ');
@@ -178,19 +168,10 @@ std::string comment(std::string_view text, int depth) {
   return fmt::format("{}/** {} */\n", indent(depth), line);
 }
 
-/// The position of a type: `depth` counts objects, for the indentation, and schemas.
-struct Place {
-  int depth;
-  int nesting = 0;
+/// `depth` counts objects, for the indentation, and `nesting` schemas.
+std::string type_of(const Schema& schema, int depth, int nesting);
 
-  Place inner_object() const { return {depth + 1, nesting + 1}; }
-  Place inner() const { return {depth, nesting + 1}; }
-};
-
-std::string type_of(const Schema& schema, Place place);
-
-std::string object_type(const Schema& schema, Place place) {
-  const int depth = place.depth;
+std::string object_type(const Schema& schema, int depth, int nesting) {
   const auto names = schema.names();
   const bool takes_others = schema.other_names() == Schema::OtherNames::allowed || names.empty();
   if (names.empty()) return takes_others ? "Record<string, unknown>" : "Record<string, never>";
@@ -200,46 +181,46 @@ std::string object_type(const Schema& schema, Place place) {
     text += comment(node.string("description"), depth + 1);
     text += fmt::format("{}{}{}: {};\n", indent(depth + 1), json::quote(name),
                         schema.requires_name(name) ? "" : "?",
-                        type_of(schema.at(node), place.inner_object()));
+                        type_of(schema.at(node), depth + 1, nesting + 1));
     if (text.size() > longest_type) return "unknown";
   }
   if (takes_others) text += fmt::format("{}[name: string]: unknown;\n", indent(depth + 1));
   return text + indent(depth) + "}";
 }
 
-std::string named_type(std::string_view type, const Schema& schema, Place place) {
+std::string named_type(std::string_view type, const Schema& schema, int depth, int nesting) {
   if (type == "integer") return "number";
-  if (type == "object") return object_type(schema, place);
+  if (type == "object") return object_type(schema, depth, nesting);
   if (type == "array") {
     const Value* const items = schema.items();
     std::string others = fmt::format(
-        "Array<{}>", items == nullptr ? "unknown" : type_of(schema.at(*items), place.inner()));
+        "Array<{}>", items == nullptr ? "unknown" : type_of(schema.at(*items), depth, nesting + 1));
     const auto first = schema.first_items();
     if (first.empty()) return others;
     std::string text;
-    for (const Value* one : first) text += type_of(schema.at(*one), place.inner()) + ", ";
+    for (const Value* one : first) text += type_of(schema.at(*one), depth, nesting + 1) + ", ";
     return fmt::format("[{}...{}]", text, others);
   }
   const bool is_known = type == "string" || type == "number" || type == "boolean" || type == "null";
   return is_known ? std::string(type) : "unknown";
 }
 
-std::string type_of(const Schema& schema, Place place) {
-  if (place.nesting > deepest) return "unknown";
+std::string type_of(const Schema& schema, int depth, int nesting) {
+  if (nesting > deepest) return "unknown";
   std::string text;
   const auto add = [&text](const std::string& one) { text += (text.empty() ? "" : " | ") + one; };
   for (const Value* value : schema.values()) add(json::to_json(*value));
   if (!text.empty()) return text;
-  for (const std::string_view type : schema.types()) add(named_type(type, schema, place));
+  for (const std::string_view type : schema.types()) add(named_type(type, schema, depth, nesting));
   if (text.empty()) {
-    for (const Schema& one : schema.alternatives()) add(type_of(one, place.inner()));
+    for (const Schema& one : schema.alternatives()) add(type_of(one, depth, nesting + 1));
   }
   return text.empty() || text.size() > longest_type ? "unknown" : text;
 }
 
 std::string type_in(const Value& tool, std::string_view member, std::string_view otherwise) {
   const Value* const schema = tool.find(member, Kind::object);
-  return schema == nullptr ? std::string(otherwise) : type_of(Schema(*schema), {2});
+  return schema == nullptr ? std::string(otherwise) : type_of(Schema(*schema), 2, 0);
 }
 
 }  // namespace
@@ -269,8 +250,13 @@ std::string render_resources(const std::vector<std::string_view>& elements, std:
 
 std::string render_prompts(const std::vector<std::string_view>& elements, std::size_t width) {
   return render_each(elements, [width](const Value& prompt) {
+    std::vector<Parameter> parameters;
+    for (const Value& argument : prompt.array("arguments"))
+      parameters.push_back(
+          {fmt::format("{}{}", argument.string("name"), argument.is_true("required") ? "*" : ""),
+           "", std::string(argument.string("description"))});
     return heading(prompt) + "\n" + indented(prompt.string("description"), width) +
-           render_parameters(read_prompt_arguments(prompt), width);
+           render_parameters(parameters, width);
   });
 }
 
@@ -367,9 +353,7 @@ std::vector<StyledLine> render_tool_table(const std::vector<std::string_view>& t
                      marks.find("read") != marks.npos ? Tone::good : Tone::bad},
                     {bridge::make_visible_line(text)}});
   }
-  auto lines = render_table(
-      {{.heading = "TOOL", .may_shrink = true}, {""}, {"ARGUMENTS (?: optional) - WHAT IT DOES"}},
-      std::move(rows), look);
+  auto lines = render_table("<TOOL||ARGUMENTS (?: optional) - WHAT IT DOES", std::move(rows), look);
   lines.emplace_back();
   lines.emplace_back().add(fmt::format("{} tools; r: only reads, !: may destroy", tools.size()));
   lines.emplace_back().add(

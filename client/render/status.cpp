@@ -25,28 +25,23 @@ StyledLine named(std::string_view name) {
   return line;
 }
 
-std::string duration(const Value& object, std::string_view name) {
-  return format_duration(Milliseconds(static_cast<Milliseconds::rep>(object.count(name))));
-}
-
 void append(std::string& list, std::string_view what) {
   if (what.empty()) return;
   if (!list.empty()) list += ", ";
   list += what;
 }
 
+/// `ready`: the last attempt did not fail.
 Tone tone_of_state(std::string_view state, bool ready) {
   if (state == "open") return Tone::good;
-  if (state == "waiting" || state == "refused" || !ready) return Tone::bad;
-  return Tone::warning;
+  return ready && !bridge::has_word("waiting refused", state) ? Tone::warning : Tone::bad;
 }
 
 std::string_view words_for(std::string_view state, bool ready) {
-  if (state == "idle") return "not needed yet";
-  if (state == "waiting") return "the last try failed";
-  if (state == "refused") return "the server refuses a session";
-  if (state == "opening" || state == "reopening") return ready ? "" : "the last try failed";
-  return "";
+  if (state == "idle") return ", not needed yet";
+  if (state == "refused") return ", the server refuses a session";
+  const bool is_opening = bridge::has_word("opening reopening", state);
+  return state == "waiting" || (is_opening && !ready) ? ", the last try failed" : "";
 }
 
 void add_upstream(std::vector<StyledLine>& lines, const Value& upstream, const Look& look,
@@ -58,12 +53,10 @@ void add_upstream(std::vector<StyledLine>& lines, const Value& upstream, const L
   StyledLine& first = lines.emplace_back(named("upstream"));
   first.add(look.unicode ? "● " : "", tone_of_state(state, ready))
       .add(state, tone_of_state(state, ready));
-  if (state == "open" && was_opened) first.add(" for " + duration(upstream, "sessionAgeMs"));
-  if (const auto words = words_for(state, ready); !words.empty())
-    first.add(fmt::format(", {}", words));
-  first.add("  ").add(upstream.string("target"), Tone::strong);
-  if (const auto kind = upstream.string("kind"); !kind.empty())
-    first.add(fmt::format(" ({})", kind));
+  if (state == "open" && was_opened) first.add(" for " + duration_text(upstream, "sessionAgeMs"));
+  first.add(words_for(state, ready)).add("  ").add(upstream.string("target"), Tone::strong);
+  const auto kind = upstream.string("kind");
+  if (!kind.empty()) first.add(fmt::format(" ({})", kind));
 
   std::string server;
   if (const Value* info = upstream.find("serverInfo", Kind::object)) {
@@ -81,7 +74,7 @@ void add_upstream(std::vector<StyledLine>& lines, const Value& upstream, const L
       StyledLine& line = lines.emplace_back(named("login"));
       line.add(how, how == "ok" ? Tone::plain : Tone::warning);
       if (login->find("expiresInMs", Kind::number) != nullptr)
-        line.add(", good for " + duration(*login, "expiresInMs"));
+        line.add(", good for " + duration_text(*login, "expiresInMs"));
       if (const auto wanted = login->string("wanted"); !wanted.empty())
         line.add(fmt::format(", {} is wanted as well: {} login", wanted, program), Tone::warning);
       if (how == "needed") line.add(fmt::format(": {} login", program), Tone::warning);
@@ -102,19 +95,14 @@ void add_upstream(std::vector<StyledLine>& lines, const Value& upstream, const L
               stream == "waiting" ? Tone::warning : Tone::plain);
 }
 
-std::size_t cells_for(const Look& look) {
-  if (look.width == 0) return usual_cells;
-  const std::size_t taken = name_column + figures_width;
-  return look.width > taken + fewest_cells ? std::min(usual_cells, look.width - taken)
-                                           : fewest_cells;
-}
-
 StyledLine gauge_line(std::string_view name, std::uint64_t part, std::uint64_t whole, Tone tone,
                       const Look& look) {
   const double fraction = whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+  constexpr std::size_t taken = name_column + figures_width;
+  const std::size_t room = std::max(look.width, taken + fewest_cells) - taken;
+  const std::size_t cells = look.width == 0 ? usual_cells : std::min(usual_cells, room);
   StyledLine line = named(name);
-  line.add(draw_gauge(fraction, cells_for(look), look.unicode), part > 0 ? tone : Tone::faint)
-      .add("  ");
+  line.add(draw_gauge(fraction, cells, look.unicode), part > 0 ? tone : Tone::faint).add("  ");
   return line;
 }
 
@@ -172,50 +160,21 @@ void add_latency(std::vector<StyledLine>& lines, const Value& latency) {
       .add(time_text(latency.count("addedP50")), Tone::strong);
 }
 
-/// Shown only while saving fails, which requires a person's action.
-void add_state(std::vector<StyledLine>& lines, const Value& state) {
-  const Value* durable = state.find("durable", Kind::boolean);
-  if (durable == nullptr || durable->truth) return;
-  lines.emplace_back(named("state"))
-      .add(fmt::format("not saved: {}", state.string("error")), Tone::bad)
-      .add("; results and notifications are lost if the daemon ends");
-}
-
-/// The policy's rule for the asker.
-void add_policy(std::vector<StyledLine>& lines, const Value& policy) {
-  const bool is_denied = policy.count("rule") == 0;
-  lines.emplace_back(named("policy")).add(policy_text(policy), is_denied ? Tone::bad : Tone::plain);
-}
-
-void add_last_error(std::vector<StyledLine>& lines, const Value& error, std::int64_t now_ms) {
-  StyledLine& line = lines.emplace_back(named("last error"));
-  if (const auto at = static_cast<std::int64_t>(error.count("atMs")); at > 0 && at <= now_ms) {
-    line.add(format_duration(Milliseconds(now_ms - at)) + " ago, ", Tone::faint);
-  }
-  line.add(error.string("kind"), Tone::bad).add(": ").add(error.string("message"));
-}
-
 bool has_no_session(const Value& status) {
   return bridge::has_word("opening reopening waiting", status.object("upstream").string("state"));
 }
 
-constexpr std::size_t in_flight_column = 5;
-
 std::vector<TableCell> make_row(const json::Value& client) {
-  const auto connected = static_cast<Milliseconds::rep>(client.count("connectedMs"));
   const bool has_queue = client.find("queuedBytes", json::Value::Kind::number) != nullptr;
-  std::vector<TableCell> row = {
-      {plain_cell(client.find("id")), Tone::faint},
-      {plain_cell(client.find("kind")), Tone::faint},
-      {plain_cell(client.find("pid")), Tone::faint},
-      {plain_cell(client.find("uid")), Tone::faint},
-      {format_duration(Milliseconds(connected)), Tone::faint},
-      {plain_cell(client.find("inFlight"))},
-      {has_queue ? size_text(client.count("queuedBytes")) : "-", Tone::faint},
-      {plain_cell(client.find("command"))}};
-  TableCell& in_flight = row[in_flight_column];
-  in_flight.tone = in_flight.text == "0" ? Tone::faint : Tone::strong;
-  return row;
+  const std::string in_flight = plain_cell(client.find("inFlight"));
+  return {{plain_cell(client.find("id")), Tone::faint},
+          {plain_cell(client.find("kind")), Tone::faint},
+          {plain_cell(client.find("pid")), Tone::faint},
+          {plain_cell(client.find("uid")), Tone::faint},
+          {duration_text(client, "connectedMs"), Tone::faint},
+          {in_flight, in_flight == "0" ? Tone::faint : Tone::strong},
+          {has_queue ? size_text(client.count("queuedBytes")) : "-", Tone::faint},
+          {plain_cell(client.find("command"))}};
 }
 
 }  // namespace
@@ -258,18 +217,28 @@ std::vector<StyledLine> render_status(const Value& status, std::int64_t now_ms, 
   std::vector<StyledLine> lines;
   lines.emplace_back(named("daemon"))
       .add(fmt::format("mcp-bridged {}", status.string("version")), Tone::strong)
-      .add(fmt::format(", pid {}, up {}", status.count("pid"), duration(status, "uptimeMs")));
+      .add(fmt::format(", pid {}, up {}", status.count("pid"), duration_text(status, "uptimeMs")));
   if (const Value* upstream = status.find("upstream", Kind::object))
     add_upstream(lines, *upstream, look, program);
-  if (const Value* state = status.find("state", Kind::object)) add_state(lines, *state);
-  if (const Value* policy = status.find("policy", Kind::object)) add_policy(lines, *policy);
-  if (status.string("audit") == "failing") {
+  // Shown only while saving fails, which requires a person's action.
+  const Value* const durable = status.object("state").find("durable", Kind::boolean);
+  if (durable != nullptr && !durable->truth)
+    lines.emplace_back(named("state"))
+        .add(fmt::format("not saved: {}", status.object("state").string("error")), Tone::bad)
+        .add("; results and notifications are lost if the daemon ends");
+  if (const Value* policy = status.find("policy", Kind::object))
+    lines.emplace_back(named("policy"))
+        .add(policy_text(*policy), policy->count("rule") == 0 ? Tone::bad : Tone::plain);
+  if (status.string("audit") == "failing")
     lines.emplace_back(named("audit"))
         .add("cannot be written", Tone::bad)
         .add("; see the daemon's log, it is tried again every 10 s");
+  if (const Value* error = status.find("lastError", Kind::object)) {
+    StyledLine& line = lines.emplace_back(named("last error"));
+    if (const auto at = static_cast<std::int64_t>(error->count("atMs")); at > 0 && at <= now_ms)
+      line.add(format_duration(Milliseconds(now_ms - at)) + " ago, ", Tone::faint);
+    line.add(error->string("kind"), Tone::bad).add(": ").add(error->string("message"));
   }
-  if (const Value* error = status.find("lastError", Kind::object))
-    add_last_error(lines, *error, now_ms);
   lines.emplace_back();
   if (const Value* ring = status.find("ring", Kind::object)) add_ring(lines, *ring, look);
   if (const Value* requests = status.find("requests", Kind::object)) add_requests(lines, *requests);
@@ -330,14 +299,7 @@ std::vector<StyledLine> render_clients(const std::vector<json::Value>& all, cons
   if (rows > 0 && clients.size() + 1 > rows) shown = rows > 2 ? rows - 2 : 0;
   std::vector<std::vector<TableCell>> table;
   for (std::size_t at = 0; at < shown; ++at) table.push_back(make_row(*clients[at]));
-  lines = render_table({{"CLIENT", true},
-                        {"KIND"},
-                        {"PID", true},
-                        {"UID", true},
-                        {"CONNECTED", true},
-                        {"IN FLIGHT", true},
-                        {"QUEUED", true},
-                        {"COMMAND"}},
+  lines = render_table(">CLIENT|KIND|>PID|>UID|>CONNECTED|>IN FLIGHT|>QUEUED|COMMAND",
                        std::move(table), look);
   if (shown < clients.size()) {
     lines.emplace_back().add(fmt::format("and {} more", clients.size() - shown), Tone::faint);

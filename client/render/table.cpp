@@ -15,25 +15,24 @@ constexpr std::size_t widest_last_column = 60;
 constexpr std::size_t narrowest_last_column = 10;
 constexpr std::size_t column_gap = 2;
 
-/// At least two significant digits, with as few decimals as that needs.
-std::string short_number(double number) {
-  return number < 10 ? fmt::format("{:.1f}", number) : fmt::format("{:.0f}", number);
-}
-
-std::string kept_for(const json::Value& task) {
-  if (task.find("ttl", json::Value::Kind::number) == nullptr) return "-";
-  return format_duration(Milliseconds(static_cast<Milliseconds::rep>(task.count("ttl"))));
-}
-
 }  // namespace
 
-std::vector<StyledLine> render_table(const std::vector<TableColumn>& columns,
+std::vector<StyledLine> render_table(std::string_view columns,
                                      std::vector<std::vector<TableCell>> rows, const Look& look) {
-  const std::size_t last = columns.size() - 1;
+  std::vector<TableCell> headings;
+  std::string signs;
+  while (!columns.empty()) {
+    std::string_view heading = columns.substr(0, columns.find('|'));
+    columns.remove_prefix(std::min(columns.size(), heading.size() + 1));
+    signs += heading.starts_with('>') || heading.starts_with('<') ? heading.front() : ' ';
+    if (signs.back() != ' ') heading.remove_prefix(1);
+    headings.push_back({std::string(heading), Tone::strong});
+  }
+  const std::size_t last = headings.size() - 1;
   std::vector<std::size_t> widths;
   std::size_t taken = 0;
   for (std::size_t at = 0; at < last; ++at) {
-    std::size_t width = columns[at].heading.size();
+    std::size_t width = headings[at].text.size();
     for (const auto& row : rows) width = std::max(width, bridge::display_width(row[at].text));
     widths.push_back(width);
     taken += width + column_gap;
@@ -42,7 +41,7 @@ std::vector<StyledLine> render_table(const std::vector<TableColumn>& columns,
     std::size_t widest = last;
     for (std::size_t at = 0; at < last; ++at) {
       const bool is_wider = widest == last || widths[at] > widths[widest];
-      if (columns[at].may_shrink && widths[at] > narrowest_last_column && is_wider) widest = at;
+      if (signs[at] == '<' && widths[at] > narrowest_last_column && is_wider) widest = at;
     }
     if (widest == last) break;
     --widths[widest];
@@ -52,14 +51,9 @@ std::vector<StyledLine> render_table(const std::vector<TableColumn>& columns,
   if (look.width > 0) {
     room = look.width > taken + narrowest_last_column ? look.width - taken : narrowest_last_column;
   }
-  std::vector<TableCell> headings;
-  headings.reserve(columns.size());
-  for (const TableColumn& column : columns) {
-    headings.push_back({std::string(column.heading), Tone::strong});
-  }
   for (auto& row : rows) {
     for (std::size_t at = 0; at < last; ++at) {
-      if (columns[at].may_shrink) row[at].text = in_columns(std::move(row[at].text), widths[at]);
+      if (signs[at] == '<') row[at].text = in_columns(std::move(row[at].text), widths[at]);
     }
     row[last].text = in_columns(std::move(row[last].text), room);
   }
@@ -69,10 +63,9 @@ std::vector<StyledLine> render_table(const std::vector<TableColumn>& columns,
   for (const auto& row : rows) {
     StyledLine& line = lines.emplace_back();
     std::size_t begin = 0;
-    for (std::size_t at = 0; at < columns.size(); ++at) {
+    for (std::size_t at = 0; at < signs.size(); ++at) {
       const std::size_t width = at < last ? widths[at] : 0;
-      line.pad_to(columns[at].is_figure ? begin + width - bridge::display_width(row[at].text)
-                                        : begin);
+      line.pad_to(signs[at] == '>' ? begin + width - bridge::display_width(row[at].text) : begin);
       line.add(row[at].text, row[at].tone);
       begin += width + column_gap;
     }
@@ -95,12 +88,15 @@ std::string size_text(std::uint64_t bytes) {
   double amount = static_cast<double>(bytes) / 1024;
   for (const char* unit : {"KiB", "MiB", "GiB"}) {
     const bool is_whole = amount == static_cast<double>(static_cast<std::uint64_t>(amount));
-    if (amount < 1024)
-      return fmt::format("{} {}", is_whole ? fmt::format("{:.0f}", amount) : short_number(amount),
-                         unit);
+    if (amount < 1024)  // at least two significant digits
+      return fmt::format("{:.{}f} {}", amount, is_whole || amount >= 10 ? 0 : 1, unit);
     amount /= 1024;
   }
   return fmt::format("{:.1f} TiB", amount);
+}
+
+std::string duration_text(const json::Value& object, std::string_view name) {
+  return format_duration(Milliseconds(static_cast<Milliseconds::rep>(object.count(name))));
 }
 
 std::string time_text(std::uint64_t microseconds) {
@@ -132,14 +128,14 @@ std::vector<StyledLine> render_tasks(const std::vector<json::Value>& tasks, cons
   std::vector<std::vector<TableCell>> rows;
   rows.reserve(tasks.size());
   for (const json::Value& task : tasks) {
+    const bool has_end = task.find("ttl", json::Value::Kind::number) != nullptr;
     rows.push_back({{plain_cell(task.find("taskId"))},
                     {plain_cell(task.find("status")), tone_of_state(task.string("status"))},
                     {plain_cell(task.find("createdAt")), Tone::faint},
-                    {kept_for(task), Tone::faint},
+                    {has_end ? duration_text(task, "ttl") : "-", Tone::faint},
                     {plain_cell(task.find("statusMessage"))}});
   }
-  return render_table({{"TASK"}, {"STATE"}, {"CREATED"}, {"KEPT", true}, {"THE SERVER SAYS"}},
-                      std::move(rows), look);
+  return render_table("TASK|STATE|CREATED|>KEPT|THE SERVER SAYS", std::move(rows), look);
 }
 
 std::string render_task(const json::Value& task) {

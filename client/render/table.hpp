@@ -5,12 +5,6 @@
 
 namespace client {
 
-struct TableColumn {
-  std::string_view heading;
-  bool is_figure = false;   ///< aligned to the right of its column
-  bool may_shrink = false;  ///< cut, down to some columns, if the table would be too wide
-};
-
 /// A cell, safe for a terminal (plain_cell()).
 struct TableCell {
   std::string text;
@@ -18,8 +12,10 @@ struct TableCell {
 };
 
 /// A heading and the rows, as wide as needed; the last column gets the remaining width of the look
-/// and is cut, after those that may shrink. Each row has a cell for each column.
-std::vector<StyledLine> render_table(const std::vector<TableColumn>& columns,
+/// and is cut, after those that may shrink. `columns`: their headings, as `NAME|>SIZE|<KEY`; a `>`
+/// aligns figures to the right, a `<` lets a column be cut, down to some columns, if the table
+/// would be too wide. Each row has a cell for each column.
+std::vector<StyledLine> render_table(std::string_view columns,
                                      std::vector<std::vector<TableCell>> rows, const Look& look);
 
 /// Any JSON value as one line; "-" if absent.
@@ -32,6 +28,8 @@ std::string in_columns(std::string text, std::size_t room);
 
 /// "512 B", "12 KiB", "1.5 MiB".
 std::string size_text(std::uint64_t bytes);
+/// A member with milliseconds: "850 ms", "12 s", "2 h 5 m".
+std::string duration_text(const json::Value& object, std::string_view name);
 /// "900 us", "12.0 ms", "1.50 s".
 std::string time_text(std::uint64_t microseconds);
 /// "1 error", "2 errors".

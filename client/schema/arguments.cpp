@@ -49,6 +49,108 @@ std::string wrong_type(std::string_view name, const Value& value, const Schema& 
 
 constexpr std::string_view unknown_start = "unknown argument ";
 
+/// `prefix` precedes the name.
+std::string unknown_argument(std::string_view prefix, std::string_view name,
+                             const std::vector<std::string_view>& known) {
+  return fmt::format("{}'{}{}'{}", unknown_start, prefix, name, bridge::did_you_mean(name, known));
+}
+
+std::string missing_argument(std::string_view name) {
+  return fmt::format("'{}' is required", name);
+}
+
+/// A JSON object assembled from pieces: a whole object first, then single values at paths into it,
+/// which replace what is there. Everything else stays byte for byte. A value.
+class ArgumentTree {
+ public:
+  /// The name of a member, or the index of an element.
+  struct Step {
+    std::string name;
+    bool is_index = false;
+  };
+
+  /// `object` is one valid JSON object.
+  void put_all(std::string_view object) {
+    const auto members = json::members(object);
+    if (!members) return;
+    for (const json::RawMember& one : *members)
+      member_of(root_, {json::decode_string(one.key)}) = {std::string(one.value), {}};
+  }
+  /// `json` is one value. REQUIRES: the path is not empty; an index is canonical.
+  void put(const std::vector<Step>& path, std::string json) {
+    Node* node = &root_;
+    for (const Step& step : path) node = &member_of(*node, step);
+    *node = {std::move(json), {}};
+  }
+
+  std::string json() const { return json_of(root_); }
+  /// The first element that is missing before another one of its list, as `items.1`; "" = none.
+  std::string gap() const { return gap_in(root_, ""); }
+
+ private:
+  struct Member;
+  struct Node {
+    std::string json;  ///< of a value without inserted parts; else empty
+    std::vector<Member> members;
+    bool is_list = false;  ///< the members are elements, in order of their names as indexes
+  };
+  struct Member {
+    std::string name;
+    Node value;
+  };
+
+  static Node& member_of(Node& node, const Step& step) {
+    if (!node.json.empty()) {
+      const std::string raw = std::exchange(node.json, {});
+      if (const auto members = json::members(raw)) {
+        for (const json::RawMember& one : *members)
+          node.members.push_back({json::decode_string(one.key), {std::string(one.value), {}}});
+      } else if (const auto elements = json::elements(raw); elements && step.is_index) {
+        for (const std::string_view one : *elements)
+          node.members.push_back({std::to_string(node.members.size()), {std::string(one), {}}});
+      }
+    }
+    node.is_list = step.is_index;
+    const auto is_before = [&step](const Member& member) {  // by their numbers
+      return std::pair(member.name.size(), member.name) < std::pair(step.name.size(), step.name);
+    };
+    auto at = node.members.begin();
+    while (at != node.members.end() && at->name != step.name && (!step.is_index || is_before(*at)))
+      ++at;
+    if (at != node.members.end() && at->name == step.name) return at->value;
+    if (node.members.empty()) {
+      node.members.reserve(8);
+      at = node.members.end();
+    }
+    return node.members.insert(at, Member{step.name, {}})->value;
+  }
+
+  static std::string json_of(const Node& node) {
+    if (!node.json.empty()) return node.json;
+    if (node.is_list) {
+      json::JsonArray list;
+      for (const Member& element : node.members) list.add(json::RawJson{json_of(element.value)});
+      return list.text();
+    }
+    json::JsonObject object;
+    for (const auto& [name, member] : node.members)
+      object.add_any(name, json::RawJson{json_of(member)});
+    return std::move(object).text();
+  }
+
+  static std::string gap_in(const Node& node, const std::string& path) {
+    for (std::size_t at = 0; at < node.members.size(); ++at) {
+      const Member& member = node.members[at];
+      if (node.is_list && member.name != std::to_string(at))
+        return path_to(path, std::to_string(at));
+      if (auto gap = gap_in(member.value, path_to(path, member.name)); !gap.empty()) return gap;
+    }
+    return {};
+  }
+
+  Node root_;
+};
+
 class Check {
  public:
   /// `is_whole`: of the arguments as a whole.
@@ -58,7 +160,12 @@ class Check {
                                int depth) {
     if (depth > deepest_value) return {};
     problems_.clear();
-    if (!type_fits(value, schema) || !value_fits(value, schema)) {
+    const auto types = schema.types();
+    const auto values = schema.values();
+    const auto is_its = [&](std::string_view type) { return is_of_type(value, type); };
+    const auto is_equal = [&](const Value* one) { return equal(value, *one); };
+    if ((!types.empty() && std::none_of(types.begin(), types.end(), is_its)) ||
+        (!values.empty() && std::none_of(values.begin(), values.end(), is_equal))) {
       problems_.push_back(wrong_type(name, value, schema));
       return std::move(problems_);
     }
@@ -69,19 +176,6 @@ class Check {
   }
 
  private:
-  static bool type_fits(const Value& value, const Schema& schema) {
-    const auto types = schema.types();
-    return types.empty() || std::any_of(types.begin(), types.end(), [&](std::string_view type) {
-             return is_of_type(value, type);
-           });
-  }
-
-  static bool value_fits(const Value& value, const Schema& schema) {
-    const auto values = schema.values();
-    return values.empty() || std::any_of(values.begin(), values.end(),
-                                         [&](const Value* one) { return equal(value, *one); });
-  }
-
   void object(const Value& value, const Schema& schema, std::string_view name, int depth) {
     const auto others = schema.other_names();
     const bool is_refused = others == Schema::OtherNames::forbidden ||
@@ -164,8 +258,6 @@ class Check {
 
 using Converted = std::optional<std::string>;
 
-Converted convert(std::string_view text, const Schema& schema, int depth);
-
 Converted if_it_fits(Converted converted, const Schema& schema) {
   if (!converted) return converted;
   const auto value = json::parse(*converted);
@@ -194,7 +286,7 @@ Converted as_type(std::string_view text, std::string_view type, const Schema& sc
   }
   const Value* const item = schema.item_at(0);
   const Converted element =
-      item == nullptr ? json::quote(text) : convert(text, schema.at(*item), depth + 1);
+      item == nullptr ? json::quote(text) : convert_text(text, schema.at(*item), depth + 1);
   return element ? Converted("[" + *element + "]") : std::nullopt;
 }
 
@@ -219,49 +311,6 @@ std::optional<bool> fits_at_sight(std::string_view text, std::string_view type,
   if (type == "number" || type == "boolean" || type == "null") return true;
   const bool is_whole = type == "integer" && text.find_first_not_of("-0123456789") == text.npos;
   return is_whole ? std::optional(true) : std::nullopt;
-}
-
-Converted convert(std::string_view text, const Schema& schema, int depth) {
-  if (depth > deepest_alternative) return json::quote(text);
-  const auto types = schema.types();
-  const auto values = schema.values();
-  if (types.empty() && !values.empty()) return if_it_fits(as_listed(text, values), schema);
-  const auto alternatives = schema.alternatives();
-  for (const Schema& one : alternatives) {
-    if (Converted converted = if_it_fits(convert(text, one, depth + 1), schema)) return converted;
-  }
-  for (const std::string_view type : types) {
-    Converted converted = as_type(text, type, schema, depth);
-    if (!converted) continue;
-    const auto known = alternatives.empty() ? fits_at_sight(text, type, values) : std::nullopt;
-    if (known ? *known : if_it_fits(converted, schema).has_value()) return converted;
-  }
-  if (!types.empty() || !alternatives.empty()) return std::nullopt;
-  if (!schema.type_words().empty()) {  // an unknown type, as `float`
-    if (Converted number = as_type(text, "number", schema, depth)) return number;
-  }
-  return json::quote(text);
-}
-
-Converted convert_all(const std::vector<TypedElement>& elements, const Schema& schema, int depth) {
-  if (depth > deepest_alternative) return std::nullopt;
-  for (const Schema& one : schema.alternatives()) {
-    if (Converted converted = if_it_fits(convert_all(elements, one, depth + 1), schema))
-      return converted;
-  }
-  if (!schema.allows_type("array") || (schema.types().empty() && !schema.alternatives().empty()))
-    return std::nullopt;
-  json::JsonArray array;
-  for (std::size_t index = 0; index < elements.size(); ++index) {
-    const TypedElement& element = elements[index];
-    const Value* const item = schema.item_at(index);
-    Converted one = element.is_json   ? Converted(std::string(element.text))
-                    : item == nullptr ? Converted(json::quote(element.text))
-                                      : convert(element.text, schema.at(*item), depth + 1);
-    if (!one) return std::nullopt;
-    array.add(json::RawJson{*one});
-  }
-  return if_it_fits(array.text(), schema);
 }
 
 std::string shown(std::string_view text) {
@@ -431,15 +480,6 @@ std::string why_not(const Named& named, const std::optional<Schema>& schema) {
 
 }  // namespace
 
-std::string unknown_argument(std::string_view prefix, std::string_view name,
-                             const std::vector<std::string_view>& known) {
-  return fmt::format("{}'{}{}'{}", unknown_start, prefix, name, bridge::did_you_mean(name, known));
-}
-
-std::string missing_argument(std::string_view name) {
-  return fmt::format("'{}' is required", name);
-}
-
 std::vector<std::string> problems_of(const Value& value, const Schema& schema,
                                      std::string_view name) {
   return Check(name.empty()).run(value, schema, name, 0);
@@ -449,13 +489,49 @@ bool fits(const Value& value, const Schema& schema) {
   return Check(false).run(value, schema, "", 0).empty();
 }
 
-std::optional<std::string> convert_text(std::string_view text, const Schema& schema) {
-  return convert(text, schema, 0);
+std::optional<std::string> convert_text(std::string_view text, const Schema& schema, int depth) {
+  if (depth > deepest_alternative) return json::quote(text);
+  const auto types = schema.types();
+  const auto values = schema.values();
+  if (types.empty() && !values.empty()) return if_it_fits(as_listed(text, values), schema);
+  const auto alternatives = schema.alternatives();
+  for (const Schema& one : alternatives) {
+    if (Converted converted = if_it_fits(convert_text(text, one, depth + 1), schema))
+      return converted;
+  }
+  for (const std::string_view type : types) {
+    Converted converted = as_type(text, type, schema, depth);
+    if (!converted) continue;
+    const auto known = alternatives.empty() ? fits_at_sight(text, type, values) : std::nullopt;
+    if (known ? *known : if_it_fits(converted, schema).has_value()) return converted;
+  }
+  if (!types.empty() || !alternatives.empty()) return std::nullopt;
+  if (!schema.type_words().empty()) {  // an unknown type, as `float`
+    if (Converted number = as_type(text, "number", schema, depth)) return number;
+  }
+  return json::quote(text);
 }
 
 std::optional<std::string> convert_elements(const std::vector<TypedElement>& elements,
-                                            const Schema& schema) {
-  return convert_all(elements, schema, 0);
+                                            const Schema& schema, int depth) {
+  if (depth > deepest_alternative) return std::nullopt;
+  for (const Schema& one : schema.alternatives()) {
+    if (Converted converted = if_it_fits(convert_elements(elements, one, depth + 1), schema))
+      return converted;
+  }
+  if (!schema.allows_type("array") || (schema.types().empty() && !schema.alternatives().empty()))
+    return std::nullopt;
+  json::JsonArray array;
+  for (std::size_t index = 0; index < elements.size(); ++index) {
+    const TypedElement& element = elements[index];
+    const Value* const item = schema.item_at(index);
+    Converted one = element.is_json   ? Converted(std::string(element.text))
+                    : item == nullptr ? Converted(json::quote(element.text))
+                                      : convert_text(element.text, schema.at(*item), depth + 1);
+    if (!one) return std::nullopt;
+    array.add(json::RawJson{*one});
+  }
+  return if_it_fits(array.text(), schema);
 }
 
 std::variant<std::string, WrongArguments> arguments_by_schema(
@@ -514,68 +590,6 @@ std::variant<std::string, WrongArguments> arguments_as_written(
     tree.put({{std::string(named.name)}}, as_written(*named.given.front()));
   }
   return tree.json();
-}
-
-ArgumentTree::Node& ArgumentTree::member_of(Node& node, const Step& step) {
-  if (!node.json.empty()) {
-    const std::string raw = std::exchange(node.json, {});
-    if (const auto members = json::members(raw)) {
-      for (const json::RawMember& one : *members)
-        node.members.push_back({json::decode_string(one.key), {std::string(one.value), {}}});
-    } else if (const auto elements = json::elements(raw); elements && step.is_index) {
-      for (const std::string_view one : *elements)
-        node.members.push_back({std::to_string(node.members.size()), {std::string(one), {}}});
-    }
-  }
-  node.is_list = step.is_index;
-  const auto is_before = [&step](const Member& member) {  // by their numbers
-    return step.is_index &&
-           std::pair(member.name.size(), member.name) < std::pair(step.name.size(), step.name);
-  };
-  auto at = node.members.begin();
-  while (at != node.members.end() && at->name != step.name && (!step.is_index || is_before(*at)))
-    ++at;
-  if (at != node.members.end() && at->name == step.name) return at->value;
-  if (node.members.empty()) {
-    node.members.reserve(8);
-    at = node.members.end();
-  }
-  return node.members.insert(at, Member{step.name, {}})->value;
-}
-
-void ArgumentTree::put_all(std::string_view object) {
-  const auto members = json::members(object);
-  if (!members) return;
-  for (const json::RawMember& one : *members)
-    member_of(root_, {json::decode_string(one.key)}) = {std::string(one.value), {}};
-}
-
-void ArgumentTree::put(const std::vector<Step>& path, std::string json) {
-  Node* node = &root_;
-  for (const Step& step : path) node = &member_of(*node, step);
-  *node = {std::move(json), {}};
-}
-
-std::string ArgumentTree::gap_in(const Node& node, const std::string& path) {
-  for (std::size_t at = 0; at < node.members.size(); ++at) {
-    const Member& member = node.members[at];
-    if (node.is_list && member.name != std::to_string(at)) return path_to(path, std::to_string(at));
-    if (auto gap = gap_in(member.value, path_to(path, member.name)); !gap.empty()) return gap;
-  }
-  return {};
-}
-
-std::string ArgumentTree::json_of(const Node& node) {
-  if (!node.json.empty()) return node.json;
-  if (node.is_list) {
-    json::JsonArray list;
-    for (const Member& element : node.members) list.add(json::RawJson{json_of(element.value)});
-    return list.text();
-  }
-  json::JsonObject object;
-  for (const auto& [name, member] : node.members)
-    object.add_any(name, json::RawJson{json_of(member)});
-  return std::move(object).text();
 }
 
 }  // namespace client

@@ -13,10 +13,6 @@ namespace client {
 std::vector<std::string> problems_of(const json::Value& value, const Schema& schema,
                                      std::string_view name = "");
 
-/// The line for an unknown or a missing argument. `prefix` precedes the name.
-std::string unknown_argument(std::string_view prefix, std::string_view name,
-                             const std::vector<std::string_view>& known);
-std::string missing_argument(std::string_view name);
 /// Whether there are no problems.
 bool fits(const json::Value& value, const Schema& schema);
 
@@ -24,7 +20,7 @@ bool fits(const json::Value& value, const Schema& schema);
 /// that accepts it. Numbers stay as written; a string accepts anything; an array accepts a JSON
 /// array, or a single typed element. Without a type in the schema it is a string. nullopt if no
 /// alternative accepts it. Pure.
-std::optional<std::string> convert_text(std::string_view text, const Schema& schema);
+std::optional<std::string> convert_text(std::string_view text, const Schema& schema, int depth = 0);
 
 /// The same for several texts, the elements of an array. `is_json` of an element: it is used
 /// unchanged.
@@ -33,7 +29,7 @@ struct TypedElement {
   bool is_json = false;
 };
 std::optional<std::string> convert_elements(const std::vector<TypedElement>& elements,
-                                            const Schema& schema);
+                                            const Schema& schema, int depth = 0);
 
 /// One argument of a call as typed, with the content of its file if it named one.
 struct Argument {
@@ -64,43 +60,5 @@ std::variant<std::string, WrongArguments> arguments_by_schema(
 /// The same without a schema: text is a string, names are literal and may not repeat.
 std::variant<std::string, WrongArguments> arguments_as_written(
     const std::vector<Argument>& arguments);
-
-/// A JSON object assembled from pieces: a whole object first, then single values at
-/// paths into it, which replace what is there. Everything else stays byte for byte. A
-/// value.
-class ArgumentTree {
- public:
-  /// The name of a member, or the index of an element.
-  struct Step {
-    std::string name;
-    bool is_index = false;
-  };
-
-  /// `object` is one valid JSON object.
-  void put_all(std::string_view object);
-  /// `json` is one value. REQUIRES: the path is not empty; an index is canonical.
-  void put(const std::vector<Step>& path, std::string json);
-
-  std::string json() const { return json_of(root_); }
-  /// The first element that is missing before another one of its list, as `items.1`; "" = none.
-  std::string gap() const { return gap_in(root_, ""); }
-
- private:
-  struct Member;
-  struct Node {
-    std::string json;  ///< of a value without inserted parts; else empty
-    std::vector<Member> members;
-    bool is_list = false;  ///< the members are elements, in order of their names as indexes
-  };
-  struct Member {
-    std::string name;
-    Node value;
-  };
-  static Node& member_of(Node& node, const Step& step);
-  static std::string json_of(const Node& node);
-  static std::string gap_in(const Node& node, const std::string& path);
-
-  Node root_;
-};
 
 }  // namespace client

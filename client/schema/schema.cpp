@@ -299,8 +299,6 @@ const Value* Schema::item_at(std::size_t index) const {
   return index < first.size() ? first[index] : items();
 }
 
-std::string Schema::describe() const { return describe(0); }
-
 std::string Schema::describe(int depth) const {
   constexpr int deepest_shown = 4;  // schemas may nest without limit; deeper ones are unreadable
   constexpr std::size_t longest_shown = 500;

@@ -67,7 +67,8 @@ class Schema {
   const json::Value* item_at(std::size_t index) const;
 
   /// For people: `number`, `string|null`, `"a"|"b"`, `integer[]`, `[number, string]`, `any`.
-  std::string describe() const;
+  /// `depth`: of the schemas around it.
+  std::string describe(int depth = 0) const;
 
  private:
   template <typename Visit>
@@ -77,7 +78,6 @@ class Schema {
   std::vector<Schema> branches() const;
   template <typename Visit>
   bool any_property(Visit visit, int depth = 0) const;
-  std::string describe(int depth) const;
   bool accepts_only(std::string_view type, int depth) const;
   const json::Value* target(std::string_view reference) const;
 

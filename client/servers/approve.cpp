@@ -98,18 +98,16 @@ ExitCode approve_server(const Options& options, Console& console) {
     failure = naming_failure(fmt::format("cannot start @{}: {}", name, why));
   } else if (is_approved(named.server, named.places)) {
     console.note(fmt::format("@{} is approved already, or needs no approval", name));
-  } else if (options.yes) {
-    console.prompt(describe_for_approval(named.server));
+  } else if (!options.yes && console.can_ask()) {
+    failure = have_approved(named.server, named.places, console);
+  } else if (console.prompt(describe_for_approval(named.server)); options.yes) {
     if (std::string fault = approve(named.server, named.places); !fault.empty())
       failure = naming_failure(std::move(fault), ExitCode::unreachable);
-  } else if (!console.can_ask()) {
-    console.prompt(describe_for_approval(named.server));
+  } else {
     failure = naming_failure(
         fmt::format("no terminal to ask at; if it may run, type: mcp-nc {}approve --yes {}",
                     options.config.empty() ? "" : "--config " + shell_word(options.config) + " ",
                     shell_word("@" + name)));
-  } else {
-    failure = have_approved(named.server, named.places, console);
   }
   if (failure) return tell_failure(console, options, *failure);
   if (options.json) console.print(json::JsonObject().add("approved", name).text() + "\n");

@@ -66,6 +66,20 @@ int launch(pid_t& process, std::vector<std::string> words, std::vector<std::stri
   return error;
 }
 
+std::string find_program(std::string_view name, const std::string& except) {
+  const char* const path = std::getenv("PATH");
+  std::string_view folders = path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path;
+  while (!folders.empty()) {
+    const std::string folder(folders.substr(0, folders.find(':')));
+    folders.remove_prefix(std::min(folders.size(), folder.size() + 1));
+    const bool counts = except.empty() ? folder.starts_with('/') : real_path(folder) != except;
+    if (folder.empty() || !counts) continue;
+    std::string candidate = fmt::format("{}/{}", folder, name);
+    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
+  }
+  return {};
+}
+
 std::string find_daemon_program() {
   std::array<char, 4096> own{};
   const ssize_t length = ::readlink("/proc/self/exe", own.data(), own.size() - 1);
@@ -75,16 +89,7 @@ std::string find_daemon_program() {
     beside += daemon_name;
     if (::access(beside.c_str(), X_OK) == 0) return beside;
   }
-  const char* const path = std::getenv("PATH");
-  std::string_view folders = path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path;
-  while (!folders.empty()) {
-    const std::string_view folder = folders.substr(0, folders.find(':'));
-    folders.remove_prefix(std::min(folders.size(), folder.size() + 1));
-    if (folder.empty() || folder.front() != '/') continue;
-    std::string candidate = fmt::format("{}/{}", folder, daemon_name);
-    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
-  }
-  return {};
+  return find_program(daemon_name);
 }
 
 bridge::FileAsJson toml_by_daemon(std::string_view text) {

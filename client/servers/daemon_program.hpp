@@ -15,6 +15,9 @@ namespace client {
 
 constexpr std::string_view no_daemon_program = "mcp-bridged not found beside mcp-nc or in PATH";
 
+/// The first program of that name in PATH, "" if not found. Only folders with an absolute path
+/// count; or, as for a shell, all but `except`.
+std::string find_program(std::string_view name, const std::string& except = {});
 /// The path of mcp-bridged: beside this program, else the first in PATH; "" if not found.
 std::string find_daemon_program();
 

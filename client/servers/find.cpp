@@ -83,6 +83,67 @@ std::vector<ConfigFile> other_files(ReadVariable read) {
   return foreign_files(read, bridge::current_folder());
 }
 
+/// As the daemon reads it from its environment.
+std::string variable_of(std::string_view option) {
+  std::string variable = "MCP_BRIDGE_";
+  variable += option.substr(2);
+  for (char& c : variable) {
+    if (c == '-') c = '_';
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  }
+  return variable;
+}
+
+std::string value_of(const DaemonOption& option, const Options& options, ReadVariable read) {
+  const auto* const flag = std::get_if<bool Options::*>(&option.target);
+  if (flag != nullptr && options.**flag) return "1";
+  const auto* const text = std::get_if<std::string Options::*>(&option.target);
+  if (text != nullptr && !(options.**text).empty()) return options.**text;
+  if ((option.traits & DaemonOption::is_credential) != 0 && options.url.empty()) return {};
+  return read(variable_of(option.name).c_str()).value_or("");
+}
+
+/// The definition of a typed address with its headers, or what is wrong with one of them.
+std::variant<Definition, std::string> typed_address(const Options& options) {
+  std::vector<std::pair<std::string, std::string>> headers;
+  for (const std::string& typed : options.headers) {
+    const std::size_t colon = typed.find(':');
+    if (colon == typed.npos) return std::string("expected 'NAME: VALUE' or 'NAME: @FILE'");
+    std::string value(bridge::trimmed(std::string_view(typed).substr(colon + 1)));
+    if (value.starts_with('@')) {
+      bridge::SecretFile file = bridge::read_secret_file(value.substr(1), "its file");
+      if (!file.fault.empty()) return std::move(file.fault);
+      value = std::move(file.content);
+    }
+    if (!bridge::is_utf8(typed) || !bridge::is_utf8(value)) return std::string("not UTF-8");
+    headers.emplace_back(typed.substr(0, colon), std::move(value));
+  }
+  return definition_of_url(options.url, headers);
+}
+
+std::variant<NamedServer, Failure> selected_server(const Options& options) {
+  if (options.server.empty()) {
+    const bool is_url = !options.url.empty();
+    const std::string& typed = is_url ? options.url : options.command;
+    const std::string_view option = is_url ? "--url" : "--run";
+    if (!bridge::is_utf8(typed)) return naming_failure(fmt::format("option {}: not UTF-8", option));
+    if (is_url) {
+      auto address = typed_address(options);
+      if (const auto* fault = std::get_if<std::string>(&address))
+        return naming_failure(fmt::format("option --header: {}", *fault));
+      return NamedServer{std::get<Definition>(std::move(address)), "", "/", false};
+    }
+    auto definition = definition_of_command(typed);
+    if (!definition) return naming_failure("option --run: no command, or a quote is not closed");
+    const std::string folder = bridge::current_folder();
+    return NamedServer{std::move(*definition), "", folder.empty() ? "/" : folder, false};
+  }
+  auto found = find_server(options.server, config_files(options.config, environment_variable),
+                           [] { return other_files(environment_variable); });
+  if (auto* failure = std::get_if<std::string>(&found)) return naming_failure(std::move(*failure));
+  return std::get<NamedServer>(std::move(found));
+}
+
 }  // namespace
 
 std::optional<std::string> environment_variable(const char* name) {
@@ -206,30 +267,6 @@ Failure naming_failure(std::string message, ExitCode code) {
           .hint = "mcp-nc servers lists the servers, and which may run"};
 }
 
-namespace {
-
-/// As the daemon reads it from its environment.
-std::string variable_of(std::string_view option) {
-  std::string variable = "MCP_BRIDGE_";
-  variable += option.substr(2);
-  for (char& c : variable) {
-    if (c == '-') c = '_';
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-  }
-  return variable;
-}
-
-std::string value_of(const DaemonOption& option, const Options& options, ReadVariable read) {
-  const auto* const flag = std::get_if<bool Options::*>(&option.target);
-  if (flag != nullptr && options.**flag) return "1";
-  const auto* const text = std::get_if<std::string Options::*>(&option.target);
-  if (text != nullptr && !(options.**text).empty()) return options.**text;
-  if ((option.traits & DaemonOption::is_credential) != 0 && options.url.empty()) return {};
-  return read(variable_of(option.name).c_str()).value_or("");
-}
-
-}  // namespace
-
 DaemonSettings settings_for(const Definition& definition, const Options& options,
                             ReadVariable read) {
   DaemonSettings settings;
@@ -247,51 +284,6 @@ DaemonSettings settings_for(const Definition& definition, const Options& options
   const bool is_any = !settings.words.empty() || !settings.token.empty();
   return is_any && starts_program(definition) ? DaemonSettings() : settings;
 }
-
-namespace {
-
-/// The definition of a typed address with its headers, or what is wrong with one of them.
-std::variant<Definition, std::string> typed_address(const Options& options) {
-  std::vector<std::pair<std::string, std::string>> headers;
-  for (const std::string& typed : options.headers) {
-    const std::size_t colon = typed.find(':');
-    if (colon == typed.npos) return std::string("expected 'NAME: VALUE' or 'NAME: @FILE'");
-    std::string value(bridge::trimmed(std::string_view(typed).substr(colon + 1)));
-    if (value.starts_with('@')) {
-      bridge::SecretFile file = bridge::read_secret_file(value.substr(1), "its file");
-      if (!file.fault.empty()) return std::move(file.fault);
-      value = std::move(file.content);
-    }
-    if (!bridge::is_utf8(typed) || !bridge::is_utf8(value)) return std::string("not UTF-8");
-    headers.emplace_back(typed.substr(0, colon), std::move(value));
-  }
-  return definition_of_url(options.url, headers);
-}
-
-std::variant<NamedServer, Failure> selected_server(const Options& options) {
-  if (options.server.empty()) {
-    const bool is_url = !options.url.empty();
-    const std::string& typed = is_url ? options.url : options.command;
-    const std::string_view option = is_url ? "--url" : "--run";
-    if (!bridge::is_utf8(typed)) return naming_failure(fmt::format("option {}: not UTF-8", option));
-    if (is_url) {
-      auto address = typed_address(options);
-      if (const auto* fault = std::get_if<std::string>(&address))
-        return naming_failure(fmt::format("option --header: {}", *fault));
-      return NamedServer{std::get<Definition>(std::move(address)), "", "/", false};
-    }
-    auto definition = definition_of_command(typed);
-    if (!definition) return naming_failure("option --run: no command, or a quote is not closed");
-    const std::string folder = bridge::current_folder();
-    return NamedServer{std::move(*definition), "", folder.empty() ? "/" : folder, false};
-  }
-  auto found = find_server(options.server, config_files(options.config, environment_variable),
-                           [] { return other_files(environment_variable); });
-  if (auto* failure = std::get_if<std::string>(&found)) return naming_failure(std::move(*failure));
-  return std::get<NamedServer>(std::move(found));
-}
-
-}  // namespace
 
 std::variant<NamedServer, Failure> named_server(const Options& options) {
   auto found = selected_server(options);

@@ -1,6 +1,5 @@
 #include "servers/instance.hpp"
 
-#include <dirent.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -39,16 +38,6 @@ std::string log_behind(std::string_view socket) {
 constexpr std::size_t longest_record = 64 << 10;
 constexpr std::size_t longest_summary = 500;
 
-/// Visits the names of the folder's files with this ending, without it.
-template <class Visit>
-void each_file(const std::string& path, std::string_view suffix, Visit&& visit) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path.c_str()), &::closedir);
-  while (const dirent* const entry = folder ? ::readdir(folder.get()) : nullptr) {
-    const std::string_view file = entry->d_name;
-    if (file.ends_with(suffix)) visit(file.substr(0, file.size() - suffix.size()));
-  }
-}
-
 std::string kept(const std::string& summary) {
   return bridge::make_visible_line(summary.substr(0, longest_summary));
 }
@@ -56,8 +45,7 @@ std::string kept(const std::string& summary) {
 }  // namespace
 
 std::variant<Connected, ConnectFailure> connect_to_instance(const std::string& socket) {
-  const Milliseconds at_once(0);
-  return connect_to_daemon({socket}, {}, at_once, Deadline::after(longest_connecting));
+  return connect_to_daemon({socket}, {}, Milliseconds(0), Deadline::after(longest_connecting));
 }
 
 pid_t process_behind(int connection) {
@@ -152,8 +140,7 @@ void forget_ended(const Instance& instance, const Places& places) {
   const FileDescriptor lock = lock_starting(places, false);
   if (!lock) return;
   const InstancePaths paths = paths_of(places, instance.id);
-  const Milliseconds at_once(0);
-  const auto connected = connect_to_daemon({paths.socket}, {}, at_once, Deadline::after(at_once));
+  const auto connected = connect_to_daemon({paths.socket});
   const auto* const failure = std::get_if<ConnectFailure>(&connected);
   if (failure != nullptr && failure->is_absent) ::unlink(paths.record.c_str());
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "render/failure.hpp"
@@ -102,45 +101,41 @@ void print_table(const std::vector<Row>& rows, Console& console) {
                      {row.file.empty() ? "-" : bridge::make_visible_line(row.file)},
                      {bridge::make_visible_line(row.summary)}});
   }
-  const std::vector<TableColumn> columns = {
-      {"NAME"},  {"STATE"}, {"ERA"}, {"AGE", true}, {.heading = "FILE", .may_shrink = true},
-      {"SERVER"}};
   const Look look = look_of(console);
-  console.print_raw(draw_lines(render_table(columns, std::move(cells), look), look));
+  console.print_raw(
+      draw_lines(render_table("NAME|STATE|ERA|>AGE|<FILE|SERVER", std::move(cells), look), look));
 }
 
-/// Each server of the files with each of its daemons, then the daemons without such a server.
+/// Each server of the files with each of its daemons, those of its present definition first; then
+/// the daemons without such a server.
 std::vector<Row> rows_of(const FoundServers& found, const Places& places) {
-  std::vector<Running> running;
-  for (const Instance& instance : find_instances(places)) {
-    if (auto one = look_at(instance, places)) running.push_back(std::move(*one));
-  }
+  std::vector<std::optional<Running>> running;
+  for (const Instance& instance : find_instances(places))
+    running.push_back(look_at(instance, places));
   std::vector<Row> rows;
   for (const NamedServer& server : found.servers) {
-    Row row{server.definition.name, server.file, summary_of(server.definition),
-            is_approved(server, places), is_disabled(server.definition)};
-    const auto others =
-        std::stable_partition(running.begin(), running.end(),
-                              [&](const Running& one) { return !is_of(one.instance, server); });
-    std::vector<Running> its;
-    std::move(others, running.end(), std::back_inserter(its));
-    running.erase(others, running.end());
-    const auto former = std::stable_partition(its.begin(), its.end(), [&](const Running& one) {
-      return !is_former(one.instance, server);
-    });
-    if (former == its.begin()) rows.push_back(row);
-    for (auto at = its.begin(); at != its.end(); ++at) {
-      row.is_former = at >= former;
-      if (row.is_former) row.summary = at->instance.summary;
-      row.is_approved = row.is_approved || row.is_former;
-      row.running = std::move(*at);
-      rows.push_back(row);
+    const Row alone{server.definition.name, server.file, summary_of(server.definition),
+                    is_approved(server, places), is_disabled(server.definition)};
+    const std::size_t begin = rows.size();
+    for (const bool is_former : {false, true}) {
+      for (std::optional<Running>& one : running) {
+        if (!one || !is_of(one->instance, server) ||
+            client::is_former(one->instance, server) != is_former)
+          continue;
+        Row& row = rows.emplace_back(alone);
+        row.is_former = is_former;
+        if (is_former) row.summary = one->instance.summary;
+        row.is_approved = row.is_approved || is_former;
+        row.running = std::exchange(one, std::nullopt);
+      }
+      if (rows.size() == begin) rows.push_back(alone);
     }
   }
-  for (Running& one : running) {
-    Row row{one.instance.name, one.instance.file, one.instance.summary};
+  for (std::optional<Running>& one : running) {
+    if (!one) continue;
+    Row& row =
+        rows.emplace_back(Row{one->instance.name, one->instance.file, one->instance.summary});
     row.running = std::move(one);
-    rows.push_back(std::move(row));
   }
   return rows;
 }

@@ -7,11 +7,11 @@
 #include <array>
 #include <cerrno>
 
+#include "connection/typed_line.hpp"
 #include "render/failure.hpp"
 #include "render/lines.hpp"
 #include "servers/instance.hpp"
 #include "system/signals.hpp"
-#include "text/characters.hpp"
 
 namespace client {
 namespace {
@@ -37,44 +37,15 @@ std::variant<Started, Failure> find_with_log(const Options& options) {
   return Started{options.server, {}, std::move(*known)};
 }
 
-/// Prints a log in pieces: unchanged, or each line as `{"line":…}`.
-class LogOutput {
- public:
-  LogOutput(Console& console, bool as_json) : console_(console), as_json_(as_json) {}
+constexpr std::size_t longest_line = 1 << 20;  // longer lines are printed in pieces
 
-  void add(std::string_view piece) {
-    if (!as_json_) return console_.print(piece);
-    begun_ += piece;
-    for (std::size_t end = begun_.find('\n'); end != begun_.npos; end = begun_.find('\n'))
-      print_line(end, 1);
-    while (begun_.size() > longest_line)
-      print_line(bridge::whole_characters(begun_, longest_line).size(), 0);
-  }
-  /// Prints the last line, if it has no line end.
-  void finish() {
-    if (!begun_.empty()) print_line(begun_.size(), 0);
-  }
-
- private:
-  static constexpr std::size_t longest_line = 1 << 20;  // longer lines are printed in pieces
-
-  void print_line(std::size_t length, std::size_t end) {
-    console_.print(log_line_object(std::string_view(begun_).substr(0, length)));
-    begun_.erase(0, length + end);
-  }
-
-  Console& console_;
-  bool as_json_;
-  std::string begun_;  // the start of an incomplete line
-};
-
-/// Prints what can be read now.
-void print_rest(int log, LogOutput& output) {
-  std::array<char, 16384> buffer{};
-  for (ssize_t count = 1; count > 0 || errno == EINTR;) {
-    count = ::read(log, buffer.data(), buffer.size());
-    if (count == 0) return;
-    if (count > 0) output.add({buffer.data(), static_cast<std::size_t>(count)});
+/// Prints what can be read now: unchanged, or each whole line as `{"line":…}`.
+void print_rest(InputLines& log, bool as_json, Console& console) {
+  while (log.read()) {
+    while (const auto line = as_json ? log.next() : std::nullopt)
+      console.print(log_line_object(*line));
+    if (!as_json) console.print(log.take_begun());
+    if (log.begun().size() > longest_line) console.print(log_line_object(log.take_begun()));
   }
 }
 
@@ -94,8 +65,8 @@ ExitCode show_logs(const Options& options, Console& console) {
   const FileDescriptor changes(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
   if (options.follow) ::inotify_add_watch(changes.get(), path.c_str(), IN_MODIFY);
   Interrupt interrupt;
-  LogOutput output(console, options.json);
-  print_rest(log.get(), output);
+  InputLines lines(log.get());
+  print_rest(lines, options.json, console);
   while (options.follow && console.output_state() == Sink::Result::ok) {
     std::array<pollfd, 2> events = {
         {{changes.get(), POLLIN, 0}, {interrupt.descriptor(), POLLIN, 0}}};
@@ -104,9 +75,9 @@ ExitCode show_logs(const Options& options, Console& console) {
     std::array<char, 4096> told{};
     while (::read(changes.get(), told.data(), told.size()) > 0) {
     }
-    print_rest(log.get(), output);
+    print_rest(lines, options.json, console);
   }
-  output.finish();
+  if (!lines.begun().empty()) console.print(log_line_object(lines.take_begun()));
   return ExitCode::ok;
 }
 

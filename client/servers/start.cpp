@@ -91,23 +91,6 @@ std::string error_text(const char* what) {
   return fmt::format("{}: {}", what, std::strerror(errno));
 }
 
-/// Does not wait: a running daemon has its socket already.
-std::optional<Connected> try_to_connect(const std::string& socket) {
-  const Milliseconds at_once(0);
-  auto connected = connect_to_daemon({socket}, {}, at_once, Deadline::never());
-  if (auto* daemon = std::get_if<Connected>(&connected)) return std::move(*daemon);
-  return std::nullopt;
-}
-
-std::string text_of_inputs(const std::map<std::string, std::string>& inputs) {
-  json::JsonObject object;
-  for (const auto& [id, value] : inputs) {
-    const std::string text = json::quote(value);
-    object.add_any(id, json::RawJson{text});
-  }
-  return object.text();
-}
-
 /// A log that is too long is renamed first; the daemon's own output is not limited.
 FileDescriptor open_log(const std::string& path, off_t& begin) {
   struct stat facts {};
@@ -152,8 +135,10 @@ std::variant<Connected, std::string> start_daemon(const NamedServer& server,
   const std::string daemon = find_daemon_program();
   if (daemon.empty()) return std::string(no_daemon_program);
   const FileDescriptor definition = sealed_file("definition", server.definition.document);
+  json::JsonObject object;
+  for (const auto& [id, value] : inputs) object.add_any(id, json::RawJson{json::quote(value)});
   const FileDescriptor values =
-      inputs.empty() ? FileDescriptor() : sealed_file("inputs", text_of_inputs(inputs));
+      inputs.empty() ? FileDescriptor() : sealed_file("inputs", object.text());
   const FileDescriptor nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   if (!definition || (!values && !inputs.empty())) return error_text("cannot pass the definition");
   off_t log_begin = 0;
@@ -187,7 +172,8 @@ std::variant<Connected, std::string> start_daemon(const NamedServer& server,
   const FileDescriptor life = hold_process(process);
   for (;;) {
     const bool has_ended = await_end(life, Deadline::after(between_tries));
-    if (auto connected = try_to_connect(paths.socket)) return std::move(*connected);
+    auto connected = connect_to_daemon({paths.socket});
+    if (auto* ready = std::get_if<Connected>(&connected)) return std::move(*ready);
     if (has_ended) {
       ::waitpid(process, nullptr, 0);
       return last_words_in(paths.log, static_cast<std::size_t>(log_begin),

@@ -1,5 +1,6 @@
 #include "system/files.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -101,6 +102,15 @@ std::string real_path(const std::string& path) {
   const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
                                                          &std::free);
   return real ? std::string(real.get()) : path;
+}
+
+void each_file(const std::string& path, std::string_view suffix,
+               const std::function<void(std::string_view name)>& visit) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path.c_str()), &::closedir);
+  while (const dirent* const entry = folder ? ::readdir(folder.get()) : nullptr) {
+    const std::string_view file = entry->d_name;
+    if (file.ends_with(suffix)) visit(file.substr(0, file.size() - suffix.size()));
+  }
 }
 
 int append_to_file(const std::string& path, const std::string& text) {

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -53,6 +54,10 @@ int make_folders(const std::string& path, mode_t mode);
 std::string folder_of(const std::string& path);
 /// The path with links resolved; unchanged if that fails.
 std::string real_path(const std::string& path);
+
+/// Visits the names of the folder's entries with this ending, without it.
+void each_file(const std::string& folder, std::string_view suffix,
+               const std::function<void(std::string_view name)>& visit);
 
 /// Appends the text to a file that only its owner may read, which is created if missing. Returns
 /// errno.

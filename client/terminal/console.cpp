@@ -9,18 +9,15 @@
 namespace client {
 namespace {
 
-constexpr std::size_t usual_columns = 80;
-constexpr std::size_t usual_rows = 24;
+constexpr unsigned short usual_columns = 80;
+constexpr unsigned short usual_rows = 24;
 
 winsize size_of(int descriptor) {
   winsize size{};
   if (::ioctl(descriptor, TIOCGWINSZ, &size) != 0) size = winsize{};
+  if (size.ws_col == 0) size.ws_col = usual_columns;
+  if (size.ws_row == 0) size.ws_row = usual_rows;
   return size;
-}
-
-std::size_t columns_of(int descriptor) {
-  const winsize size = size_of(descriptor);
-  return size.ws_col > 0 ? size.ws_col : usual_columns;
 }
 
 }  // namespace
@@ -33,14 +30,11 @@ Console::Console(int interrupt)
 
 Console::~Console() { clear_transient(); }
 
-std::size_t Console::output_width() const { return output_is_terminal_ ? columns_of(1) : 0; }
+std::size_t Console::output_width() const { return output_is_terminal_ ? size_of(1).ws_col : 0; }
 
-std::size_t Console::output_height() const {
-  const winsize size = size_of(1);
-  return size.ws_row > 0 ? size.ws_row : usual_rows;
-}
+std::size_t Console::output_height() const { return size_of(1).ws_row; }
 
-std::size_t Console::error_width() const { return columns_of(2); }
+std::size_t Console::error_width() const { return size_of(2).ws_col; }
 
 void Console::print(std::string_view text) {
   if (holding_) {

@@ -17,18 +17,11 @@ namespace {
 
 constexpr std::string_view reset = "\x1b[0m";
 
-/// ECMA-48, "Select graphic rendition".
-std::string_view sequence_of(Tone tone) {
-  switch (tone) {
-    case Tone::plain: break;
-    case Tone::strong: return "\x1b[1m";
-    case Tone::faint: return "\x1b[2m";
-    case Tone::good: return "\x1b[32m";
-    case Tone::warning: return "\x1b[33m";
-    case Tone::bad: return "\x1b[31m";
-  }
-  return "";
-}
+/// ECMA-48, "Select graphic rendition"; in the order of Tone.
+constexpr std::string_view sequences[] = {"",         "\x1b[1m",  "\x1b[2m",
+                                          "\x1b[32m", "\x1b[33m", "\x1b[31m"};
+
+std::string_view sequence_of(Tone tone) { return sequences[static_cast<std::size_t>(tone)]; }
 
 bool is_set(const char* value) { return value != nullptr && *value != '\0'; }
 
@@ -134,26 +127,16 @@ std::string draw_gauge(double fraction, std::size_t cells, bool unicode) {
 }
 
 std::optional<Progress> read_progress(std::string_view params, std::string_view token) {
-  const auto found = json::member(params, "progressToken");
-  if (!found || *found != token) return std::nullopt;
-  const auto value = json::parse(params);
-  if (!value) return std::nullopt;
-  const json::Value* done = value->find("progress", json::Value::Kind::number);
+  if (json::member(params, "progressToken") != std::optional(token)) return std::nullopt;
+  const json::Value value = json::parse_or_null(params);
+  const json::Value* const done = value.find("progress", json::Value::Kind::number);
   if (done == nullptr) return std::nullopt;
   Progress progress;
   progress.done = done->number;
-  if (const json::Value* total = value->find("total", json::Value::Kind::number)) {
+  if (const json::Value* total = value.find("total", json::Value::Kind::number))
     progress.total = total->number;
-  }
-  progress.message = value->string("message");
+  progress.message = value.string("message");
   return progress;
-}
-
-std::string draw_bar(double fraction, std::size_t cells) {
-  if (!(fraction > 0)) fraction = 0;
-  fraction = std::min(fraction, 1.0);
-  const auto full = static_cast<std::size_t>(std::floor(fraction * static_cast<double>(cells)));
-  return "[" + std::string(full, '#') + std::string(cells - full, '-') + "]";
 }
 
 std::string draw_progress(const Progress& progress, std::size_t width) {
@@ -166,7 +149,7 @@ std::string draw_progress(const Progress& progress, std::size_t width) {
     const std::size_t share = progress.message.empty() ? width : width / 2;
     const std::size_t taken = figures.size() + 3;
     const std::size_t cells = share > taken ? std::min(share - taken, widest_bar) : 0;
-    if (cells >= narrowest_bar) line = draw_bar(fraction, cells) + " ";
+    if (cells >= narrowest_bar) line = draw_gauge(fraction, cells, false) + " ";
     line += figures;
   } else {
     line = amount(progress.done);

@@ -83,9 +83,6 @@ std::optional<Progress> read_progress(std::string_view params, std::string_view 
 /// One line without line break that fits into `width` columns, safe for a terminal.
 std::string draw_progress(const Progress& progress, std::size_t width);
 
-/// `[####----]`, `cells` wide inside the brackets. The fraction is clamped to 0..1.
-std::string draw_bar(double fraction, std::size_t cells);
-
 /// Lines that are displayed repeatedly. On a terminal they take the whole screen, each text
 /// replacing the last one in a single write, and the previous screen is restored at the end;
 /// elsewhere each text follows the last one after an empty line. Meanwhile keys of the terminal on

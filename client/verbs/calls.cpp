@@ -28,14 +28,11 @@ ExitCode refuse_arguments(Console& console, const Options& options, const WrongA
                           const std::optional<Schema>& schema) {
   const std::string& name = options.operands.front();
   constexpr std::size_t most_reported = 10;
-  std::string text = fmt::format("wrong arguments for {}: ", name);
-  for (std::size_t index = 0; index < wrong.problems.size(); ++index) {
-    if (index == most_reported) {
-      text += fmt::format("; and {} more", wrong.problems.size() - index);
-      break;
-    }
-    text += (index == 0 ? "" : "; ") + wrong.problems[index];
-  }
+  const auto shown =
+      std::span(wrong.problems).first(std::min(wrong.problems.size(), most_reported));
+  std::string text = fmt::format("wrong arguments for {}: {}", name, fmt::join(shown, "; "));
+  if (shown.size() < wrong.problems.size())
+    text += fmt::format("; and {} more", wrong.problems.size() - shown.size());
   const std::string call =
       schema ? typed_program(options) + " call " + signature(tool_operand(name), *schema)
              : std::string();
@@ -58,7 +55,7 @@ std::variant<ToolCall, ExitCode> prepare_call(Dialogue& dialogue, const Options&
   if (!options.raw) {
     auto found = find_tool(dialogue, name);
     if (const auto* failed = std::get_if<Answer>(&found)) return dialogue.report(*failed);
-    if (const auto* unknown = std::get_if<UnknownTool>(&found)) {
+    if (const auto* unknown = std::get_if<Unknown>(&found)) {
       return report_unknown(*unknown, options, console);
     }
     if (auto* tool = std::get_if<KnownTool>(&found)) {
@@ -90,21 +87,23 @@ bool runs_only_as_task(const KnownTool& known) {
   return execution && json::string_member(*execution, "taskSupport") == "required";
 }
 
-bool has_failed(const Answer& answer) {
-  if (answer.ok()) return is_tool_error(answer.payload);
-  return answer.outcome == Answer::Outcome::error;
-}
-
 ExitCode present_answer(Dialogue& dialogue, const Options& options, const std::string& result,
                         ReadParts read_parts) {
   return present_result(result, read_parts, options, dialogue.console(), "", dialogue.hint());
 }
 
-/// Anything but a task is shown as it came.
-ExitCode print_state(const std::string& task, const Options& options, Console& console) {
-  const auto value = json::parse(task);
-  const bool is_task = value && !value->string("status").empty();
-  console.print(options.json || !is_task ? task + "\n" : render_task(*value));
+/// Asks the server to run the call as a task, and prints its id.
+ExitCode call_as_task(Dialogue& dialogue, const Options& options, json::JsonObject params) {
+  const Answer answer = dialogue.ask("tools/call", params.add("task", json::JsonObject()).text());
+  if (!answer.ok()) return dialogue.report(answer);
+  const auto task = json::member(answer.payload, "task");
+  const std::string id = task ? json::string_member(*task, "taskId") : std::string();
+  // A server without support for tasks may respond as to a plain call.
+  if (id.empty()) {
+    dialogue.console().note("the server made no task of it: this is the result");
+    return present_result(answer.payload, read_tool_result, options, dialogue.console());
+  }
+  dialogue.console().print_line(options.json ? answer.payload : bridge::make_visible_line(id));
   return ExitCode::ok;
 }
 
@@ -118,11 +117,13 @@ ExitCode call(Dialogue& dialogue, const Options& options, const Prepared& prepar
   if (options.task) return call_as_task(dialogue, options, call.params);
   if (dialogue.console().error_is_terminal()) call.params.add("_meta", dialogue.progress_token());
   const Answer answer = dialogue.ask("tools/call", std::move(call.params).text());
-  const bool wants_task = runs_only_as_task(call.tool) && has_failed(answer);
+  const bool wants_task =
+      runs_only_as_task(call.tool) &&
+      (answer.ok() ? is_tool_error(answer.payload) : answer.outcome == Answer::Outcome::error);
   if (wants_task) dialogue.advise(hint_of_task);
-  const ExitCode code = answer.ok() ? present_result(answer.payload, read_tool_result, options,
-                                                     dialogue.console(), "", dialogue.hint())
-                                    : dialogue.report(answer);
+  const ExitCode code = answer.ok()
+                            ? present_answer(dialogue, options, answer.payload, read_tool_result)
+                            : dialogue.report(answer);
   if (wants_task) dialogue.console().note(hint_of_task);
   return code;
 }
@@ -160,20 +161,10 @@ ExitCode show_tasks(Dialogue& dialogue, const Options& options) {
       dialogue.ask("tasks/" + what, json::JsonObject().add("taskId", options.operands[1]).text());
   if (!answer.ok()) return dialogue.report(answer);
   if (what == "result") return present_answer(dialogue, options, answer.payload, read_any_result);
-  return print_state(answer.payload, options, dialogue.console());
-}
-
-ExitCode call_as_task(Dialogue& dialogue, const Options& options, json::JsonObject params) {
-  const Answer answer = dialogue.ask("tools/call", params.add("task", json::JsonObject()).text());
-  if (!answer.ok()) return dialogue.report(answer);
-  const auto task = json::member(answer.payload, "task");
-  const std::string id = task ? json::string_member(*task, "taskId") : std::string();
-  // A server without support for tasks may respond as to a plain call.
-  if (id.empty()) {
-    dialogue.console().note("the server made no task of it: this is the result");
-    return present_result(answer.payload, read_tool_result, options, dialogue.console());
-  }
-  dialogue.console().print_line(options.json ? answer.payload : bridge::make_visible_line(id));
+  // Anything but a task is shown as it came.
+  const json::Value task = json::parse_or_null(answer.payload);
+  const bool is_shown = options.json || task.string("status").empty();
+  dialogue.console().print(is_shown ? answer.payload + "\n" : render_task(task));
   return ExitCode::ok;
 }
 

@@ -8,7 +8,6 @@
 #include "base/contains.hpp"
 #include "command_line/verb.hpp"
 #include "render/lines.hpp"
-#include "render/status.hpp"
 #include "servers/instance.hpp"
 #include "spelling/spelling.hpp"
 
@@ -114,8 +113,7 @@ Answer::Outcome Dialogue::reconnect() {
     const Milliseconds pause = std::min(reconnect_pause_, until.left());
     if (::poll(&interrupt, 1, static_cast<int>(pause.count())) > 0) return Outcome::interrupted;
     reconnect_pause_ = std::min(reconnect_pause_ * 2, longest_pause);
-    const Milliseconds at_once(0);
-    auto again = connect_to_daemon({path_}, trusted_, at_once, Deadline::after(at_once));
+    auto again = connect_to_daemon({path_}, trusted_);
     if (auto* connected = std::get_if<Connected>(&again)) {
       conversation_ = Conversation(std::move(connected->daemon), interrupt_.descriptor());
       if (ring_ != Ring::taken) ring_ = Ring::to_be_left;
@@ -163,8 +161,6 @@ Answer Dialogue::ask(std::string_view method, std::string_view params) {
   return answer;
 }
 
-void Dialogue::answer_roots(std::string result) { roots_ = std::move(result); }
-
 bool Dialogue::await_roots(Deadline until) {
   awaits_roots_ = true;
   const bool has_asked = wait(until, {}).outcome == Answer::Outcome::woken;
@@ -194,8 +190,6 @@ void Dialogue::take_typed(const std::string& id, const ElicitationForm& form) {
   }
 }
 
-void Dialogue::look_soon() { look_at_ = Deadline::after(waiting_timeout); }
-
 void Dialogue::look_into_the_wait() {
   look_at_.reset();
   conversation_.queue(bridge::own_request(look_id, "bridge/status", ""));
@@ -222,8 +216,6 @@ void Dialogue::show_wait(const json::Message& status) {
                               console_.error_is_terminal() ? "; ^C to stop" : ""));
   if (!is_told) look_soon();
 }
-
-Answer::Outcome Dialogue::pass_time(Deadline end, int also) { return wait(end, {}, also).outcome; }
 
 std::optional<std::string> Dialogue::leave() {
   // The verb has ended: the function that it passed to hear() has dangling references.

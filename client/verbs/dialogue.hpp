@@ -2,6 +2,7 @@
 
 #include "connection/connect.hpp"
 #include "render/failure.hpp"
+#include "render/status.hpp"
 #include "system/signals.hpp"
 #include "verbs/questions.hpp"
 
@@ -38,6 +39,10 @@ struct Answer {
   std::string method{};      ///< of the request, if made by ask()
 
   bool ok() const { return outcome == Outcome::result; }
+  /// The response may still come: the user or the time limit has ended the wait for it.
+  bool was_given_up() const {
+    return outcome == Outcome::timed_out || outcome == Outcome::interrupted;
+  }
 };
 
 /// The requests of one verb over one connection, one at a time, and everything that arrives
@@ -85,7 +90,7 @@ class Dialogue {
   bool ask_here(std::string id, std::string_view params);
 
   /// From now on the reason for a wait of more than a second is looked up.
-  void look_soon();
+  void look_soon() { look_at_ = Deadline::after(waiting_timeout); }
 
   /// What an interrupt means for what was begun, for a person: reported with it.
   void say_when_interrupted(std::string text) { when_interrupted_ = std::move(text); }
@@ -95,7 +100,7 @@ class Dialogue {
   void introduce() { announce("tools/call", true); }
 
   /// The response to `roots/list` from now on, JSON. REQUIRES: nothing was sent yet.
-  void answer_roots(std::string result);
+  void answer_roots(std::string result) { roots_ = std::move(result); }
   bool answers_roots() const { return !roots_.empty(); }
   /// Waits for the server to request them. False if it did not.
   bool await_roots(Deadline until);
@@ -111,10 +116,9 @@ class Dialogue {
   /// To poll for POLLIN: readable after a signal, which ends the work.
   int interrupt() const { return interrupt_.descriptor(); }
 
-  /// Handles messages for that long. The outcome is timed_out unless something ended it.
-  Answer::Outcome pass_time(Milliseconds duration) { return pass_time(Deadline::after(duration)); }
-  /// The same until a deadline. Woken when `also` becomes readable, a descriptor or -1.
-  Answer::Outcome pass_time(Deadline end, int also = -1);
+  /// Handles messages until then. The outcome is timed_out unless something ended it, woken when
+  /// `also` became readable, a descriptor or -1.
+  Answer::Outcome pass_time(Deadline end, int also = -1) { return wait(end, {}, also).outcome; }
 
   /// Reads what the daemon still sends after we have finished, so that no notification is lost with
   /// the connection. Returns the first error that is not a response to a request.

@@ -184,17 +184,14 @@ class JobWaits {
   std::vector<Pending> pending_;
 };
 
-/// A job's question, for programs: `{"job":…,"question":{"method":…,"params":…}}`.
-json::JsonObject question_object(std::string_view job, const CollectedJob& asking) {
-  json::JsonObject question;
-  question.add("method", asking.question_method);
-  question.add_unless_empty("params", json::RawJson{asking.question_params});
-  return job_object(job).add("question", question);
-}
-
-/// Shows a job's question on stderr, and how to answer it.
+/// Shows a job's question on stderr, and how to answer it; with `for_programs` before that as
+/// `{"job":…,"question":{"method":…,"params":…}}` on stdout.
 void show_question(Console& console, const Options& options, const std::string& job,
-                   const CollectedJob& collected) {
+                   const CollectedJob& collected, bool for_programs) {
+  json::JsonObject question;
+  question.add("method", collected.question_method);
+  question.add_unless_empty("params", json::RawJson{collected.question_params});
+  if (for_programs) console.print(job_object(job).add("question", question));
   const bool is_elicitation = collected.question_method == "elicitation/create";
   const auto form = is_elicitation ? ElicitationForm::from_params(collected.question_params)
                                    : std::optional<ElicitationForm>();
@@ -258,16 +255,8 @@ void cancel(Dialogue& dialogue, const std::string& job) {
 /// The daemon has not returned the job's id yet: the job may have begun.
 void cancel_submitted(Dialogue& dialogue, const std::string& submit_id) {
   const Answer late = dialogue.await({submit_id}, Deadline::after(farewell));
-  if (!late.ok()) return;
-  if (const auto job = read_submitted(late.payload)) cancel(dialogue, job->id);
-}
-
-ExitCode tell_forgotten(Console& console, const SubmittedJob& job) {
-  console.note(fmt::format(
-      "nothing was called: the call with this key was made before ({}) and its result is no "
-      "longer kept",
-      job.state));
-  return job.state == "completed" ? ExitCode::ok : ExitCode::answered_error;
+  const auto job = late.ok() ? read_submitted(late.payload) : std::nullopt;
+  if (job) cancel(dialogue, job->id);
 }
 
 /// Warns if a daemon with a state directory failed to save the job. Returns the response to the
@@ -285,27 +274,22 @@ Answer warn_unless_saved(Dialogue& dialogue, const SubmittedJob& job) {
   return answer;
 }
 
-/// The waiting has ended; the jobs have not.
-ExitCode report_stop(Dialogue& dialogue, const Options& options, const Answer& answer) {
-  if (answer.outcome != Answer::Outcome::timed_out) return dialogue.report(answer);
-  return tell_failure(dialogue.console(), options,
-                      {"timeout", timed_out_after(options) + "; what was waited for continues",
-                       ExitCode::timed_out, "unknown"});
-}
-
 ExitCode report_event(Dialogue& dialogue, const Options& options, const JobEvent& event,
                       bool several) {
   switch (event.kind) {
     case JobEvent::Kind::ended: return present_end(dialogue, options, event, several);
     case JobEvent::Kind::asks:
-      if (options.json) dialogue.console().print(question_object(event.job, event.collected));
-      show_question(dialogue.console(), options, event.job, event.collected);
+      show_question(dialogue.console(), options, event.job, event.collected, options.json);
       return ExitCode::unfinished;
     case JobEvent::Kind::failed: return dialogue.report(event.answer, event.job);
     case JobEvent::Kind::time_up:
     case JobEvent::Kind::stopped: break;
   }
-  return report_stop(dialogue, options, event.answer);
+  if (event.answer.outcome != Answer::Outcome::timed_out) return dialogue.report(event.answer);
+  // The waiting has ended; the jobs have not.
+  return tell_failure(dialogue.console(), options,
+                      {"timeout", timed_out_after(options) + "; what was waited for continues",
+                       ExitCode::timed_out, "unknown"});
 }
 
 /// MCP 2025-11-25, "Sampling: Error Handling": the user has said no.
@@ -324,8 +308,7 @@ std::optional<json::JsonObject> choose_answer(Console& console, const Options& o
     return answer.add("result", json::JsonObject().add("action", action));
   }
   if (!is_elicitation) {
-    if (options.json) console.print(question_object(job, asking));
-    show_question(console, options, job, asking);
+    show_question(console, options, job, asking, options.json);
     return std::nullopt;
   }
   const auto refuse = [&](const std::string& why) {
@@ -365,17 +348,15 @@ ExitCode wait_for_result(Dialogue& dialogue, const Options& options, const std::
   if (event.kind == JobEvent::Kind::ended || event.kind == JobEvent::Kind::failed)
     return report_event(dialogue, options, event, false);
   if (event.kind == JobEvent::Kind::stopped) {
-    if (event.answer.outcome == Answer::Outcome::interrupted ||
-        event.answer.outcome == Answer::Outcome::timed_out) {
+    if (event.answer.was_given_up()) {
       cancel(dialogue, job);
-      dialogue.say_when_interrupted("the job was cancelled");
     } else {
       console.note(fmt::format("the call was job {}", job));
     }
     return dialogue.report(event.answer, event.job);
   }
   if (event.kind == JobEvent::Kind::asks) {
-    show_question(console, options, job, event.collected);
+    show_question(console, options, job, event.collected, false);
   } else {
     console.note(fmt::format("the call continues as a job; get its result with: {} wait {}",
                              typed_program(options), job));
@@ -389,12 +370,6 @@ constexpr std::size_t widest_short_cell = 24;
 
 std::string short_cell(const json::Value* value) {
   return in_columns(plain_cell(value), widest_short_cell);
-}
-
-/// The tool that is called; for any other request its method.
-std::string what_of(const json::Value& job) {
-  const json::Value* tool = job.find("tool", json::Value::Kind::string);
-  return short_cell(tool != nullptr ? tool : job.find("method"));
 }
 
 /// How many characters of the ids tell the jobs apart; all of them outside of a terminal.
@@ -435,25 +410,17 @@ std::vector<StyledLine> render_jobs(const std::vector<json::Value>& jobs, const 
   const std::size_t shown = length_of_ids(jobs, look);
   std::vector<std::vector<TableCell>> rows;
   for (const json::Value& job : jobs) {
-    const auto age = static_cast<Milliseconds::rep>(job.count("ageMs"));
+    const json::Value* const tool = job.find("tool", json::Value::Kind::string);
     rows.push_back({{plain_cell(job.find("job")).substr(0, shown)},
                     {plain_cell(job.find("state")), tone_of_state(job.string("state"))},
-                    {format_duration(Milliseconds(age)), Tone::faint},
-                    {what_of(job), Tone::strong},
+                    {duration_text(job, "ageMs"), Tone::faint},
+                    {short_cell(tool != nullptr ? tool : job.find("method")), Tone::strong},
                     {size_text(job.count("bytes")), Tone::faint},
                     {short_cell(job.find("key"))},
                     {plain_cell(job.find("pid")), Tone::faint},
                     {plain_cell(job.find("command"))}});
   }
-  return render_table({{"JOB"},
-                       {"STATE"},
-                       {"AGE", true},
-                       {.heading = "CALL", .may_shrink = true},
-                       {"BYTES", true},
-                       {.heading = "KEY", .may_shrink = true},
-                       {"PID", true},
-                       {"COMMAND"}},
-                      std::move(rows), look);
+  return render_table("JOB|STATE|>AGE|<CALL|>BYTES|<KEY|>PID|COMMAND", std::move(rows), look);
 }
 
 std::string submit_params(std::string_view call_params, std::string_view key) {
@@ -510,32 +477,30 @@ std::optional<CollectedJob> read_collected(std::string_view result) {
 ExitCode call_as_job(Dialogue& dialogue, const Options& options, const std::string& params) {
   const std::string id = dialogue.send("bridge/submit", submit_params(params, options.key));
   const Answer answer = dialogue.await({id}, dialogue.deadline());
-  if (answer.outcome == Answer::Outcome::interrupted ||
-      answer.outcome == Answer::Outcome::timed_out) {
-    cancel_submitted(dialogue, id);
-    dialogue.say_when_interrupted("the job was cancelled");
-  }
-  if (!answer.ok()) return dialogue.report(answer);
-  const auto job = read_submitted(answer.payload);
+  dialogue.say_when_interrupted("the job was cancelled");
+  if (answer.was_given_up()) cancel_submitted(dialogue, id);
+  const auto job = answer.ok() ? read_submitted(answer.payload) : std::nullopt;
   if (!job) return dialogue.report(answer);
   Console& console = dialogue.console();
   const Answer asked = warn_unless_saved(dialogue, *job);
-  if (options.detach) {
+  if (options.detach)
     console.print_line(options.json ? answer.payload : bridge::make_visible_line(job->id));
-    if (job->forgotten) return tell_forgotten(console, *job);
+  if (job->forgotten) {
+    if (options.json && !options.detach) console.print_line(answer.payload);
+    console.note(fmt::format(
+        "nothing was called: the call with this key was made before ({}) and its result is no "
+        "longer kept",
+        job->state));
+    return job->state == "completed" ? ExitCode::ok : ExitCode::answered_error;
+  }
+  if (options.detach) {
     if (console.output_is_terminal())
       console.remark(
           fmt::format("get its result with: {} wait {}", typed_program(options), job->id));
     return ExitCode::ok;
   }
-  if (job->forgotten) {
-    if (options.json) console.print_line(answer.payload);
-    return tell_forgotten(console, *job);
-  }
-  if (asked.outcome == Answer::Outcome::interrupted ||
-      asked.outcome == Answer::Outcome::timed_out) {
+  if (asked.was_given_up()) {
     cancel(dialogue, job->id);
-    dialogue.say_when_interrupted("the job was cancelled");
     return dialogue.report(asked);
   }
   return wait_for_result(dialogue, options, job->id);
@@ -567,11 +532,9 @@ ExitCode answer_job(Dialogue& dialogue, const Options& options, const Prepared& 
     const bool has_ended = found->phase == CollectedJob::Phase::ended;
     return tell_failure(
         console, options,
-        {"job",
-         has_ended ? fmt::format("job '{0}' has ended; get its result with: {1} wait {0}", job,
-                                 typed_program(options))
-                   : fmt::format("job '{}' has not asked anything; it is working", job),
-         ExitCode::answered_error});
+        {"job", has_ended ? fmt::format("job '{0}' has ended; get its result with: {1} wait {0}",
+                                        job, typed_program(options))
+                          : fmt::format("job '{}' has not asked anything; it is working", job)});
   }
   if (values.empty() && !options.decline && !options.cancel) return answer_here(dialogue, options);
   const auto chosen = choose_answer(console, options, *found, values);
@@ -597,10 +560,8 @@ bool complete_jobs(Dialogue& dialogue, Options& options) {
     }
     if (found.size() > 1) {
       tell_failure(dialogue.console(), options,
-                   {"job",
-                    fmt::format("{} jobs begin with '{}'; list them with: {} jobs --names",
-                                found.size(), job, typed_program(options)),
-                    ExitCode::answered_error});
+                   {"job", fmt::format("{} jobs begin with '{}'; list them with: {} jobs --names",
+                                       found.size(), job, typed_program(options))});
       return false;
     }
     if (found.size() == 1) job = *found.begin();

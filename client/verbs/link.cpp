@@ -1,19 +1,17 @@
 // Tools as commands: a small script for each tool of a server.
 
-#include <dirent.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <map>
-#include <memory>
 
 #include "base/contains.hpp"
 #include "base/secret_file.hpp"
 #include "schema/signature.hpp"
+#include "servers/daemon_program.hpp"
 #include "spelling/spelling.hpp"
 #include "text/characters.hpp"
 #include "text/visible_text.hpp"
@@ -35,42 +33,12 @@ constexpr std::string_view shell_words_of_its_own =
     "suspend test then time times trap true type typeset ulimit umask unalias unset until wait "
     "while";
 
-/// Whether the system has another command of this name: a server must not take its place.
-bool is_command(const std::string& name, const std::string& folder) {
-  if (bridge::has_word(shell_words_of_its_own, name)) return true;
-  const char* const path = std::getenv("PATH");
-  std::string_view rest = path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path;
-  while (!rest.empty()) {
-    const std::string one(rest.substr(0, rest.find(':')));
-    rest.remove_prefix(std::min(rest.size(), one.size() + 1));
-    if (!one.empty() && real_path(one) != folder &&
-        ::access(fmt::format("{}/{}", one, name).c_str(), X_OK) == 0)
-      return true;
-  }
-  return false;
-}
-
 /// The program and the server as they are found from any folder.
 std::string program_of(const Dialogue& dialogue, Options options) {
   if (!options.config.empty()) options.config = real_path(options.config);
   if (!names_server(options) && !dialogue.path().starts_with('@'))
     options.socket = real_path(dialogue.path());
   return typed_program(options);
-}
-
-/// The second line of each script of this server and prefix: what tells them from all other files.
-std::string mark_of(const std::string& program, const std::string& prefix) {
-  return fmt::format("# written by: {} link, prefix '{}'; the next one replaces or removes it\n",
-                     bridge::make_visible_line(program), bridge::make_visible_line(prefix));
-}
-
-std::string script_of(const std::string& mark, const std::string& program,
-                      const std::string& tool) {
-  const std::string operand = tool_operand(tool);
-  return fmt::format(
-      "#!/bin/sh\n{0}if [ $# = 1 ] && [ \"$1\" = --help ]; then exec {1} tools {2}; fi\n"
-      "exec {1} call {2} \"$@\"\n",
-      mark, program, operand);
 }
 
 /// The content of a regular file; nullopt if there is none, "" if it is not one of `mark`.
@@ -109,17 +77,6 @@ void skip(Linked& linked, Console& console, const std::string& what, const std::
   console.note(fmt::format("'{}' is not linked: {}", what, why));
 }
 
-void remove_gone(Linked& linked, const std::string& folder, const std::string& mark,
-                 const std::map<std::string, std::string>& files) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> open(::opendir(folder.c_str()), &::closedir);
-  while (const dirent* const entry = open ? ::readdir(open.get()) : nullptr) {
-    const std::string name = entry->d_name;
-    const std::string path = fmt::format("{}/{}", folder, name);
-    if (files.contains(name) || script_in(path, mark).value_or("").empty()) continue;
-    if (::unlink(path.c_str()) == 0) linked.removed.add(name);
-  }
-}
-
 }  // namespace
 
 std::string command_name(std::string_view tool, std::string_view prefix) {
@@ -133,10 +90,10 @@ std::string command_name(std::string_view tool, std::string_view prefix) {
 
 ExitCode link_tools(Dialogue& dialogue, const Options& options) {
   Console& console = dialogue.console();
-  const auto fetched = fetch_list(dialogue, tool_list);
-  if (const auto* failed = std::get_if<Answer>(&fetched)) return dialogue.report(*failed);
+  const FetchedList fetched = fetch_list(dialogue, tool_list);
+  if (fetched.failed) return dialogue.report(*fetched.failed);
   const auto fail = [&](const std::string& what) {
-    return tell_failure(console, options, {"file", what, ExitCode::answered_error});
+    return tell_failure(console, options, {"file", what});
   };
   if (options.url.find_first_of("?@") != options.url.npos)
     return fail("the address may have secrets, which no script should have: name it in a file");
@@ -144,8 +101,7 @@ ExitCode link_tools(Dialogue& dialogue, const Options& options) {
   std::map<std::string, std::string> tools;  // by their files' names
   std::vector<std::string> all;
   Linked linked;
-  for (const std::string_view one :
-       elements_of(std::get<std::vector<std::string>>(fetched), tool_list)) {
+  for (const std::string_view one : fetched.elements()) {
     const std::string& tool = all.emplace_back(name_of(one, tool_list));
     const bool has_control = std::any_of(tool.begin(), tool.end(),
                                          [](unsigned char c) { return c < 0x20 || c == 0x7f; });
@@ -159,22 +115,29 @@ ExitCode link_tools(Dialogue& dialogue, const Options& options) {
   }
   for (const std::string& name : wanted) {
     if (!bridge::contains(all, name))
-      return report_unknown({fmt::format("no tool '{}'", name), ""}, options, console);
+      return report_unknown({fmt::format("no tool '{}'", name)}, options, console);
   }
   const std::string typed = options.operands.front();
   if (const int error = make_folders(typed, 0777); error != 0)
     return fail(fmt::format("cannot create {}: {}", typed, std::strerror(error)));
   const std::string folder = real_path(typed);
   const std::string program = program_of(dialogue, options);
-  const std::string mark = mark_of(program, options.prefix);
+  // The second line of each script of this server and prefix tells them from all other files.
+  const std::string mark =
+      fmt::format("# written by: {} link, prefix '{}'; the next one replaces or removes it\n",
+                  bridge::make_visible_line(program), bridge::make_visible_line(options.prefix));
   for (const auto& [name, tool] : tools) {
     if (!wanted.empty() && !bridge::contains(wanted, tool)) continue;
     const std::string path = fmt::format("{}/{}", folder, name);
-    const std::string script = script_of(mark, program, tool);
+    const std::string script = fmt::format(
+        "#!/bin/sh\n{0}if [ $# = 1 ] && [ \"$1\" = --help ]; then exec {1} tools {2}; fi\n"
+        "exec {1} call {2} \"$@\"\n",
+        mark, program, tool_operand(tool));
     const auto present = script_in(path, mark);
     if (present && present->empty()) {
       skip(linked, console, tool, fmt::format("{} is another's file", path));
-    } else if (is_command(name, folder)) {
+    } else if (bridge::has_word(shell_words_of_its_own, name) ||
+               !find_program(name, folder).empty()) {  // a server must not take its place
       skip(linked, console, tool, "a command has that name; --prefix TEXT makes another one");
     } else if (const int error =
                    present == script ? 0 : write_script(folder, path, script, present.has_value());
@@ -185,7 +148,12 @@ ExitCode link_tools(Dialogue& dialogue, const Options& options) {
       if (!options.json) console.print_line(name);
     }
   }
-  remove_gone(linked, folder, mark, tools);
+  each_file(folder, "", [&](std::string_view name) {
+    const std::string path = fmt::format("{}/{}", folder, name);
+    const bool is_gone =
+        !tools.contains(std::string(name)) && !script_in(path, mark).value_or("").empty();
+    if (is_gone && ::unlink(path.c_str()) == 0) linked.removed.add(name);
+  });
   if (options.json)
     console.print(json::JsonObject()
                       .add("linked", linked.written)

@@ -35,10 +35,6 @@ ExitCode follow(Dialogue& dialogue, const Options& options, bool only_now) {
   return outcome == Outcome::interrupted ? dialogue.failure_of(end).code : dialogue.report(end);
 }
 
-bool is_for_person(const Console& console, const Options& options) {
-  return console.output_is_terminal() && !options.json && !options.sequence;
-}
-
 /// The time of day as in the daemon's log (the C library's time zones take 135 KB), and a sentence.
 std::string heard_line(const std::string& line) {
   const json::Message message = json::parse_message(line);
@@ -57,14 +53,6 @@ FileDescriptor open_record(const std::string& path) {
   if (file && ::fstat(file.get(), &there) == 0 && S_ISREG(there.st_mode))
     ::fchmod(file.get(), 0600);  // an existing file may have been readable for others
   return file;
-}
-
-/// Reports errno.
-ExitCode report_unwritten(Console& console, const Options& options) {
-  const std::string file = options.operands.front();
-  return tell_failure(console, options,
-                      {"file", fmt::format("cannot write {}: {}", file, std::strerror(errno)),
-                       ExitCode::answered_error});
 }
 
 /// Passes each message to `print`, which returns false if it could not be written.
@@ -104,10 +92,11 @@ ExitCode listen(Dialogue& dialogue, const Options& options) {
     return tell_failure(
         console, options,
         {"usage", "listen URI: without --since, --seq and --for 0", ExitCode::usage});
+  const bool is_for_person = console.output_is_terminal() && !options.json && !options.sequence;
   const auto print = [&](const Received& heard) {
     if (printed != options.count) {
-      console.print(is_for_person(console, options) ? heard_line(heard.message)
-                                                    : render_received(heard, options.sequence));
+      console.print(is_for_person ? heard_line(heard.message)
+                                  : render_received(heard, options.sequence));
       return ++printed == options.count || console.output_state() != Sink::Result::ok;
     }
     // Messages that were only looked at stay in the daemon.
@@ -132,8 +121,7 @@ ExitCode listen(Dialogue& dialogue, const Options& options) {
     const auto page = join->take_page(answer.payload);
     if (!page)
       return tell_failure(console, options,
-                          {"daemon", "cannot read the daemon's response to bridge/notifications",
-                           ExitCode::answered_error});
+                          {"daemon", "cannot read the daemon's response to bridge/notifications"});
     if (!page->warning.empty()) console.note(page->warning);
     for (const Received& heard : page->heard) print(heard);
   }
@@ -162,25 +150,28 @@ ExitCode monitor(Dialogue& dialogue, const Options& options) {
 
 ExitCode record(Dialogue& dialogue, const Options& options) {
   Console& console = dialogue.console();
-  const FileDescriptor file = open_record(options.operands.front());
-  if (!file) return report_unwritten(console, options);
+  const std::string& path = options.operands.front();
+  const auto report = [&] {
+    const std::string why = fmt::format("cannot write {}: {}", path, std::strerror(errno));
+    return tell_failure(console, options, {"file", why});
+  };
+  const FileDescriptor file = open_record(path);
+  if (!file) return report();
   const Sink sink(file.get());
   std::uint64_t printed = 0;
   bool is_written = true;
   const ExitCode code = watch_messages(dialogue, options, printed, [&](std::string_view params) {
     const auto result = sink.write_all(std::string(params) + "\n", dialogue.interrupt());
     is_written = result != Sink::Result::failed;
-    if (!is_written) report_unwritten(console, options);
+    if (!is_written) report();
     return is_written;
   });
   // An interrupt is the regular end of a recording.
   if (!is_written ||
       (code != ExitCode::ok && code != ExitCode::interrupted && code != ExitCode::terminated))
     return code;
-  if (options.json) {
-    const std::string path = bridge::make_visible_line(options.operands.front());
-    console.print(json::JsonObject().add("recorded", printed).add("file", path));
-  }
+  const std::string shown = bridge::make_visible_line(path);
+  if (options.json) console.print(json::JsonObject().add("recorded", printed).add("file", shown));
   console.note(fmt::format("{} messages recorded", printed));
   return ExitCode::ok;
 }

@@ -1,11 +1,8 @@
 // mcp-nc login and logout: show the steps for the person, and wait for the end.
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
-#include <unistd.h>
 
-#include <array>
-
+#include "servers/daemon_program.hpp"
 #include "verbs/verbs.hpp"
 
 namespace client {
@@ -19,17 +16,15 @@ constexpr std::string_view wait_params = R"({"waitMs":900000})";
 constexpr std::size_t longest_line = 16384;
 
 void open_in_browser(Console& console, const std::string& url) {
-  std::string program = "xdg-open";
-  std::string address = url;
-  const std::array<char*, 3> arguments = {program.data(), address.data(), nullptr};
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO})
-    posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0);
+  const std::string program = find_program("xdg-open");
+  if (program.empty()) return console.note("cannot open a browser: xdg-open not found");
+  std::vector<std::string> environment;
+  for (char** one = environ; *one != nullptr; ++one) environment.emplace_back(*one);
+  const FileDescriptor nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
   pid_t process = 0;
-  if (posix_spawnp(&process, program.c_str(), &actions, nullptr, arguments.data(), environ) != 0)
-    console.note("cannot open a browser: xdg-open not found");
-  posix_spawn_file_actions_destroy(&actions);
+  if (launch(process, {program, url}, environment, ".",
+             {{nothing, STDIN_FILENO}, {nothing, STDOUT_FILENO}}) != 0)
+    console.note(fmt::format("cannot open a browser: {} cannot be run", program));
 }
 
 void show(Dialogue& dialogue, const Options& options, const std::string& offer) {
@@ -70,18 +65,13 @@ ExitCode report_end(Dialogue& dialogue, const Options& options, const Answer& an
     return tell_failure(dialogue.console(), options, failure);
   }
   const ExitCode code = dialogue.report(answer);
-  switch (answer.outcome) {
-    case Answer::Outcome::interrupted:
-    case Answer::Outcome::timed_out:
-      dialogue.console().note(fmt::format(
-          "the login continues; wait for it with: {0} login; end it with: {0} login --cancel",
-          typed_program(options)));
-      return code;
-    // Whatever the cause, there is no login.
-    case Answer::Outcome::error:
-      return code == ExitCode::upstream ? ExitCode::answered_error : code;
-    default: return code;
-  }
+  if (answer.was_given_up())
+    dialogue.console().note(fmt::format(
+        "the login continues; wait for it with: {0} login; end it with: {0} login --cancel",
+        typed_program(options)));
+  // Whatever the cause, there is no login.
+  const bool is_upstreams = answer.outcome == Answer::Outcome::error && code == ExitCode::upstream;
+  return is_upstreams ? ExitCode::answered_error : code;
 }
 
 ExitCode wait_for_end(Dialogue& dialogue, const Options& options) {

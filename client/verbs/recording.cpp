@@ -17,11 +17,6 @@ namespace {
 
 using json::Value;
 
-bool is_about_session(std::string_view method) {
-  return is_for_the_bridge(method) ||
-         bridge::has_word("initialize server/discover ping subscriptions/listen", method);
-}
-
 /// `_meta` has the progress token and the client's description, which the next sender sets itself.
 std::string without_meta(std::string_view params) {
   const auto members = json::members(params);
@@ -57,19 +52,6 @@ std::string start_of(std::string_view text) {
   return bridge::cut_off(json::on_one_line(text), longest_shown);
 }
 
-json::JsonObject difference_object(const RecordedRequest& request, const Answer& now) {
-  json::JsonObject object;
-  object.add("method", request.method);
-  object.add("params", json::RawJson{request.params.empty() ? "null" : request.params});
-  object.add("was", json::RawJson{request.answer});
-  return object.add("is", json::RawJson{now.payload});
-}
-
-std::string difference(const RecordedRequest& request, const Answer& now) {
-  return fmt::format("{} {}\n  was: {}\n  is:  {}\n", bridge::make_visible_line(request.method),
-                     start_of(request.params), start_of(request.answer), start_of(now.payload));
-}
-
 }  // namespace
 
 Recording read_recording(std::string_view text) {
@@ -89,7 +71,9 @@ Recording read_recording(std::string_view text) {
     const std::string key =
         fmt::format("{} {}", json::member(line, "client").value_or(""), message.id);
     if (passage == "from_client" && message.kind == json::Message::Kind::request) {
-      if (is_about_session(message.method)) continue;
+      if (is_for_the_bridge(message.method) ||
+          bridge::has_word("initialize server/discover ping subscriptions/listen", message.method))
+        continue;  // about the session itself
       open[key] = recording.requests.size();
       recording.requests.push_back(
           {std::string(message.method), without_meta(message.params), "", false});
@@ -139,8 +123,13 @@ ExitCode replay(Dialogue& dialogue, const Options& options) {
     if (!has_failed && !now.ok()) return dialogue.report(now);
     if (has_failed == request.has_failed && is_same_answer(request.answer, now.payload)) continue;
     ++different;
-    differences.add(difference_object(request, now));
-    text += difference(request, now);
+    json::JsonObject difference;
+    difference.add("method", request.method);
+    difference.add("params", json::RawJson{request.params.empty() ? "null" : request.params});
+    difference.add("was", json::RawJson{request.answer}).add("is", json::RawJson{now.payload});
+    differences.add(difference);
+    text += fmt::format("{} {}\n  was: {}\n  is:  {}\n", bridge::make_visible_line(request.method),
+                        start_of(request.params), start_of(request.answer), start_of(now.payload));
   }
   if (options.json) {
     json::JsonObject object;

@@ -88,7 +88,7 @@ class Relay {
     input_done_ = true;
     sending_done_ = true;
     ::shutdown(daemon_.get(), SHUT_WR);
-    if (observer_ != nullptr) observer_->take_end_of_sending();
+    if (observer_ != nullptr) observer_->take_sent("\n");
     restart_idle();
   }
 
@@ -152,13 +152,6 @@ class Relay {
 
 constexpr std::string_view status_id = "1";
 
-/// A line for a person, if the terminal takes it now: the relay does not wait for a reader of
-/// stderr.
-void say_if_possible(Console& console, std::string_view line) {
-  pollfd error = {STDERR_FILENO, POLLOUT, 0};
-  if (::poll(&error, 1, 0) == 1 && error.revents == POLLOUT) console.note(line);
-}
-
 }  // namespace
 
 RelayEnd relay(int input, int output, FileDescriptor daemon, std::optional<Milliseconds> idle,
@@ -167,22 +160,15 @@ RelayEnd relay(int input, int output, FileDescriptor daemon, std::optional<Milli
 }
 
 bool UnansweredRequests::take_sent(std::string_view bytes) {
-  split(sent_, bytes, &UnansweredRequests::note_sent);
+  split(sent_, bytes);
   return std::exchange(has_new_, false);
 }
 
-bool UnansweredRequests::take_end_of_sending() {
-  end_line(sent_, {}, &UnansweredRequests::note_sent);
-  return std::exchange(has_new_, false);
-}
+void UnansweredRequests::take_received(std::string_view bytes) { split(received_, bytes); }
 
-void UnansweredRequests::take_received(std::string_view bytes) {
-  split(received_, bytes, &UnansweredRequests::note_received);
-}
-
-void UnansweredRequests::split(Line& line, std::string_view bytes, Take take) {
+void UnansweredRequests::split(Line& line, std::string_view bytes) {
   for (std::size_t end = bytes.find('\n'); end != bytes.npos; end = bytes.find('\n')) {
-    end_line(line, bytes.substr(0, end), take);
+    end_line(line, bytes.substr(0, end));
     bytes.remove_prefix(end + 1);
   }
   if (line.is_too_long) return;
@@ -193,56 +179,45 @@ void UnansweredRequests::split(Line& line, std::string_view bytes, Take take) {
   }
 }
 
-void UnansweredRequests::end_line(Line& line, std::string_view rest, Take take) {
+void UnansweredRequests::end_line(Line& line, std::string_view rest) {
+  const bool is_sent = &line == &sent_;
   Line ended = std::exchange(line, {});
   if (ended.is_too_long || ended.begun.size() + rest.size() > longest_line) {
-    // The request that it answered is unknown.
-    if (&line == &received_) ids_.clear();
-  } else {
-    if (!ended.begun.empty()) rest = ended.begun.append(rest);
-    take_line(rest, take);
+    if (!is_sent) ids_.clear();  // the request that it answered is unknown
+    return;
+  }
+  if (!ended.begun.empty()) rest = ended.begun.append(rest);
+  const std::size_t begin = rest.find_first_not_of(" \t\r");
+  if (begin == rest.npos) return;
+  if (rest[begin] != '[') return take_message(rest, is_sent);
+  if (const auto batch = json::elements(rest)) {
+    for (const std::string_view message : *batch) take_message(message, is_sent);
   }
 }
 
-void UnansweredRequests::take_line(std::string_view line, Take take) {
-  const std::size_t begin = line.find_first_not_of(" \t\r");
-  if (begin == line.npos) return;
-  if (line[begin] != '[') return (this->*take)(line);
-  if (const auto batch = json::elements(line)) {
-    for (const std::string_view message : *batch) (this->*take)(message);
-  }
-}
-
-void UnansweredRequests::note_sent(std::string_view text) {
+void UnansweredRequests::take_message(std::string_view text, bool is_sent) {
+  using Kind = json::Message::Kind;
   const json::Message message = json::parse_message(text);
-  if (message.kind == json::Message::Kind::request) {
+  if (is_sent && message.kind == Kind::request) {
     if (message.id.size() > longest_id || ids_.size() >= most_requests) return;
     ids_.emplace(message.id);
     has_new_ = true;
-  } else if (message.method == "notifications/cancelled") {
-    const auto id = json::member(message.params, "requestId");
-    const auto found = id ? ids_.find(*id) : ids_.end();
-    if (found != ids_.end()) ids_.erase(found);  // no response need come
+  } else if (is_sent && message.method == "notifications/cancelled") {
+    // No response need come.
+    ids_.erase(std::string(json::member(message.params, "requestId").value_or("")));
+  } else if (!is_sent && message.kind == Kind::response) {
+    ids_.erase(std::string(message.id));
+    // A line that the daemon refused, without saying which.
+    if (message.id.empty() || message.id == "null") ids_.clear();
   }
-}
-
-void UnansweredRequests::note_received(std::string_view text) {
-  const json::Message message = json::parse_message(text);
-  if (message.kind != json::Message::Kind::response) return;
-  if (message.id.empty() || message.id == "null") {
-    ids_.clear();  // a line that the daemon refused, without saying which
-    return;
-  }
-  const auto found = ids_.find(message.id);
-  if (found != ids_.end()) ids_.erase(found);
 }
 
 WaitingWatch::WaitingWatch(Milliseconds timeout, Connect connect, Say say)
     : timeout_(timeout), connect_(std::move(connect)), say_(std::move(say)) {}
 
-void WaitingWatch::take_sent(std::string_view bytes) { expect_answer(requests_.take_sent(bytes)); }
-
-void WaitingWatch::take_end_of_sending() { expect_answer(requests_.take_end_of_sending()); }
+void WaitingWatch::take_sent(std::string_view bytes) {
+  if (requests_.take_sent(bytes) && !look_at_ && !said_) look_at_ = Deadline::after(timeout_);
+}
 
 void WaitingWatch::take_received(std::string_view bytes) {
   requests_.take_received(bytes);
@@ -260,10 +235,6 @@ void WaitingWatch::wake() {
   if (look_) take_look();
   if (look_ && look_until_.passed()) look_.reset();  // the daemon does not respond
   if (look_at_ && look_at_->passed()) begin_look();
-}
-
-void WaitingWatch::expect_answer(bool is_new) {
-  if (is_new && !look_at_ && !said_) look_at_ = Deadline::after(timeout_);
 }
 
 void WaitingWatch::begin_look() {
@@ -306,13 +277,14 @@ ExitCode run_relay(Connected connected, const Options& options, const TrustedPee
   std::optional<WaitingWatch> watch;
   if (console.error_is_terminal()) {
     const auto connect = [path = connected.path, trusted]() -> FileDescriptor {
-      const Milliseconds at_once(0);
-      auto one = connect_to_daemon({path}, trusted, at_once, Deadline::after(at_once));
+      auto one = connect_to_daemon({path}, trusted);
       if (auto* daemon = std::get_if<Connected>(&one)) return std::move(daemon->daemon);
       return {};
     };
-    watch.emplace(waiting_timeout, connect,
-                  [&console](std::string_view line) { say_if_possible(console, line); });
+    watch.emplace(waiting_timeout, connect, [&console](std::string_view line) {
+      pollfd error = {STDERR_FILENO, POLLOUT, 0};  // the relay does not wait for its reader
+      if (::poll(&error, 1, 0) == 1 && error.revents == POLLOUT) console.note(line);
+    });
   }
   const pid_t process = process_behind(connected.daemon.get());
   const RelayEnd end = relay(STDIN_FILENO, STDOUT_FILENO, std::move(connected.daemon),

@@ -14,9 +14,8 @@ class RelayObserver {
  public:
   virtual ~RelayObserver() = default;
 
+  /// At the end of what is sent a line break: a last line without one is complete.
   virtual void take_sent(std::string_view bytes) = 0;
-  /// The end of what is sent: a last line without a line break is complete.
-  virtual void take_end_of_sending() = 0;
   /// Bytes as received from the daemon.
   virtual void take_received(std::string_view bytes) = 0;
 
@@ -57,8 +56,6 @@ class UnansweredRequests {
 
   /// Whether a complete line contains a new request.
   bool take_sent(std::string_view bytes);
-  /// The last line needs no line break.
-  bool take_end_of_sending();
   void take_received(std::string_view bytes);
 
   bool empty() const { return ids_.empty(); }
@@ -69,18 +66,15 @@ class UnansweredRequests {
     std::string begun;
     bool is_too_long = false;
   };
-  using Take = void (UnansweredRequests::*)(std::string_view message);
 
-  void split(Line& line, std::string_view bytes, Take take);
-  void end_line(Line& line, std::string_view rest, Take take);
-  void take_line(std::string_view line, Take take);
-  void note_sent(std::string_view message);
-  void note_received(std::string_view message);
+  void split(Line& line, std::string_view bytes);
+  void end_line(Line& line, std::string_view rest);
+  void take_message(std::string_view text, bool is_sent);
 
   Line sent_;
   Line received_;
   bool has_new_ = false;
-  std::set<std::string, std::less<>> ids_;  // as JSON, byte for byte
+  std::set<std::string> ids_;  // as JSON, byte for byte
 };
 
 /// Tells a person at the relay what is being waited for, as a verb does. A
@@ -96,14 +90,12 @@ class WaitingWatch final : public RelayObserver {
   WaitingWatch(Milliseconds timeout, Connect connect, Say say);
 
   void take_sent(std::string_view bytes) override;
-  void take_end_of_sending() override;
   void take_received(std::string_view bytes) override;
   int descriptor() const override { return look_ ? look_->descriptor() : -1; }
   Deadline deadline() const override;
   void wake() override;
 
  private:
-  void expect_answer(bool is_new);
   void begin_look();
   void take_look();
 

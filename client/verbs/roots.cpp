@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <cstring>
 
 #include "text/characters.hpp"
@@ -14,49 +13,30 @@ namespace {
 
 constexpr Milliseconds longest_asking(1000);
 
-/// Whether a legacy server was told that there may be roots; true if each request says so.
-bool has_declared(const json::Value& upstream) {
-  const json::Value* const declared = upstream.find("declared", json::Value::Kind::array);
-  if (declared == nullptr) return true;  // a modern server, or a daemon that does not say
-  return std::any_of(declared->items.begin(), declared->items.end(),
-                     [](const json::Value& name) { return name.text == "roots"; });
-}
-
-/// Opens the session of a daemon that was just started as one with roots, so that any later call
-/// can name some (a session's capabilities are fixed at its opening); `roots` as from read_roots().
-/// The server gets an empty list where none were named. Returns the server's self-description, or
-/// why there is no session: a following request would wait for one as long again.
-Answer open_with_roots(Dialogue& dialogue, const std::string& roots) {
-  dialogue.answer_roots(roots.empty() ? R"({"roots":[]})" : roots);
-  dialogue.introduce();
-  return dialogue.ask("server/discover", "");
-}
-
 /// Makes a server that knows other roots, or none yet, request those of the dialogue, and waits for
 /// that, at most a second: some never ask. Reports on stderr if the session was opened without
-/// roots, in which case no server asks. Returns the same as open_with_roots().
-Answer tell_roots(Dialogue& dialogue, const Options& options) {
-  dialogue.introduce();
-  Answer described = dialogue.ask("server/discover", "");
-  if (!described.ok()) return described;
+/// roots, in which case no server asks.
+void tell_roots(Dialogue& dialogue, const Options& options) {
   const Answer status = dialogue.ask("bridge/status", "");
   const json::Value known = json::parse_or_null(status.payload);
   const json::Value& upstream = known.object("upstream");
-  if (!status.ok() || upstream.string("era") == "modern") return described;
-  if (!has_declared(upstream)) {
+  if (!status.ok() || upstream.string("era") == "modern") return;
+  // A modern server gets them with each request, and a daemon may not say what it has declared.
+  const json::Value* const declared = upstream.find("declared", json::Value::Kind::array);
+  if (declared != nullptr &&
+      std::none_of(declared->items.begin(), declared->items.end(),
+                   [](const json::Value& name) { return name.text == "roots"; })) {
     const std::string program = typed_program(options);
-    dialogue.console().note(fmt::format(
+    return dialogue.console().note(fmt::format(
         "the session was opened without roots, so the server asks for none: {}",
         names_server(options)
             ? fmt::format("{} stop, then the next call opens it with roots", program)
             : "mcp-bridged --client-capabilities '{\"elicitation\":{},\"roots\":{}}' opens it with "
               "them"));
-    return described;
   }
   dialogue.tell("notifications/roots/list_changed", "");
   const Deadline until = Deadline::earlier(Deadline::after(longest_asking), dialogue.deadline());
   if (dialogue.await_roots(until)) dialogue.ask("ping", "");  // the server has read our roots then
-  return described;
 }
 
 }  // namespace
@@ -86,14 +66,14 @@ std::variant<std::string, UsageError> read_roots(const std::vector<std::string>&
 
 std::optional<Answer> begin_with_roots(Dialogue& dialogue, const Options& options,
                                        const std::string& roots, bool is_new) {
-  std::optional<Answer> described;
-  if (is_new) {
-    described = open_with_roots(dialogue, roots);
-    if (!described->ok()) return described;
-  } else if (!roots.empty()) {
-    dialogue.answer_roots(roots);
-  }
-  if (!roots.empty()) described = tell_roots(dialogue, options);
+  if (!is_new && roots.empty()) return std::nullopt;
+  // A daemon that was just started opens its session as one with roots, so that any later call can
+  // name some (a session's capabilities are fixed at its opening). The server gets an empty list
+  // where none were named.
+  dialogue.answer_roots(roots.empty() ? R"({"roots":[]})" : roots);
+  dialogue.introduce();
+  Answer described = dialogue.ask("server/discover", "");
+  if (!roots.empty() && described.ok()) tell_roots(dialogue, options);
   return described;
 }
 

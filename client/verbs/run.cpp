@@ -25,16 +25,6 @@ ExitCode unless_lost(ExitCode code, Console& console) {
   return console.output_state() == Sink::Result::interrupted ? ExitCode::interrupted : code;
 }
 
-/// Of grep --all and servers --check.
-ExitCode ask_all_servers(const Options& options) {
-  Interrupt interrupt;
-  Console console(interrupt.descriptor());
-  if (options.max_bytes) console.hold();
-  const ExitCode code = options.check ? check_servers(options, console, interrupt)
-                                      : grep_all(options, console, interrupt);
-  return unless_lost(print_held(console, options, code), console);
-}
-
 /// Calls the handler of a row.
 struct Dispatch {
   Dialogue& dialogue;
@@ -76,15 +66,6 @@ ExitCode run_dialogue(Connected connected, const Options& options, Deadline dead
   // An answer about roots that is still queued is sent, too.
   if (!keep || dialogue.answers_roots()) dialogue.leave();
   return code;
-}
-
-ExitCode run_verb(Connected connected, const Options& options, Deadline deadline,
-                  Prepared& prepared, bool is_new) {
-  Interrupt interrupt;
-  Console console(interrupt.descriptor());
-  return unless_lost(
-      run_dialogue(std::move(connected), options, deadline, prepared, is_new, console, interrupt),
-      console);
 }
 
 ExitCode refuse(UsageError error, const Options& options) {
@@ -135,7 +116,14 @@ ExitCode run(const Options& options) {
     overview.verb = find_verb("server");
     return run(overview);
   }
-  if (options.all || options.check) return ask_all_servers(options);
+  if (options.all || options.check) {
+    Interrupt interrupt;
+    Console output(interrupt.descriptor());
+    if (options.max_bytes) output.hold();
+    const ExitCode code = options.check ? check_servers(options, output, interrupt)
+                                        : grep_all(options, output, interrupt);
+    return unless_lost(print_held(output, options, code), output);
+  }
   if (const auto* local = verb == nullptr ? nullptr : std::get_if<LocalVerb*>(&verb->handler)) {
     Console console;
     return (*local)(options, console);
@@ -200,7 +188,11 @@ ExitCode run(const Options& options) {
     console.remark("mcp-nc server shows what is there, mcp-nc --help all commands");
   }
   if (verb == nullptr) return run_relay(std::move(daemon), options, std::get<TrustedPeer>(trusted));
-  return run_verb(std::move(daemon), options, deadline, std::get<Prepared>(prepared), is_new);
+  Interrupt interrupt;
+  Console output(interrupt.descriptor());
+  const ExitCode code = run_dialogue(std::move(daemon), options, deadline,
+                                     std::get<Prepared>(prepared), is_new, output, interrupt);
+  return unless_lost(code, output);
 }
 
 }  // namespace client

@@ -41,16 +41,6 @@ bool has_all(const json::Value& element, const std::vector<std::string>& words) 
   });
 }
 
-std::string hit_line(const json::Value& element, const SearchedList& searched,
-                     const std::string& prefix, std::size_t width) {
-  std::string_view about = element.string("description");
-  if (about.empty()) about = element.string("title");
-  if (searched.list.name != "name" && about.empty()) about = element.string("name");
-  return about_line(
-      fmt::format("{}{} {}", prefix, searched.kind, element.string(searched.list.name)), about,
-      width);
-}
-
 /// A line for each element of the lists, which are members of `object`.
 std::string hit_lines(std::string_view object, const std::string& prefix, std::size_t width) {
   std::string text;
@@ -58,8 +48,16 @@ std::string hit_lines(std::string_view object, const std::string& prefix, std::s
     const auto list = json::member(object, searched.list.member);
     const auto elements = list ? json::elements(*list) : std::nullopt;
     for (std::size_t at = 0; elements && at < elements->size(); ++at) {
-      if (const auto value = json::parse((*elements)[at]))
-        text += hit_line(*value, searched, prefix, width);
+      const auto element = json::parse((*elements)[at]);
+      if (!element) continue;
+      std::string_view about;
+      for (const std::string_view member : {"description", "title", "name"}) {
+        const bool is_shown = member == searched.list.name;  // as the name, before it
+        if (about.empty() && !is_shown) about = element->string(member);
+      }
+      text += about_line(
+          fmt::format("{}{} {}", prefix, searched.kind, element->string(searched.list.name)), about,
+          width);
     }
   }
   return text;
@@ -144,17 +142,13 @@ ExitCode grep(Dialogue& dialogue, const Options& options) {
   json::JsonObject hits;
   bool has_any = false;
   for (const SearchedList& searched : searched_lists) {
-    const auto fetched = fetch_list(dialogue, searched.list);
-    const auto* const failed = std::get_if<Answer>(&fetched);
+    const FetchedList fetched = fetch_list(dialogue, searched.list);
     // Many servers do not support this list, and report that as an error.
-    if (failed != nullptr && (failed->outcome != Answer::Outcome::error ||
-                              read_error(failed->payload).code != ExitCode::answered_error))
-      return dialogue.report(*failed);
-    const auto* const pages = std::get_if<std::vector<std::string>>(&fetched);
-    const auto elements =
-        pages == nullptr ? std::vector<std::string_view>() : elements_of(*pages, searched.list);
+    if (fetched.failed && (fetched.failed->outcome != Answer::Outcome::error ||
+                           read_error(fetched.failed->payload).code != ExitCode::answered_error))
+      return dialogue.report(*fetched.failed);
     json::JsonArray list;
-    for (const std::string_view element : elements) {
+    for (const std::string_view element : fetched.elements()) {
       const auto value = json::parse(element);
       if (!value || !has_all(*value, options.operands)) continue;
       has_any = true;
@@ -199,10 +193,8 @@ ExitCode check_servers(const Options& options, Console& console, Interrupt& inte
     console.print(json::JsonObject().add("servers", servers));
   } else {
     const Look look = look_of(console);
-    console.print_raw(draw_lines(
-        render_table({{.heading = "NAME", .may_shrink = true}, {"STATE"}, {"SERVER, OR WHY"}},
-                     std::move(rows), look),
-        look));
+    console.print_raw(
+        draw_lines(render_table("<NAME|STATE|SERVER, OR WHY", std::move(rows), look), look));
   }
   return are_well ? ExitCode::ok : ExitCode::answered_error;
 }

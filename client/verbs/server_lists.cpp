@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "base/contains.hpp"
 #include "command_line/verb.hpp"
 #include "render/lists.hpp"
 #include "render/table.hpp"
@@ -18,48 +19,31 @@ using Elements = std::vector<std::string_view>;
 
 constexpr int most_pages = 1000;
 
-using Found = std::variant<KnownTool, UnknownTool, NoToolList, Answer>;
-
 constexpr std::string_view invalid_params = "-32602";
 
-/// The pages as one, each name once: a server that ignores the cursor sends its first page again.
-std::vector<std::string> without_repetitions(const std::vector<std::string>& pages,
-                                             const ServerList& list) {
-  std::set<std::string_view> names;
-  json::JsonArray all;
-  for (const std::string_view element : elements_of(pages, list)) {
-    const auto name = json::member(element, list.name);
-    if (!name || names.insert(*name).second) all.add(json::RawJson{element});
-  }
-  return {json::JsonObject().add(list.member, all).text()};
+bool has_element(const std::string& page, const ServerList& list, std::string_view name) {
+  const FetchedList one{list, {page}};
+  const Elements all = one.elements();
+  return std::any_of(all.begin(), all.end(),
+                     [&](std::string_view element) { return name_of(element, list) == name; });
 }
 
-bool has_element(std::string_view page, const ServerList& list, std::string_view name) {
-  const auto array = json::member(page, list.member);
-  const auto elements = array ? json::elements(*array) : std::nullopt;
-  return elements && std::any_of(elements->begin(), elements->end(), [&](std::string_view element) {
-           return name_of(element, list) == name;
-         });
-}
-
-Found find_in_list(Dialogue& dialogue, std::string_view wanted) {
-  auto fetched = fetch_list(dialogue, tool_list, wanted);
-  if (auto* failed = std::get_if<Answer>(&fetched)) {
-    if (failed->outcome == Answer::Outcome::error) return NoToolList{};
-    return std::move(*failed);
-  }
-  const auto& pages = std::get<std::vector<std::string>>(fetched);
-  if (!json::member(pages.front(), tool_list.member)) return NoToolList{};
+/// The element of that name as it is listed. `noun`: what the list has.
+std::variant<std::string, Unknown, Answer> find_in_list(Dialogue& dialogue, const ServerList& list,
+                                                        std::string_view noun,
+                                                        std::string_view wanted) {
+  FetchedList fetched = fetch_list(dialogue, list, wanted);
+  if (fetched.failed) return std::move(*fetched.failed);
+  if (!json::member(fetched.pages.front(), list.member))
+    return Answer{Answer::Outcome::result, fetched.pages.front()};
   std::vector<std::string> names;
-  for (const std::string_view tool : elements_of(pages, tool_list)) {
-    std::string name = name_of(tool, tool_list);
-    if (name == wanted)
-      return KnownTool{json::JsonObject().add("tool", json::RawJson{tool}).text()};
-    names.push_back(std::move(name));
+  for (const std::string_view element : fetched.elements()) {
+    names.push_back(name_of(element, list));
+    if (names.back() == wanted) return std::string(element);
   }
   const std::vector<std::string_view> all(names.begin(), names.end());
-  return UnknownTool{fmt::format("no tool '{}'{}", wanted, bridge::did_you_mean(wanted, all)),
-                     bridge::most_similar(wanted, all)};
+  return Unknown{fmt::format("no {} '{}'{}", noun, wanted, bridge::did_you_mean(wanted, all)),
+                 bridge::most_similar(wanted, all), list.member};
 }
 
 /// One per line, for other programs and the shells' completions. `names` are JSON.
@@ -78,26 +62,21 @@ std::string types_of(const Elements& tools, const Options& options) {
   return options.json ? json::JsonObject().add("types", text).text() + "\n" : text;
 }
 
-/// The JSON output: a single page byte for byte; of several pages the elements byte for byte.
-std::string raw_result(const std::vector<std::string>& pages, const ServerList& list) {
-  if (pages.size() == 1) return pages.front() + "\n";
-  json::JsonArray all;
-  for (const std::string_view element : elements_of(pages, list)) all.add(json::RawJson{element});
-  return json::JsonObject().add(list.member, all).text() + "\n";
-}
-
 /// Shows the list as the options require, or by `print` if it is not empty.
 ExitCode show(Dialogue& dialogue, const Options& options, const ServerList& list,
               const std::function<void(const Elements&, Console&)>& print) {
-  const auto fetched = fetch_list(dialogue, list);
-  if (const auto* failed = std::get_if<Answer>(&fetched)) return dialogue.report(*failed);
-  const auto& pages = std::get<std::vector<std::string>>(fetched);
+  const FetchedList fetched = fetch_list(dialogue, list);
+  if (fetched.failed) return dialogue.report(*fetched.failed);
   Console& console = dialogue.console();
-  const Elements elements = elements_of(pages, list);
+  const Elements elements = fetched.elements();
   if (options.types) {
     console.print(types_of(elements, options));
   } else if (options.json) {
-    console.print(raw_result(pages, list));
+    // A single page byte for byte; of several pages the elements byte for byte.
+    json::JsonArray all;
+    for (const std::string_view element : elements) all.add(json::RawJson{element});
+    console.print_line(fetched.pages.size() == 1 ? fetched.pages.front()
+                                                 : json::JsonObject().add(list.member, all).text());
   } else if (options.names) {
     Elements names;
     for (const std::string_view element : elements)
@@ -119,27 +98,15 @@ auto as_text(std::string (*render)(const Elements&, std::size_t)) {
   };
 }
 
-/// The names as kept by the daemon; nullopt if it keeps none, as in older versions.
-std::optional<std::string> kept_names(Dialogue& dialogue) {
-  const Answer answer = dialogue.ask("bridge/tool", "");
-  if (!answer.ok()) return std::nullopt;
-  const auto names = json::member(answer.payload, "names");
-  const auto elements = names ? json::elements(*names) : std::nullopt;
-  return elements ? std::optional(names_of(*elements)) : std::nullopt;
-}
-
 ExitCode show_tool(Dialogue& dialogue, const Options& options) {
   const auto found = find_tool(dialogue, options.operands.front());
   if (const auto* failed = std::get_if<Answer>(&found)) return dialogue.report(*failed);
   Console& console = dialogue.console();
+  if (const auto* unknown = std::get_if<Unknown>(&found))
+    return report_unknown(*unknown, options, console);
   const auto* const known = std::get_if<KnownTool>(&found);
   const auto tool = known == nullptr ? std::nullopt : known->raw();
-  if (!tool) {
-    const auto* const unknown = std::get_if<UnknownTool>(&found);
-    return report_unknown(
-        unknown != nullptr ? *unknown : UnknownTool{"the server has no list of tools", ""}, options,
-        console);
-  }
+  if (!tool) return report_unknown({"the server has no list of tools"}, options, console);
   if (options.types) {
     console.print(types_of({*tool}, options));
   } else if (options.json) {
@@ -154,40 +121,45 @@ ExitCode show_tool(Dialogue& dialogue, const Options& options) {
 
 }  // namespace
 
-std::variant<std::vector<std::string>, Answer> fetch_list(Dialogue& dialogue,
-                                                          const ServerList& list,
-                                                          std::string_view wanted) {
-  std::vector<std::string> pages;
+FetchedList fetch_list(Dialogue& dialogue, const ServerList& list, std::string_view wanted) {
+  FetchedList fetched{list};
   std::set<std::string> cursors;
   std::string params;
-  for (int page = 0; page < most_pages; ++page) {
+  while (fetched.pages.size() < most_pages) {
     Answer answer = dialogue.ask(list.method, params);
-    if (!answer.ok()) return answer;
+    if (!answer.ok()) {
+      fetched = {list, {}, std::move(answer)};
+      return fetched;
+    }
     const auto cursor = json::member(answer.payload, "nextCursor");
     const bool has_more = cursor && json::is_string(*cursor);
     const bool is_repeated = has_more && !cursors.insert(json::decode_string(*cursor)).second;
     if (has_more) params = json::JsonObject().add("cursor", json::RawJson{*cursor}).text();
-    pages.push_back(std::move(answer.payload));
-    if (!has_more || (!wanted.empty() && has_element(pages.back(), list, wanted))) return pages;
+    fetched.pages.push_back(std::move(answer.payload));
+    if (!has_more || (!wanted.empty() && has_element(fetched.pages.back(), list, wanted)))
+      return fetched;
     if (is_repeated) {
       dialogue.console().note(
           fmt::format("the server repeats a cursor of {}; the list ends there", list.method));
-      return without_repetitions(pages, list);
+      std::set<std::string_view> names;  // it may have sent its first page again
+      json::JsonArray all;
+      for (const std::string_view element : fetched.elements()) {
+        const auto name = json::member(element, list.name);
+        if (!name || names.insert(*name).second) all.add(json::RawJson{element});
+      }
+      fetched.pages = {json::JsonObject().add(list.member, all).text()};
+      return fetched;
     }
   }
   dialogue.console().note(fmt::format("stopped after {} pages, there are more", most_pages));
-  return pages;
+  return fetched;
 }
 
-std::vector<std::string_view> elements_of(const std::vector<std::string>& pages,
-                                          const ServerList& list) {
+std::vector<std::string_view> FetchedList::elements() const {
   std::vector<std::string_view> all;
   for (const std::string& page : pages) {
-    const auto array = json::member(page, list.member);
-    if (!array) continue;
-    if (const auto elements = json::elements(*array)) {
-      all.insert(all.end(), elements->begin(), elements->end());
-    }
+    const auto elements = json::elements(json::member(page, list.member).value_or(""));
+    if (elements) all.insert(all.end(), elements->begin(), elements->end());
   }
   return all;
 }
@@ -196,39 +168,46 @@ std::string name_of(std::string_view element, const ServerList& list) {
   return json::string_member(element, list.name);
 }
 
-ExitCode report_unknown(const UnknownTool& unknown, const Options& options, Console& console) {
-  const std::string list = typed_program(options) + " tools";
+ExitCode report_unknown(const Unknown& unknown, const Options& options, Console& console) {
+  const std::string list = fmt::format("{} {}", typed_program(options), unknown.verb);
   const bool is_near = !unknown.meant.empty();
   return tell_failure(
       console, options,
       {.kind = "server",
        .message = unknown.message,
-       .code = ExitCode::answered_error,
        .hint = is_near ? list + " " + tool_operand(unknown.meant) : "list them with: " + list,
-       .error_code = std::string(invalid_params),
+       .error_code = "-32602",  // invalid params
        .shown = is_near ? "" : fmt::format("{}; list them with: {}", unknown.message, list)});
 }
 
-Found find_tool(Dialogue& dialogue, std::string_view name) {
+std::variant<KnownTool, Unknown, NoToolList, Answer> find_tool(Dialogue& dialogue,
+                                                               std::string_view name) {
   Answer answer = dialogue.ask("bridge/tool", json::JsonObject().add("name", name).text());
   if (answer.ok()) return KnownTool{std::move(answer.payload)};
   if (answer.outcome != Answer::Outcome::error) return answer;
   const auto data = json::member(answer.payload, "data").value_or("{}");
   const bool is_bridges = json::string_member(data, "source") == "bridge";
-  const std::string kind = is_bridges ? json::string_member(data, "kind") : std::string();
-  const bool is_unknown = kind == "tool";
   // The daemon keeps no list: it is an older one, does not support bridge/ methods, or the list is
   // too long for it. The server may have none, too.
-  const bool is_not_kept = !is_bridges || kind == "too_large";
-  if (is_unknown || is_not_kept) return find_in_list(dialogue, name);
-  return answer;
+  if (is_bridges && !bridge::has_word("tool too_large", json::string_member(data, "kind")))
+    return answer;
+  auto found = find_in_list(dialogue, tool_list, "tool", name);
+  if (const auto* tool = std::get_if<std::string>(&found))
+    return KnownTool{json::JsonObject().add("tool", json::RawJson{*tool}).text()};
+  if (auto* unknown = std::get_if<Unknown>(&found)) return std::move(*unknown);
+  Answer& failed = std::get<Answer>(found);
+  if (failed.ok() || failed.outcome == Answer::Outcome::error) return NoToolList{};
+  return std::move(failed);
 }
 
 ExitCode list_tools(Dialogue& dialogue, const Options& options) {
   if (!options.operands.empty()) return show_tool(dialogue, options);
   if (options.names) {
-    if (const auto names = kept_names(dialogue)) {
-      dialogue.console().print(*names);
+    // As kept by the daemon, if it keeps them.
+    const Answer kept = dialogue.ask("bridge/tool", "");
+    const auto names = json::elements(json::member(kept.payload, "names").value_or(""));
+    if (kept.ok() && names) {
+      dialogue.console().print(names_of(*names));
       return ExitCode::ok;
     }
   }
@@ -245,31 +224,19 @@ ExitCode list_tools(Dialogue& dialogue, const Options& options) {
 
 /// One prompt as the options require.
 ExitCode show_prompt(Dialogue& dialogue, const Options& options) {
-  const auto fetched = fetch_list(dialogue, prompt_list);
-  if (const auto* failed = std::get_if<Answer>(&fetched)) return dialogue.report(*failed);
+  const auto found = find_in_list(dialogue, prompt_list, "prompt", options.operands.front());
+  if (const auto* failed = std::get_if<Answer>(&found)) return dialogue.report(*failed);
   Console& console = dialogue.console();
-  const std::string& wanted = options.operands.front();
-  std::vector<std::string> names;
-  for (const std::string_view one :
-       elements_of(std::get<std::vector<std::string>>(fetched), prompt_list)) {
-    names.push_back(name_of(one, prompt_list));
-    if (names.back() != wanted) continue;
-    if (options.json) {
-      console.print_line(one);
-    } else {
-      console.print(options.names ? prompt_words(one)
-                                  : render_prompts({one}, console.output_width()));
-    }
-    return ExitCode::ok;
+  if (const auto* unknown = std::get_if<Unknown>(&found))
+    return report_unknown(*unknown, options, console);
+  const std::string& prompt = std::get<std::string>(found);
+  if (options.json) {
+    console.print_line(prompt);
+  } else {
+    console.print(options.names ? prompt_words(prompt)
+                                : render_prompts({prompt}, console.output_width()));
   }
-  const std::string message = fmt::format(
-      "no prompt '{}'{}", wanted, bridge::did_you_mean(wanted, {names.begin(), names.end()}));
-  return tell_failure(console, options,
-                      {.kind = "server",
-                       .message = message,
-                       .code = ExitCode::answered_error,
-                       .hint = "list them with: " + typed_program(options) + " prompts",
-                       .error_code = std::string(invalid_params)});
+  return ExitCode::ok;
 }
 
 ExitCode list_others(Dialogue& dialogue, const Options& options) {
@@ -297,13 +264,11 @@ ExitCode list_resources(Dialogue& dialogue, const Options& options) {
   const ExitCode code = show(dialogue, options, resource_list, as_text(render_resources));
   if (code != ExitCode::ok || options.json || options.names) return code;
   // Many servers do not support templates, and report that as an error, which is ignored.
-  const auto fetched = fetch_list(dialogue, template_list);
-  const auto* pages = std::get_if<std::vector<std::string>>(&fetched);
-  if (pages == nullptr) {
-    const Answer& failed = std::get<Answer>(fetched);
-    return failed.outcome == Answer::Outcome::error ? code : dialogue.report(failed);
-  }
-  const auto elements = elements_of(*pages, template_list);
+  const FetchedList fetched = fetch_list(dialogue, template_list);
+  if (fetched.failed)
+    return fetched.failed->outcome == Answer::Outcome::error ? code
+                                                             : dialogue.report(*fetched.failed);
+  const Elements elements = fetched.elements();
   Console& console = dialogue.console();
   if (!elements.empty()) {
     console.print("\ntemplates:\n\n" + render_resources(elements, console.output_width()));

@@ -18,15 +18,19 @@ constexpr ServerList template_list = {"resources/templates/list", "resourceTempl
                                       "uriTemplate"};
 constexpr ServerList prompt_list = {"prompts/list", "prompts"};
 
-/// The results of all pages, as received; or the Answer that failed. Ends at the page that has the
-/// element `wanted`, and with a note on stderr at a cursor that the server has given before.
-std::variant<std::vector<std::string>, Answer> fetch_list(Dialogue& dialogue,
-                                                          const ServerList& list,
-                                                          std::string_view wanted = {});
+/// The results of all pages of a list, as received; or none, and the Answer that failed.
+struct FetchedList {
+  ServerList list;
+  std::vector<std::string> pages{};
+  std::optional<Answer> failed{};
 
-/// The elements of the pages, which must outlive them.
-std::vector<std::string_view> elements_of(const std::vector<std::string>& pages,
-                                          const ServerList& list);
+  /// Views of the pages.
+  std::vector<std::string_view> elements() const;
+};
+
+/// Ends at the page that has the element `wanted`, and with a note on stderr at a cursor that the
+/// server has given before.
+FetchedList fetch_list(Dialogue& dialogue, const ServerList& list, std::string_view wanted = {});
 
 /// The name of an element; "" if it has none.
 std::string name_of(std::string_view element, const ServerList& list);
@@ -39,21 +43,23 @@ struct KnownTool {
   std::optional<std::string_view> raw() const { return json::member(json, "tool"); }
 };
 
-/// The tool does not exist: the message, with the name that was probably meant.
-struct UnknownTool {
+/// There is no such tool or prompt: the message, the name that was probably meant ("" = none is
+/// near), and the command that lists them.
+struct Unknown {
   std::string message;
-  std::string meant;  ///< "" = none is near
+  std::string meant{};
+  std::string_view verb = "tools";
 };
 /// Reports it, with --json on stdout too.
-ExitCode report_unknown(const UnknownTool& unknown, const Options& options, Console& console);
+ExitCode report_unknown(const Unknown& unknown, const Options& options, Console& console);
 
 /// The server has no list of tools, or it is not available.
 struct NoToolList {};
 
 /// A tool, from the list that the daemon keeps; from the server if the daemon keeps none. An
 /// Answer: the connection or the session has failed.
-std::variant<KnownTool, UnknownTool, NoToolList, Answer> find_tool(Dialogue& dialogue,
-                                                                   std::string_view name);
+std::variant<KnownTool, Unknown, NoToolList, Answer> find_tool(Dialogue& dialogue,
+                                                               std::string_view name);
 
 /// The tasks of the server, as `mcp-nc tasks` shows them.
 ExitCode list_tasks(Dialogue& dialogue, const Options& options);

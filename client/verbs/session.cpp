@@ -1,12 +1,10 @@
 // The verbs about the session and the server itself, and about their use.
 #include <fmt/format.h>
-#include <sys/time.h>
 
 #include <chrono>
 #include <cstring>
 
 #include "render/server_page.hpp"
-#include "render/status.hpp"
 #include "schema/signature.hpp"
 #include "text/visible_text.hpp"
 #include "verbs/operands.hpp"
@@ -26,20 +24,15 @@ constexpr Milliseconds watch_interval{1000};
 
 /// From the system's clock, as the daemon's times are.
 std::int64_t now_ms() {
-  timeval now{};
-  ::gettimeofday(&now, nullptr);
-  return std::int64_t{now.tv_sec} * 1000 + now.tv_usec / 1000;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<Milliseconds>(now).count();
 }
 
 ExitCode show_metrics(Dialogue& dialogue, const Options& options) {
   const Answer answer = dialogue.ask("bridge/metrics", "");
   if (!answer.ok()) return dialogue.report(answer);
-  const auto text = json::member(answer.payload, "text");
-  if (options.json || !text || !json::is_string(*text)) {
-    dialogue.console().print_line(answer.payload);
-  } else {
-    dialogue.console().print(json::decode_string(*text));
-  }
+  const std::string text = json::string_member(answer.payload, "text");
+  dialogue.console().print(options.json || text.empty() ? answer.payload + "\n" : text);
   return ExitCode::ok;
 }
 
@@ -53,17 +46,15 @@ std::vector<StyledLine> render(const std::string& payload, const Look& look,
   return lines;
 }
 
-/// Shows the last response until the next one is due; false if something ended that: `woken` for a
-/// key.
-bool pass_interval(Dialogue& dialogue, TerminalSignals& signals, FullScreen& screen,
-                   const std::string& payload, const std::string& program,
-                   Answer::Outcome& outcome) {
+/// Shows the last response until the next one is due (timed_out), or something ends that: `woken`
+/// for a key.
+Answer::Outcome pass_interval(Dialogue& dialogue, TerminalSignals& signals, FullScreen& screen,
+                              const std::string& payload, const std::string& program) {
   const Deadline end = Deadline::after(watch_interval);
   const AnyReadable either({signals.descriptor(), screen.keys()});
   for (;;) {
-    outcome = dialogue.pass_time(end, either.descriptor());
-    if (outcome == Answer::Outcome::timed_out) return true;
-    if (outcome != Answer::Outcome::woken || screen.has_quit_key()) return false;
+    const Answer::Outcome outcome = dialogue.pass_time(end, either.descriptor());
+    if (outcome != Answer::Outcome::woken || screen.has_quit_key()) return outcome;
     while (const int number = signals.next()) {
       if (number != SIGWINCH) {
         screen.leave();
@@ -99,8 +90,8 @@ ExitCode watch(Dialogue& dialogue, const std::string& program) {
     const Look look = look_of(console, console.output_is_terminal());
     screen.show(render(answer.payload, look, program), look);
     if (console.output_state() != Sink::Result::ok) return ExitCode::ok;
-    Outcome outcome{};
-    if (pass_interval(dialogue, signals, screen, answer.payload, program, outcome)) continue;
+    const Outcome outcome = pass_interval(dialogue, signals, screen, answer.payload, program);
+    if (outcome == Outcome::timed_out) continue;
     if (outcome == Outcome::woken) return ExitCode::ok;
     if (outcome == Outcome::interrupted) return end_watching(dialogue);
     screen.leave();
@@ -116,7 +107,7 @@ ExitCode watch_as_json(Dialogue& dialogue) {
     if (!answer.ok()) return dialogue.report(answer);
     dialogue.console().print_line(answer.payload);
     if (dialogue.console().output_state() != Sink::Result::ok) return ExitCode::ok;
-    const Answer::Outcome outcome = dialogue.pass_time(watch_interval);
+    const Answer::Outcome outcome = dialogue.pass_time(Deadline::after(watch_interval));
     if (outcome != Answer::Outcome::timed_out) return dialogue.report({outcome, ""});
   }
 }
@@ -124,14 +115,9 @@ ExitCode watch_as_json(Dialogue& dialogue) {
 ExitCode say_whether_ready(Console& console, const std::string& payload, bool aloud) {
   const auto status = json::parse(payload);
   const bool ready = status && is_ready(*status);
-  if (aloud) {
-    const std::string text = status ? render_ready(*status) : "not ready: the status is unreadable";
-    if (ready) {
-      console.print_line(text);
-    } else {
-      console.note(text);
-    }
-  }
+  const std::string text = status ? render_ready(*status) : "not ready: the status is unreadable";
+  if (aloud && ready) console.print_line(text);
+  if (aloud && !ready) console.note(text);
   return ready ? ExitCode::ok : ExitCode::upstream;
 }
 
@@ -143,10 +129,9 @@ void add_offers(ServerPage& page, Dialogue& dialogue, const Options& options) {
        {std::pair("tools", tool_list), std::pair("resources", resource_list),
         std::pair("prompts", prompt_list)}) {
     if (!json::member(page.capabilities, capability)) continue;
-    const auto fetched = fetch_list(dialogue, list);
-    const auto* const pages = std::get_if<std::vector<std::string>>(&fetched);
-    if (pages == nullptr) continue;
-    const auto elements = elements_of(*pages, list);
+    const FetchedList fetched = fetch_list(dialogue, list);
+    if (fetched.failed) continue;
+    const auto elements = fetched.elements();
     std::string text = fmt::format("{}", elements.size());
     for (std::size_t at = 0; at < std::min(elements.size(), most_names); ++at)
       text += (at == 0 ? ": " : ", ") + bridge::make_visible_line(name_of(elements[at], list));
@@ -165,14 +150,10 @@ ExitCode install(const AgentSkill& skill, const Options& options, Console& conso
   if (error == 0) error = replace_file(file, skill.text);
   if (error != 0) {
     return tell_failure(console, options,
-                        {"file", fmt::format("cannot write {}: {}", file, std::strerror(error)),
-                         ExitCode::answered_error});
+                        {"file", fmt::format("cannot write {}: {}", file, std::strerror(error))});
   }
-  if (options.json) {
-    console.print(json::JsonObject().add("name", skill.name).add("file", file));
-  } else {
-    console.print_line(file);
-  }
+  const json::JsonObject object = json::JsonObject().add("name", skill.name).add("file", file);
+  console.print_line(options.json ? object.text() : file);
   return ExitCode::ok;
 }
 
@@ -296,29 +277,22 @@ ExitCode show_agent_help(Dialogue& dialogue, const Options& options, const Prepa
   } else {
     const Answer status = dialogue.ask("bridge/status", "");
     about.server = read_server(described.payload, status.ok() ? status.payload : "{}");
-    const auto fetched = fetch_list(dialogue, tool_list);
-    if (const auto* pages = std::get_if<std::vector<std::string>>(&fetched)) {
-      for (const std::string_view tool : elements_of(*pages, tool_list))
-        about.tools.push_back(name_of(tool, tool_list));
-    }
+    const FetchedList fetched = fetch_list(dialogue, tool_list);
+    for (const std::string_view tool : fetched.elements())
+      about.tools.push_back(name_of(tool, tool_list));
   }
   const std::string text = agent_help(about);
-  if (options.json) {
-    dialogue.console().print(json::JsonObject().add("text", text));
-  } else {
-    dialogue.console().print(text);
-  }
+  dialogue.console().print(options.json ? json::JsonObject().add("text", text).text() + "\n"
+                                        : text);
   return ExitCode::ok;
 }
 
 ExitCode print_skill(const Options& options, Console& console) {
   const AgentSkill skill = agent_skill(typed_program(options), options.server);
   if (!options.save.empty()) return install(skill, options, console);
-  if (options.json) {
-    console.print(json::JsonObject().add("name", skill.name).add("text", skill.text));
-  } else {
-    console.print(skill.text);
-  }
+  const json::JsonObject object =
+      json::JsonObject().add("name", skill.name).add("text", skill.text);
+  console.print(options.json ? object.text() + "\n" : skill.text);
   return ExitCode::ok;
 }
 

@@ -3,9 +3,6 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <functional>
-#include <optional>
-#include <string>
 
 #include "command_line/verb.hpp"
 #include "spelling/spelling.hpp"
@@ -14,20 +11,6 @@ namespace client {
 namespace {
 
 constexpr std::size_t longest_command = 1 << 20;
-
-/// Waits for the next line. False: a `signal` came first.
-bool await_input(const std::function<void()>& prompt, int& signal) {
-  Interrupt interrupt;
-  prompt();
-  const bool has_input = interrupt.await(STDIN_FILENO);
-  if (!has_input) signal = interrupt.take();
-  return has_input;
-}
-
-bool is_blank(const std::string& line) {
-  const std::size_t first = line.find_first_not_of(" \t\r");
-  return first == line.npos || line[first] == '#';
-}
 
 }  // namespace
 
@@ -63,31 +46,30 @@ ExitCode run_shell(const Options& options, Console& console) {
   InputLines lines;
   ExitCode code = ExitCode::ok;
   for (;;) {
-    std::optional<std::string> line = lines.next();
-    int signal = 0;
-    const bool has_input = line || await_input(
-                                       [&] {
-                                         if (is_typed && lines.begun().empty())
-                                           console.prompt(prompt);
-                                       },
-                                       signal);
-    if (!has_input) {
-      lines.take_begun();
-      if (is_typed) console.prompt("\n");
-      if (is_typed && signal == SIGINT) continue;
-      return signal == SIGTERM ? ExitCode::terminated : ExitCode::interrupted;
+    auto line = lines.next();
+    if (!line) {
+      Interrupt interrupt;
+      if (is_typed && lines.begun().empty()) console.prompt(prompt);
+      if (!interrupt.await(STDIN_FILENO)) {
+        const int signal = interrupt.take();
+        lines.take_begun();
+        if (is_typed) console.prompt("\n");
+        if (is_typed && signal == SIGINT) continue;
+        return signal == SIGTERM ? ExitCode::terminated : ExitCode::interrupted;
+      }
+      if (lines.read()) {
+        if (lines.begun().size() <= longest_command) continue;
+        return tell_failure(console, options,
+                            {"usage", "a line has more than 1 MiB", ExitCode::usage});
+      }
+      if (lines.begun().empty()) {
+        if (is_typed) console.prompt("\n");
+        break;
+      }
+      line = lines.take_begun();
     }
-    if (!line && lines.read()) {
-      if (lines.begun().size() <= longest_command) continue;
-      return tell_failure(console, options,
-                          {"usage", "a line has more than 1 MiB", ExitCode::usage});
-    }
-    if (!line && lines.begun().empty()) {
-      if (is_typed) console.prompt("\n");
-      break;
-    }
-    if (!line) line = lines.take_begun();
-    if (is_blank(*line)) continue;
+    const std::size_t first = line->find_first_not_of(" \t\r");
+    if (first == line->npos || (*line)[first] == '#') continue;
     if (*line == "exit" || *line == "quit") break;
     const auto read = read_shell_line(*line, options);
     const auto* const error = std::get_if<UsageError>(&read);

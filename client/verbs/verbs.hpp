@@ -16,8 +16,6 @@ std::variant<Options, UsageError> read_shell_line(const std::string& line, const
 
 /// `params` are those of the call.
 ExitCode call_as_job(Dialogue& dialogue, const Options& options, const std::string& params);
-/// Asks the server to run the call as a task, and prints its id.
-ExitCode call_as_task(Dialogue& dialogue, const Options& options, json::JsonObject params);
 
 /// The file's name for a tool's command: letters, digits and "._-" only, never beginning with a dot
 /// or a dash. Pure.

@@ -58,7 +58,7 @@ TEST_CASE("however the lines are cut, and whether or not the last one ends") {
   }
   UnansweredRequests requests;
   CHECK_FALSE(requests.take_sent(sent.substr(0, sent.size() - 1)));
-  CHECK(requests.take_end_of_sending());
+  CHECK(requests.take_sent("\n"));
   CHECK_FALSE(requests.empty());
 }
 

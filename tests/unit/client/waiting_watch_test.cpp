@@ -134,7 +134,7 @@ TEST_CASE("an answer in time, or during the look, leaves nothing to tell") {
 TEST_CASE("notifications wait for nothing") {
   Watched test;
   test.watch.take_sent("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n");
-  test.watch.take_end_of_sending();
+  test.watch.take_sent("\n");
   CHECK(is_never(test.watch.deadline()));
 }
 
