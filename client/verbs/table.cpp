@@ -319,7 +319,8 @@ constexpr Verb rows[] = {
          "commands typed line by line, for one server\n"
          "Each line is a command with its arguments, without mcp-nc before it; exit, or the end "
          "of the input, ends the shell. Options before shell apply to each line. If the input "
-         "is not a terminal, the exit status is that of the last line.\n\n"
+         "is not a terminal, the exit status is that of the last line. Line editing comes from "
+         "rlwrap: rlwrap mcp-nc shell.\n\n"
          "mcp-nc @github shell\nmcp-nc @github shell <commands.txt",
      .handler = run_shell},
     {.form = "help [COMMAND]",
