@@ -1,11 +1,10 @@
 """Detached calls with mcp-nc: call --detach, --detach-after, --key, jobs, wait, answer, cancel and forget."""
 
-import glob
 import json
-import os
 import signal
 
 from harness import Case, eventually, main
+from harness.processes import open_files
 
 
 EVIL = "\u202egnp\x1b]0;title\x07\x1b[31mred\x9b31m\x00\x7f end"
@@ -93,7 +92,7 @@ class Calls(Detaching):
     def test_an_interrupt_before_the_daemon_has_said_which_job_it_is_cancels_that_job(self):
         self.daemon.signal(signal.SIGSTOP)
         nc = self.nc("call", "--raw", "--detach", *ENDLESS)
-        eventually(lambda: any("signalfd" in os.readlink(fd) for fd in glob.glob(f"/proc/{nc.pid}/fd/*")), "its descriptor for signals")
+        eventually(lambda: any("signalfd" in file for file in open_files(nc.pid)), "its descriptor for signals")
         nc.signal(signal.SIGINT)
         self.daemon.signal(signal.SIGCONT)
         nc.wait()

@@ -12,6 +12,7 @@ from harness import eventually, main
 from harness.binaries import binary
 from harness.by_name import ByName
 from harness.local_server import runs
+from harness.processes import open_files
 
 
 class Started(ByName):
@@ -44,7 +45,7 @@ class Started(ByName):
         with open(f"/proc/{pid}/cmdline", encoding="utf-8") as file:
             self.assertNotIn("geheimnis", file.read())
         child = int(self.named("@local", "call", "pid")[0])
-        links = [os.readlink(f"/proc/{child}/fd/{fd}") for fd in os.listdir(f"/proc/{child}/fd")]
+        links = open_files(child)
         self.assertFalse([link for link in links if "memfd" in link], links)
 
     def test_an_edited_definition_and_another_value_are_another_daemon_and_stop_ends_them_all(self):

@@ -23,6 +23,7 @@ class ByName(LocalServer):
     def tearDown(self):
         pids = [server["pid"] for server in self.servers() if server["running"]]
         for pid in pids:
+            os.kill(pid, signal.SIGCONT)  # a test that fails may leave it stopped
             os.kill(pid, signal.SIGTERM)
         self.assert_gone(*pids)
         super().tearDown()

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -168,6 +169,7 @@ class Case(unittest.TestCase):
             try:
                 stop = getattr(process, "stop", None)
                 if stop and (process.running() or isinstance(process, Daemon)):
+                    process.signal(signal.SIGCONT)  # a test that fails may leave it stopped
                     stop()
             except AssertionError as error:
                 problems.append(str(error))

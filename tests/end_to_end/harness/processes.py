@@ -124,6 +124,17 @@ def status_field(pid, name):
         return next(int(line.split()[1]) for line in file if line.startswith(name + ":"))
 
 
+def open_files(pid):
+    """What the process's descriptors lead to, but for those that close meanwhile."""
+    links = []
+    for name in os.listdir(f"/proc/{pid}/fd"):
+        try:
+            links.append(os.readlink(f"/proc/{pid}/fd/{name}"))
+        except FileNotFoundError:
+            continue
+    return links
+
+
 def left_behind(marker):
     """Pids of processes that carry the test's marker and still run."""
     sought = f"{MARKER}_{marker}=".encode()

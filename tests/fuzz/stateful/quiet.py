@@ -1,7 +1,8 @@
 """Quiet: nothing in flight, nobody connected, and the daemon as small as it was."""
 
 import asyncio
-import os
+
+from world import open_files
 
 MEGABYTE = 1 << 20
 # Connections to the upstream that may be kept for the next request, and the stream of the session.
@@ -57,5 +58,4 @@ async def until_small(world, start, judge_memory, patience=15.0):
         (not judge_memory or now.anonymous <= memory), patience)
     if not problem:
         return None
-    open_files = [os.readlink(f"/proc/{world.daemon.pid}/fd/{name}") for name in os.listdir(f"/proc/{world.daemon.pid}/fd")]
-    return f"was {start}, is {footprint} with {status['ring']['bytes']} bytes in the ring, {status['jobs']['bytes']} of jobs: {sorted(open_files)}"
+    return f"was {start}, is {footprint} with {status['ring']['bytes']} bytes in the ring, {status['jobs']['bytes']} of jobs: {sorted(open_files(world.daemon.pid))}"

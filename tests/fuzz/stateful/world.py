@@ -11,6 +11,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "..", "end_to_end"))
 
 from harness.binaries import binary, is_sanitized, release_binary  # noqa: E402,F401
 from harness.daemon import Daemon  # noqa: E402
+from harness.processes import open_files  # noqa: E402,F401
 
 import daemon_options
 from upstream.both_upstream import BothUpstream
