@@ -84,7 +84,7 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
       jobs_(loop_, router_, log_, options_.jobs),
       job_waiters_(loop_, jobs_, router_.clients()),
       control_(loop_, router_, session_, *upstream_, feed_, jobs_, job_waiters_),
-      tools_(loop_, client_ids_, router_, session_),
+      tools_(loop_, router_, session_),
       monitor_(loop_, router_.clients(), session_.tap(), [this] { return secrets(); }),
       state_(state_of(beginning_, options_.state.folder, log_,
                       [this] {

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -44,9 +42,8 @@ std::optional<Peer> read_peer(std::string_view raw) {
 
 }  // namespace
 
-ToolLookup::ToolLookup(EventLoop& loop, ClientIdSource& ids, Router& router, const Session& session)
-    : loop_(loop),
-      ids_(ids),
+ToolLookup::ToolLookup(EventLoop& loop, Router& router, const Session& session)
+    : OwnCaller(router.budget()),
       router_(router),
       session_(session),
       next_step_(loop, [this] { proceed(); }),
@@ -55,9 +52,7 @@ ToolLookup::ToolLookup(EventLoop& loop, ClientIdSource& ids, Router& router, con
                             "the server took too long to list its tools"));
         end();
       }) {
-  identity_.kind = "bridge";
-  identity_.pid = ::getpid();
-  identity_.uid = ::geteuid();
+  router.join(*this);
 }
 
 std::string ToolLookup::reply_from(ClientId asker, std::string_view id,
@@ -109,10 +104,10 @@ std::string ToolLookup::reply_about(const Peer& peer, std::string_view id,
              : unknown_tool(id, *asked);
 }
 
-std::string ToolLookup::reply_to(const Waiting& waiting, const ToolList& list) const {
-  if (!waiting.asker) return result_reply(waiting.id, "{}");
-  return waiting.as ? reply_about(*waiting.as, waiting.id, waiting.name, list)
-                    : reply_from(*waiting.asker, waiting.id, waiting.name, list);
+std::string ToolLookup::reply_to(const Waiting& asked, const ToolList& list) const {
+  if (!asked.asker) return result_reply(asked.id, "{}");
+  return asked.as ? reply_about(*asked.as, asked.id, asked.name, list)
+                  : reply_from(*asked.asker, asked.id, asked.name, list);
 }
 
 void ToolLookup::answer(const Frame& request, const Client& asker, Control::Reply reply) {
@@ -176,24 +171,24 @@ void ToolLookup::proceed() {
 
 void ToolLookup::begin() {
   listing_ = true;
-  identity_.id = ids_.next();
-  identity_.connected = loop_.now();
-  router_.client_connected(*this);
   ask_for_page();
 }
 
 void ToolLookup::ask_for_page() {
   const std::string& cursor = list_.next_cursor();
-  router_.client_line(
-      identity_.id,
-      fmt::format(
-          R"({{"jsonrpc":"2.0","id":1,"method":"tools/list"{}}})",
-          cursor.empty() ? std::string() : fmt::format(R"(,"params":{{"cursor":{}}})", cursor)));
+  auto request = parse_frame(fmt::format(
+      R"({{"jsonrpc":"2.0","id":1,"method":"tools/list"{}}})",
+      cursor.empty() ? std::string() : fmt::format(R"(,"params":{{"cursor":{}}})", cursor)));
+  router_.request(*this, std::get<Frame>(std::move(request)));
 }
 
-void ToolLookup::send(Delivery delivery) {
-  if (delivery.kind != Delivery::Kind::response) return;
-  response_ = std::move(delivery.frame);
+void ToolLookup::answer(std::string_view, Frame&& response) {
+  response_ = std::move(response.bytes);
+  next_step_.schedule();
+}
+
+void ToolLookup::fail(std::string_view raw_id, const Failure& failure) {
+  response_ = error_reply(raw_id, failure);
   next_step_.schedule();
 }
 
@@ -246,7 +241,7 @@ void ToolLookup::end() {
   list_.forget();
   response_.clear();
   listing_ = false;
-  router_.client_left(identity_.id);
+  router_.give_up_requests(*this);
   if (!waiting_.empty()) next_step_.schedule();  // requests that came while these were answered
 }
 

@@ -18,21 +18,21 @@ namespace bridge {
 
 /// `bridge/tool`: one tool of the server, from the session's last complete list; and that list for
 /// the router. If there is no such list, it is fetched once for all pending requests, up to the
-/// page that they need: by a client of the router that exists only meanwhile, sends requests as any
-/// other does, gets no notifications and is asked nothing.
+/// page that they need: by requests that wait for a session and a slot as clients' do.
 ///
 /// Root may ask what another user may see (`as`); the request, in the audit too, is root's own.
 ///
 /// A name that is missing from a kept list is looked up once more if the server does not announce
 /// changes.
 ///
-/// Owned by the daemon, after the router; the loop's thread only. Bounds: `most_waiting` pending
+/// Owned by the daemon, after the router, and destroyed before it; the loop's thread only. Bounds: `most_waiting` pending
 /// requests; each page has the deadlines of any request, and all but the first 30 s together.
-class ToolLookup final : private ClientChannel {
+class ToolLookup final : private OwnCaller {
  public:
   static constexpr std::size_t most_waiting = 1000;
 
-  ToolLookup(EventLoop& loop, ClientIdSource& ids, Router& router, const Session& session);
+  ToolLookup(EventLoop& loop, Router& router, const Session& session);
+  ~ToolLookup() override { router_.leave(*this); }
 
   /// Answers the request: at once if the list is known, else when it has arrived. Tools that the
   /// policy hides from the asker are treated as absent.
@@ -62,26 +62,16 @@ class ToolLookup final : private ClientChannel {
                          const std::optional<std::string>& asked, const ToolList& list) const;
   std::string reply_about(const Peer& peer, std::string_view id,
                           const std::optional<std::string>& asked, const ToolList& list) const;
-  std::string reply_to(const Waiting& waiting, const ToolList& list) const;
+  std::string reply_to(const Waiting& asked, const ToolList& list) const;
 
-  // ClientChannel: only responses count.
-  void send(Delivery delivery) override;
-  ChannelReach reach(std::string_view) const override { return {false, false}; }
-  void set_feed(RingFeed) override {}
-  void finish() override {}
-  bool congested() const override { return false; }
-  ChannelState state() const override { return {}; }
-  const ClientIdentity& identity() const override { return identity_; }
-  std::string command() const override { return "bridge/tool"; }
+  void answer(std::string_view raw_id, Frame&& response) override;
+  void fail(std::string_view raw_id, const Failure& failure) override;
 
-  EventLoop& loop_;
-  ClientIdSource& ids_;
   Router& router_;
   const Session& session_;
-  ClientIdentity identity_;
   Deferred next_step_;  ///< the router is not called from within its calls
   DeadlineTimer limit_;
-  bool listing_ = false;  ///< it is one of the router's clients
+  bool listing_ = false;
   std::string response_;  ///< the page that has arrived, not processed yet
   ToolList list_;         ///< while it arrives
   std::vector<Waiting> waiting_;

@@ -121,7 +121,7 @@ Job* JobRunner::submit(SubmittedRequest submitted, JobNumber number, const Clien
 }
 
 std::optional<Job> JobRunner::job_of(const Client& client, UpstreamId id, const Call& call) {
-  if (client.is_bridge || !can_be_job(call.method)) return std::nullopt;
+  if (!can_be_job(call.method)) return std::nullopt;
   Job job = new_job(call.method, client, store_.next_number());
   job.position.started = true;
   job.position.id = id;

@@ -44,15 +44,15 @@ void AuditedArguments::note(AuditRecord& record, std::string_view arguments) {
   }
 }
 
-AuditRecord* OpenRequests::find(ClientId client, std::string_view name) {
-  const auto known = known_.find(client);
+AuditRecord* OpenRequests::find(AuditOwner owner, std::string_view name) {
+  const auto known = known_.find(owner);
   if (known == known_.end()) return nullptr;
   const auto found = known->second.open.find(name);
   return found == known->second.open.end() ? nullptr : &found->second;
 }
 
-AuditRecord* OpenRequests::find(ClientId client, std::string_view name, std::uint64_t number) {
-  const auto known = known_.find(client);
+AuditRecord* OpenRequests::find(AuditOwner owner, std::string_view name, std::uint64_t number) {
+  const auto known = known_.find(owner);
   if (known == known_.end()) return nullptr;
   const auto [first, last] = known->second.open.equal_range(name);
   const auto found = std::find_if(
@@ -60,20 +60,20 @@ AuditRecord* OpenRequests::find(ClientId client, std::string_view name, std::uin
   return found == last ? nullptr : &found->second;
 }
 
-std::optional<AuditRecord> OpenRequests::take(ClientId client, std::string_view name) {
+std::optional<AuditRecord> OpenRequests::take(AuditOwner owner, std::string_view name) {
   std::optional<AuditRecord> taken;
-  end(client, name, [&taken](AuditRecord& record, std::string_view) { taken = std::move(record); });
+  end(owner, name, [&taken](AuditRecord& record, std::string_view) { taken = std::move(record); });
   return taken;
 }
 
-std::vector<ClientId> OpenRequests::clients() const {
-  std::vector<ClientId> all;
-  for (const auto& [client, its] : known_) all.push_back(client);
+std::vector<AuditOwner> OpenRequests::owners() const {
+  std::vector<AuditOwner> all;
+  for (const auto& [owner, its] : known_) all.push_back(owner);
   return all;
 }
 
 std::size_t OpenRequests::of_left_behind() const {
-  const auto known = known_.find(left_behind);
+  const auto known = known_.find(AuditOwner::left_behind());
   return known == known_.end() ? 0 : known->second.open.size();
 }
 
@@ -87,7 +87,7 @@ AuditTrail::AuditTrail(const EventLoop& loop, AuditLog& log, const AuditOptions&
 
 /// The description of the client is read once while its process exists.
 OpenRequests::Of& AuditTrail::of(const Client& client) {
-  const auto [its, is_new] = open_.of(client.id());
+  const auto [its, is_new] = open_.of(AuditOwner::of(client.id()));
   if (is_new) {
     const ClientIdentity& identity = client.channel.identity();
     its.client.http = client.user.remote;
@@ -101,20 +101,20 @@ OpenRequests::Of& AuditTrail::of(const Client& client) {
 }
 
 void AuditTrail::came(const Client& client, const Frame& request) {
-  if (client.is_bridge || !is_recorded(request)) return;
+  if (!is_recorded(request)) return;
   const std::string_view raw_id = request.text(request.id);
   OpenRequests::Of& its = of(client);
   AuditRecord& record = open_.add(its, raw_id);
   record.client = its.client;
   fill(record, request);
   if (options_.required && !request.method.starts_with("bridge/"))
-    new_.push_back({client.id(), std::string(raw_id), record.number});
+    new_.push_back({AuditOwner::of(client.id()), std::string(raw_id), record.number});
 }
 
 void AuditTrail::came(const User& user, const JobRequest& job, const Frame& request) {
   if (job.about_task) return;  // a request of the bridge about a job
-  if (open_.find(client_of_jobs, job.job) != nullptr) return;  // sent by an earlier daemon
-  AuditRecord& record = open_.add(open_.of(client_of_jobs).first, job.job);
+  if (open_.find(AuditOwner::jobs(), job.job) != nullptr) return;  // sent by an earlier daemon
+  AuditRecord& record = open_.add(open_.of(AuditOwner::jobs()).first, job.job);
   record.client.http = user.remote;
   record.client.uid = user.uid;
   record.client.pid = static_cast<std::uint64_t>(job.pid);
@@ -122,7 +122,7 @@ void AuditTrail::came(const User& user, const JobRequest& job, const Frame& requ
   record.client.remote = job.remote;
   record.job = job.job;
   fill(record, request);
-  if (options_.required) new_.push_back({client_of_jobs, job.job, record.number});
+  if (options_.required) new_.push_back({AuditOwner::jobs(), job.job, record.number});
 }
 
 void AuditTrail::kept_as_job(const Client& client, const Frame& request, std::string_view job) {
@@ -185,7 +185,7 @@ void AuditTrail::describe(AuditRecord& record, const Frame& request) {
 void AuditTrail::begin_all() {
   std::vector<AuditRecord*> records;
   for (const New& one : std::exchange(new_, {})) {
-    AuditRecord* const record = open_.find(one.client, one.name, one.number);
+    AuditRecord* const record = open_.find(one.owner, one.name, one.number);
     if (record == nullptr || !record->id.empty()) continue;
     record->id = next_id();
     records.push_back(record);
@@ -209,11 +209,11 @@ void AuditTrail::begin(const std::vector<AuditRecord*>& records) {
 }
 
 bool AuditTrail::may_send(ClientId client, std::string_view raw_id) {
-  return may_send(open_.find(client, raw_id));
+  return may_send(open_.find(AuditOwner::of(client), raw_id));
 }
 
 bool AuditTrail::may_send(const JobRequest& job) {
-  return may_send(open_.find(client_of_jobs, job.job));
+  return may_send(open_.find(AuditOwner::jobs(), job.job));
 }
 
 /// Null: a request of the bridge itself.
@@ -253,7 +253,7 @@ void AuditTrail::end(const AuditRecord& record, const AuditEnd& how, std::string
 }
 
 void AuditTrail::answered(ClientId client, std::string_view raw_id, std::string_view response) {
-  open_.end(client, raw_id, [&](AuditRecord& record, std::string_view its_client) {
+  open_.end(AuditOwner::of(client), raw_id, [&](AuditRecord& record, std::string_view its_client) {
     if (record.method == "bridge/submit"sv)
       record.job = find_string(find_member(response, "result").value_or(""), "job").value_or("");
     end(record, end_of_response(response, record.method == "tools/call"sv, raw_id), its_client);
@@ -261,61 +261,63 @@ void AuditTrail::answered(ClientId client, std::string_view raw_id, std::string_
 }
 
 void AuditTrail::not_answered(ClientId client, std::string_view raw_id) {
-  open_.end(client, raw_id, [this](const AuditRecord& record, std::string_view its_client) {
+  open_.end(AuditOwner::of(client), raw_id, [this](const AuditRecord& record, std::string_view its_client) {
     end(record, {AuditOutcome::cancelled}, its_client);
   });
 }
 
 void AuditTrail::left_behind(ClientId client, std::string_view raw_id, UpstreamId id) {
-  auto record = open_.take(client, raw_id);
+  auto record = open_.take(AuditOwner::of(client), raw_id);
   if (!record) return;
   if (open_.of_left_behind() >= most_left_behind) {
     end(*record, {AuditOutcome::unknown});
   } else {
-    open_.add(open_.of(OpenRequests::left_behind).first, name_of(id)) = std::move(*record);
+    open_.add(open_.of(AuditOwner::left_behind()).first, name_of(id)) = std::move(*record);
   }
 }
 
 void AuditTrail::adopted(ClientId client, std::string_view raw_id, std::string_view job) {
-  auto record = open_.take(client, raw_id);
+  auto record = open_.take(AuditOwner::of(client), raw_id);
   if (!record) return;
   record->job = job;
-  open_.add(open_.of(client_of_jobs).first, job) = std::move(*record);
+  open_.add(open_.of(AuditOwner::jobs()).first, job) = std::move(*record);
 }
 
 void AuditTrail::left_behind_ended(UpstreamId id, std::string_view response) {
-  end_with(OpenRequests::left_behind, name_of(id), response, AuditOutcome::unknown);
+  end_with(AuditOwner::left_behind(), name_of(id), response, AuditOutcome::unknown);
 }
 
 void AuditTrail::left_behind_renamed(UpstreamId former, UpstreamId next) {
-  if (auto record = open_.take(OpenRequests::left_behind, name_of(former)))
-    open_.add(open_.of(OpenRequests::left_behind).first, name_of(next)) = std::move(*record);
+  if (auto record = open_.take(AuditOwner::left_behind(), name_of(former)))
+    open_.add(open_.of(AuditOwner::left_behind()).first, name_of(next)) = std::move(*record);
 }
 
 void AuditTrail::job_ended(std::string_view job, std::string_view response) {
-  end_with(client_of_jobs, job, response, AuditOutcome::cancelled);
+  end_with(AuditOwner::jobs(), job, response, AuditOutcome::cancelled);
 }
 
 /// `otherwise`: without a response.
-void AuditTrail::end_with(ClientId client, std::string_view name, std::string_view response,
+void AuditTrail::end_with(AuditOwner owner, std::string_view name, std::string_view response,
                           AuditOutcome otherwise) {
-  open_.end(client, name, [&](const AuditRecord& record, std::string_view) {
+  open_.end(owner, name, [&](const AuditRecord& record, std::string_view) {
     const bool is_call = record.method == "tools/call"sv;
     end(record, response.empty() ? AuditEnd{otherwise} : end_of_response(response, is_call));
   });
 }
 
-void AuditTrail::client_left(ClientId client) { end_all_of(client, AuditOutcome::cancelled); }
+void AuditTrail::client_left(ClientId client) {
+  end_all_of(AuditOwner::of(client), AuditOutcome::cancelled);
+}
 
-void AuditTrail::end_all_of(ClientId client, AuditOutcome outcome) {
-  open_.end_all(client, [&](const AuditRecord& record, std::string_view its_client) {
+void AuditTrail::end_all_of(AuditOwner owner, AuditOutcome outcome) {
+  open_.end_all(owner, [&](const AuditRecord& record, std::string_view its_client) {
     end(record, {outcome}, its_client);
   });
 }
 
 void AuditTrail::end_all(bool jobs_continue) {
-  for (const ClientId client : open_.clients()) {
-    if (!jobs_continue || client != client_of_jobs) end_all_of(client, AuditOutcome::unknown);
+  for (const AuditOwner owner : open_.owners()) {
+    if (!jobs_continue || owner != AuditOwner::jobs()) end_all_of(owner, AuditOutcome::unknown);
   }
   log_.write_last();
 }
@@ -331,7 +333,7 @@ void AuditTrail::take_over(std::vector<AuditRecord> records) {
           WallTime::duration(static_cast<WallTime::rep>(now - std::min(now, record.time)));
       record.came = ticks_of(loop_.now() - std::chrono::duration_cast<SteadyTime::duration>(took));
       const std::string job = record.job;
-      open_.add(open_.of(client_of_jobs).first, job) = std::move(record);
+      open_.add(open_.of(AuditOwner::jobs()).first, job) = std::move(record);
     } else {
       end_unknown(record);
     }
@@ -358,16 +360,16 @@ void AuditTrail::end_begun() {
 
 void AuditTrail::give_up_jobs(const std::function<bool(std::string_view job)>& known) {
   std::vector<std::string> unknown;
-  open_.each([&](ClientId client, const std::string& name, const AuditRecord&) {
-    if (client == client_of_jobs && !known(name)) unknown.push_back(name);
+  open_.each([&](AuditOwner owner, const std::string& name, const AuditRecord&) {
+    if (owner == AuditOwner::jobs() && !known(name)) unknown.push_back(name);
   });
-  for (const std::string& job : unknown) end_unknown(*open_.take(client_of_jobs, job));
+  for (const std::string& job : unknown) end_unknown(*open_.take(AuditOwner::jobs(), job));
 }
 
 std::vector<AuditTrail::Saved> AuditTrail::save() const {
   std::vector<Saved> saved;
-  open_.each([&saved](ClientId client, const std::string& name, const AuditRecord& record) {
-    saved.push_back({client, name, record});
+  open_.each([&saved](AuditOwner owner, const std::string& name, const AuditRecord& record) {
+    saved.push_back({owner, name, record});
   });
   return saved;
 }
@@ -375,8 +377,8 @@ std::vector<AuditTrail::Saved> AuditTrail::save() const {
 void AuditTrail::restore(std::vector<Saved> saved) {
   for (Saved& one : saved) {
     numbers_.count_from(one.record.number);
-    OpenRequests::Of& its = open_.of(one.client).first;
-    if (OpenRequests::is_client(one.client)) {
+    OpenRequests::Of& its = open_.of(one.owner).first;
+    if (one.owner.kind == AuditOwner::Kind::client) {
       its.client = one.record.client;
       its.text = described(its.client);
     }

@@ -53,27 +53,46 @@ class AuditedArguments {
   ArgumentsDigest digest_;
 };
 
-/// The records of requests that have not ended, by their client and name. Pure; the owner bounds
+/// Whose requests: a client's, by the ids that it wrote; all jobs', by the jobs' ids; or those of
+/// clients that have left, by their upstream ids.
+struct AuditOwner {
+  enum class Kind : std::uint8_t { client, jobs, left_behind };
+  friend constexpr Kind last_of(Kind) { return Kind::left_behind; }
+
+  Kind kind = Kind::client;
+  ClientId client{};
+
+  static AuditOwner of(ClientId client) { return {Kind::client, client}; }
+  static AuditOwner jobs() { return {Kind::jobs, {}}; }
+  static AuditOwner left_behind() { return {Kind::left_behind, {}}; }
+
+  template <class A>
+  void each_field(A& archive) {
+    archive(kind, client);
+  }
+  friend bool operator==(const AuditOwner&, const AuditOwner&) = default;
+};
+
+struct AuditOwnerHash {
+  std::size_t operator()(const AuditOwner& owner) const {
+    return std::hash<ClientId>()(owner.client) ^ static_cast<std::size_t>(owner.kind);
+  }
+};
+
+/// The records of requests that have not ended, by their owner and name. Pure; the owner bounds
 /// them.
-///
-/// Jobs are those of client_of_jobs, by the job's id; requests whose clients have left are those of
-/// the client 0, by their upstream ids.
 class OpenRequests {
  public:
-  static constexpr ClientId left_behind{};
-
-  /// A client that has sent requests.
+  /// An owner of requests.
   struct Of {
     AuditClient client;  ///< unknown for jobs and for clients that have left
     std::string text;    ///< described() of it
     std::unordered_multimap<std::string, AuditRecord, TextHash, std::equal_to<>> open;
   };
 
-  static bool is_client(ClientId id) { return id != left_behind && id != client_of_jobs; }
-
-  /// Also whether the client was unknown.
-  std::pair<Of&, bool> of(ClientId client) {
-    const auto [found, is_new] = known_.try_emplace(client);
+  /// Also whether the owner was unknown.
+  std::pair<Of&, bool> of(AuditOwner owner) {
+    const auto [found, is_new] = known_.try_emplace(owner);
     return {found->second, is_new};
   }
   /// A client may use a name twice.
@@ -83,14 +102,14 @@ class OpenRequests {
         .emplace(std::piecewise_construct, std::forward_as_tuple(name), std::forward_as_tuple())
         ->second;
   }
-  AuditRecord* find(ClientId client, std::string_view name);
+  AuditRecord* find(AuditOwner owner, std::string_view name);
   /// The one with this number.
-  AuditRecord* find(ClientId client, std::string_view name, std::uint64_t number);
-  std::optional<AuditRecord> take(ClientId client, std::string_view name);
+  AuditRecord* find(AuditOwner owner, std::string_view name, std::uint64_t number);
+  std::optional<AuditRecord> take(AuditOwner owner, std::string_view name);
   /// Removes it before `visit`, which gets the record and the client's description.
   template <class Visit>
-  void end(ClientId client, std::string_view name, Visit&& visit) {
-    const auto known = known_.find(client);
+  void end(AuditOwner owner, std::string_view name, Visit&& visit) {
+    const auto known = known_.find(owner);
     if (known == known_.end()) return;
     const auto found = known->second.open.find(name);
     if (found == known->second.open.end()) return;
@@ -98,28 +117,28 @@ class OpenRequests {
     --size_;
     visit(node.mapped(), known->second.text);
   }
-  /// The same for all requests of the client.
+  /// The same for all requests of the owner.
   template <class Visit>
-  void end_all(ClientId client, Visit&& visit) {
-    const auto known = known_.find(client);
+  void end_all(AuditOwner owner, Visit&& visit) {
+    const auto known = known_.find(owner);
     if (known == known_.end()) return;
     const auto node = known_.extract(known);
     size_ -= node.mapped().open.size();
     for (const auto& [name, record] : node.mapped().open) visit(record, node.mapped().text);
   }
-  /// `visit` gets the client, the request's name and the record.
+  /// `visit` gets the owner, the request's name and the record.
   template <class Visit>
   void each(Visit&& visit) const {
-    for (const auto& [client, its] : known_) {
-      for (const auto& [name, record] : its.open) visit(client, name, record);
+    for (const auto& [owner, its] : known_) {
+      for (const auto& [name, record] : its.open) visit(owner, name, record);
     }
   }
-  std::vector<ClientId> clients() const;
+  std::vector<AuditOwner> owners() const;
   std::size_t of_left_behind() const;
   std::size_t size() const { return size_; }
 
  private:
-  std::unordered_map<ClientId, Of> known_;
+  std::unordered_map<AuditOwner, Of, AuditOwnerHash> known_;
   std::size_t size_ = 0;
 };
 
@@ -159,13 +178,13 @@ class AuditTrail {
 
   /// A request that has not ended, for an upgrade.
   struct Saved {
-    ClientId client{};  ///< see OpenRequests
+    AuditOwner owner;
     std::string name;
     AuditRecord record;
 
     template <class A>
     void each_field(A& archive) {
-      archive(client, name, record);
+      archive(owner, name, record);
     }
   };
 
@@ -229,7 +248,7 @@ class AuditTrail {
   /// Visits all open requests.
   template <class Visit>
   void each(Visit&& visit) const {
-    open_.each([&](ClientId, const std::string&, const AuditRecord& record) { visit(record); });
+    open_.each([&](AuditOwner, const std::string&, const AuditRecord& record) { visit(record); });
   }
   std::size_t size() const { return open_.size(); }
   /// Takes over the open requests of a daemon that died: they end as `unknown`, except jobs, which
@@ -246,7 +265,7 @@ class AuditTrail {
  private:
   /// A request whose first line begin_all() writes.
   struct New {
-    ClientId client{};
+    AuditOwner owner;
     std::string name;
     std::uint64_t number = 0;
   };
@@ -258,9 +277,9 @@ class AuditTrail {
   std::string next_id();
   void begin(const std::vector<AuditRecord*>& records);
   void end(const AuditRecord& record, const AuditEnd& how, std::string_view client = {});
-  void end_with(ClientId client, std::string_view name, std::string_view response,
+  void end_with(AuditOwner owner, std::string_view name, std::string_view response,
                 AuditOutcome otherwise);
-  void end_all_of(ClientId client, AuditOutcome outcome);
+  void end_all_of(AuditOwner owner, AuditOutcome outcome);
   void append(const std::string& line);
   void end_unknown(const AuditRecord& record);
 

@@ -26,11 +26,9 @@
 namespace bridge {
 
 struct Call;
+struct Caller;
 struct Client;
 struct Question;
-
-/// Stands for every job where a client id is required.
-constexpr ClientId client_of_jobs{~std::uint64_t{0}};
 
 /// Where to resume the answer to a request that an earlier daemon sent.
 struct ResumePoint {
@@ -175,9 +173,8 @@ struct Call {
   enum class Kind : std::uint8_t {
     forwarded,
     opens_session,  ///< the first `initialize`
-    own,            ///< of the router itself
   };
-  friend constexpr Kind last_of(Kind) { return Kind::own; }
+  friend constexpr Kind last_of(Kind) { return Kind::opens_session; }
   enum class Stage : std::uint8_t {
     in_flight,       ///< at the upstream
     job_asked,       ///< at the upstream, which asks its job something: takes no slot
@@ -189,9 +186,9 @@ struct Call {
 
   Kind kind = Kind::forwarded;
   Stage stage = Stage::in_flight;
-  std::optional<ClientId> client;   ///< the waiting connection, if any
+  Caller* caller = nullptr;         ///< who waits for the answer; null: it has left, or will return
   std::unique_ptr<JobRequest> job;  ///< if the call belongs to a job
-  User user;                        ///< the owner
+  User user;                        ///< whose call it is, also if the caller has left
   std::string client_request_id;    ///< raw JSON, as the client wrote it
   std::string progress_token;       ///< raw JSON; empty: none
   std::string method;
@@ -207,7 +204,10 @@ struct Call {
   SteadyTime received;
   SteadyTime sent;
 
-  bool is_own() const { return kind == Kind::own; }
+  /// The connected client that waits; null: none, or another kind of caller.
+  Client* client() const;
+  /// See Caller::acts_for_user().
+  bool acts_for_user() const;
   bool is_suspended() const { return stage == Stage::suspended || stage == Stage::unclaimed; }
   /// Whether the upstream still has to answer under this id.
   bool awaits_upstream() const {
@@ -223,14 +223,33 @@ struct Call {
   // Partial results are not saved.
   template <class A>
   void each_field(A& archive) {
-    archive(kind, stage, client, job, user, client_request_id, progress_token, method, subject,
+    archive(kind, stage, archive.not_saved(caller), job, user, client_request_id, progress_token, method, subject,
             mirrored_again, archive.not_saved(malformed), era, side, modern, rounds, suspension,
             traceparent, received, sent);
   }
 };
 
-/// Calls by upstream id in the order of sending, as they are saved.
-using SavedCalls = std::vector<std::pair<UpstreamId, Call>>;
+/// A call in an upgrade.
+struct SavedCall : Call {
+  std::optional<ClientId> client{};  ///< the waiting client, if any
+
+  template <class A>
+  void each_field(A& archive) {
+    archive(static_cast<Call&>(*this), client);
+  }
+};
+
+/// Calls by upstream id in the order of sending.
+using SavedCalls = std::vector<std::pair<UpstreamId, SavedCall>>;
+
+/// Whose request a stream is or was about.
+struct StreamOwner {
+  std::optional<ClientId> client;
+  bool is_job = false;
+
+  bool is_known() const { return client || is_job; }
+  friend bool operator==(const StreamOwner&, const StreamOwner&) = default;
+};
 
 /// A call removed from the table without being moved in memory. False: there was none.
 class TakenCall {
@@ -292,12 +311,11 @@ class CallTable {
     return taken;
   }
 
-  /// The client of the request that this stream belongs or belonged to.
-  std::optional<ClientId> owner(UpstreamId id) const {
+  /// Of the request in flight, or answered not long ago.
+  StreamOwner owner(UpstreamId id) const {
     if (const auto found = calls_.find(id); found != calls_.end()) return owner_of(found->second);
-    const auto& [answered, client] = answered_[value_of(id) % answered_.size()];
-    if (answered == id && id != UpstreamId{}) return client;
-    return std::nullopt;
+    const auto& [answered, owner] = answered_[value_of(id) % answered_.size()];
+    return answered == id && id != UpstreamId{} ? owner : StreamOwner{};
   }
 
   std::size_t size() const { return calls_.size(); }
@@ -309,17 +327,15 @@ class CallTable {
   auto end() const { return calls_.end(); }
 
  private:
-  static std::optional<ClientId> owner_of(const Call& call) {
-    return call.job != nullptr ? std::optional(client_of_jobs) : call.client;
-  }
+  static StreamOwner owner_of(const Call& call);
   void note_former_owner(UpstreamId id, const Call& call) {
-    if (const auto owner = owner_of(call))
-      answered_[value_of(id) % answered_.size()] = {id, *owner};
+    if (const StreamOwner owner = owner_of(call); owner.is_known())
+      answered_[value_of(id) % answered_.size()] = {id, owner};
   }
 
   std::unordered_map<UpstreamId, Call> calls_;
   std::size_t slots_used_ = 0;
-  std::array<std::pair<UpstreamId, ClientId>, 1024> answered_{};
+  std::array<std::pair<UpstreamId, StreamOwner>, 1024> answered_{};
 };
 
 }  // namespace bridge

@@ -193,8 +193,9 @@ struct ClientFacts {
   }
 };
 
-/// A sender of calls: a connected client, or all jobs of a user, which share slots like the
-/// requests of one client. Each part of the router changes its own members; all may read them.
+/// A sender of calls: a connected client (`Client`); all jobs of a user (`JobsOfUser`), which share
+/// slots like the requests of one client; or a part of the bridge that asks the server something
+/// itself (`OwnCaller`). Each part of the router changes its own members; all may read them.
 struct Caller {
   Caller(const User& its_user, ByteBudget& budget, Client* itself)
       : user(its_user), waiting(budget), client_(itself) {}
@@ -202,9 +203,11 @@ struct Caller {
   Caller(const Caller&) = delete;
   Caller& operator=(const Caller&) = delete;
 
-  /// Null for the jobs of a user.
+  /// Null for other kinds.
   Client* client() const { return client_; }
-  ClientId id() const;
+  /// Whether its calls are a user's: they are counted, judged by the policy, recorded by the audit,
+  /// and may be what the server asks about.
+  virtual bool acts_for_user() const { return true; }
   /// The era of this message. A listen is modern even if it does not say so.
   Era era_of(const Frame& frame) const;
 
@@ -212,7 +215,11 @@ struct Caller {
   virtual void answer(std::string_view raw_id, Frame&& response) = 0;
   virtual void fail(std::string_view raw_id, const Failure& failure) = 0;
   virtual void no_answer(std::string_view raw_id) = 0;
-  virtual bool congested() const = 0;
+  /// The bridge ends or is upgraded before the answer.
+  virtual void given_up(std::string_view raw_id, const Failure& failure) { fail(raw_id, failure); }
+  virtual bool congested() const { return false; }
+  /// Whether nothing of it waits or is in flight, and nothing will come.
+  virtual bool is_done() const = 0;
 
   const User user;
 
@@ -235,10 +242,19 @@ struct JobsOfUser final : Caller {
   void answer(std::string_view raw_id, Frame&& response) override;
   void fail(std::string_view raw_id, const Failure& failure) override;
   void no_answer(std::string_view raw_id) override;
-  bool congested() const override { return false; }
-  bool is_done() const { return waiting.empty() && in_flight.empty() && !waits_for_slot; }
+  bool is_done() const override { return waiting.empty() && in_flight.empty() && !waits_for_slot; }
 
   JobCalls& jobs;
+};
+
+/// A part of the bridge that asks the server something itself. No user waits for its requests: they
+/// are in no statistics and do not survive an upgrade.
+struct OwnCaller : Caller {
+  explicit OwnCaller(ByteBudget& budget) : Caller({}, budget, nullptr) {}
+
+  bool acts_for_user() const override { return false; }
+  void no_answer(std::string_view) override {}
+  bool is_done() const override { return false; }
 };
 
 /// A connected client.
@@ -247,7 +263,6 @@ struct Client final : Caller, ClientFacts {
          AuditTrail* audit = nullptr)
       : Caller(channel_.identity().user(), budget, this),
         channel(channel_, tap, audit),
-        is_bridge(channel_.identity().kind == "bridge"),
         control(budget) {}
 
   void answer(std::string_view raw_id, Frame&& response) override {
@@ -265,13 +280,12 @@ struct Client final : Caller, ClientFacts {
   /// server, and is neither asked nor heard.
   bool may_take_part() const { return rule == nullptr || !rule->is_none(); }
   /// Whether the client sends nothing more and everything that it has sent has ended.
-  bool is_done() const {
+  bool is_done() const override {
     return half_closed && waiting.empty() && in_flight.empty() && listens == 0 &&
            subscribing == 0 && !notification && control.empty() && control_unanswered.empty();
   }
 
   const WatchedChannel channel;
-  const bool is_bridge;  ///< the bridge's own client (ToolLookup)
 
   const PolicyRule* rule = nullptr;   ///< Permissions::rule_for, by the current policy
   bool judged_before_change = false;  ///< its waiting frames were judged by an earlier policy
@@ -298,7 +312,14 @@ struct Client final : Caller, ClientFacts {
   std::vector<UnansweredControl> control_unanswered;
 };
 
-inline ClientId Caller::id() const { return client_ != nullptr ? client_->id() : client_of_jobs; }
+inline Client* Call::client() const { return caller != nullptr ? caller->client() : nullptr; }
+
+inline bool Call::acts_for_user() const { return caller == nullptr || caller->acts_for_user(); }
+
+inline StreamOwner CallTable::owner_of(const Call& call) {
+  const Client* const client = call.client();
+  return {client != nullptr ? std::optional(client->id()) : std::nullopt, call.job != nullptr};
+}
 
 inline Era Caller::era_of(const Frame& frame) const {
   if (!frame.is_request()) return client_->era;
@@ -329,6 +350,10 @@ class Clients {
     return std::move(clients_.extract(client.id()).mapped());
   }
 
+  /// A part of the bridge that asks the server; it leaves before it is destroyed.
+  void join(OwnCaller& caller) { own_.push_back(&caller); }
+  void leave(const OwnCaller& caller) { std::erase(own_, &caller); }
+
   /// Null if it is no longer connected.
   Client* find(ClientId id) const {
     const auto found = clients_.find(id);
@@ -352,19 +377,12 @@ class Clients {
   std::unique_ptr<JobRequest> adopt(const Client& former, UpstreamId id, const Call& call) const {
     return job_calls_ != nullptr ? job_calls_->adopt(former, id, call) : nullptr;
   }
-  /// The waiting caller, or null.
-  Caller* caller_of(const Call& call) const {
-    if (call.job == nullptr) return find(call.client);
-    const auto found = jobs_.find(call.user);
-    return found == jobs_.end() ? nullptr : found->second.get();
-  }
-
   /// Called when something of the caller has ended.
   void finish_if_done(const Caller& caller) {
     if (const Client* const client = caller.client()) {
       if (!client->half_closed) return;
       perhaps_done_.push_back(client->id());
-    } else if (!static_cast<const JobsOfUser&>(caller).is_done()) {
+    } else if (!caller.is_done()) {
       return;
     }
     end_of_turn_.schedule();
@@ -386,11 +404,13 @@ class Clients {
   void each_caller(Visit&& visit) const {
     for (const auto& [id, client] : clients_) visit(static_cast<Caller&>(*client));
     for (const auto& [user, jobs] : jobs_) visit(static_cast<Caller&>(*jobs));
+    for (OwnCaller* const own : own_) visit(static_cast<Caller&>(*own));
   }
 
  private:
   std::map<ClientId, std::unique_ptr<Client>> clients_;
   std::map<User, std::unique_ptr<JobsOfUser>> jobs_;
+  std::vector<OwnCaller*> own_;
   std::vector<ClientId> perhaps_done_;
   std::function<void(Client&)> done_;
   JobCalls* job_calls_ = nullptr;

@@ -40,7 +40,7 @@ struct User {
 /// The peer of a connection, as far as the transport knows it.
 struct ClientIdentity {
   ClientId id{};
-  std::string kind;  ///< "unix", "http", "bridge": the bridge itself
+  std::string kind;  ///< "unix" or "http"
   pid_t pid = 0;     ///< 0: in another pid namespace, or unknown
   uid_t uid = 0;
   gid_t gid = 0;

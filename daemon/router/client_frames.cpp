@@ -177,6 +177,12 @@ void ClientFrames::client_left(Client& client) {
     expiry_.set_at_latest(context_.loop.now() + context_.session_timeout());
 }
 
+void ClientFrames::drop_waiting(Caller& caller) {
+  slots_.caller_left(caller);
+  caller.waits_for_slot = false;
+  while (!caller.waiting.empty()) caller.waiting.take_front();
+}
+
 void ClientFrames::resume() {
   paused_ = false;
   give_free_slots();
@@ -211,7 +217,7 @@ void ClientFrames::add(Caller& caller, Frame&& frame, std::unique_ptr<JobRequest
                                   limit)));
     if (!frame.is_request()) {
       context_.log.peer(LogLevel::warning, "notification of a client dropped",
-                        {.client = caller.id()},
+                        {.client = caller.client()->id()},
                         "a client's notification was dropped: its frames fill --client-buffer");
     }
     return;
@@ -220,8 +226,12 @@ void ClientFrames::add(Caller& caller, Frame&& frame, std::unique_ptr<JobRequest
   const bool is_open = is_open_for(caller, frame);
   caller.waiting.push(std::move(frame), now, std::move(job));
   if (!is_open) expiry_.set_at_latest(now + context_.session_timeout());
-  if (context_.audit != nullptr && context_.audit->is_required()) {
-    unrecorded_.push_back(caller.id());
+  if (context_.audit != nullptr && context_.audit->is_required() && caller.acts_for_user()) {
+    if (const Client* const client = caller.client()) {
+      unrecorded_.push_back(client->id());
+    } else {
+      unrecorded_jobs_ = true;
+    }
     recording_.schedule();
     return;
   }
@@ -230,12 +240,10 @@ void ClientFrames::add(Caller& caller, Frame&& frame, std::unique_ptr<JobRequest
 
 void ClientFrames::start_recorded() {
   context_.audit->begin_all();
-  bool of_jobs = false;
   for (const ClientId id : std::exchange(unrecorded_, {})) {
-    of_jobs = of_jobs || id == client_of_jobs;
     if (Client* const client = context_.clients.find(id)) start_waiting(*client);
   }
-  if (!of_jobs) return;
+  if (!std::exchange(unrecorded_jobs_, false)) return;
   context_.clients.each_caller([this](Caller& caller) {
     if (caller.client() == nullptr) start_waiting(caller);
   });
@@ -256,7 +264,7 @@ bool ClientFrames::cancel(Caller& caller, std::string_view raw_id) {
 void ClientFrames::request_ended(const Call& call) {
   give_free_slots();
   give_free_slots_of_user(call.user);
-  if (Caller* const caller = context_.clients.caller_of(call)) start_waiting(*caller);
+  if (call.caller != nullptr) start_waiting(*call.caller);
 }
 
 void ClientFrames::slot_freed(Caller& caller) {
@@ -298,7 +306,8 @@ void ClientFrames::start_waiting(Caller& caller) {
         !user_slots_.admits(caller) || !slots_.admits(caller, in_flight_.slots_used()))
       break;
     WaitingFrame request = caller.waiting.take_front();
-    if (context_.audit != nullptr && refuse_unrecorded(caller, request.frame, request.job.get()))
+    if (context_.audit != nullptr && caller.acts_for_user() &&
+        refuse_unrecorded(caller, request.frame, request.job.get()))
       continue;
     const bool is_judged = context_.permissions.is_on();
     if (is_judged && refuse_denied(caller, request.frame, request.job.get())) continue;
@@ -471,7 +480,8 @@ bool ClientFrames::is_denied(const Client& client, const Frame& notification) co
 bool ClientFrames::refuse_unrecorded(Caller& caller, const Frame& request, const JobRequest* job) {
   const bool may_send = job != nullptr
                             ? context_.audit->may_send(*job)
-                            : context_.audit->may_send(caller.id(), request.text(request.id));
+                            : context_.audit->may_send(caller.client()->id(),
+                                                       request.text(request.id));
   if (may_send) return false;
   refuse(caller, request,
          failure_of(ErrorKind::audit, Delivered::no, std::string(unrecorded_refusal)));

@@ -38,11 +38,10 @@ class ServedClient {
 
   bool is_served(const Caller& caller) const {
     const Client* const client = caller.client();
-    return !one_at_a_time_ || client == nullptr || served_ == client->id() || client->is_bridge;
+    return !one_at_a_time_ || client == nullptr || served_ == client->id();
   }
   void connected(Client& client) {
-    // A client of the bridge itself does not take a turn.
-    if (!served_ && !client.is_bridge) served_ = client.id();
+    if (!served_) served_ = client.id();
     if (!is_served(client)) client.channel.set_feed(RingFeed::none);
   }
   /// Chooses again if the served client lost its turn. Returns the newly served client; null if
@@ -53,7 +52,7 @@ class ServedClient {
     if (served != nullptr && !served->is_observer()) return nullptr;
     served_.reset();
     for (const auto& [id, client] : clients_) {
-      if (client->is_observer() || client->is_bridge) continue;
+      if (client->is_observer()) continue;
       served_ = id;
       if (!client->peeks && client->era == Era::legacy) client->channel.set_feed(RingFeed::takes);
       return client.get();
@@ -223,6 +222,8 @@ class ClientFrames {
 
   /// A request or notification to be forwarded.
   void add(Caller& caller, Frame&& frame, std::unique_ptr<JobRequest> job = nullptr);
+  /// Drops what waits of this caller.
+  void drop_waiting(Caller& caller);
   /// Drops the waiting request with this id, but no `initialize`; false if there is none.
   bool cancel(Caller& caller, std::string_view raw_id);
   void request_ended(const Call& call);
@@ -300,6 +301,7 @@ class ClientFrames {
   DeadlineTimer expiry_;
   std::set<std::string> logged_undeclared_;  ///< capabilities, at most 64
   std::vector<ClientId> unrecorded_;  ///< --audit-required: whose frames arrived in this turn
+  bool unrecorded_jobs_ = false;      ///< the same of any job
   Deferred recording_;                ///< records them with one write, then starts them
   bool waits_for_memory_ = false;     ///< requests wait until less is buffered
   Deferred relief_;                   ///< starts them

@@ -152,7 +152,7 @@ std::string EraTranslator::capabilities_of(const Caller* caller) const {
   if (client != nullptr && !client->capabilities.empty()) return client->capabilities;
   std::string own = context_.options.client_capabilities;
   if (own.empty()) own = "{}";
-  if (caller == nullptr) return own;
+  if (caller == nullptr || !caller->acts_for_user()) return own;
   if (client == nullptr)
     return merge_capabilities(merge_capabilities(own, with_tasks), own_capabilities);
   if (client->declared.covers("elicitation/create", {}))
@@ -183,7 +183,8 @@ std::string EraTranslator::make_for_upstream(Frame&& request, const Caller* call
                                              Outgoing& message) const {
   const Session& session = context_.session;
   const Client* const client = caller != nullptr ? caller->client() : nullptr;
-  if (caller != nullptr && client == nullptr) request = as_task(std::move(request));
+  if (caller != nullptr && client == nullptr && caller->acts_for_user())
+    request = as_task(std::move(request));
   if (side == Era::modern && !request.is_modern()) {
     const std::string capabilities = capabilities_of(caller);
     const std::string known_level = level_of(restorable_.log_level_params());

@@ -51,7 +51,7 @@ void Listens::expire() {
 /// `cause`: the client that causes it; null: none.
 void Listens::tell_upstream(bool subscribes, const std::string& uri, const Client* cause) {
   if (are_native() || !context_.session.is_open(Era::legacy)) return;
-  in_flight_.subscribe_later(cause, uri, subscribes);
+  own_subscriptions_.request_later(cause, uri, subscribes);
 }
 
 void Listens::update() {
@@ -74,11 +74,12 @@ void Listens::update() {
 }
 
 Listens::Listens(const RouterContext& context, NotificationFeed& feed, RestorableState& restorable,
-                 RequestsInFlight& in_flight)
+                 RequestsInFlight& in_flight, OwnSubscriptions& own_subscriptions)
     : context_(context),
       feed_(feed),
       restorable_(restorable),
       in_flight_(in_flight),
+      own_subscriptions_(own_subscriptions),
       expiry_(context.loop, [this] { expire(); }),
       late_(context.loop, [this] { answer_waiting(true); }) {
   feed.add_readers(*this);
@@ -413,7 +414,7 @@ Listens::Saved Listens::save() const {
     if (client != nullptr && client->channel.survives_upgrade({})) saved.listens.push_back(*listen);
   }
   // What was not sent yet is found missing, and what is to be unsubscribed found expired.
-  const OwnRequests& unsent = in_flight_.unsent_subscriptions();
+  const OwnRequests& unsent = own_subscriptions_.unsent();
   subscriptions().each_listened([&](const std::string& uri, const auto& listened) {
     if (unsent.waits(uri) != true) saved.subscribed[uri] = listened;
   });

@@ -11,6 +11,7 @@
 #include "json/frame.hpp"
 #include "mcp/subscription_filter.hpp"
 #include "notifications/notification_feed.hpp"
+#include "router/own_subscriptions.hpp"
 #include "router/requests_in_flight.hpp"
 #include "router/restorable_state.hpp"
 #include "router/router_context.hpp"
@@ -67,7 +68,7 @@ class Listens final : public NotificationReaders {
   };
 
   Listens(const RouterContext& context, NotificationFeed& feed, RestorableState& restorable,
-          RequestsInFlight& in_flight);
+          RequestsInFlight& in_flight, OwnSubscriptions& own_subscriptions);
 
   /// How many resources the upstream would have to be asked to subscribe for this listen.
   std::size_t count_new_subscriptions(const Frame& listen) const;
@@ -151,6 +152,7 @@ class Listens final : public NotificationReaders {
   NotificationFeed& feed_;
   RestorableState& restorable_;
   RequestsInFlight& in_flight_;
+  OwnSubscriptions& own_subscriptions_;
   All listens_;
   DeadlineTimer expiry_;
   std::vector<Subscribing> subscribing_;

@@ -17,7 +17,7 @@ namespace bridge {
 /// because of clients' listens. They wait here and are sent a few at a time, in turn for the users
 /// that cause them; one that would undo another before it was sent removes it instead. Pure.
 ///
-/// Owned by RequestsInFlight; the loop's thread only. Bounds: a resource waits once; those that
+/// Owned by OwnSubscriptions; the loop's thread only. Bounds: a resource waits once; those that
 /// begin are bounded by Listens.
 class OwnRequests {
  public:

@@ -29,7 +29,7 @@ bool is_owner(const User& user) { return !user.remote && user.uid == geteuid(); 
 }  // namespace
 
 const PolicyRule* Permissions::rule_for(const Client& client) const {
-  if (policy_ == nullptr || client.is_bridge) return nullptr;
+  if (policy_ == nullptr) return nullptr;
   return &policy_->policy.rule_for(client.channel.identity().peer());
 }
 

@@ -52,14 +52,16 @@ std::string cancelled(std::string_view raw_id, std::string_view reason) {
 
 LikelyCaller likely_caller(const RequestsInFlight& in_flight) {
   LikelyCaller caller;
+  StreamOwner first;
   in_flight.each([&](UpstreamId id, const Call& call) {
-    if (!call.awaits_upstream() || call.is_own() || call.side == Era::modern ||
+    if (!call.awaits_upstream() || !call.acts_for_user() || call.side == Era::modern ||
         !may_require_input(call.method))
       return;
-    const auto owner = in_flight.owner(id);
+    const StreamOwner owner = in_flight.owner(id);
     if (caller.kind == LikelyCaller::Kind::nobody) {
-      caller = {LikelyCaller::Kind::one, owner};
-    } else if (caller.client != owner) {
+      first = owner;
+      caller = {LikelyCaller::Kind::one, owner.client};
+    } else if (first != owner) {
       caller = {LikelyCaller::Kind::several, {}};
     }
   });
@@ -215,7 +217,7 @@ std::vector<Candidate> Questions::candidates(const Question& question, bool is_n
   if (is_new) add_modern_calls(candidates, question);
   if (jobs_ != nullptr) {
     for (const JobNumber job : jobs_->jobs_to_ask()) {
-      if (may_be_asked(job)) candidates.push_back({client_of_jobs, false, true, false, job});
+      if (may_be_asked(job)) candidates.push_back({{}, false, true, false, job});
     }
   }
   return candidates;
@@ -237,8 +239,9 @@ void Questions::add_modern_calls(std::vector<Candidate>& candidates,
                                  const Question& question) const {
   std::map<ClientId, UpstreamId> calls;
   in_flight_.each([&](UpstreamId id, const Call& call) {
-    if (!call.client || !may_be_asked_in(id, question)) return;
-    UpstreamId& oldest = calls.try_emplace(*call.client, id).first->second;
+    const Client* const client = call.client();
+    if (client == nullptr || !may_be_asked_in(id, question)) return;
+    UpstreamId& oldest = calls.try_emplace(client->id(), id).first->second;
     oldest = std::min(oldest, id);
   });
   for (const auto& [client, id] : calls) {
@@ -267,7 +270,7 @@ std::optional<UpstreamId> Questions::suspended_call(const Question& question) co
 
 bool Questions::may_be_asked_in(UpstreamId id, const Question& question) const {
   const Call* const call = in_flight_.find(id);
-  const Client* const client = call != nullptr ? context_.clients.find(call->client) : nullptr;
+  const Client* const client = call != nullptr ? call->client() : nullptr;
   if (client != nullptr && !client->may_take_part()) return false;
   return call != nullptr && call->modern && call->side == Era::legacy && question.is_request() &&
          is_question(question.method) && may_require_input(call->method) &&
@@ -343,7 +346,7 @@ std::optional<UpstreamId> Questions::client_request_named_by(const Frame& reques
   if (!number) return std::nullopt;
   const auto id = static_cast<UpstreamId>(*number);
   const Call* const call = in_flight_.find(id);
-  return call != nullptr && !call->is_own() ? std::optional(id) : std::nullopt;
+  return call != nullptr && call->acts_for_user() ? std::optional(id) : std::nullopt;
 }
 
 /// Whether the named client may still be asked, though perhaps not reached now.
@@ -376,10 +379,10 @@ std::optional<Candidate> Questions::choose(const Question& question, bool is_new
   if (question.named) return choose_named(question);
   const std::string_view task = question.origin ? "" : related_task(question.params());
   const auto its_job = jobs_ != nullptr && !task.empty() ? jobs_->job_of_task(task) : std::nullopt;
-  if (its_job) return Candidate{client_of_jobs, true, true, false, *its_job};
+  if (its_job) return Candidate{{}, true, true, false, *its_job};
   const Call* const about = in_flight_.find(question.origin);
   if (about != nullptr && about->job != nullptr)
-    return Candidate{client_of_jobs, true, true, false, about->job->number};
+    return Candidate{{}, true, true, false, about->job->number};
   if (is_new && about != nullptr && may_be_asked_in(*question.origin, question))
     return Candidate{{}, true, true, false, {}, question.origin};
   const std::vector<Candidate> all = candidates(question, is_new);
@@ -444,7 +447,7 @@ void Questions::add(JobNumber job, const InputRequest& asked) {
   Question question = made(std::nullopt, asked.method, asked.params);
   question.key = asked.key;
   question.line = input_request_line(asked, std::to_string(question.id));
-  ask({client_of_jobs, true, true, false, job}, table_.add(std::move(question)));
+  ask({{}, true, true, false, job}, table_.add(std::move(question)));
 }
 
 Question Questions::made(std::optional<UpstreamId> origin, std::string_view method,
@@ -461,7 +464,7 @@ Question Questions::made(std::optional<UpstreamId> origin, std::string_view meth
     question.likely_caller = likely_caller(in_flight_);
     return question;
   }
-  question.owner = in_flight_.owner(*origin);
+  question.owner = in_flight_.owner(*origin).client;
   if (const Client* owner = context_.clients.find(question.owner)) {
     question.user = owner->user;
   } else if (const Call* call = in_flight_.find(origin)) {
@@ -496,7 +499,7 @@ void Questions::take_in(Question question) {
         printable(question.method, 80));
     if (is_about_one && question.is_request())
       events_.no_client_declares(question.origin, question.method, question.asked_for);
-    tell_of_refusal(question, in_flight_, context_.clients);
+    tell_of_refusal(question, in_flight_);
     refuse(question, json_rpc::method_not_found, no_client_answers);
     return;
   }
@@ -635,7 +638,7 @@ void Questions::ask_another(Question& question, bool may_be_asked, bool may_wait
     return;
   }
   if (question.origin || (!may_wait && !question.shown && has_reachable_client())) {
-    if (!question.origin) tell_of_refusal(question, in_flight_, context_.clients);
+    if (!question.origin) tell_of_refusal(question, in_flight_);
     refuse(question, json_rpc::method_not_found, no_client_answers);
     remove(question);
   } else {
@@ -857,18 +860,17 @@ constexpr std::size_t longest_message_shown = 4096;
 
 }  // namespace
 
-void tell_of_refusal(const Question& question, const RequestsInFlight& in_flight,
-                     const Clients& clients) {
+void tell_of_refusal(const Question& question, const RequestsInFlight& in_flight) {
   // The call's error names the question that ended it.
   if (!question.is_request() && question.method != "elicitation/create") return;
   std::vector<UpstreamId> about;
   in_flight.each([&](UpstreamId id, const Call& call) {
     const bool is_possible = question.origin ? question.origin == id : call.awaits_upstream();
-    if (is_possible && !call.is_own()) about.push_back(id);
+    if (is_possible && call.acts_for_user()) about.push_back(id);
   });
   if (about.size() != 1) return;
   const Call& call = *in_flight.find(about.front());
-  Client* const client = clients.find(call.client);
+  const Client* const client = call.client();
   if (client == nullptr || call.modern || client->declared.has_declared()) return;
   std::string_view message = find_member(question.params(), "message").value_or("");
   if (!is_string(message) || message.size() > longest_message_shown) message = "null";

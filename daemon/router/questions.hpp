@@ -306,7 +306,6 @@ class Questions {
 /// Sends `notifications/bridge/question_refused` (BEHAVIOUR, "Server requests") to the client whose
 /// call a refused request is certainly about, if that client never declared what it answers: so it
 /// learns why its call may fail. The loop's thread only.
-void tell_of_refusal(const Question& question, const RequestsInFlight& in_flight,
-                     const Clients& clients);
+void tell_of_refusal(const Question& question, const RequestsInFlight& in_flight);
 
 }  // namespace bridge

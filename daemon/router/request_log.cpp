@@ -15,14 +15,9 @@ namespace {
 constexpr std::string_view traceparent_form =
     "xx-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx-xxxxxxxxxxxxxxxx-xx";
 
-/// A job's request has no client.
-std::optional<ClientId> client_of(const Caller& caller) {
-  return caller.client() != nullptr ? std::optional(caller.id()) : std::nullopt;
-}
-
-/// Whether its requests are counted.
-bool is_counted(const Caller& caller) {
-  return caller.client() == nullptr || !caller.client()->is_bridge;
+/// Only a client's request has one.
+std::optional<ClientId> id_of(const Client* client) {
+  return client != nullptr ? std::optional(client->id()) : std::nullopt;
 }
 
 bool is_traceparent(std::string_view text) {
@@ -44,7 +39,7 @@ std::string traceparent_of(std::string_view params) {
 
 LogFields RequestLog::fields_of(UpstreamId id, const Call& call) {
   LogFields fields;
-  fields.client = call.client;
+  fields.client = id_of(call.client());
   fields.request = call.client_request_id;
   fields.upstream = id;
   fields.method = call.method;
@@ -59,8 +54,8 @@ void RequestLog::started(UpstreamId id, Call& call, const Frame& frame) {
              "a request goes to the upstream");
 }
 
-void RequestLog::ended(UpstreamId id, const Call& call, Outcome outcome, const Caller* caller) {
-  statistics_.end(class_of(call.method), outcome, caller == nullptr || is_counted(*caller));
+void RequestLog::ended(UpstreamId id, const Call& call, Outcome outcome) {
+  statistics_.end(class_of(call.method), outcome);
   if (!log_.enabled(LogLevel::debug)) return;
   const auto duration = loop_.now() - call.received;
   LogFields fields = fields_of(id, call);
@@ -79,7 +74,7 @@ void RequestLog::deny(Caller& caller, std::string_view method, std::string_view 
   statistics_.end(class_of(method), Outcome::bridge_error);
   ++statistics_.bridge_errors[static_cast<std::size_t>(failure.kind)];
   log_.peer(LogLevel::info, "request refused",
-            {.client = client_of(caller), .request = raw_id, .method = method},
+            {.client = id_of(caller.client()), .request = raw_id, .method = method},
             "a request of uid {} was refused by the policy: {}", caller.user.uid,
             name_of(failure.kind));
   caller.fail(raw_id, failure);
@@ -87,15 +82,19 @@ void RequestLog::deny(Caller& caller, std::string_view method, std::string_view 
 
 void RequestLog::answer_with(Caller& caller, std::string_view method, std::string_view raw_id,
                              const Failure& failure) {
+  statistics_.failed(loop_.wall_time(), failure.kind, failure.message);
+  if (!caller.acts_for_user()) {
+    caller.fail(raw_id, failure);
+    return;
+  }
   // An error object comes from the upstream and is only passed on.
   const bool is_upstreams = !failure.error_object.empty();
   const Outcome outcome = is_upstreams ? Outcome::error : Outcome::bridge_error;
-  statistics_.end(class_of(method), outcome, is_counted(caller));
+  statistics_.end(class_of(method), outcome);
   if (!is_upstreams) ++statistics_.bridge_errors[static_cast<std::size_t>(failure.kind)];
-  statistics_.failed(loop_.wall_time(), failure.kind, failure.message);
   if (log_.enabled(LogLevel::debug)) {
     log_.event(LogLevel::debug, "request ended",
-               {.client = client_of(caller),
+               {.client = id_of(caller.client()),
                 .request = raw_id,
                 .method = method,
                 .outcome = name_of(outcome)},

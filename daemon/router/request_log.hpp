@@ -71,10 +71,9 @@ struct Statistics {
   };
   std::optional<LastError> last_error;
 
-  /// `is_counted`: in `requests`, as all but those of the bridge's own client.
-  void end(MethodClass of, Outcome outcome, bool is_counted = true) {
+  void end(MethodClass of, Outcome outcome) {
     ++ended[static_cast<std::size_t>(of)][static_cast<std::size_t>(outcome)];
-    if (is_counted && (outcome == Outcome::error || outcome == Outcome::bridge_error)) ++errors;
+    if (outcome == Outcome::error || outcome == Outcome::bridge_error) ++errors;
   }
 
   void answered_in(MethodClass of, std::chrono::steady_clock::duration whole,
@@ -110,14 +109,14 @@ class RequestLog {
 
   /// `frame` is the request as its client wrote it.
   void started(UpstreamId id, Call& call, const Frame& frame);
-  /// `caller`: the one that is answered, or null.
-  void ended(UpstreamId id, const Call& call, Outcome outcome, const Caller* caller = nullptr);
+  void ended(UpstreamId id, const Call& call, Outcome outcome);
   /// Logs a failure at info level; counts and answers nothing.
   void failed(UpstreamId id, const Call& call, const Failure& failure);
   /// Answers a request that the policy refuses: counted, but not shown as the daemon's last error.
   void deny(Caller& caller, std::string_view method, std::string_view raw_id,
             const Failure& failure);
-  /// Answers a request with the bridge's own error, or with the upstream's error object in it.
+  /// Answers a request with the bridge's own error, or with the upstream's error object in it; one
+  /// of the bridge itself is not counted.
   void answer_with(Caller& caller, std::string_view method, std::string_view raw_id,
                    const Failure& failure);
   // Answers of the bridge in place of the upstream. `result`, `error`: JSON.

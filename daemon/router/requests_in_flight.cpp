@@ -1,7 +1,6 @@
 #include "router/requests_in_flight.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <string>
@@ -18,10 +17,11 @@
 namespace bridge {
 
 HeaderRetry::HeaderRetry(const RouterContext& context, const EraTranslator& translator,
-                         Actions actions)
-    : context_(context),
+                         RequestsInFlight& requests, ByteBudget& budget)
+    : OwnCaller(budget),
+      context_(context),
       translator_(translator),
-      actions_(std::move(actions)),
+      in_flight_(requests),
       timer_(context.loop, [this] { proceed(); }) {}
 
 bool HeaderRetry::take(Call& call, Ending& ending) {
@@ -35,51 +35,53 @@ bool HeaderRetry::take(Call& call, Ending& ending) {
   pages_ = 0;
   cursors_ = {};
   timer_.set_after(longest_listing);
-  actions_.list_tools({});
+  list_tools({});
   return true;
 }
 
-void HeaderRetry::listed(const Frame& response) {
+void HeaderRetry::list_tools(std::string_view params) {
+  in_flight_.start_at_once(*this, {}, "tools/list", params, Era::modern);
+}
+
+void HeaderRetry::answer(std::string_view, Frame&& response) {
   if (waiting_.empty()) return;  // the list arrived too late
   const auto cursor = find_member(response.text(response.result), "nextCursor");
   if (cursor && is_string(*cursor) && ++pages_ < max_pages && cursors_.is_new(*cursor)) {
-    actions_.list_tools(JsonObject().add("cursor", RawJson{*cursor}).text());
+    list_tools(JsonObject().add("cursor", RawJson{*cursor}).text());
   } else {
     proceed();
   }
 }
 
+/// Sends the calls by what is known of the list.
 void HeaderRetry::proceed() {
   timer_.clear();
   for (Outgoing& message : std::exchange(waiting_, {})) {
-    if (!actions_.is_in_flight(message.id)) continue;  // cancelled meanwhile
+    if (in_flight_.find(message.id) == nullptr) continue;  // cancelled meanwhile
     if (context_.session.is_open(Era::modern)) {
       translator_.mirror_again(message);
       context_.session.sender(Era::modern).send(std::move(message));
     } else {
-      actions_.give_up(message.id, failure_of(ErrorKind::session, Delivered::no,
-                                              "the session was lost while the tools were listed"));
+      in_flight_.give_up(message.id,
+                         failure_of(ErrorKind::session, Delivered::no,
+                                    "the session was lost while the tools were listed"));
     }
   }
 }
 
 RequestsInFlight::RequestsInFlight(const RouterContext& context, RestorableState& restorable,
-                                   EraTranslator& translator, Router& router)
+                                   EraTranslator& translator, Router& router, ByteBudget& budget)
     : context_(context),
       restorable_(restorable),
       translator_(translator),
       router_(router),
-      header_retry_(
-          context, translator,
-          {[this](std::string_view params) { start_own({}, "tools/list", params, Era::modern); },
-           [this](UpstreamId id) { return table_.find(id) != nullptr; },
-           [this](UpstreamId id, const Failure& failure) { give_up(id, failure); }}) {}
+      header_retry_(context, translator, *this, budget) {}
 
 /// Sets the owner's data from this message.
-void RequestsInFlight::describe(Call& call, const Caller& caller,
+void RequestsInFlight::describe(Call& call, Caller& caller,
                                 const WaitingFrame& waiting) const {
   const Frame& frame = waiting.frame;
-  if (caller.client() != nullptr) call.client = caller.id();
+  call.caller = &caller;
   call.user = caller.user;
   call.client_request_id = frame.text(frame.id);
   call.progress_token = frame.text(frame.progress_token);
@@ -96,7 +98,7 @@ Call& RequestsInFlight::add_call(Caller& caller, WaitingFrame& waiting, Upstream
   describe(call, caller, waiting);
   call.subject = RestorableState::subject_of(waiting.frame);
   call.method = waiting.frame.method;
-  context_.request_log.started(id, call, waiting.frame);
+  if (caller.acts_for_user()) context_.request_log.started(id, call, waiting.frame);
   caller.in_flight.push_back(id);
   return call;
 }
@@ -104,7 +106,7 @@ Call& RequestsInFlight::add_call(Caller& caller, WaitingFrame& waiting, Upstream
 TakenCall RequestsInFlight::take(UpstreamId id) {
   TakenCall ended = table_.take(id);
   if (!ended) return ended;
-  if (Caller* const caller = context_.clients.caller_of(*ended)) std::erase(caller->in_flight, id);
+  if (ended->caller != nullptr) std::erase(ended->caller->in_flight, id);
   router_.request_ending(id);
   return ended;
 }
@@ -114,8 +116,8 @@ TakenCall RequestsInFlight::take(UpstreamId id) {
 Call* RequestsInFlight::rename(UpstreamId former, UpstreamId next) {
   const Call* const call = table_.find(former);
   if (call == nullptr) return nullptr;
-  if (Caller* const caller = context_.clients.caller_of(*call))
-    std::replace(caller->in_flight.begin(), caller->in_flight.end(), former, next);
+  if (call->caller != nullptr)
+    std::replace(call->caller->in_flight.begin(), call->caller->in_flight.end(), former, next);
   if (context_.audit != nullptr) context_.audit->left_behind_renamed(former, next);
   return &table_.rename(former, next);
 }
@@ -123,16 +125,16 @@ Call* RequestsInFlight::rename(UpstreamId former, UpstreamId next) {
 void RequestsInFlight::end_unanswered(UpstreamId id, Outcome outcome) {
   const auto ended = take(id);
   if (!ended) return;
-  context_.request_log.ended(id, *ended, outcome);
-  if (Caller* const caller = context_.clients.caller_of(*ended))
-    caller->no_answer(ended->client_request_id);
+  if (ended->acts_for_user()) context_.request_log.ended(id, *ended, outcome);
+  if (ended->caller != nullptr) ended->caller->no_answer(ended->client_request_id);
   router_.request_ended(*ended);
 }
 
 /// Answers the client, if it is still connected.
 void RequestsInFlight::fail(UpstreamId id, const Call& ended, const Failure& failure) {
-  if (Caller* const caller = context_.clients.caller_of(ended)) {
-    context_.request_log.answer_with(*caller, ended.method, ended.client_request_id, failure);
+  if (ended.caller != nullptr) {
+    context_.request_log.answer_with(*ended.caller, ended.method, ended.client_request_id,
+                                     failure);
   } else {
     context_.request_log.ended(id, ended, Outcome::left);
     if (context_.audit != nullptr) context_.audit->left_behind_ended(id, {});
@@ -143,11 +145,11 @@ void RequestsInFlight::suspend(UpstreamId id, std::string_view result) {
   Call& call = *table_.find(id);
   context_.request_log.ended(id, call, Outcome::ok);
   Call told;
-  told.client = std::exchange(call.client, std::nullopt);
+  told.caller = std::exchange(call.caller, nullptr);
   told.user = call.user;
   table_.set_stage(call, Call::Stage::suspended);
   context_.session.pause(id, false);
-  if (Client* client = context_.clients.find(told.client)) {
+  if (Client* const client = told.client()) {
     std::erase(client->in_flight, id);
     client->channel.answer(call.client_request_id, result_reply(call.client_request_id, result),
                            AnswerOrder::in_order);
@@ -269,60 +271,16 @@ void RequestsInFlight::open_session(Client& client, WaitingFrame initialize) {
   context_.session.open_with(id, std::move(body), std::move(params));
 }
 
-void RequestsInFlight::subscribe_later(const Client* cause, const std::string& uri,
-                                       bool subscribes) {
-  // A new session has none of the subscriptions of the former one, and was given what is wanted.
-  if (std::exchange(unsent_session_, context_.session.number()) != unsent_session_) unsent_.clear();
-  unsent_.add(cause != nullptr ? cause->user : User{false, ::geteuid()}, uri, subscribes);
-  start_unsent();
-}
-
-bool RequestsInFlight::may_start_own(const User& user) const {
-  const bool has_one = std::any_of(subscribing_.begin(), subscribing_.end(),
-                                   [&](UpstreamId id) { return table_.find(id)->user == user; });
-  if (!has_one || !context_.permissions.is_on()) return true;
-  return std::none_of(context_.clients.begin(), context_.clients.end(), [&](const auto& entry) {
-    const Client& client = *entry.second;
-    if (client.user != user) return false;
-    const PolicyRule* const rule = context_.permissions.rule_for(client, nullptr);
-    return rule != nullptr && rule->inflight && slots_used_by(user) >= *rule->inflight;
-  });
-}
-
-/// Sends what may be sent now. Called again when one has ended.
-void RequestsInFlight::start_unsent() {
-  if (unsent_session_ != context_.session.number()) unsent_.clear();
-  while (subscribing_.size() < own_requests_at_once &&
-         (subscribing_.empty() || slots_used() < context_.options.max_inflight)) {
-    const auto request = unsent_.next([this](const User& user) { return may_start_own(user); });
-    if (!request) return;
-    subscribing_.push_back(start_own(
-        request->user, request->subscribes ? "resources/subscribe" : "resources/unsubscribe",
-        JsonObject().add("uri", request->uri).text(), Era::legacy));
-  }
-}
-
-void RequestsInFlight::own_ended(UpstreamId id, const Call& ended) {
-  if (std::erase(subscribing_, id) > 0) start_unsent();
-  router_.request_ended(ended);
-}
-
-/// A request of the router itself, whose response only this table reads.
-UpstreamId RequestsInFlight::start_own(const User& user, std::string_view method,
-                                       std::string_view params, Era side) {
+UpstreamId RequestsInFlight::start_at_once(OwnCaller& caller, const User& user,
+                                           std::string_view method, std::string_view params,
+                                           Era side) {
   const UpstreamId id = context_.ids.next();
-  Call& call = table_.add(id, Call::Kind::own);
-  call.user = user;
-  call.method = std::string(method);
-  call.side = side;
-  call.received = call.sent = context_.loop.now();
   auto frame = parse_frame(own_request(id, method, params));
-  call.subject = RestorableState::subject_of(std::get<Frame>(frame));
-  Outgoing message;
-  message.id = id;
-  message.may_repeat = true;
-  translator_.make_for_upstream(std::move(std::get<Frame>(frame)), nullptr, side, message);
-  context_.session.sender(side).send(std::move(message));
+  WaitingFrame request{std::move(std::get<Frame>(frame)), context_.loop.now()};
+  Call& call = add_call(caller, request, id, Call::Kind::forwarded);
+  call.user = user;
+  call.side = side;
+  if (send(id, call, std::move(request.frame), &caller)) call.sent = call.received;
   return id;
 }
 
@@ -341,13 +299,13 @@ void RequestsInFlight::remake(Outgoing& message, Era side, bool under_new_id) {
   }
   call->side = side;
   if (call->era == Era::legacy && !frame.is_modern()) translator_.note(frame, *call);
-  translator_.make_for_upstream(std::move(frame), context_.clients.caller_of(*call), side, message);
+  translator_.make_for_upstream(std::move(frame), call->caller, side, message);
 }
 
 void RequestsInFlight::send_again(UpstreamId id, Frame request) {
   Call& call = *table_.find(id);
   table_.set_stage(call, Call::Stage::in_flight);
-  send(id, call, std::move(request), context_.clients.caller_of(call));
+  send(id, call, std::move(request), call.caller);
 }
 
 /// False: it has ended, because a header cannot hold a value of the request.
@@ -356,7 +314,7 @@ bool RequestsInFlight::send(UpstreamId id, const Call& call, Frame&& frame, cons
     context_.clients.jobs_of(call.user).jobs.job_starting(call.job->number, id, call.side);
   Outgoing message;
   message.id = id;
-  message.may_repeat = only_reads(call.method);
+  message.may_repeat = only_reads(call.method) || !call.acts_for_user();
   message.stays_open = is_stream(call.method);
   message.endless = call.job != nullptr && !call.job->for_client;
   const std::string header =

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <functional>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -15,13 +14,13 @@
 #include "json/reply.hpp"
 #include "router/call.hpp"
 #include "router/era_translator.hpp"
-#include "router/own_requests.hpp"
 #include "router/restorable_state.hpp"
 #include "router/router_context.hpp"
 
 namespace bridge {
 
 struct Client;
+class RequestsInFlight;
 class Router;
 
 /// Calls that a modern server refused because their headers lack parameters of their tool (-32020):
@@ -30,32 +29,30 @@ class Router;
 ///
 /// Owned by RequestsInFlight; the loop's thread only. Memory: calls in flight. They wait for
 /// longest_listing.
-class HeaderRetry {
+class HeaderRetry final : public OwnCaller {
  public:
   /// The longest time that a call waits for the list, however many pages it has.
   static constexpr std::chrono::seconds longest_listing{30};
   /// The most pages of the list that are read.
   static constexpr int max_pages = 100;
 
-  struct Actions {
-    std::function<void(std::string_view params)> list_tools;
-    std::function<bool(UpstreamId)> is_in_flight;
-    std::function<void(UpstreamId, const Failure&)> give_up;
-  };
-
-  HeaderRetry(const RouterContext& context, const EraTranslator& translator, Actions actions);
+  HeaderRetry(const RouterContext& context, const EraTranslator& translator,
+              RequestsInFlight& requests, ByteBudget& budget);
 
   /// Takes over a call with this ending if it is to be sent once more.
   bool take(Call& call, Ending& ending);
-  /// A page of the list has arrived.
-  void listed(const Frame& response);
-  /// No list arrives: sends the calls by what is known.
-  void proceed();
 
  private:
+  // A page of the list has arrived, or none will.
+  void answer(std::string_view raw_id, Frame&& response) override;
+  void fail(std::string_view, const Failure&) override { proceed(); }
+
+  void list_tools(std::string_view params);
+  void proceed();
+
   const RouterContext context_;
   const EraTranslator& translator_;
-  const Actions actions_;
+  RequestsInFlight& in_flight_;
   std::vector<Outgoing> waiting_;
   int pages_ = 0;
   GivenCursors cursors_;
@@ -76,7 +73,7 @@ class HeaderRetry {
 class RequestsInFlight {
  public:
   RequestsInFlight(const RouterContext& context, RestorableState& restorable,
-                   EraTranslator& translator, Router& router);
+                   EraTranslator& translator, Router& router, ByteBudget& budget);
 
   // To the upstream.
   /// REQUIRES: the session is open.
@@ -84,11 +81,9 @@ class RequestsInFlight {
   /// Opens the first session. REQUIRES: Session::wants_initialize().
   void open_session(Client& client, WaitingFrame initialize);
 
-  /// Subscribes or unsubscribes a resource at the legacy upstream, for `cause` (null: no client).
-  /// At most own_requests_at_once are sent at a time. Beyond the first each waits for a slot of
-  /// --max-inflight, and the first of each user takes one of its rule's `inflight`.
-  void subscribe_later(const Client* cause, const std::string& uri, bool subscribes);
-  const OwnRequests& unsent_subscriptions() const { return unsent_; }
+  /// A request of the bridge itself, which takes no turn. `user`: who has caused it.
+  UpstreamId start_at_once(OwnCaller& caller, const User& user, std::string_view method,
+                           std::string_view params, Era side);
   /// Rewrites the message for sending it again on this side, perhaps with another id.
   void remake(Outgoing& message, Era side, bool under_new_id);
   /// A job's request that an earlier process sent and that was answered with questions.
@@ -129,8 +124,9 @@ class RequestsInFlight {
   /// Ends the request with this failure and answers its client.
   void give_up(UpstreamId id, const Failure& failure);
   /// Cancels the caller's request with this id if it is in flight. `notification`: a client's own,
-  /// forwarded to the upstream.
-  void cancel(Caller& caller, std::string_view raw_id, std::optional<Frame> notification = {});
+  /// forwarded to the upstream in place of one with the reason.
+  void cancel(Caller& caller, std::string_view raw_id, std::string_view reason,
+              std::optional<Frame> notification = {});
   void pause(const Caller& caller, bool paused);
   /// Sets whether the job is asked about this request, which then takes no slot. False if it is not
   /// in flight or nothing changes.
@@ -153,7 +149,7 @@ class RequestsInFlight {
   /// The requests that survive.
   SavedCalls save() const;
   /// `is_awaited`: the upstream knows the request. REQUIRES: the clients were restored.
-  void restore(UpstreamId id, Call call, bool is_awaited);
+  void restore(UpstreamId id, SavedCall call, bool is_awaited);
 
   const Call* find(std::optional<UpstreamId> id) const { return id ? table_.find(*id) : nullptr; }
   Call* find(std::optional<UpstreamId> id) { return id ? table_.find(*id) : nullptr; }
@@ -183,14 +179,14 @@ class RequestsInFlight {
            call.awaits_upstream();
   }
   /// Whether it is a job's.
-  bool is_job(UpstreamId id) const { return table_.owner(id) == client_of_jobs; }
+  bool is_job(UpstreamId id) const { return table_.owner(id).is_job; }
   /// The session in which it was sent; nullopt: not in flight.
   std::optional<Era> side_of(UpstreamId id) const {
     const Call* const call = table_.find(id);
     return call == nullptr ? std::nullopt : std::optional(call->side);
   }
-  /// The client that owns or owned this stream.
-  std::optional<ClientId> owner(UpstreamId id) const { return table_.owner(id); }
+  /// Who owns or owned this stream.
+  StreamOwner owner(UpstreamId id) const { return table_.owner(id); }
   std::size_t size() const { return table_.size(); }
   std::size_t slots_used() const { return table_.slots_used(); }
   /// How many --client-inflight slots the caller's requests take.
@@ -204,12 +200,7 @@ class RequestsInFlight {
   }
 
  private:
-  UpstreamId start_own(const User& user, std::string_view method, std::string_view params,
-                       Era side);
-  void start_unsent();
-  bool may_start_own(const User& user) const;
-  void own_ended(UpstreamId id, const Call& ended);
-  void describe(Call& call, const Caller& caller, const WaitingFrame& waiting) const;
+  void describe(Call& call, Caller& caller, const WaitingFrame& waiting) const;
   Call& add_call(Caller& caller, WaitingFrame& waiting, UpstreamId id, Call::Kind kind);
   void await_resumed(Caller& caller, WaitingFrame&& waiting);
   static bool is_modern_call(const Call& call);
@@ -231,9 +222,6 @@ class RequestsInFlight {
   Router& router_;
   CallTable table_;
   HeaderRetry header_retry_;
-  OwnRequests unsent_;
-  std::vector<UpstreamId> subscribing_;  ///< of unsent_, now in flight
-  std::uint32_t unsent_session_ = 0;     ///< the session that they belong to
 };
 
 }  // namespace bridge

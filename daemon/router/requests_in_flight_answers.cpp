@@ -68,27 +68,26 @@ std::optional<UpstreamId> RequestsInFlight::answer(std::optional<UpstreamId> ori
     return id;
   }
   const auto ended = take(id);
-  if (ended->is_own()) {
+  if (!ended->acts_for_user()) {
     translator_.translate_for_client(response, *ended);
-    if (ended->method == "tools/list"sv) header_retry_.listed(response);
-    own_ended(id, *ended);
+    ended->caller->answer(ended->client_request_id, std::move(response));
+    router_.request_ended(*ended);
     return id;
   }
   if (response.result.present()) restorable_.accepted(*ended);
   if (ended->modern && !ended->modern->undeclared.empty() && has_failed(response))
     found_undeclared(*ended->modern);
   translator_.translate_for_client(response, *ended);
-  Caller* const caller = context_.clients.caller_of(*ended);
+  Caller* const caller = ended->caller;
   if (caller != nullptr && context_.permissions.is_on())
     context_.permissions.filter(*caller, ended->job.get(), ended->method, response);
   context_.request_log.ended(id, *ended,
                              caller == nullptr          ? Outcome::left
                              : response.error.present() ? Outcome::error
-                                                        : Outcome::ok,
-                             caller);
+                                                        : Outcome::ok);
   if (caller == nullptr && context_.audit != nullptr)
     context_.audit->left_behind_ended(id, response.bytes);
-  if (caller != nullptr && caller->client() != nullptr) router_.client_answered(*caller, response);
+  if (const Client* const client = ended->client()) router_.client_answered(*client, response);
   if (caller != nullptr) {
     caller->answer(ended->client_request_id, std::move(response));
     const SteadyTime done = context_.loop.now();
@@ -102,8 +101,7 @@ std::optional<UpstreamId> RequestsInFlight::answer(std::optional<UpstreamId> ori
 void RequestsInFlight::progress(Frame notification) {
   const auto token = unsigned_by_value(notification.text(notification.progress_token));
   const Call* const call = token ? table_.find(static_cast<UpstreamId>(*token)) : nullptr;
-  if (call == nullptr || call->progress_token.empty() ||
-      context_.clients.caller_of(*call) == nullptr) {
+  if (call == nullptr || call->progress_token.empty() || call->caller == nullptr) {
     // Some clients disconnect on an unknown progress token.
     ++context_.statistics.dropped_notifications;
     context_.log.peer(LogLevel::debug, "stale progress",
@@ -120,7 +118,7 @@ void RequestsInFlight::tell(const Call& call, Frame&& notification) {
   if (call.job != nullptr) {
     context_.clients.jobs_of(call.user).jobs.job_notified(call.job->number,
                                                           std::move(notification));
-  } else if (Client* const client = context_.clients.find(call.client)) {
+  } else if (const Client* const client = call.client()) {
     client->channel.send_about(call.client_request_id, std::move(notification.bytes));
   }
 }
@@ -128,7 +126,7 @@ void RequestsInFlight::tell(const Call& call, Frame&& notification) {
 bool RequestsInFlight::deliver(UpstreamId origin, Frame& notification) {
   Call* const call = table_.find(origin);
   if (call == nullptr) {
-    Client* const client = context_.clients.find(table_.owner(origin));
+    const Client* const client = context_.clients.find(table_.owner(origin).client);
     // After the response.
     if (client != nullptr) client->channel.send(std::move(notification.bytes));
     return client != nullptr;
@@ -138,8 +136,7 @@ bool RequestsInFlight::deliver(UpstreamId origin, Frame& notification) {
       router_.suspended_notified(*call, notification);
     return true;
   }
-  const bool has_receiver =
-      call->job != nullptr ? call->job->for_client : context_.clients.find(call->client) != nullptr;
+  const bool has_receiver = call->job != nullptr ? call->job->for_client : call->client() != nullptr;
   if (!has_receiver) return false;
   if (is_stream(call->method)) context_.session.lift_deadline(origin);
   if (!translator_.is_for_client(notification, *call)) return true;
@@ -156,7 +153,7 @@ bool RequestsInFlight::pass_log_message_on(const Frame& message, Era side) {
     if (call.side != side) continue;
     if (call.is_suspended()) router_.suspended_notified(call, message);
     if (call.era == Era::legacy || !translator_.reaches(message, call)) continue;
-    Client* const client = context_.clients.find(call.client);
+    const Client* const client = call.client();
     if (client == nullptr) continue;
     client->channel.send_about(call.client_request_id, message.bytes);
     is_seen = true;
@@ -170,7 +167,7 @@ void RequestsInFlight::note_undeclared(std::optional<UpstreamId> id, std::string
   const bool is_one_of_several =
       !id && std::count_if(table_.begin(), table_.end(), [](const auto& entry) {
                const Call& call = entry.second;
-               return call.awaits_upstream() && !call.is_own() && call.side == Era::legacy;
+               return call.awaits_upstream() && call.acts_for_user() && call.side == Era::legacy;
              }) > 1;
   const auto note = [&](Call& call) {
     if (!call.modern || call.modern->declared.covers(method, asked)) return;
@@ -220,11 +217,6 @@ bool RequestsInFlight::end(UpstreamId id, Ending& ending) {
   }
   if (header_retry_.take(*call, ending)) return true;
   const auto ended = take(id);
-  if (ended->is_own()) {
-    if (ended->method == "tools/list"sv) header_retry_.proceed();
-    own_ended(id, *ended);
-    return true;
-  }
   const Failure failure = failure_of_end(ending, ended->malformed);
   if (failure.kind == ErrorKind::timeout && failure.delivered == Delivered::unknown &&
       ended->kind == Call::Kind::forwarded) {
@@ -248,19 +240,19 @@ void RequestsInFlight::give_up(UpstreamId id, const Failure& failure) {
 }
 
 void RequestsInFlight::end_failed(UpstreamId id, const Call& ended, const Failure& failure) {
-  if (context_.clients.caller_of(ended) != nullptr) context_.request_log.failed(id, ended, failure);
+  if (ended.caller != nullptr) context_.request_log.failed(id, ended, failure);
   fail(id, ended, failure);
   router_.request_ended(ended);
 }
 
-void RequestsInFlight::cancel(Caller& caller, std::string_view raw_id,
+void RequestsInFlight::cancel(Caller& caller, std::string_view raw_id, std::string_view reason,
                               std::optional<Frame> notification) {
   const auto [id, call] = find(caller, raw_id);
   if (call == nullptr || call->kind == Call::Kind::opens_session) return;
   if (call->awaits_upstream()) {
     const Era side = call->side;
     if (!notification) {
-      context_.upstream.cancel(id, side, "the job was cancelled");
+      context_.upstream.cancel(id, side, reason);
     } else if (context_.session.is_open(side) && !context_.session.cancels_by_closing(side)) {
       splice(notification->bytes, {notification->request_id, std::to_string(value_of(id))});
       context_.upstream.notify(std::move(notification->bytes), side);
@@ -288,6 +280,7 @@ bool RequestsInFlight::set_asked(const JobsOfUser& caller, std::string_view raw_
 void RequestsInFlight::client_left(Client& client) {
   for (const UpstreamId id : std::exchange(client.in_flight, {})) {
     Call& call = *table_.find(id);
+    call.caller = nullptr;
     if (call.kind == Call::Kind::opens_session) {
       context_.session.withdraw_initialize(id);  // it continues, for the session
     } else if (!call.awaits_upstream()) {
@@ -297,7 +290,6 @@ void RequestsInFlight::client_left(Client& client) {
     } else if (context_.options.orphans == Orphans::finish && call.era == Era::legacy) {
       if (context_.audit != nullptr)
         context_.audit->left_behind(client.id(), call.client_request_id, id);
-      call.client.reset();
       context_.session.pause(id, false);
       continue;
     } else {
@@ -316,8 +308,8 @@ bool RequestsInFlight::keep_orphan(UpstreamId id, Call& call, const Client& form
   if (!call.progress_token.empty()) call.progress_token = call.client_request_id;
   if (context_.audit != nullptr) context_.audit->adopted(former.id(), raw_id, job->job);
   call.job = std::move(job);
-  call.client.reset();
-  context_.clients.jobs_of(call.user).in_flight.push_back(id);
+  call.caller = &context_.clients.jobs_of(call.user);
+  call.caller->in_flight.push_back(id);
   context_.session.pause(id, false);
   context_.session.lift_deadline(id);
   return true;
@@ -328,7 +320,7 @@ std::optional<SteadyTime> RequestsInFlight::expire_initialize(const Failure& fai
   const SteadyTime now = context_.loop.now();
   std::optional<SteadyTime> next;
   const std::vector<UpstreamId> initializing = all([](const Call& call) {
-    return call.kind == Call::Kind::opens_session && call.client.has_value();
+    return call.kind == Call::Kind::opens_session && call.caller != nullptr;
   });
   for (const UpstreamId id : initializing) {
     SteadyTime due = table_.find(id)->received + context_.session_timeout();
@@ -346,7 +338,6 @@ std::optional<SteadyTime> RequestsInFlight::expire_initialize(const Failure& fai
 void RequestsInFlight::give_up_all(const Failure& failure, bool keeps_jobs) {
   give_up(all([](const Call&) { return true; }), failure, "the bridge is shutting down",
           keeps_jobs);
-  unsent_.clear();
 }
 
 /// Cancels these at the upstream, except jobs' requests if those are kept.
@@ -358,16 +349,19 @@ void RequestsInFlight::give_up(const std::vector<UpstreamId>& ids, const Failure
       context_.session.abandon(id);
     }
     const auto ended = take(id);
-    if (ended && std::erase(subscribing_, id) > 0)
-      unsent_.add(ended->user, ended->subject, ended->method == "resources/subscribe"sv);
-    if (ended && context_.clients.caller_of(*ended) != nullptr) fail(id, *ended, failure);
+    if (!ended || ended->caller == nullptr) continue;
+    if (ended->acts_for_user()) {
+      fail(id, *ended, failure);
+    } else {
+      ended->caller->given_up(ended->client_request_id, failure);
+    }
   }
 }
 
 bool RequestsInFlight::survives_upgrade(UpstreamId id) const {
   const Call* const call = table_.find(id);
-  if (call == nullptr || call->is_own()) return false;
-  const Client* const client = context_.clients.find(call->client);
+  if (call == nullptr || !call->acts_for_user()) return false;
+  const Client* const client = call->client();
   // A task is polled again.
   const bool is_kept =
       call->job != nullptr
@@ -396,7 +390,8 @@ SavedCalls RequestsInFlight::save() const {
   SavedCalls all;
   for (const auto& [id, call] : table_) {
     if (!survives_upgrade(id)) continue;
-    Call& saved = all.emplace_back(id, Archive::copy(call)).second;
+    SavedCall& saved = all.emplace_back(id, SavedCall{Archive::copy(call)}).second;
+    if (const Client* const client = call.client()) saved.client = client->id();
     if (call.suspension && call.suspension->end)
       saved.suspension->saved_end = response_of(id, *call.suspension->end);
   }
@@ -404,14 +399,14 @@ SavedCalls RequestsInFlight::save() const {
   return all;
 }
 
-void RequestsInFlight::restore(UpstreamId id, Call restored, bool is_awaited) {
+void RequestsInFlight::restore(UpstreamId id, SavedCall restored, bool is_awaited) {
   is_awaited = is_awaited || !restored.awaits_upstream();
-  if (restored.job != nullptr) context_.clients.jobs_of(restored.user);
-  Caller* const caller = context_.clients.caller_of(restored);
-  if (caller == nullptr) restored.client.reset();
+  Caller* caller = context_.clients.find(restored.client);
+  if (restored.job != nullptr) caller = &context_.clients.jobs_of(restored.user);
+  restored.caller = caller;
   if (restored.stage == Call::Stage::job_asked) context_.session.hold_deadline(id, true);
   if (caller != nullptr) caller->in_flight.push_back(id);
-  table_.add(id, std::move(restored));
+  table_.add(id, std::move(static_cast<Call&>(restored)));
   if (!is_awaited) {
     give_up(id, failure_of(ErrorKind::closed, Delivered::unknown,
                            "the bridge was upgraded, and the answer was lost"));

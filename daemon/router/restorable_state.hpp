@@ -157,7 +157,11 @@ class RestorableState {
   static std::string subject_of(const Frame& request);
 
   /// The request was answered with a result.
-  void accepted(const Call& call) { accepted(call.method, call.subject, call.client); }
+  void accepted(const Call& call) {
+    const Client* const client = call.client();
+    accepted(call.method, call.subject,
+             client != nullptr ? std::optional(client->id()) : std::nullopt);
+  }
   /// The same for a request that the bridge itself has answered.
   void accepted(const Frame& request, ClientId client) {
     accepted(request.method, subject_of(request), client);

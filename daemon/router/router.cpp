@@ -46,8 +46,9 @@ Router::Router(EventLoop& loop, UpstreamIdSource& ids, Session& session, Notific
       context_{loop,     ids,         session,      upstream_,    log,   options_,
                clients_, statistics_, request_log_, permissions_, audit_},
       translator_(context_, restorable_),
-      in_flight_(context_, restorable_, translator_, *this),
-      listens_(context_, feed, restorable_, in_flight_),
+      in_flight_(context_, restorable_, translator_, *this, budget),
+      own_subscriptions_(context_, budget, in_flight_),
+      listens_(context_, feed, restorable_, in_flight_, own_subscriptions_),
       questions_(context_, in_flight_,
                  {.answered =
                       [this](const Question& question, const Frame* response) {
@@ -130,6 +131,19 @@ void Router::input_required(UpstreamId id, Call& call, const Frame& response) {
   input_rounds_.begin(id, call, result);
 }
 
+void Router::give_up_requests(OwnCaller& caller) {
+  frames_.drop_waiting(caller);
+  while (!caller.in_flight.empty()) {
+    const Call& call = *in_flight_.find(caller.in_flight.back());
+    in_flight_.cancel(caller, std::string(call.client_request_id), "its answer is not needed");
+  }
+}
+
+void Router::leave(OwnCaller& caller) {
+  give_up_requests(caller);
+  clients_.leave(caller);
+}
+
 // Requests of jobs.
 
 void Router::start_job(const User& user, JobRequest job, Frame request) {
@@ -184,7 +198,8 @@ void Router::cancel_job(const User& user, const JobRequest& job) {
   const bool waits = std::erase_if(resumed_later_, [&](const ResumedJob& one) {
                        return one.job.number == job.number;
                      }) > 0;
-  if (!waits && !frames_.cancel(caller, raw_id)) in_flight_.cancel(caller, raw_id);
+  if (!waits && !frames_.cancel(caller, raw_id))
+    in_flight_.cancel(caller, raw_id, "the job was cancelled");
   clients_.finish_if_done(caller);
 }
 
@@ -351,7 +366,7 @@ std::vector<UpstreamId> Router::unanswered() const {
 }
 
 void Router::subscription_unrestored(const std::string& uri) {
-  in_flight_.subscribe_later(nullptr, uri, true);
+  own_subscriptions_.request_later(nullptr, uri, true);
 }
 
 void Router::take_settings(const SessionSettings& settings) { restorable_.take(settings); }
@@ -582,7 +597,7 @@ void Router::client_frame(Client& client, ParsedFrame&& parsed) {
     if (client.rule == nullptr || !refuse_control(client, frame))
       control_.add(client, std::move(frame));
   } else {
-    if (!client.is_bridge) ++statistics_.requests;
+    ++statistics_.requests;
     if (frame.is_modern() && refuse_modern(client, frame)) return;
     const bool is_judged_later = permissions_.needs_tools(client, nullptr, frame, tools());
     if (client.rule != nullptr && !is_judged_later && refuse_by_policy(client, frame)) return;
@@ -613,7 +628,7 @@ void Router::note_kind(Client& client, const Frame& frame) {
   const ClientFacts::Sent sent = ordinary ? ClientFacts::Sent::ordinary : ClientFacts::Sent::looks;
   const bool is_news = client.sent < sent;
   if (is_news) client.sent = sent;
-  if (ordinary && !client.is_bridge) {
+  if (ordinary) {
     const bool is_modern = frame.is_modern() || (client.era == Era::modern && !frame.is_request());
     (is_modern ? served_modern_ : served_legacy_) = true;
   }
@@ -680,7 +695,7 @@ void Router::client_notification(Client& client, Frame frame) {
     const std::string_view wanted = frame.text(frame.request_id);
     if (!wanted.empty() && !frames_.cancel(client, wanted) && !listens_.cancel(client, wanted) &&
         !control_.cancel(client, wanted))
-      in_flight_.cancel(client, std::string(wanted), std::move(frame));
+      in_flight_.cancel(client, std::string(wanted), {}, std::move(frame));
   } else if (frames_.is_denied(client, frame)) {
     ++statistics_.dropped_notifications;
   } else {

@@ -20,6 +20,7 @@
 #include "router/era_translator.hpp"
 #include "router/input_rounds.hpp"
 #include "router/listens.hpp"
+#include "router/own_subscriptions.hpp"
 #include "router/permissions.hpp"
 #include "router/questions.hpp"
 #include "router/request_log.hpp"
@@ -98,6 +99,16 @@ class Router final : public ClientEvents, public SessionEvents {
   const HeadersOfTools& headers_of_tools() const override;
   bool http_callers_may_look() const override;
 
+  // Of the bridge itself.
+  /// `caller` may request(), until it leaves.
+  void join(OwnCaller& caller) { clients_.join(caller); }
+  void leave(OwnCaller& caller);
+  /// Queues the request of a caller that has joined.
+  void request(OwnCaller& caller, Frame request) { frames_.add(caller, std::move(request)); }
+  /// Gives up all that the caller has requested.
+  void give_up_requests(OwnCaller& caller);
+  ByteBudget& budget() { return budget_; }
+
   // Of jobs.
   /// Queues the job's request. REQUIRES: set_jobs().
   void start_job(const User& user, JobRequest job, Frame request);
@@ -162,7 +173,7 @@ class Router final : public ClientEvents, public SessionEvents {
   template <class Visit>
   void each_orphan_to_be(Visit&& visit) const {
     in_flight_.each([&](UpstreamId id, const Call& call) {
-      const Client* const client = clients_.find(call.client);
+      const Client* const client = call.client();
       if (client != nullptr && in_flight_.outlives_client_as_job(call)) visit(id, *client, call);
     });
   }
@@ -208,8 +219,8 @@ class Router final : public ClientEvents, public SessionEvents {
   /// The request is no longer in flight; its client is answered afterwards.
   void request_ending(UpstreamId id) { questions_.call_ending(id); }
   /// The request of a connected client gets this response.
-  void client_answered(const Caller& caller, const Frame& response) {
-    questions_.told(caller.id(), response);
+  void client_answered(const Client& client, const Frame& response) {
+    questions_.told(client.id(), response);
   }
   /// The request has ended and its client, if any, was answered.
   void request_ended(const Call& call);
@@ -239,6 +250,7 @@ class Router final : public ClientEvents, public SessionEvents {
   RestorableState restorable_;
   EraTranslator translator_;
   RequestsInFlight in_flight_;
+  OwnSubscriptions own_subscriptions_;
   Listens listens_;
   Questions questions_;
   InputRounds input_rounds_;

@@ -26,7 +26,7 @@ DaemonSnapshot a_state() {
   connection.descriptor = 9;
   connection.input = {"{\"half", false};
   state.connections = {connection};
-  Call call;
+  SavedCall call;
   call.client = ClientId{12};
   call.modern = std::make_unique<ModernRequest>();
   state.router.calls.emplace_back(UpstreamId{70}, std::move(call));

@@ -43,7 +43,7 @@ struct Lookup : RouterFixture {
   /// Not one of the router's clients, which would be counted.
   const Client asker{channel, session.tap(), budget};
   Lines replies;
-  ToolLookup lookup{loop, client_ids, router, session};
+  ToolLookup lookup{loop, router, session};
 };
 
 /// Its session is open.

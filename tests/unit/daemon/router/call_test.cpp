@@ -6,6 +6,8 @@
 #include <memory>
 #include <utility>
 
+#include "../support/fake_client.hpp"
+#include "router/client.hpp"
 #include "router/questions.hpp"
 #include "state/archive.hpp"
 
@@ -13,12 +15,24 @@ using namespace bridge;
 
 namespace {
 
-Call of_client(std::uint64_t client) {
-  Call request;
-  request.client = static_cast<ClientId>(client);
-  request.client_request_id = "\"id\"";
-  return request;
-}
+/// A client whose calls are in the table.
+struct AClient {
+  explicit AClient(std::uint64_t id) : channel(static_cast<ClientId>(id)) {}
+
+  Call call() {
+    Call request;
+    request.caller = &client;
+    request.client_request_id = "\"id\"";
+    return request;
+  }
+
+  FakeClient channel;
+  MessageTap tap;
+  ByteBudget budget{1u << 20};
+  Client client{channel, tap, budget};
+};
+
+StreamOwner owner_is(std::uint64_t client) { return {static_cast<ClientId>(client)}; }
 
 template <class Value>
 std::string bytes(const Value& value) {
@@ -29,11 +43,13 @@ std::string bytes(const Value& value) {
 
 TEST_CASE("a request in flight is found by its upstream id, and taken once") {
   CallTable pending;
-  pending.add(UpstreamId{1}, of_client(10));
-  pending.add(UpstreamId{2}, of_client(11));
+  AClient first(10);
+  AClient second(11);
+  pending.add(UpstreamId{1}, first.call());
+  pending.add(UpstreamId{2}, second.call());
   CHECK(pending.size() == 2);
   REQUIRE(pending.find(UpstreamId{1}) != nullptr);
-  CHECK(pending.find(UpstreamId{1})->client == ClientId{10});
+  CHECK(pending.find(UpstreamId{1})->client() == &first.client);
   CHECK(pending.find(UpstreamId{3}) == nullptr);
   const auto taken = pending.take(UpstreamId{1});
   REQUIRE(taken);
@@ -45,36 +61,39 @@ TEST_CASE("a request in flight is found by its upstream id, and taken once") {
 
 TEST_CASE("what comes late on an answered request's stream still has its owner") {
   CallTable pending;
-  pending.add(UpstreamId{1}, of_client(10));
-  CHECK(pending.owner(UpstreamId{1}) == ClientId{10});
+  AClient client(10);
+  pending.add(UpstreamId{1}, client.call());
+  CHECK(pending.owner(UpstreamId{1}) == owner_is(10));
   pending.take(UpstreamId{1});
-  CHECK(pending.owner(UpstreamId{1}) == ClientId{10});
-  CHECK_FALSE(pending.owner(UpstreamId{2}));
-  CHECK_FALSE(pending.owner(UpstreamId{0}));
-  CHECK_FALSE(pending.owner(UpstreamId{1 + 1024}));
+  CHECK(pending.owner(UpstreamId{1}) == owner_is(10));
+  CHECK_FALSE(pending.owner(UpstreamId{2}).is_known());
+  CHECK_FALSE(pending.owner(UpstreamId{0}).is_known());
+  CHECK_FALSE(pending.owner(UpstreamId{1 + 1024}).is_known());
 }
 
 TEST_CASE("the owners of the last 1024 answered requests are remembered") {
   CallTable pending;
   for (std::uint64_t id = 1; id <= 1025; ++id) {
-    pending.add(static_cast<UpstreamId>(id), of_client(id));
+    AClient client(id);
+    pending.add(static_cast<UpstreamId>(id), client.call());
     pending.take(static_cast<UpstreamId>(id));
   }
-  CHECK_FALSE(pending.owner(UpstreamId{1}));
-  CHECK(pending.owner(UpstreamId{2}) == ClientId{2});
-  CHECK(pending.owner(UpstreamId{1025}) == ClientId{1025});
+  CHECK_FALSE(pending.owner(UpstreamId{1}).is_known());
+  CHECK(pending.owner(UpstreamId{2}) == owner_is(2));
+  CHECK(pending.owner(UpstreamId{1025}) == owner_is(1025));
 }
 
 TEST_CASE("a request is filled in where it stays, and goes on under another id") {
   CallTable pending;
+  AClient client(10);
   Call& request = pending.add(UpstreamId{1}, Call::Kind::forwarded);
-  request.client = ClientId{10};
+  request.caller = &client.client;
   pending.add(UpstreamId{2}, Call::Kind::opens_session);
   CHECK(pending.slots_used() == 1);
   CHECK(&pending.rename(UpstreamId{1}, UpstreamId{3}) == &request);
   CHECK(pending.find(UpstreamId{3}) == &request);
   CHECK(pending.find(UpstreamId{1}) == nullptr);
-  CHECK(pending.owner(UpstreamId{1}) == ClientId{10});  // for a late response
+  CHECK(pending.owner(UpstreamId{1}) == owner_is(10));  // for a late response
   CHECK(pending.size() == 2);
   CHECK(pending.slots_used() == 1);
   CHECK(&*pending.take(UpstreamId{3}) == &request);
@@ -84,16 +103,24 @@ TEST_CASE("a request is filled in where it stays, and goes on under another id")
 TEST_CASE("one of a client that has left has no owner, in flight, answered or saved") {
   CallTable pending;
   pending.add(UpstreamId{1}, Call::Kind::forwarded).user = {true, 0};
-  CHECK_FALSE(pending.owner(UpstreamId{1}));
+  CHECK_FALSE(pending.owner(UpstreamId{1}).is_known());
   const Call again = Archive::copy(*pending.find(UpstreamId{1}));
-  CHECK_FALSE(again.client);
+  CHECK(again.caller == nullptr);
   CHECK(again.user == pending.find(UpstreamId{1})->user);
   pending.take(UpstreamId{1});
-  CHECK_FALSE(pending.owner(UpstreamId{1}));
+  CHECK_FALSE(pending.owner(UpstreamId{1}).is_known());
+}
+
+TEST_CASE("a job's request is its job's, late messages too") {
+  CallTable pending;
+  pending.add(UpstreamId{1}, Call::Kind::forwarded).job = std::make_unique<JobRequest>();
+  CHECK(pending.owner(UpstreamId{1}) == StreamOwner{{}, true});
+  pending.take(UpstreamId{1});
+  CHECK(pending.owner(UpstreamId{1}).is_job);
 }
 
 TEST_CASE("all of a request in flight is the same in the next process") {
-  Call request;
+  SavedCall request;
   request.client = static_cast<ClientId>(4);
   request.user = {false, 1000};
   request.client_request_id = "\"a\"";
@@ -108,7 +135,7 @@ TEST_CASE("all of a request in flight is the same in the next process") {
   request.modern->digest = 77;
   request.rounds = std::make_unique<InputRound>(InputRound{"{\"id\":1}", 3, 2});
   request.traceparent = std::make_unique<const std::string>("00-1-2-01");
-  const Call again = Archive::copy(request);
+  const SavedCall again = Archive::copy(request);
   CHECK(bytes(again) == bytes(request));
   CHECK(again.client == ClientId{4});
   CHECK_FALSE(again.takes_slot());
