@@ -241,7 +241,7 @@ void ToolLookup::end() {
   list_.forget();
   response_.clear();
   listing_ = false;
-  router_.give_up_requests(*this);
+  router_.cancel_all(*this);
   if (!waiting_.empty()) next_step_.schedule();  // requests that came while these were answered
 }
 

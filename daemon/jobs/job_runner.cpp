@@ -79,7 +79,19 @@ void JobRunner::settle() {
     later_.pop_front();
     action();
   }
+  std::erase_if(callers_, [this](const auto& entry) {
+    return entry.second->is_idle() &&
+           std::none_of(running_.begin(), running_.end(), [&](const auto& running) {
+             return store_.find(running.first)->user == entry.first;
+           });
+  });
   if (const auto next = store_.expire(loop_.now())) forgetting_.set_at_latest(*next);
+}
+
+Caller& JobRunner::caller_of(const User& user) {
+  auto& its = callers_[user];
+  if (its == nullptr) its = std::make_unique<JobsOfUser>(user, router_, *this);
+  return *its;
 }
 
 // Begin of a job.
@@ -176,19 +188,21 @@ void JobRunner::send(Job& job, Running& running) {
     } else if (!position.round.empty()) {
       const bool was_asked = position.time.asks;
       its.stage = Stage::working;
-      router_.resume_job(sent->user, std::move(request), std::move(*frame),
-                         std::string(position.round), std::vector<std::string>(position.answers));
+      router_.resume_asked(caller_of(sent->user), std::move(request), std::move(*frame),
+                           std::string(position.round),
+                           std::vector<std::string>(position.answers));
       const Question* const first = router_.questions().first_of(number);
       if (!was_asked || first == nullptr) return;
       its.stage = Stage::asked;  // its time has stopped since then
       its.question = first->id;
     } else {
-      router_.start_job(sent->user, std::move(request), std::move(*frame));
+      router_.request(caller_of(sent->user), std::move(*frame),
+                      std::make_unique<JobRequest>(std::move(request)));
     }
   });
 }
 
-void JobRunner::job_starting(JobNumber number, UpstreamId id, Era side) {
+void JobRunner::request_starting(JobNumber number, UpstreamId id, Era side) {
   const auto found = running_.find(number);
   if (found == running_.end()) return;
   Running& running = found->second;
@@ -212,7 +226,7 @@ void JobRunner::job_starting(JobNumber number, UpstreamId id, Era side) {
   watch(running);
 }
 
-void JobRunner::job_input_required(JobNumber number, std::string_view result) {
+void JobRunner::request_asked(JobNumber number, std::string_view result) {
   if (!running_.contains(number)) return;
   Job& job = *store_.find(number);
   job.position.round = result;
@@ -222,18 +236,18 @@ void JobRunner::job_input_required(JobNumber number, std::string_view result) {
 
 // Events.
 
-void JobRunner::job_request_ended(const JobRequest& request, End end) {
+void JobRunner::request_ended(const JobRequest& request, End end) {
   later([this, number = request.number, about_task = request.about_task,
          ended = std::move(end)]() mutable {
     Job* const job = store_.find(number);
     if (has_ended(job)) return;
     Running& running = running_.at(number);
     // If the job has become a task, its request is over.
-    if ((running.task != nullptr) == about_task) request_ended(*job, running, std::move(ended));
+    if ((running.task != nullptr) == about_task) take_end(*job, running, std::move(ended));
   });
 }
 
-void JobRunner::request_ended(Job& job, Running& running, End&& end) {
+void JobRunner::take_end(Job& job, Running& running, End&& end) {
   if (auto* const response = std::get_if<Frame>(&end)) {
     if (running.task != nullptr) {
       task_answered(job, running, std::move(*response));
@@ -277,7 +291,7 @@ void JobRunner::end_with(Job& job, Frame response) {
   end(job, is_error ? JobState::failed : JobState::completed, std::move(response.bytes), delivered);
 }
 
-void JobRunner::job_notified(JobNumber number, Frame notification) {
+void JobRunner::request_notified(JobNumber number, Frame notification) {
   later([this, number, frame = std::move(notification)] {
     Job* const job = store_.find(number);
     if (has_ended(job)) return;
@@ -327,11 +341,13 @@ void JobRunner::cancel(Job& job) {
 
 void JobRunner::cancel_request(const Job& job) {
   const JobRequest request{.number = job.number, .about_task = !job.position.task.empty()};
-  later([this, request, user = job.user] { router_.cancel_job(user, request); });
+  later([this, raw_id = request.id(), user = job.user] {
+    router_.cancel(caller_of(user), raw_id, "the job was cancelled");
+  });
   if (!request.about_task) return;
   later([this, request, user = job.user,
          frame = task_request(job.number, "tasks/cancel", job.position.task)] {
-    router_.start_job(user, request, frame);
+    router_.request(caller_of(user), frame, std::make_unique<JobRequest>(request));
   });
 }
 
@@ -444,10 +460,6 @@ std::vector<JobNumber> JobRunner::jobs_to_ask() const {
   return all;
 }
 
-std::vector<JobWaiter> JobRunner::waiters_for(JobNumber number) const {
-  return waiters_->waiters_for(number);
-}
-
 void JobRunner::job_questions_changed(JobNumber number) {
   const auto found = running_.find(number);
   const Question* const first = router_.questions().first_of(number);
@@ -480,7 +492,7 @@ void JobRunner::look_at_questions(JobNumber number) {
       stop_time(job, running);
     }
     running.question = first->id;
-    if (router_.questions().offer(number)) {
+    if (router_.questions().offer(number, waiters_->waiters_for(number))) {
       store_.proceed(job);
     } else if (job.state != JobState::input_required) {
       keep_question(job, *first);
@@ -492,8 +504,8 @@ void JobRunner::look_at_questions(JobNumber number) {
 
 /// Sets whether a question about the job is open.
 void JobRunner::set_asked(const Job& job, Running& running, bool is_asked) {
-  router_.set_job_asked(job.user, {.number = job.number, .about_task = running.task != nullptr},
-                        is_asked);
+  const JobRequest request{.number = job.number, .about_task = running.task != nullptr};
+  router_.set_asked(caller_of(job.user), request.id(), is_asked);
   if (is_asked) return;
   running.stage = Stage::working;
   if (running.task != nullptr && running.task->asked == Task::Asked::nothing) pause(running, {});
@@ -622,11 +634,12 @@ void JobRunner::restored() {
 }
 
 /// A task's question on a stream is lost with the stream.
-bool JobRunner::stays(const Job& job, const Running& running) const {
+bool JobRunner::stays(const Job& job, const Running& running) {
   const Question* const first = router_.questions().first_of(job.number);
   if (running.task != nullptr) return first == nullptr || !first->origin;
   return running.stage == Stage::pausing ||
-         RouterUpgrade(router_).survives_upgrade(job.user, request_of(job, running));
+         RouterUpgrade(router_).survives_upgrade(caller_of(job.user),
+                                                 request_of(job, running).id());
 }
 
 void JobRunner::end_unfinished() {

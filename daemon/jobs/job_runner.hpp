@@ -14,6 +14,7 @@
 #include "event/event_loop.hpp"
 #include "jobs/job.hpp"
 #include "jobs/job_store.hpp"
+#include "jobs/jobs_of_user.hpp"
 #include "jobs/server_task.hpp"
 #include "jobs/submitted_request.hpp"
 #include "router/call.hpp"
@@ -30,7 +31,7 @@ class JobWaiters;
 /// at the end of the turn, so that neither the router nor a caller is called from within a call.
 /// Bounds: those of the JobStore; for questions those of QuestionTable. Each job ends: after
 /// --request-max of work, or when a question stays unanswered for --job-ttl.
-class JobRunner final : private JobCalls {
+class JobRunner final : private JobOwner {
  public:
   /// The state of a job that has become a task of the server; JobPosition identifies the task.
   struct Task {
@@ -93,6 +94,9 @@ class JobRunner final : private JobCalls {
     }
   };
 
+  /// The response, the failure, or neither if it was cancelled.
+  using End = std::variant<std::monostate, Frame, Failure>;
+
   JobRunner(EventLoop& loop, Router& router, Log& log, JobOptions options);
   void set_waiters(JobWaiters& waiters) { waiters_ = &waiters; }
   JobStore& store() { return store_; }
@@ -121,6 +125,15 @@ class JobRunner final : private JobCalls {
   void waiter_gone(JobNumber number, ClientId client, std::string_view raw_id);
   /// Processes the events and requests of this turn.
   void settle();
+
+  // Called by JobsOfUser.
+  /// The job's request is about to be sent to this side of the upstream under this id.
+  void request_starting(JobNumber number, UpstreamId id, Era side);
+  /// It was answered with this `input_required` result; it is sent again with the answers.
+  void request_asked(JobNumber number, std::string_view result);
+  void request_ended(const JobRequest& request, End end);
+  /// Progress, or another notification about the request.
+  void request_notified(JobNumber number, Frame notification);
 
   /// The daemon is being upgraded: ends unfinished jobs that do not survive.
   void end_unfinished();
@@ -159,15 +172,11 @@ class JobRunner final : private JobCalls {
  private:
   using Stage = Running::Stage;
 
-  // JobCalls.
-  void job_starting(JobNumber number, UpstreamId id, Era side) override;
-  void job_input_required(JobNumber number, std::string_view result) override;
-  void job_request_ended(const JobRequest& request, End end) override;
-  void job_notified(JobNumber number, Frame notification) override;
+  // JobOwner.
+  Caller& caller_of(const User& user) override;
   void job_questions_changed(JobNumber number) override;
   void job_question_answered(JobNumber number, const Question& question,
                              std::string_view result) override;
-  std::vector<JobWaiter> waiters_for(JobNumber number) const override;
   std::vector<JobNumber> jobs_to_ask() const override;
   std::optional<JobNumber> job_of_task(std::string_view raw_id) const override;
   std::unique_ptr<JobRequest> adopt(const Client& former, UpstreamId id, const Call& call) override;
@@ -176,7 +185,7 @@ class JobRunner final : private JobCalls {
   void later(std::function<void()> action);
   JobRequest request_of(const Job& job, const Running& running) const;
   void send(Job& job, Running& running);
-  void request_ended(Job& job, Running& running, End&& end);
+  void take_end(Job& job, Running& running, End&& end);
   bool tries_again(const Job& job, Running& running, const Failure& failure);
   void end_with(Job& job, Frame response);
   void look_at_questions(JobNumber number);
@@ -198,7 +207,7 @@ class JobRunner final : private JobCalls {
   void check_time();
 
   void resume_left(Job& job, Running& running);
-  bool stays(const Job& job, const Running& running) const;
+  bool stays(const Job& job, const Running& running);
   // Tasks of the server.
   bool begins_task(Job& job, Running& running, const Frame& response);
   void task_answered(Job& job, Running& running, Frame&& response);
@@ -214,6 +223,7 @@ class JobRunner final : private JobCalls {
   JobWaiters* waiters_ = nullptr;
   JobStore store_;
   std::map<JobNumber, Running> running_;
+  std::map<User, std::unique_ptr<JobsOfUser>> callers_;
   std::deque<std::function<void()>> later_;  ///< events of this turn
   bool leaves_unfinished_ = false;
   DeadlineTimer clock_;       ///< deadlines of unfinished jobs

@@ -110,7 +110,7 @@ void JobRunner::ask_task(const Job& job, Running& running, Task::Asked what) {
          frame = task_request(
              job.number, method, job.position.task,
              what == Task::Asked::answers ? running.task->answers : std::vector<InputResponse>())] {
-    router_.start_job(user, request, frame);
+    router_.request(caller_of(user), frame, std::make_unique<JobRequest>(request));
   });
 }
 

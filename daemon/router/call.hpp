@@ -28,7 +28,6 @@ namespace bridge {
 struct Call;
 struct Caller;
 struct Client;
-struct Question;
 
 /// Where to resume the answer to a request that an earlier daemon sent.
 struct ResumePoint {
@@ -127,46 +126,6 @@ struct JobRequest {
 
 /// The inverse of JobRequest::id().
 JobRequest job_request_of(std::string_view raw_id);
-
-/// A client that waits for a job and can be asked about it.
-struct JobWaiter {
-  ClientId client{};
-  std::string_view request_id;  ///< raw JSON id of its waiting request
-  bool answers = false;         ///< it has declared so for this job
-};
-
-/// Reports events of jobs' requests and questions about them. Called from within the router, so an
-/// implementation may only take note. Implemented by JobRunner.
-class JobCalls {
- public:
-  /// The response, the failure, or neither if it was cancelled.
-  using End = std::variant<std::monostate, Frame, Failure>;
-
-  /// The request is about to be sent to this side of the upstream under this id.
-  virtual void job_starting(JobNumber number, UpstreamId id, Era side) = 0;
-  /// The request was answered with this `input_required` result; it is sent again with the answers.
-  virtual void job_input_required(JobNumber number, std::string_view result) = 0;
-  virtual void job_request_ended(const JobRequest& request, End end) = 0;
-  /// Progress, or another notification about the request.
-  virtual void job_notified(JobNumber number, Frame notification) = 0;
-  /// Another question, or a question to another user: Questions::first_of().
-  virtual void job_questions_changed(JobNumber number) = 0;
-  /// A question from a result was answered, in JSON; empty: with an error.
-  virtual void job_question_answered(JobNumber number, const Question& question,
-                                     std::string_view result) = 0;
-  virtual std::vector<JobWaiter> waiters_for(JobNumber number) const = 0;
-  /// For a question that names nothing: of each user with jobs at the server, the oldest.
-  virtual std::vector<JobNumber> jobs_to_ask() const = 0;
-  /// The job that the server's task of this id (raw JSON) is.
-  virtual std::optional<JobNumber> job_of_task(std::string_view raw_id) const = 0;
-  /// Makes a job of the call of a client that has left (--orphans keep). Null if it cannot be a
-  /// job, or there is no room.
-  virtual std::unique_ptr<JobRequest> adopt(const Client& former, UpstreamId id,
-                                            const Call& call) = 0;
-
- protected:
-  ~JobCalls() = default;
-};
 
 /// A client's request from its start to its end.
 struct Call {

@@ -42,16 +42,14 @@ JobRequest job_request_of(std::string_view raw_id) {
   return request;
 }
 
-void JobsOfUser::answer(std::string_view raw_id, Frame&& response) {
-  jobs.job_request_ended(job_request_of(raw_id), std::move(response));
-}
-
-void JobsOfUser::fail(std::string_view raw_id, const Failure& failure) {
-  jobs.job_request_ended(job_request_of(raw_id), failure);
-}
-
-void JobsOfUser::no_answer(std::string_view raw_id) {
-  jobs.job_request_ended(job_request_of(raw_id), {});
+/// The client knows its own names of the request.
+void Client::notify(const Call& call, Frame&& frame) {
+  if (frame.method == "notifications/progress") {
+    splice(frame.bytes, {frame.progress_token, call.progress_token});
+  } else {  // a stream of an extension
+    splice(frame.bytes, {frame.subscription_id, call.client_request_id});
+  }
+  channel.send_about(call.client_request_id, std::move(frame.bytes));
 }
 
 void WaitingFrames::push(Frame&& frame, SteadyTime now, std::unique_ptr<JobRequest> job) {

@@ -211,6 +211,21 @@ struct Caller {
   /// The era of this message. A listen is modern even if it does not say so.
   Era era_of(const Frame& frame) const;
 
+  /// The request is about to be sent under this id.
+  virtual void starting(UpstreamId id, const Call& call) {
+    static_cast<void>(id);
+    static_cast<void>(call);
+  }
+  /// It was answered with this `input_required` result; it is sent again with the answers.
+  virtual void input_required(const Call& call, std::string_view result) {
+    static_cast<void>(call);
+    static_cast<void>(result);
+  }
+  /// Progress, or another notification about the request. Other notifications than progress only
+  /// if the caller hears() of it.
+  virtual void notify(const Call& call, Frame&& notification) = 0;
+  virtual bool hears(const Call& call) const = 0;
+
   // Delivers the end of the request with this id (raw JSON).
   virtual void answer(std::string_view raw_id, Frame&& response) = 0;
   virtual void fail(std::string_view raw_id, const Failure& failure) = 0;
@@ -218,8 +233,6 @@ struct Caller {
   /// The bridge ends or is upgraded before the answer.
   virtual void given_up(std::string_view raw_id, const Failure& failure) { fail(raw_id, failure); }
   virtual bool congested() const { return false; }
-  /// Whether nothing of it waits or is in flight, and nothing will come.
-  virtual bool is_done() const = 0;
 
   const User user;
 
@@ -234,27 +247,15 @@ struct Caller {
   Client* const client_;
 };
 
-/// The jobs of one user. Exists while one of their requests waits or is in flight.
-struct JobsOfUser final : Caller {
-  JobsOfUser(const User& its_user, ByteBudget& budget, JobCalls& its_jobs)
-      : Caller(its_user, budget, nullptr), jobs(its_jobs) {}
-
-  void answer(std::string_view raw_id, Frame&& response) override;
-  void fail(std::string_view raw_id, const Failure& failure) override;
-  void no_answer(std::string_view raw_id) override;
-  bool is_done() const override { return waiting.empty() && in_flight.empty() && !waits_for_slot; }
-
-  JobCalls& jobs;
-};
-
 /// A part of the bridge that asks the server something itself. No user waits for its requests: they
 /// are in no statistics and do not survive an upgrade.
 struct OwnCaller : Caller {
   explicit OwnCaller(ByteBudget& budget) : Caller({}, budget, nullptr) {}
 
   bool acts_for_user() const override { return false; }
+  void notify(const Call&, Frame&&) override {}
+  bool hears(const Call&) const override { return false; }
   void no_answer(std::string_view) override {}
-  bool is_done() const override { return false; }
 };
 
 /// A connected client.
@@ -265,6 +266,8 @@ struct Client final : Caller, ClientFacts {
         channel(channel_, tap, audit),
         control(budget) {}
 
+  void notify(const Call& call, Frame&& frame) override;
+  bool hears(const Call&) const override { return true; }
   void answer(std::string_view raw_id, Frame&& response) override {
     splice(response.bytes, {response.id, raw_id});
     channel.answer(raw_id, std::move(response.bytes), AnswerOrder::in_order);
@@ -280,7 +283,7 @@ struct Client final : Caller, ClientFacts {
   /// server, and is neither asked nor heard.
   bool may_take_part() const { return rule == nullptr || !rule->is_none(); }
   /// Whether the client sends nothing more and everything that it has sent has ended.
-  bool is_done() const override {
+  bool is_done() const {
     return half_closed && waiting.empty() && in_flight.empty() && listens == 0 &&
            subscribing == 0 && !notification && control.empty() && control_unanswered.empty();
   }
@@ -326,14 +329,14 @@ inline Era Caller::era_of(const Frame& frame) const {
   return frame.is_modern() || frame.method == "subscriptions/listen" ? Era::modern : Era::legacy;
 }
 
-/// The connected clients in order of connecting, and the users who have jobs.
+/// The connected clients in order of connecting, and the other callers.
 ///
 /// A client is removed when its transport reports its end, or at the end of the turn in which it is
 /// done. So a `Client&` or `Caller&` stays valid during a call from outside the router, whatever
 /// that calls.
 ///
 /// Owned by the router; the loop's thread only. Bounds: those of the transports (--max-clients,
-/// --http-max-sessions) and --jobs.
+/// --http-max-sessions) and of the users that have jobs.
 class Clients {
  public:
   /// `done` is called for each client that is done; it removes the client.
@@ -350,9 +353,9 @@ class Clients {
     return std::move(clients_.extract(client.id()).mapped());
   }
 
-  /// A part of the bridge that asks the server; it leaves before it is destroyed.
-  void join(OwnCaller& caller) { own_.push_back(&caller); }
-  void leave(const OwnCaller& caller) { std::erase(own_, &caller); }
+  /// A caller that is no client; it leaves before it is destroyed.
+  void join(Caller& caller) { others_.push_back(&caller); }
+  void leave(const Caller& caller) { std::erase(others_, &caller); }
 
   /// Null if it is no longer connected.
   Client* find(ClientId id) const {
@@ -361,30 +364,12 @@ class Clients {
   }
   Client* find(std::optional<ClientId> id) const { return id ? find(*id) : nullptr; }
 
-  /// Sets the receiver of events of jobs' requests; optional. All outlive this.
-  void serve_jobs(JobCalls& jobs, ByteBudget& budget) {
-    job_calls_ = &jobs;
-    budget_ = &budget;
-  }
   void set_audit(AuditTrail& audit) { audit_ = &audit; }
-  /// REQUIRES: serve_jobs().
-  JobsOfUser& jobs_of(const User& user) {
-    auto& its = jobs_[user];
-    if (its == nullptr) its = std::make_unique<JobsOfUser>(user, *budget_, *job_calls_);
-    return *its;
-  }
-  const std::map<User, std::unique_ptr<JobsOfUser>>& jobs() const { return jobs_; }
-  std::unique_ptr<JobRequest> adopt(const Client& former, UpstreamId id, const Call& call) const {
-    return job_calls_ != nullptr ? job_calls_->adopt(former, id, call) : nullptr;
-  }
   /// Called when something of the caller has ended.
   void finish_if_done(const Caller& caller) {
-    if (const Client* const client = caller.client()) {
-      if (!client->half_closed) return;
-      perhaps_done_.push_back(client->id());
-    } else if (!caller.is_done()) {
-      return;
-    }
+    const Client* const client = caller.client();
+    if (client == nullptr || !client->half_closed) return;
+    perhaps_done_.push_back(client->id());
     end_of_turn_.schedule();
   }
   /// At once instead of at the end of the turn.
@@ -392,9 +377,6 @@ class Clients {
     for (const ClientId id : std::exchange(perhaps_done_, {})) {
       if (Client* client = find(id); client != nullptr && client->is_done()) done_(*client);
     }
-    std::erase_if(jobs_, [](const auto& entry) {
-      return entry.second->is_done() && !entry.second->waits_for_user_slot;
-    });
   }
 
   auto begin() const { return clients_.begin(); }
@@ -403,18 +385,14 @@ class Clients {
   template <class Visit>
   void each_caller(Visit&& visit) const {
     for (const auto& [id, client] : clients_) visit(static_cast<Caller&>(*client));
-    for (const auto& [user, jobs] : jobs_) visit(static_cast<Caller&>(*jobs));
-    for (OwnCaller* const own : own_) visit(static_cast<Caller&>(*own));
+    for (Caller* const other : others_) visit(*other);
   }
 
  private:
   std::map<ClientId, std::unique_ptr<Client>> clients_;
-  std::map<User, std::unique_ptr<JobsOfUser>> jobs_;
-  std::vector<OwnCaller*> own_;
+  std::vector<Caller*> others_;
   std::vector<ClientId> perhaps_done_;
   std::function<void(Client&)> done_;
-  JobCalls* job_calls_ = nullptr;
-  ByteBudget* budget_ = nullptr;
   AuditTrail* audit_ = nullptr;
   Deferred end_of_turn_;
 };

@@ -179,7 +179,8 @@ void ClientFrames::client_left(Client& client) {
 
 void ClientFrames::drop_waiting(Caller& caller) {
   slots_.caller_left(caller);
-  caller.waits_for_slot = false;
+  user_slots_.caller_left(caller);
+  caller.waits_for_slot = caller.waits_for_user_slot = false;
   while (!caller.waiting.empty()) caller.waiting.take_front();
 }
 

@@ -215,8 +215,8 @@ std::vector<Candidate> Questions::candidates(const Question& question, bool is_n
   }
   if (question.origin) return candidates;
   if (is_new) add_modern_calls(candidates, question);
-  if (jobs_ != nullptr) {
-    for (const JobNumber job : jobs_->jobs_to_ask()) {
+  if (context_.jobs != nullptr) {
+    for (const JobNumber job : context_.jobs->jobs_to_ask()) {
       if (may_be_asked(job)) candidates.push_back({{}, false, true, false, job});
     }
   }
@@ -378,7 +378,7 @@ void Questions::refuse_named(const Question& question) {
 std::optional<Candidate> Questions::choose(const Question& question, bool is_new) const {
   if (question.named) return choose_named(question);
   const std::string_view task = question.origin ? "" : related_task(question.params());
-  const auto its_job = jobs_ != nullptr && !task.empty() ? jobs_->job_of_task(task) : std::nullopt;
+  const auto its_job = context_.jobs != nullptr && !task.empty() ? context_.jobs->job_of_task(task) : std::nullopt;
   if (its_job) return Candidate{{}, true, true, false, *its_job};
   const Call* const about = in_flight_.find(question.origin);
   if (about != nullptr && about->job != nullptr)
@@ -528,7 +528,7 @@ bool Questions::ask(const Candidate& whom, Question& question) {
     question.job = whom.job;
     question.asked.reset();
     table_.move_to_end(question);
-    jobs_->job_questions_changed(whom.job);
+    context_.jobs->job_questions_changed(whom.job);
   } else if (Client* const client = context_.clients.find(whom.client)) {
     ask(*client, question);
   } else {
@@ -592,7 +592,7 @@ void Questions::take_answer(Question& question, Frame&& response) {
     context_.upstream.respond(std::move(response.bytes));
   } else {
     if (job != JobNumber{})
-      jobs_->job_question_answered(job, question, response.text(response.result));
+      context_.jobs->job_question_answered(job, question, response.text(response.result));
     if (question.origin) events_.answered(question, &response);
   }
   remove(question);
@@ -690,11 +690,11 @@ void Questions::expire_parked() {
 
 // For jobs: the first question of a job goes to a client that waits for the job and answers.
 
-bool Questions::offer(JobNumber job) {
+bool Questions::offer(JobNumber job, const std::vector<JobWaiter>& waiters) {
   Question* const question = table_.first_of(job);
   if (question == nullptr) return false;
   if (question->asked) return true;
-  for (const JobWaiter& waiter : jobs_->waiters_for(job)) {
+  for (const JobWaiter& waiter : waiters) {
     Client* const client = context_.clients.find(waiter.client);
     const bool may_be_asked =
         client != nullptr && !client->half_closed && client->may_take_part() &&
@@ -735,7 +735,7 @@ void Questions::release(Question& question) {
   question.asked.reset();
   question.shown_id.clear();
   question.shown_about.clear();
-  jobs_->job_questions_changed(question.job);
+  context_.jobs->job_questions_changed(question.job);
 }
 
 void Questions::waiter_gone(ClientId client, std::string_view raw_id) {
@@ -781,7 +781,7 @@ void Questions::remove(const Question& question) {
   const bool is_jobs = question.answerer == Question::Answerer::job;
   const JobNumber job = question.job;
   table_.remove(question);
-  if (is_jobs) jobs_->job_questions_changed(job);
+  if (is_jobs) context_.jobs->job_questions_changed(job);
 }
 
 void Questions::cancel(Frame notification) {

@@ -145,6 +145,13 @@ class QuestionTable {
   std::uint64_t last_id_ = 0;
 };
 
+/// A client that waits for a job and can be asked about it.
+struct JobWaiter {
+  ClientId client{};
+  std::string_view request_id;  ///< raw JSON id of its waiting request
+  bool answers = false;         ///< it has declared so for this job
+};
+
 /// A candidate for answering a question, reachable now.
 struct Candidate {
   ClientId client{};
@@ -187,7 +194,6 @@ class Questions {
  public:
   Questions(const RouterContext& context, RequestsInFlight& in_flight, QuestionEvents events);
   void set_onlookers(RequestOnlookers& onlookers) { onlookers_ = &onlookers; }
-  void set_jobs(JobCalls& jobs) { jobs_ = &jobs; }
 
   // From the upstream.
   void add(std::optional<UpstreamId> origin, Frame request);
@@ -223,8 +229,8 @@ class Questions {
   // For jobs.
   /// The question that the job is asked now; null: none.
   const Question* first_of(JobNumber job) { return table_.first_of(job); }
-  /// Whether a client that waits for the job is now asked its first question.
-  bool offer(JobNumber job);
+  /// Whether one of the clients that wait for the job is now asked its first question.
+  bool offer(JobNumber job, const std::vector<JobWaiter>& waiters);
   /// Answers the job's first question with a result or an error, as JSON; the other one is empty.
   /// False if that is malformed. REQUIRES: there is a question.
   bool answer(JobNumber job, std::string_view result, std::string_view error);
@@ -296,7 +302,6 @@ class Questions {
   RequestsInFlight& in_flight_;
   const QuestionEvents events_;
   RequestOnlookers* onlookers_ = nullptr;
-  JobCalls* jobs_ = nullptr;
   QuestionTable table_;
   ToldNames told_;
   DeadlineTimer parking_;

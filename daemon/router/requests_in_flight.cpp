@@ -226,7 +226,7 @@ void RequestsInFlight::start(Caller& caller, WaitingFrame&& waiting) {
   }
   const UpstreamId id = context_.ids.next();
   Call& call = add_call(caller, waiting, id, Call::Kind::forwarded);
-  if (send(id, call, std::move(waiting.frame), &caller)) call.sent = context_.loop.now();
+  if (send(id, call, std::move(waiting.frame))) call.sent = context_.loop.now();
 }
 
 /// Awaits the answer to a request that an earlier daemon sent.
@@ -239,9 +239,9 @@ void RequestsInFlight::await_resumed(Caller& caller, WaitingFrame&& waiting) {
     return;
   }
   Call& call = add_call(caller, waiting, point.id, Call::Kind::forwarded);
-  context_.clients.jobs_of(caller.user).jobs.job_starting(call.job->number, point.id, Era::legacy);
-  call.sent = context_.loop.now();
   call.side = Era::legacy;  // only streams of a session are resumed
+  caller.starting(point.id, call);
+  call.sent = context_.loop.now();
   Outgoing message;
   message.id = point.id;
   message.endless = true;
@@ -249,7 +249,7 @@ void RequestsInFlight::await_resumed(Caller& caller, WaitingFrame&& waiting) {
   context_.session.sender(Era::legacy).send(std::move(message));
 }
 
-Call& RequestsInFlight::add_input_required(JobsOfUser& caller, WaitingFrame&& waiting,
+Call& RequestsInFlight::add_input_required(Caller& caller, WaitingFrame&& waiting,
                                            UpstreamId id) {
   Call& call = add_call(caller, waiting, id, Call::Kind::forwarded);
   call.side = Era::modern;
@@ -280,7 +280,7 @@ UpstreamId RequestsInFlight::start_at_once(OwnCaller& caller, const User& user,
   Call& call = add_call(caller, request, id, Call::Kind::forwarded);
   call.user = user;
   call.side = side;
-  if (send(id, call, std::move(request.frame), &caller)) call.sent = call.received;
+  if (send(id, call, std::move(request.frame))) call.sent = call.received;
   return id;
 }
 
@@ -305,13 +305,13 @@ void RequestsInFlight::remake(Outgoing& message, Era side, bool under_new_id) {
 void RequestsInFlight::send_again(UpstreamId id, Frame request) {
   Call& call = *table_.find(id);
   table_.set_stage(call, Call::Stage::in_flight);
-  send(id, call, std::move(request), call.caller);
+  send(id, call, std::move(request));
 }
 
 /// False: it has ended, because a header cannot hold a value of the request.
-bool RequestsInFlight::send(UpstreamId id, const Call& call, Frame&& frame, const Caller* caller) {
-  if (call.job != nullptr && !call.job->about_task)
-    context_.clients.jobs_of(call.user).jobs.job_starting(call.job->number, id, call.side);
+bool RequestsInFlight::send(UpstreamId id, const Call& call, Frame&& frame) {
+  Caller* const caller = call.caller;
+  if (caller != nullptr) caller->starting(id, call);
   Outgoing message;
   message.id = id;
   message.may_repeat = only_reads(call.method) || !call.acts_for_user();

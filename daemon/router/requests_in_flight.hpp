@@ -64,7 +64,7 @@ class HeaderRetry final : public OwnCaller {
 /// leaving").
 ///
 /// Only this table knows the owner of a request. If the client leaves, the request stays without an
-/// owner (--orphans finish) or becomes a job (JobCalls::adopt).
+/// owner (--orphans finish) or becomes a job (JobOwner::adopt).
 ///
 /// Owned by the router; the loop's thread only. Bounds: --max-inflight requests, one `initialize`,
 /// and those of jobs that wait for an answer (--jobs). Holds ids and tokens; the session holds the
@@ -87,7 +87,7 @@ class RequestsInFlight {
   /// Rewrites the message for sending it again on this side, perhaps with another id.
   void remake(Outgoing& message, Era side, bool under_new_id);
   /// A job's request that an earlier process sent and that was answered with questions.
-  Call& add_input_required(JobsOfUser& caller, WaitingFrame&& request, UpstreamId id);
+  Call& add_input_required(Caller& caller, WaitingFrame&& request, UpstreamId id);
   /// Sends the call again with `request` as its new content. REQUIRES: stage input_required; the
   /// session is open.
   void send_again(UpstreamId id, Frame request);
@@ -130,7 +130,7 @@ class RequestsInFlight {
   void pause(const Caller& caller, bool paused);
   /// Sets whether the job is asked about this request, which then takes no slot. False if it is not
   /// in flight or nothing changes.
-  bool set_asked(const JobsOfUser& caller, std::string_view raw_id, bool is_asked);
+  bool set_asked(const Caller& caller, std::string_view raw_id, bool is_asked);
   /// Applies --orphans to the client's requests. REQUIRES: the client was removed from Clients.
   void client_left(Client& client);
 
@@ -205,7 +205,7 @@ class RequestsInFlight {
   void await_resumed(Caller& caller, WaitingFrame&& waiting);
   static bool is_modern_call(const Call& call);
   void found_undeclared(const ModernRequest& failed);
-  bool send(UpstreamId id, const Call& call, Frame&& frame, const Caller* caller);
+  bool send(UpstreamId id, const Call& call, Frame&& frame);
   void give_up(const std::vector<UpstreamId>& ids, const Failure& failure, std::string_view reason,
                bool keeps_jobs = false);
   Call* rename(UpstreamId former, UpstreamId next);
@@ -214,7 +214,6 @@ class RequestsInFlight {
   void fail(UpstreamId id, const Call& ended, const Failure& failure);
   void end_failed(UpstreamId id, const Call& ended, const Failure& failure);
   bool keep_orphan(UpstreamId id, Call& call, const Client& former);
-  void tell(const Call& call, Frame&& notification);
 
   const RouterContext context_;
   RestorableState& restorable_;

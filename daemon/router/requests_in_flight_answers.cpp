@@ -108,19 +108,7 @@ void RequestsInFlight::progress(Frame notification) {
                       "a progress notification without an owner was dropped");
     return;
   }
-  if (call->job == nullptr)
-    splice(notification.bytes, {notification.progress_token, call->progress_token});
-  tell(*call, std::move(notification));
-}
-
-/// Sends it to the waiting client, if any.
-void RequestsInFlight::tell(const Call& call, Frame&& notification) {
-  if (call.job != nullptr) {
-    context_.clients.jobs_of(call.user).jobs.job_notified(call.job->number,
-                                                          std::move(notification));
-  } else if (const Client* const client = call.client()) {
-    client->channel.send_about(call.client_request_id, std::move(notification.bytes));
-  }
+  call->caller->notify(*call, std::move(notification));
 }
 
 bool RequestsInFlight::deliver(UpstreamId origin, Frame& notification) {
@@ -136,14 +124,10 @@ bool RequestsInFlight::deliver(UpstreamId origin, Frame& notification) {
       router_.suspended_notified(*call, notification);
     return true;
   }
-  const bool has_receiver = call->job != nullptr ? call->job->for_client : call->client() != nullptr;
-  if (!has_receiver) return false;
+  if (call->caller == nullptr || !call->caller->hears(*call)) return false;
   if (is_stream(call->method)) context_.session.lift_deadline(origin);
   if (!translator_.is_for_client(notification, *call)) return true;
-  // A stream of an extension also names its request.
-  if (call->job == nullptr)
-    splice(notification.bytes, {notification.subscription_id, call->client_request_id});
-  tell(*call, std::move(notification));
+  call->caller->notify(*call, std::move(notification));
   return true;
 }
 
@@ -266,7 +250,7 @@ void RequestsInFlight::pause(const Caller& caller, bool paused) {
   for (const UpstreamId id : caller.in_flight) context_.session.pause(id, paused);
 }
 
-bool RequestsInFlight::set_asked(const JobsOfUser& caller, std::string_view raw_id, bool is_asked) {
+bool RequestsInFlight::set_asked(const Caller& caller, std::string_view raw_id, bool is_asked) {
   const UpstreamId id = find(caller, raw_id).first;
   Call* const call = table_.find(id);
   const Call::Stage stage = is_asked ? Call::Stage::job_asked : Call::Stage::in_flight;
@@ -302,13 +286,13 @@ void RequestsInFlight::client_left(Client& client) {
 
 /// A job has its own deadline.
 bool RequestsInFlight::keep_orphan(UpstreamId id, Call& call, const Client& former) {
-  auto job = context_.clients.adopt(former, id, call);
+  auto job = context_.jobs != nullptr ? context_.jobs->adopt(former, id, call) : nullptr;
   if (job == nullptr) return false;
   const std::string raw_id = std::exchange(call.client_request_id, job->id());
   if (!call.progress_token.empty()) call.progress_token = call.client_request_id;
   if (context_.audit != nullptr) context_.audit->adopted(former.id(), raw_id, job->job);
   call.job = std::move(job);
-  call.caller = &context_.clients.jobs_of(call.user);
+  call.caller = &context_.jobs->caller_of(call.user);
   call.caller->in_flight.push_back(id);
   context_.session.pause(id, false);
   context_.session.lift_deadline(id);
@@ -402,7 +386,7 @@ SavedCalls RequestsInFlight::save() const {
 void RequestsInFlight::restore(UpstreamId id, SavedCall restored, bool is_awaited) {
   is_awaited = is_awaited || !restored.awaits_upstream();
   Caller* caller = context_.clients.find(restored.client);
-  if (restored.job != nullptr) caller = &context_.clients.jobs_of(restored.user);
+  if (restored.job != nullptr) caller = &context_.jobs->caller_of(restored.user);
   restored.caller = caller;
   if (restored.stage == Call::Stage::job_asked) context_.session.hold_deadline(id, true);
   if (caller != nullptr) caller->in_flight.push_back(id);

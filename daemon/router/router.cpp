@@ -44,7 +44,7 @@ Router::Router(EventLoop& loop, UpstreamIdSource& ids, Session& session, Notific
                }),
       upstream_(ids, session),
       context_{loop,     ids,         session,      upstream_,    log,   options_,
-               clients_, statistics_, request_log_, permissions_, audit_},
+               clients_, statistics_, request_log_, permissions_, audit_, jobs_},
       translator_(context_, restorable_),
       in_flight_(context_, restorable_, translator_, *this, budget),
       own_subscriptions_(context_, budget, in_flight_),
@@ -126,48 +126,33 @@ void Router::request_ended(const Call& call) {
 
 void Router::input_required(UpstreamId id, Call& call, const Frame& response) {
   const std::string_view result = response.text(response.result);
-  if (call.job != nullptr)
-    clients_.jobs_of(call.user).jobs.job_input_required(call.job->number, result);
+  if (call.caller != nullptr) call.caller->input_required(call, result);
   input_rounds_.begin(id, call, result);
 }
 
-void Router::give_up_requests(OwnCaller& caller) {
-  frames_.drop_waiting(caller);
-  while (!caller.in_flight.empty()) {
-    const Call& call = *in_flight_.find(caller.in_flight.back());
-    in_flight_.cancel(caller, std::string(call.client_request_id), "its answer is not needed");
-  }
+// Callers that are no clients.
+
+void Router::request(Caller& caller, Frame request, std::unique_ptr<JobRequest> job) {
+  if (caller.acts_for_user()) ++statistics_.requests;
+  if (audit_ != nullptr && job != nullptr) audit_->came(caller.user, *job, request);
+  frames_.add(caller, std::move(request), std::move(job));
 }
 
-void Router::leave(OwnCaller& caller) {
-  give_up_requests(caller);
-  clients_.leave(caller);
-}
-
-// Requests of jobs.
-
-void Router::start_job(const User& user, JobRequest job, Frame request) {
+void Router::resume_asked(Caller& caller, JobRequest job, Frame request, std::string_view result,
+                          const std::vector<std::string>& answers) {
   ++statistics_.requests;
-  if (audit_ != nullptr) audit_->came(user, job, request);
-  JobsOfUser& caller = clients_.jobs_of(user);
-  frames_.add(caller, std::move(request), std::make_unique<JobRequest>(std::move(job)));
-  clients_.finish_if_done(caller);
-}
-
-void Router::resume_job(const User& user, JobRequest job, Frame request, std::string_view result,
-                        const std::vector<std::string>& answers) {
-  ++statistics_.requests;
-  if (audit_ != nullptr) audit_->came(user, job, request);
-  if (permissions_.needs_tools(clients_.jobs_of(user), &job, request, tools())) {
-    resumed_later_.push_back(
-        {user, std::move(job), std::move(request), std::string(result), answers});
-    if (resumed_later_.size() > 1 ||
-        control_.list_tools([this](const std::string& listed) { resume_waiting_jobs(listed); }))
-      return;
-    resume_waiting_jobs({});
+  if (audit_ != nullptr) audit_->came(caller.user, job, request);
+  const bool needs_tools = permissions_.needs_tools(caller, &job, request, tools());
+  ResumedJob resumed{&caller, std::move(job), std::move(request), std::string(result), answers};
+  if (!needs_tools) {
+    resume_judged(std::move(resumed), {});
     return;
   }
-  resume_judged({user, std::move(job), std::move(request), std::string(result), answers}, {});
+  resumed_later_.push_back(std::move(resumed));
+  if (resumed_later_.size() > 1 ||
+      control_.list_tools([this](const std::string& listed) { resume_waiting_jobs(listed); }))
+    return;
+  resume_waiting_jobs({});
 }
 
 void Router::resume_waiting_jobs(const std::string& listed) {
@@ -176,37 +161,43 @@ void Router::resume_waiting_jobs(const std::string& listed) {
 
 /// `listed`: the response to the request for the tools that it needed; empty: none.
 void Router::resume_judged(ResumedJob&& resumed, const std::string& listed) {
-  auto& [user, job, request, result, answers] = resumed;
-  JobsOfUser& caller = clients_.jobs_of(user);
-  auto refusal = permissions_.refusal(caller, &job, request, tools());
+  auto& [caller, job, request, result, answers] = resumed;
+  auto refusal = permissions_.refusal(*caller, &job, request, tools());
   if (refusal && find_member(listed, "error")) refusal = permissions_.refusal_without_tools(listed);
   if (refusal) {
-    request_log_.deny(caller, request.method, request.text(request.id), *refusal);
-    clients_.finish_if_done(caller);
+    request_log_.deny(*caller, request.method, request.text(request.id), *refusal);
     return;
   }
   const UpstreamId id = context_.ids.next();
   WaitingFrame waiting{std::move(request), context_.loop.now(),
                        std::make_unique<JobRequest>(std::move(job))};
-  input_rounds_.begin(id, in_flight_.add_input_required(caller, std::move(waiting), id), result,
+  input_rounds_.begin(id, in_flight_.add_input_required(*caller, std::move(waiting), id), result,
                       answers);
 }
 
-void Router::cancel_job(const User& user, const JobRequest& job) {
-  JobsOfUser& caller = clients_.jobs_of(user);
-  const std::string raw_id = job.id();
+void Router::cancel(Caller& caller, std::string_view raw_id, std::string_view reason) {
   const bool waits = std::erase_if(resumed_later_, [&](const ResumedJob& one) {
-                       return one.job.number == job.number;
+                       return one.caller == &caller && one.job.id() == raw_id;
                      }) > 0;
-  if (!waits && !frames_.cancel(caller, raw_id))
-    in_flight_.cancel(caller, raw_id, "the job was cancelled");
-  clients_.finish_if_done(caller);
+  if (!waits && !frames_.cancel(caller, raw_id)) in_flight_.cancel(caller, raw_id, reason);
 }
 
-void Router::set_job_asked(const User& user, const JobRequest& job, bool is_asked) {
-  JobsOfUser& caller = clients_.jobs_of(user);
-  if (in_flight_.set_asked(caller, job.id(), is_asked) && is_asked) frames_.slot_freed(caller);
-  clients_.finish_if_done(caller);
+void Router::cancel_all(Caller& caller) {
+  frames_.drop_waiting(caller);
+  while (!caller.in_flight.empty()) {
+    const Call& call = *in_flight_.find(caller.in_flight.back());
+    in_flight_.cancel(caller, std::string(call.client_request_id), "its answer is not needed");
+  }
+}
+
+void Router::leave(Caller& caller) {
+  frames_.drop_waiting(caller);
+  for (const UpstreamId id : caller.in_flight) in_flight_.find(id)->caller = nullptr;
+  clients_.leave(caller);
+}
+
+void Router::set_asked(Caller& caller, std::string_view raw_id, bool is_asked) {
+  if (in_flight_.set_asked(caller, raw_id, is_asked) && is_asked) frames_.slot_freed(caller);
 }
 
 std::optional<UpstreamId> Router::message_received(Era side, std::optional<UpstreamId> origin,

@@ -71,10 +71,7 @@ class Router final : public ClientEvents, public SessionEvents {
   /// Sets the handler of the control methods; once.
   void set_control(Control& control) { control_.set_control(control); }
   /// Sets the owner of jobs; once, optional.
-  void set_jobs(JobCalls& jobs) {
-    clients_.serve_jobs(jobs, budget_);
-    questions_.set_jobs(jobs);
-  }
+  void set_jobs(JobOwner& jobs) { jobs_ = &jobs; }
   /// Sets the audit; once, before the first request; optional.
   void set_audit(AuditTrail& audit) {
     audit_ = &audit;
@@ -99,30 +96,26 @@ class Router final : public ClientEvents, public SessionEvents {
   const HeadersOfTools& headers_of_tools() const override;
   bool http_callers_may_look() const override;
 
-  // Of the bridge itself.
-  /// `caller` may request(), until it leaves.
-  void join(OwnCaller& caller) { clients_.join(caller); }
-  void leave(OwnCaller& caller);
-  /// Queues the request of a caller that has joined.
-  void request(OwnCaller& caller, Frame request) { frames_.add(caller, std::move(request)); }
-  /// Gives up all that the caller has requested.
-  void give_up_requests(OwnCaller& caller);
-  ByteBudget& budget() { return budget_; }
-
-  // Of jobs.
-  /// Queues the job's request. REQUIRES: set_jobs().
-  void start_job(const User& user, JobRequest job, Frame request);
+  // Callers that are no clients: jobs, and the bridge itself.
+  /// `caller` may request(), until it leaves; what is in flight then has no caller.
+  void join(Caller& caller) { clients_.join(caller); }
+  void leave(Caller& caller);
+  /// Queues a request; `job`: of a job.
+  void request(Caller& caller, Frame request, std::unique_ptr<JobRequest> job = nullptr);
   /// A job's request that an earlier process sent and that was answered with this `input_required`
   /// result; `answers`: to the first of its questions.
-  void resume_job(const User& user, JobRequest job, Frame request, std::string_view result,
-                  const std::vector<std::string>& answers);
-  /// Cancels the job's request, waiting or in flight.
-  void cancel_job(const User& user, const JobRequest& job);
-  /// The job's request in the form for the present server, decided now because the tool list may be
+  void resume_asked(Caller& caller, JobRequest job, Frame request, std::string_view result,
+                    const std::vector<std::string>& answers);
+  /// Sets whether a question about the job's request is open: then the request takes no slot.
+  void set_asked(Caller& caller, std::string_view raw_id, bool is_asked);
+  /// Cancels a request, waiting or in flight.
+  void cancel(Caller& caller, std::string_view raw_id, std::string_view reason);
+  /// Cancels all requests of the caller.
+  void cancel_all(Caller& caller);
+  /// A job's request in the form for the present server, decided now because the tool list may be
   /// gone later.
   Frame with_task(Frame request) const { return translator_.as_task(std::move(request)); }
-  /// Sets whether a question about the job's request is open: then the request takes no slot.
-  void set_job_asked(const User& user, const JobRequest& job, bool is_asked);
+  ByteBudget& budget() { return budget_; }
   Questions& questions() { return questions_; }
 
   // Upstream's side.
@@ -182,9 +175,9 @@ class Router final : public ClientEvents, public SessionEvents {
   friend class RequestsInFlight;
   friend class RouterUpgrade;
 
-  /// The parameters of resume_job().
+  /// The parameters of resume_asked().
   struct ResumedJob {
-    User user;
+    Caller* caller;
     JobRequest job;
     Frame request;
     std::string result;
@@ -243,6 +236,7 @@ class Router final : public ClientEvents, public SessionEvents {
   RequestLog request_log_;
   Permissions permissions_;
   AuditTrail* audit_ = nullptr;
+  JobOwner* jobs_ = nullptr;
   Clients clients_;
   UpstreamMessages upstream_;
   const RouterContext context_;

@@ -8,6 +8,7 @@
 #include "event/event_loop.hpp"
 #include "router/audit_trail.hpp"
 #include "router/client.hpp"
+#include "router/job_owner.hpp"
 #include "router/permissions.hpp"
 #include "router/request_log.hpp"
 #include "router/upstream_messages.hpp"
@@ -48,6 +49,7 @@ struct RouterContext {
   RequestLog& request_log;
   Permissions& permissions;
   AuditTrail* const& audit;  ///< null without --audit
+  JobOwner* const& jobs;
 
   /// How long a frame waits for a session in its present state.
   std::chrono::milliseconds session_timeout() const {

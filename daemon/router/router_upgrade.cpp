@@ -114,11 +114,7 @@ void RouterUpgrade::restore(ClientChannel& channel, SavedClient saved) {
   router_.clients_.finish_if_done(client);
 }
 
-bool RouterUpgrade::survives_upgrade(const User& user, const JobRequest& job) const {
-  const auto found = router_.clients_.jobs().find(user);
-  if (found == router_.clients_.jobs().end()) return false;
-  JobsOfUser& caller = *found->second;
-  const std::string raw_id = job.id();
+bool RouterUpgrade::survives_upgrade(Caller& caller, std::string_view raw_id) const {
   const UpstreamId id = router_.in_flight_.find(caller, raw_id).first;
   return router_.in_flight_.survives_upgrade(id) || caller.waiting.find_request(raw_id) != nullptr;
 }

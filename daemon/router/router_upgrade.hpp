@@ -64,7 +64,7 @@ class RouterUpgrade {
   /// The number of requests in flight that do not survive.
   std::size_t left_behind() const { return router_.in_flight_.left_behind(); }
   /// Whether a job's request survives, waiting or in flight.
-  bool survives_upgrade(const User& user, const JobRequest& job) const;
+  bool survives_upgrade(Caller& caller, std::string_view raw_id) const;
 
   /// If the session does not continue, calls and questions are not saved.
   RouterSnapshot save(bool in_session) const;

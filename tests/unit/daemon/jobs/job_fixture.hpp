@@ -26,6 +26,13 @@ struct JobFixture : RouterFixture {
     if (opened) open();
   }
 
+  /// The router's callers that are no clients.
+  int other_callers() const {
+    int count = 0;
+    router.clients().each_caller([&count](Caller& one) { count += one.client() == nullptr; });
+    return count;
+  }
+
   struct JobsControl final : Control {
     bool list_tools(Reply /*done*/) override { return false; }
     JobsControl(JobMethods& methods_, JobWaiters& job_waiters_)
