@@ -25,8 +25,9 @@ namespace bridge {
 /// A name that is missing from a kept list is looked up once more if the server does not announce
 /// changes.
 ///
-/// Owned by the daemon, after the router, and destroyed before it; the loop's thread only. Bounds: `most_waiting` pending
-/// requests; each page has the deadlines of any request, and all but the first 30 s together.
+/// Owned by the daemon, after the router, and destroyed before it; the loop's thread only. Bounds:
+/// `most_waiting` pending requests; each page has the deadlines of any request, and all but the
+/// first 30 s together.
 class ToolLookup final : private OwnCaller {
  public:
   static constexpr std::size_t most_waiting = 1000;

@@ -189,8 +189,7 @@ void JobRunner::send(Job& job, Running& running) {
       const bool was_asked = position.time.asks;
       its.stage = Stage::working;
       router_.resume_asked(caller_of(sent->user), std::move(request), std::move(*frame),
-                           std::string(position.round),
-                           std::vector<std::string>(position.answers));
+                           std::string(position.round), std::vector<std::string>(position.answers));
       const Question* const first = router_.questions().first_of(number);
       if (!was_asked || first == nullptr) return;
       its.stage = Stage::asked;  // its time has stopped since then
@@ -637,9 +636,8 @@ void JobRunner::restored() {
 bool JobRunner::stays(const Job& job, const Running& running) {
   const Question* const first = router_.questions().first_of(job.number);
   if (running.task != nullptr) return first == nullptr || !first->origin;
-  return running.stage == Stage::pausing ||
-         RouterUpgrade(router_).survives_upgrade(caller_of(job.user),
-                                                 request_of(job, running).id());
+  return running.stage == Stage::pausing || RouterUpgrade(router_).survives_upgrade(
+                                                caller_of(job.user), request_of(job, running).id());
 }
 
 void JobRunner::end_unfinished() {

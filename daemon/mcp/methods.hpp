@@ -41,6 +41,8 @@ struct MethodFacts {
   bool may_require_input = false;
   /// Sent by a server to a client, as a request or within such a result.
   bool is_question = false;
+  /// A client's method that MCP 2026-07-28 has removed.
+  bool is_only_legacy = false;
   /// Its response is a stream that stays open (the events extension of MCP 2026-07-28).
   bool stays_open = false;
   /// The member of its params that Mcp-Name repeats; empty: none.
@@ -56,6 +58,9 @@ const MethodFacts& facts_of_method(std::string_view method);
 
 inline bool only_reads(std::string_view method) { return facts_of_method(method).only_reads; }
 inline bool is_stream(std::string_view method) { return facts_of_method(method).stays_open; }
+inline bool is_only_legacy(std::string_view method) {
+  return facts_of_method(method).is_only_legacy;
+}
 inline bool is_question(std::string_view method) { return facts_of_method(method).is_question; }
 inline bool is_cacheable(std::string_view method) { return facts_of_method(method).is_cacheable; }
 inline bool may_require_input(std::string_view method) {

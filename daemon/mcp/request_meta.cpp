@@ -11,12 +11,17 @@
 
 #include "json/frame.hpp"
 #include "json/json_edit.hpp"
+#include "json/json_object.hpp"
 #include "json/json_text.hpp"
+#include "json/reply.hpp"
 #include "mcp/handshake.hpp"
+#include "mcp/methods.hpp"
 #include "text/characters.hpp"
 
 namespace bridge {
 namespace {
+
+constexpr std::string_view quoted_newest_version = R"("2026-07-28")";
 
 /// The size of what is added to most requests.
 constexpr std::size_t usual_members = 256;
@@ -103,6 +108,19 @@ const char* missing_request_meta(const Frame& frame) {
     return "Invalid params: _meta has no io.modelcontextprotocol/clientCapabilities";
   }
   return nullptr;
+}
+
+std::string modern_request_error(const Frame& request) {
+  const auto error = [](int code, std::string_view message) {
+    return JsonObject().add("code", code).add("message", message).text();
+  };
+  const std::string_view version = request.text(request.protocol_version);
+  if (!same_id(version, quoted_newest_version))
+    return unsupported_version_error(version, Era::modern);
+  if (const char* missing = missing_request_meta(request))
+    return error(json_rpc::invalid_params, missing);
+  if (is_only_legacy(request.method)) return error(json_rpc::method_not_found, "Method not found");
+  return {};
 }
 
 std::string merge_capabilities(std::string_view base, std::string_view add) {

@@ -45,6 +45,10 @@ Frame without_request_meta(Frame frame);
 /// if complete.
 const char* missing_request_meta(const Frame& frame);
 
+/// The reason to refuse a modern request that no server of its revision could serve, as a JSON-RPC
+/// error object; empty: none.
+std::string modern_request_error(const Frame& request);
+
 /// `base` with those members of `add` whose names it lacks. Both are JSON objects; a `base` that is
 /// not an object counts as an empty one.
 std::string merge_capabilities(std::string_view base, std::string_view add);

@@ -261,9 +261,10 @@ void AuditTrail::answered(ClientId client, std::string_view raw_id, std::string_
 }
 
 void AuditTrail::not_answered(ClientId client, std::string_view raw_id) {
-  open_.end(AuditOwner::of(client), raw_id, [this](const AuditRecord& record, std::string_view its_client) {
-    end(record, {AuditOutcome::cancelled}, its_client);
-  });
+  open_.end(AuditOwner::of(client), raw_id,
+            [this](const AuditRecord& record, std::string_view its_client) {
+              end(record, {AuditOutcome::cancelled}, its_client);
+            });
 }
 
 void AuditTrail::left_behind(ClientId client, std::string_view raw_id, UpstreamId id) {

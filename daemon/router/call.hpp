@@ -8,19 +8,17 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
-#include <variant>
 #include <vector>
 
-#include "base/byte_budget.hpp"
 #include "base/ids.hpp"
 #include "event/event_loop.hpp"
 #include "json/frame.hpp"
 #include "json/reply.hpp"
 #include "mcp/handshake.hpp"
-#include "mcp/input_required.hpp"
 #include "policy/peer.hpp"
-#include "router/asked_for.hpp"
 #include "router/client_channel.hpp"
+#include "router/crossing/legacy_to_modern.hpp"
+#include "router/crossing/modern_to_legacy.hpp"
 #include "session/session_events.hpp"
 
 namespace bridge {
@@ -34,68 +32,6 @@ struct ResumePoint {
   UpstreamId id{};            ///< the request's id at the upstream
   std::uint32_t session = 0;  ///< the number of the session in which it was sent
   std::string event_id;       ///< the last processed event of the answer's stream
-};
-
-/// What a modern client's request contains besides its method (MCP 2026-07-28, basic, "`_meta`").
-struct ModernRequest {
-  DeclaredAnswers declared;  ///< the questions that the client answers
-  std::string log_level;     ///< empty: no log messages
-  std::uint64_t digest = 0;  ///< request_digest(), if the client can be asked something
-  /// Capabilities, as JSON, that the client had not declared, so that a request of the upstream
-  /// about this call was refused; empty: none was.
-  std::string undeclared;
-  /// The refused request did not say which call it was about.
-  bool undeclared_by_one_of_several = false;
-
-  template <class A>
-  void each_field(A& archive) {
-    archive(declared, log_level, digest, undeclared, undeclared_by_one_of_several);
-  }
-};
-
-/// State for repeating a request that a modern upstream may answer with questions (MCP 2026-07-28,
-/// "Multi Round-Trip Requests"), and in stage input_required the answers collected so far. Changed
-/// by InputRounds, and by EraTranslator when a request is made.
-struct InputRound {
-  enum class Waits : std::uint8_t { for_answers, for_pause, for_session };
-  friend constexpr Waits last_of(Waits) { return Waits::for_session; }
-
-  std::string original;  ///< the request as its client wrote it
-  unsigned rounds = 0;   ///< number of `input_required` results
-  unsigned pauses = 0;   ///< of those, the last ones without a question
-  Waits waits = Waits::for_answers;
-  std::vector<InputResponse> answers{};  ///< of this round; an empty result: not answered yet
-  std::string request_state{};           ///< as JSON; empty: none
-  SteadyTime due{};
-  std::optional<Failure> failure{};  ///< why the call ends
-  std::unique_ptr<ByteBudget::Share> held{};
-
-  template <class A>
-  void each_field(A& archive) {
-    archive(original, rounds, pauses, waits, answers, request_state, due,
-            archive.not_saved(failure), archive.not_saved(held));
-  }
-};
-
-/// State of a modern client's call about which a legacy upstream asks something. Changed by
-/// SuspendedCalls only.
-struct Suspension {
-  using End = std::variant<Frame, Ending>;
-
-  std::string state{};  ///< its requestState; empty: a client waits for the call
-  unsigned rounds = 0;
-  SteadyTime due{};                     ///< when its questions are sent, or their answers expire
-  std::vector<std::string> messages{};  ///< log messages that arrived while no client waited
-  std::size_t message_bytes = 0;
-  std::optional<End> end{};  ///< the call's end, not delivered to a client yet
-  std::string saved_end{};   ///< the same as a response, for an upgrade
-  std::unique_ptr<ByteBudget::Share> held{};
-
-  template <class A>
-  void each_field(A& archive) {
-    archive(state, rounds, due, messages, message_bytes, archive.not_saved(end), saved_end,
-            archive.not_saved(held));
-  }
 };
 
 /// What the router knows of a job's request (BEHAVIOUR, "Jobs").
@@ -134,31 +70,23 @@ struct Call {
     opens_session,  ///< the first `initialize`
   };
   friend constexpr Kind last_of(Kind) { return Kind::opens_session; }
-  enum class Stage : std::uint8_t {
-    in_flight,       ///< at the upstream
-    job_asked,       ///< at the upstream, which asks its job something: takes no slot
-    input_required,  ///< answered with questions; to be sent again with the answers
-    suspended,       ///< at the upstream; its modern client was answered with questions
-    unclaimed,       ///< suspended, and its end has arrived
-  };
-  friend constexpr Stage last_of(Stage) { return Stage::unclaimed; }
 
   Kind kind = Kind::forwarded;
-  Stage stage = Stage::in_flight;
+  bool job_asked = false;           ///< the upstream asks its job something: it takes no slot
   Caller* caller = nullptr;         ///< who waits for the answer; null: it has left, or will return
   std::unique_ptr<JobRequest> job;  ///< if the call belongs to a job
   User user;                        ///< whose call it is, also if the caller has left
   std::string client_request_id;    ///< raw JSON, as the client wrote it
   std::string progress_token;       ///< raw JSON; empty: none
   std::string method;
-  std::string subject;                     ///< see RestorableState::subject_of
-  bool mirrored_again = false;             ///< sent a second time because headers were missing
-  std::string_view malformed{};            ///< why the answer was malformed
-  Era era = Era::legacy;                   ///< of the client, as this request declares
-  Era side = Era::legacy;                  ///< of the session that it is sent in (Session)
-  std::unique_ptr<ModernRequest> modern;   ///< if the client is modern
-  std::unique_ptr<InputRound> rounds;      ///< if the call may be sent again with answers
-  std::unique_ptr<Suspension> suspension;  ///< if its modern client was asked
+  std::string subject;                        ///< see RestorableState::subject_of
+  bool mirrored_again = false;                ///< sent a second time because headers were missing
+  std::string_view malformed{};               ///< why the answer was malformed
+  Era era = Era::legacy;                      ///< of the client, as this request declares
+  Era side = Era::legacy;                     ///< of the session that it is sent in (Session)
+  std::string log_level;                      ///< of log messages for a modern client; empty: none
+  std::unique_ptr<LegacyToModern> to_modern;  ///< if the client is legacy and the side modern
+  std::unique_ptr<ModernToLegacy> to_legacy;  ///< if the client is modern and the side legacy
   std::unique_ptr<const std::string> traceparent;  ///< for the log, at debug level only
   SteadyTime received;
   SteadyTime sent;
@@ -167,24 +95,26 @@ struct Call {
   Client* client() const;
   /// See Caller::acts_for_user().
   bool acts_for_user() const;
-  bool is_suspended() const { return stage == Stage::suspended || stage == Stage::unclaimed; }
+  bool is_suspended() const { return to_legacy != nullptr && to_legacy->is_suspended(); }
+  bool waits_at_bridge() const { return to_modern != nullptr && !to_modern->is_at_server(); }
   /// Whether the upstream still has to answer under this id.
   bool awaits_upstream() const {
-    return stage != Stage::input_required && stage != Stage::unclaimed;
+    return !waits_at_bridge() &&
+           (to_legacy == nullptr || to_legacy->stage() != ModernToLegacy::Stage::ended);
   }
   /// Whether the call takes a slot of --max-inflight; one that waits for an answer about a job does
   /// not.
   bool takes_slot() const {
-    return kind != Kind::opens_session &&
-           (stage == Stage::in_flight || (stage == Stage::input_required && !job));
+    return kind != Kind::opens_session && !job_asked && !is_suspended() &&
+           (job == nullptr || !waits_at_bridge());
   }
 
   // Partial results are not saved.
   template <class A>
   void each_field(A& archive) {
-    archive(kind, stage, archive.not_saved(caller), job, user, client_request_id, progress_token, method, subject,
-            mirrored_again, archive.not_saved(malformed), era, side, modern, rounds, suspension,
-            traceparent, received, sent);
+    archive(kind, job_asked, archive.not_saved(caller), job, user, client_request_id,
+            progress_token, method, subject, mirrored_again, archive.not_saved(malformed), era,
+            side, log_level, to_modern, to_legacy, traceparent, received, sent);
   }
 };
 
@@ -247,9 +177,11 @@ class CallTable {
     return calls_.insert(std::move(node)).position->second;
   }
 
-  void set_stage(Call& call, Call::Stage stage) {
+  /// Changes what a call waits for, and counts its slot again.
+  template <class Change>
+  void change(Call& call, Change&& change_it) {
     slots_used_ -= call.takes_slot() ? 1 : 0;
-    call.stage = stage;
+    change_it();
     slots_used_ += call.takes_slot() ? 1 : 0;
   }
 

@@ -17,6 +17,7 @@
 #include "mcp/handshake.hpp"
 #include "mcp/methods.hpp"
 #include "mcp/request_meta.hpp"
+#include "router/crossing/forms.hpp"
 
 namespace bridge {
 
@@ -134,16 +135,16 @@ constexpr std::string_view asked_of_modern_clients = R"({"sampling":{},"roots":{
 }  // namespace
 
 ClientFrames::ClientFrames(const RouterContext& context, ByteBudget& budget,
-                           RestorableState& restorable, const EraTranslator& translator,
-                           RequestsInFlight& in_flight, Listens& listens,
-                           SuspendedCalls& suspended_calls, ControlRequests& control)
+                           RestorableState& restorable, const KnownTools& tools,
+                           RequestsInFlight& in_flight, Listens& listens, Crossings& crossings,
+                           ControlRequests& control)
     : context_(context),
       budget_(budget),
       restorable_(restorable),
-      translator_(translator),
+      tools_(tools),
       in_flight_(in_flight),
       listens_(listens),
-      suspended_calls_(suspended_calls),
+      crossings_(crossings),
       control_(control),
       served_(context.clients, context.options.sequential),
       slots_(context.options.max_inflight),
@@ -312,7 +313,7 @@ void ClientFrames::start_waiting(Caller& caller) {
       continue;
     const bool is_judged = context_.permissions.is_on();
     if (is_judged && refuse_denied(caller, request.frame, request.job.get())) continue;
-    if (client != nullptr && suspended_calls_.take_retry(*client, request)) continue;
+    if (client != nullptr && crossings_.take_retry(*client, request)) continue;
     if (is_judged && client != nullptr && refuse_over_rate(*client, request.frame)) continue;
     in_flight_.start(caller, std::move(request));
   }
@@ -333,7 +334,7 @@ void ClientFrames::start_notification(Client& client) {
   Frame notification = client.waiting.take_front().frame;
   if (client.judged_before_change && is_denied(client, notification)) {
     ++context_.statistics.dropped_notifications;
-  } else if (!translator_.swallows(notification, client.era)) {
+  } else if (!is_unknown_to(context_.session.side_for(client.era), notification)) {
     notifications_.start(client, std::move(notification.bytes));
   }
 }
@@ -343,7 +344,7 @@ bool ClientFrames::needs_tools(const Caller& caller) const {
   if (!context_.permissions.is_on() || caller.waiting.empty()) return false;
   const auto& [frame, since, job] = caller.waiting.front();
   return frame.is_request() &&
-         context_.permissions.needs_tools(caller, job.get(), frame, translator_.tools().list());
+         context_.permissions.needs_tools(caller, job.get(), frame, tools_.list());
 }
 
 /// The same; has the list fetched. False if that is not possible: then an unknown tool is denied.
@@ -359,7 +360,7 @@ bool ClientFrames::waits_for_tools(const Caller& caller) {
 void ClientFrames::tools_listed(const std::string& response) {
   is_listing_ = false;
   std::string failed = find_member(response, "error") ? response : std::string();
-  listings_ = failed.empty() && !translator_.tools().list().is_whole() ? listings_ + 1 : 0;
+  listings_ = failed.empty() && !tools_.list().is_whole() ? listings_ + 1 : 0;
   if (listings_ == most_listings) {
     listings_ = 0;
     failed = error_reply("null", failure_of(ErrorKind::overloaded, Delivered::no,
@@ -453,7 +454,7 @@ bool ClientFrames::refuse_denied(Caller& caller, const Frame& frame, const JobRe
     client->judged_before_change = client->judged_before_change && !client->waiting.empty();
     if (is_judged) return false;
   }
-  const auto refusal = context_.permissions.refusal(caller, job, frame, translator_.tools().list());
+  const auto refusal = context_.permissions.refusal(caller, job, frame, tools_.list());
   if (refusal) context_.request_log.deny(caller, frame.method, frame.text(frame.id), *refusal);
   return refusal.has_value();
 }
@@ -474,15 +475,14 @@ bool ClientFrames::refuse_by_policy(Client& client, const Frame& frame, std::uin
 bool ClientFrames::is_denied(const Client& client, const Frame& notification) const {
   if (!client.may_take_part()) return true;
   return client.rule != nullptr && !notification.method.starts_with("notifications/") &&
-         !context_.permissions.allows(client, notification, translator_.tools().list());
+         !context_.permissions.allows(client, notification, tools_.list());
 }
 
 /// --audit-required: returns whether the frame was answered because it could not be recorded.
 bool ClientFrames::refuse_unrecorded(Caller& caller, const Frame& request, const JobRequest* job) {
-  const bool may_send = job != nullptr
-                            ? context_.audit->may_send(*job)
-                            : context_.audit->may_send(caller.client()->id(),
-                                                       request.text(request.id));
+  const bool may_send =
+      job != nullptr ? context_.audit->may_send(*job)
+                     : context_.audit->may_send(caller.client()->id(), request.text(request.id));
   if (may_send) return false;
   refuse(caller, request,
          failure_of(ErrorKind::audit, Delivered::no, std::string(unrecorded_refusal)));
@@ -633,9 +633,21 @@ bool ClientFrames::start_listen(Client& client) {
   return true;
 }
 
-/// Does the work of a method that a modern upstream does not have. False if the upstream is asked.
+/// Does the work of a method that a server of another era does not have. False if the upstream is
+/// asked.
 bool ClientFrames::answer_for_upstream(Client& client) {
-  const auto own = translator_.own_answer(client.waiting.front().frame);
+  const Frame& front = client.waiting.front().frame;
+  const Era era = client.era_of(front);
+  const Era side = context_.session.side_for(era);
+  if (front.has_ambiguous_params &&
+      (era == Era::modern || context_.session.mirrors_headers(side))) {
+    const Frame refused = client.waiting.take_front().frame;
+    context_.request_log.answer_error(client, refused, json_rpc::invalid_request,
+                                      "Invalid Request: duplicate member in params");
+    return true;
+  }
+  if (era == side) return false;
+  const auto own = answer_across(front, side, *context_.session.server_for(era));
   if (!own) return false;
   const Frame frame = client.waiting.take_front().frame;
   if (!own->error.empty()) {

@@ -19,11 +19,12 @@
 #include "mcp/methods.hpp"
 #include "router/client.hpp"
 #include "router/control_requests.hpp"
+#include "router/crossing/crossings.hpp"
+#include "router/known_tools.hpp"
 #include "router/listens.hpp"
 #include "router/requests_in_flight.hpp"
 #include "router/restorable_state.hpp"
 #include "router/router_context.hpp"
-#include "router/suspended_calls.hpp"
 
 namespace bridge {
 
@@ -194,8 +195,8 @@ class ClientNotifications {
 class ClientFrames {
  public:
   ClientFrames(const RouterContext& context, ByteBudget& budget, RestorableState& restorable,
-               const EraTranslator& translator, RequestsInFlight& in_flight, Listens& listens,
-               SuspendedCalls& suspended_calls, ControlRequests& control);
+               const KnownTools& tools, RequestsInFlight& in_flight, Listens& listens,
+               Crossings& crossings, ControlRequests& control);
 
   void client_connected(Client& client) { served_.connected(client); }
   /// The client reads again.
@@ -282,10 +283,10 @@ class ClientFrames {
   const RouterContext context_;
   const ByteBudget& budget_;
   RestorableState& restorable_;
-  const EraTranslator& translator_;
+  const KnownTools& tools_;
   RequestsInFlight& in_flight_;
   Listens& listens_;
-  SuspendedCalls& suspended_calls_;
+  Crossings& crossings_;
   ControlRequests& control_;
   ServedClient served_;
   SlotQueue slots_;

@@ -272,9 +272,9 @@ bool Questions::may_be_asked_in(UpstreamId id, const Question& question) const {
   const Call* const call = in_flight_.find(id);
   const Client* const client = call != nullptr ? call->client() : nullptr;
   if (client != nullptr && !client->may_take_part()) return false;
-  return call != nullptr && call->modern && call->side == Era::legacy && question.is_request() &&
+  return call != nullptr && call->to_legacy != nullptr && question.is_request() &&
          is_question(question.method) && may_require_input(call->method) &&
-         call->modern->declared.covers(question.method, question.asked_for);
+         call->to_legacy->declared().covers(question.method, question.asked_for);
 }
 
 // Requests that name what only one client knows. No other client is asked.
@@ -378,7 +378,8 @@ void Questions::refuse_named(const Question& question) {
 std::optional<Candidate> Questions::choose(const Question& question, bool is_new) const {
   if (question.named) return choose_named(question);
   const std::string_view task = question.origin ? "" : related_task(question.params());
-  const auto its_job = context_.jobs != nullptr && !task.empty() ? context_.jobs->job_of_task(task) : std::nullopt;
+  const auto its_job =
+      context_.jobs != nullptr && !task.empty() ? context_.jobs->job_of_task(task) : std::nullopt;
   if (its_job) return Candidate{{}, true, true, false, *its_job};
   const Call* const about = in_flight_.find(question.origin);
   if (about != nullptr && about->job != nullptr)
@@ -871,7 +872,7 @@ void tell_of_refusal(const Question& question, const RequestsInFlight& in_flight
   if (about.size() != 1) return;
   const Call& call = *in_flight.find(about.front());
   const Client* const client = call.client();
-  if (client == nullptr || call.modern || client->declared.has_declared()) return;
+  if (client == nullptr || call.era == Era::modern || client->declared.has_declared()) return;
   std::string_view message = find_member(question.params(), "message").value_or("");
   if (!is_string(message) || message.size() > longest_message_shown) message = "null";
   client->channel.send_about(

@@ -22,9 +22,6 @@
 
 namespace bridge {
 
-/// The result of an elicitation that the user did not answer.
-constexpr std::string_view cancelled_by_user = R"({"action":"cancel"})";
-
 /// A possible caller of a question that names no request: it had requests in flight, about which
 /// this may be asked, when the question arrived.
 struct LikelyCaller {

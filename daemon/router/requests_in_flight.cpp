@@ -12,15 +12,16 @@
 #include "mcp/handshake.hpp"
 #include "mcp/input_required.hpp"
 #include "mcp/methods.hpp"
+#include "router/crossing/forms.hpp"
 #include "router/router.hpp"
 
 namespace bridge {
 
-HeaderRetry::HeaderRetry(const RouterContext& context, const EraTranslator& translator,
+HeaderRetry::HeaderRetry(const RouterContext& context, const KnownTools& tools,
                          RequestsInFlight& requests, ByteBudget& budget)
     : OwnCaller(budget),
       context_(context),
-      translator_(translator),
+      tools_(tools),
       in_flight_(requests),
       timer_(context.loop, [this] { proceed(); }) {}
 
@@ -59,7 +60,7 @@ void HeaderRetry::proceed() {
   for (Outgoing& message : std::exchange(waiting_, {})) {
     if (in_flight_.find(message.id) == nullptr) continue;  // cancelled meanwhile
     if (context_.session.is_open(Era::modern)) {
-      translator_.mirror_again(message);
+      tools_.mirror_again(message);
       context_.session.sender(Era::modern).send(std::move(message));
     } else {
       in_flight_.give_up(message.id,
@@ -70,16 +71,15 @@ void HeaderRetry::proceed() {
 }
 
 RequestsInFlight::RequestsInFlight(const RouterContext& context, RestorableState& restorable,
-                                   EraTranslator& translator, Router& router, ByteBudget& budget)
+                                   KnownTools& tools, Router& router, ByteBudget& budget)
     : context_(context),
       restorable_(restorable),
-      translator_(translator),
+      tools_(tools),
       router_(router),
-      header_retry_(context, translator, *this, budget) {}
+      header_retry_(context, tools, *this, budget) {}
 
 /// Sets the owner's data from this message.
-void RequestsInFlight::describe(Call& call, Caller& caller,
-                                const WaitingFrame& waiting) const {
+void RequestsInFlight::describe(Call& call, Caller& caller, const WaitingFrame& waiting) const {
   const Frame& frame = waiting.frame;
   call.caller = &caller;
   call.user = caller.user;
@@ -88,7 +88,11 @@ void RequestsInFlight::describe(Call& call, Caller& caller,
   call.received = waiting.since;
   call.era = frame.is_modern() ? Era::modern : Era::legacy;
   call.side = context_.session.side_for(call.era);
-  translator_.note(frame, call);
+  if (call.era == Era::modern) {
+    const std::string_view level = frame.text(frame.reserved.log_level);
+    call.log_level = is_string(level) ? unescape(level.substr(1, level.size() - 2)) : "";
+  }
+  set_crossing(call, frame);
 }
 
 Call& RequestsInFlight::add_call(Caller& caller, WaitingFrame& waiting, UpstreamId id,
@@ -133,40 +137,44 @@ void RequestsInFlight::end_unanswered(UpstreamId id, Outcome outcome) {
 /// Answers the client, if it is still connected.
 void RequestsInFlight::fail(UpstreamId id, const Call& ended, const Failure& failure) {
   if (ended.caller != nullptr) {
-    context_.request_log.answer_with(*ended.caller, ended.method, ended.client_request_id,
-                                     failure);
+    context_.request_log.answer_with(*ended.caller, ended.method, ended.client_request_id, failure);
   } else {
     context_.request_log.ended(id, ended, Outcome::left);
     if (context_.audit != nullptr) context_.audit->left_behind_ended(id, {});
   }
 }
 
-void RequestsInFlight::suspend(UpstreamId id, std::string_view result) {
+void RequestsInFlight::suspend(UpstreamId id, SteadyTime until,
+                               const std::vector<InputRequest>& questions) {
   Call& call = *table_.find(id);
   context_.request_log.ended(id, call, Outcome::ok);
+  std::string state;
+  table_.change(call, [&] { state = call.to_legacy->suspend(until); });
   Call told;
   told.caller = std::exchange(call.caller, nullptr);
   told.user = call.user;
-  table_.set_stage(call, Call::Stage::suspended);
   context_.session.pause(id, false);
   if (Client* const client = told.client()) {
     std::erase(client->in_flight, id);
-    client->channel.answer(call.client_request_id, result_reply(call.client_request_id, result),
-                           AnswerOrder::in_order);
+    client->channel.answer(
+        call.client_request_id,
+        result_reply(call.client_request_id, input_required_result(questions, state)),
+        AnswerOrder::in_order);
   }
   router_.request_ended(told);
 }
 
-void RequestsInFlight::resume(UpstreamId id, Client& client, const WaitingFrame& waiting) {
+ModernToLegacy::Kept RequestsInFlight::resume(UpstreamId id, Client& client,
+                                              const WaitingFrame& waiting) {
   Call& call = *table_.find(id);
-  const Era side = call.side;
   describe(call, client, waiting);
-  call.side = side;
   call.sent = context_.loop.now();
-  table_.set_stage(call, Call::Stage::in_flight);
+  ModernToLegacy::Kept kept;
+  table_.change(call, [&] { kept = call.to_legacy->take_over(); });
   context_.request_log.started(id, call, waiting.frame);
   client.in_flight.push_back(id);
   if (client.channel.congested()) context_.session.pause(id, true);
+  return kept;
 }
 
 void RequestsInFlight::drop_suspended(UpstreamId id, std::string_view reason) {
@@ -208,8 +216,7 @@ std::pair<UpstreamId, const Call*> RequestsInFlight::find(const Caller& caller,
 }
 
 bool RequestsInFlight::is_modern_call(const Call& call) {
-  return call.modern && call.awaits_upstream() && call.side == Era::legacy &&
-         may_require_input(call.method);
+  return call.to_legacy != nullptr && call.awaits_upstream() && may_require_input(call.method);
 }
 
 bool RequestsInFlight::has_modern_call() const {
@@ -249,13 +256,13 @@ void RequestsInFlight::await_resumed(Caller& caller, WaitingFrame&& waiting) {
   context_.session.sender(Era::legacy).send(std::move(message));
 }
 
-Call& RequestsInFlight::add_input_required(Caller& caller, WaitingFrame&& waiting,
-                                           UpstreamId id) {
+Call& RequestsInFlight::add_asked(Caller& caller, WaitingFrame&& waiting, UpstreamId id) {
   Call& call = add_call(caller, waiting, id, Call::Kind::forwarded);
-  call.side = Era::modern;
-  if (!call.rounds) call.rounds = std::make_unique<InputRound>();
-  call.rounds->original = std::move(waiting.frame.bytes);
-  table_.set_stage(call, Call::Stage::input_required);
+  table_.change(call, [&] {
+    call.side = Era::modern;
+    call.to_modern = std::make_unique<LegacyToModern>(std::move(waiting.frame.bytes));
+    call.to_modern->wait(LegacyToModern::Waits::for_answers, SteadyTime::max());
+  });
   return call;
 }
 
@@ -293,19 +300,38 @@ void RequestsInFlight::remake(Outgoing& message, Era side, bool under_new_id) {
     const UpstreamId former = message.id;
     message.id = context_.ids.next();
     call = rename(former, message.id);
-    call->suspension.reset();
-    table_.set_stage(*call, Call::Stage::in_flight);
+    table_.change(*call, [&] {
+      call->job_asked = false;
+      if (call->to_legacy != nullptr) call->to_legacy->start_again();
+    });
     router_.request_ending(former);  // ends questions about it
   }
-  call->side = side;
-  if (call->era == Era::legacy && !frame.is_modern()) translator_.note(frame, *call);
-  translator_.make_for_upstream(std::move(frame), call->caller, side, message);
+  table_.change(*call, [&] {
+    call->side = side;
+    set_crossing(*call, frame);
+  });
+  make(message, std::move(frame), call->caller, side);
 }
 
 void RequestsInFlight::send_again(UpstreamId id, Frame request) {
   Call& call = *table_.find(id);
-  table_.set_stage(call, Call::Stage::in_flight);
+  table_.change(call, [&] { call.to_modern->back_at_server(); });
   send(id, call, std::move(request));
+}
+
+/// Rewrites the request for this side of the upstream, with the message's id and the mirrored
+/// headers. Returns the header that cannot be sent; empty: none.
+std::string RequestsInFlight::make(Outgoing& message, Frame&& request, const Caller* caller,
+                                   Era side) const {
+  if (caller != nullptr && caller->client() == nullptr && caller->acts_for_user())
+    request = tools_.as_task(std::move(request));
+  if (request.is_modern() != (side == Era::modern))
+    request = in_other_form(std::move(request), caller, context_, restorable_);
+  std::string unsendable = tools_.mirror(request, message, side);
+  message.body = std::move(request.bytes);
+  const std::string number = std::to_string(value_of(message.id));
+  splice(message.body, {request.id, number}, {request.progress_token, number});
+  return unsendable;
 }
 
 /// False: it has ended, because a header cannot hold a value of the request.
@@ -317,8 +343,7 @@ bool RequestsInFlight::send(UpstreamId id, const Call& call, Frame&& frame) {
   message.may_repeat = only_reads(call.method) || !call.acts_for_user();
   message.stays_open = is_stream(call.method);
   message.endless = call.job != nullptr && !call.job->for_client;
-  const std::string header =
-      translator_.make_for_upstream(std::move(frame), caller, call.side, message);
+  const std::string header = make(message, std::move(frame), caller, call.side);
   if (!header.empty()) {
     give_up(id, failure_of(ErrorKind::too_large, Delivered::no,
                            fmt::format("the request cannot be sent: its header {} would be too "

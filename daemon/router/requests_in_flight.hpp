@@ -13,7 +13,7 @@
 #include "json/frame.hpp"
 #include "json/reply.hpp"
 #include "router/call.hpp"
-#include "router/era_translator.hpp"
+#include "router/known_tools.hpp"
 #include "router/restorable_state.hpp"
 #include "router/router_context.hpp"
 
@@ -36,8 +36,8 @@ class HeaderRetry final : public OwnCaller {
   /// The most pages of the list that are read.
   static constexpr int max_pages = 100;
 
-  HeaderRetry(const RouterContext& context, const EraTranslator& translator,
-              RequestsInFlight& requests, ByteBudget& budget);
+  HeaderRetry(const RouterContext& context, const KnownTools& tools, RequestsInFlight& requests,
+              ByteBudget& budget);
 
   /// Takes over a call with this ending if it is to be sent once more.
   bool take(Call& call, Ending& ending);
@@ -51,7 +51,7 @@ class HeaderRetry final : public OwnCaller {
   void proceed();
 
   const RouterContext context_;
-  const EraTranslator& translator_;
+  const KnownTools& tools_;
   RequestsInFlight& in_flight_;
   std::vector<Outgoing> waiting_;
   int pages_ = 0;
@@ -72,8 +72,8 @@ class HeaderRetry final : public OwnCaller {
 /// deadline.
 class RequestsInFlight {
  public:
-  RequestsInFlight(const RouterContext& context, RestorableState& restorable,
-                   EraTranslator& translator, Router& router, ByteBudget& budget);
+  RequestsInFlight(const RouterContext& context, RestorableState& restorable, KnownTools& tools,
+                   Router& router, ByteBudget& budget);
 
   // To the upstream.
   /// REQUIRES: the session is open.
@@ -86,18 +86,19 @@ class RequestsInFlight {
                            std::string_view params, Era side);
   /// Rewrites the message for sending it again on this side, perhaps with another id.
   void remake(Outgoing& message, Era side, bool under_new_id);
-  /// A job's request that an earlier process sent and that was answered with questions.
-  Call& add_input_required(Caller& caller, WaitingFrame&& request, UpstreamId id);
-  /// Sends the call again with `request` as its new content. REQUIRES: stage input_required; the
+  /// A job's request that an earlier process sent to a modern server and that was answered with
+  /// questions.
+  Call& add_asked(Caller& caller, WaitingFrame&& request, UpstreamId id);
+  /// Sends the call again with `request` as its new content. REQUIRES: it waits at the bridge; the
   /// session is open.
   void send_again(UpstreamId id, Frame request);
   // Suspended calls.
-  /// Answers the client with this result. The call stays in flight without a client and without a
-  /// slot.
-  void suspend(UpstreamId id, std::string_view result);
+  /// Answers the client with these questions. The call stays in flight without a client and without
+  /// a slot, until this time.
+  void suspend(UpstreamId id, SteadyTime until, const std::vector<InputRequest>& questions);
   /// `client` waits for the call with another request. REQUIRES: the call is suspended; the client
   /// has a slot.
-  void resume(UpstreamId id, Client& client, const WaitingFrame& request);
+  ModernToLegacy::Kept resume(UpstreamId id, Client& client, const WaitingFrame& request);
   /// Cancels the call at the upstream without an answer to a client. REQUIRES: it is suspended.
   void drop_suspended(UpstreamId id, std::string_view reason);
 
@@ -118,7 +119,7 @@ class RequestsInFlight {
   void note_malformed(UpstreamId origin, std::string_view reason);
   /// The message is complete; false if it is not a request.
   bool end(UpstreamId id, Ending& ending);
-  void end(UpstreamId id, Suspension::End end);
+  void end(UpstreamId id, ModernToLegacy::End end);
 
   // Ended by clients and by the bridge.
   /// Ends the request with this failure and answers its client.
@@ -204,7 +205,8 @@ class RequestsInFlight {
   Call& add_call(Caller& caller, WaitingFrame& waiting, UpstreamId id, Call::Kind kind);
   void await_resumed(Caller& caller, WaitingFrame&& waiting);
   static bool is_modern_call(const Call& call);
-  void found_undeclared(const ModernRequest& failed);
+  void found_undeclared(const ModernToLegacy& failed);
+  std::string make(Outgoing& message, Frame&& request, const Caller* caller, Era side) const;
   bool send(UpstreamId id, const Call& call, Frame&& frame);
   void give_up(const std::vector<UpstreamId>& ids, const Failure& failure, std::string_view reason,
                bool keeps_jobs = false);
@@ -217,7 +219,7 @@ class RequestsInFlight {
 
   const RouterContext context_;
   RestorableState& restorable_;
-  EraTranslator& translator_;
+  KnownTools& tools_;
   Router& router_;
   CallTable table_;
   HeaderRetry header_retry_;

@@ -9,6 +9,7 @@
 #include "json/reply.hpp"
 #include "mcp/input_required.hpp"
 #include "mcp/methods.hpp"
+#include "router/crossing/forms.hpp"
 #include "router/requests_in_flight.hpp"
 #include "router/router.hpp"
 #include "state/archive.hpp"
@@ -31,14 +32,10 @@ Failure failure_of_end(Ending& ending, std::string_view malformed) {
                         : fmt::format("malformed answer from the upstream: {}", malformed));
 }
 
-/// The end of a suspended call in the form saved for the next process.
-std::string response_of(UpstreamId id, const Suspension::End& end) {
-  if (const auto* response = std::get_if<Frame>(&end)) return response->bytes;
-  const auto& failure = std::get<Ending>(end).failure;
-  return error_reply(std::to_string(value_of(id)),
-                     failure ? *failure
-                             : failure_of(ErrorKind::closed, Delivered::unknown,
-                                          "the stream of the answer ended without it"));
+/// Whether a modern client's request asked for log messages of this level.
+bool wants(const Call& call, const Frame& log_message) {
+  const std::string_view params = log_message.text(log_message.params);
+  return reaches_level(find_string(params, "level").value_or(""), call.log_level);
 }
 
 }  // namespace
@@ -55,29 +52,34 @@ std::optional<UpstreamId> RequestsInFlight::answer(std::optional<UpstreamId> ori
                       "response of the upstream to an unknown request dropped");
     return std::nullopt;
   }
-  if (call->rounds && is_input_required(response)) {
+  if (call->to_modern != nullptr && call->to_modern->may_be_asked() &&
+      is_input_required(response)) {
     const UpstreamId next = context_.ids.next();
     Call& asked = *rename(id, next);
-    table_.set_stage(asked, Call::Stage::input_required);
-    router_.input_required(next, asked, response);
+    table_.change(asked, [&asked] {
+      asked.to_modern->wait(LegacyToModern::Waits::for_answers, SteadyTime::max());
+    });
+    router_.server_asks(next, asked, response);
     return id;
   }
   if (call->is_suspended()) {
-    table_.set_stage(*call, Call::Stage::unclaimed);
     router_.suspended_ended(id, *call, std::move(response));
     return id;
   }
   const auto ended = take(id);
   if (!ended->acts_for_user()) {
-    translator_.translate_for_client(response, *ended);
+    tools_.see(response, *ended);
     ended->caller->answer(ended->client_request_id, std::move(response));
     router_.request_ended(*ended);
     return id;
   }
   if (response.result.present()) restorable_.accepted(*ended);
-  if (ended->modern && !ended->modern->undeclared.empty() && has_failed(response))
-    found_undeclared(*ended->modern);
-  translator_.translate_for_client(response, *ended);
+  tools_.see(response, *ended);
+  if (ended->to_legacy != nullptr && !ended->to_legacy->undeclared().empty() &&
+      has_failed(response))
+    found_undeclared(*ended->to_legacy);
+  if (ended->to_legacy != nullptr || ended->to_modern != nullptr)
+    response = for_client_of(*ended, std::move(response));
   Caller* const caller = ended->caller;
   if (caller != nullptr && context_.permissions.is_on())
     context_.permissions.filter(*caller, ended->job.get(), ended->method, response);
@@ -126,7 +128,9 @@ bool RequestsInFlight::deliver(UpstreamId origin, Frame& notification) {
   }
   if (call->caller == nullptr || !call->caller->hears(*call)) return false;
   if (is_stream(call->method)) context_.session.lift_deadline(origin);
-  if (!translator_.is_for_client(notification, *call)) return true;
+  if (call->to_legacy != nullptr && notification.method == "notifications/message"sv &&
+      !wants(*call, notification))
+    return true;
   call->caller->notify(*call, std::move(notification));
   return true;
 }
@@ -136,7 +140,7 @@ bool RequestsInFlight::pass_log_message_on(const Frame& message, Era side) {
   for (auto& [id, call] : table_) {
     if (call.side != side) continue;
     if (call.is_suspended()) router_.suspended_notified(call, message);
-    if (call.era == Era::legacy || !translator_.reaches(message, call)) continue;
+    if (call.era == Era::legacy || !wants(call, message)) continue;
     const Client* const client = call.client();
     if (client == nullptr) continue;
     client->channel.send_about(call.client_request_id, message.bytes);
@@ -154,28 +158,23 @@ void RequestsInFlight::note_undeclared(std::optional<UpstreamId> id, std::string
                return call.awaits_upstream() && call.acts_for_user() && call.side == Era::legacy;
              }) > 1;
   const auto note = [&](Call& call) {
-    if (!call.modern || call.modern->declared.covers(method, asked)) return;
-    call.modern->undeclared = capabilities_for(asked);
-    call.modern->undeclared_by_one_of_several = is_one_of_several;
+    if (call.to_legacy != nullptr)
+      call.to_legacy->note_undeclared(method, asked, is_one_of_several);
   };
   if (id) {
     if (Call* const call = table_.find(*id)) note(*call);
     return;
   }
   for (auto& [each, call] : table_) {
-    if (is_modern_call(call) && call.modern->undeclared.empty()) note(call);
+    if (is_modern_call(call) && call.to_legacy->undeclared().empty()) note(call);
   }
 }
 
 /// A call that the refused request may have been about has failed without an answer.
-void RequestsInFlight::found_undeclared(const ModernRequest& failed) {
-  if (!failed.undeclared_by_one_of_several) return;
+void RequestsInFlight::found_undeclared(const ModernToLegacy& failed) {
+  if (!failed.is_one_of_several()) return;
   for (auto& [id, request] : table_) {
-    if (!request.modern || !request.modern->undeclared_by_one_of_several ||
-        request.modern->undeclared != failed.undeclared)
-      continue;
-    request.modern->undeclared.clear();
-    request.modern->undeclared_by_one_of_several = false;
+    if (request.to_legacy != nullptr) request.to_legacy->clear_undeclared_of(failed);
   }
 }
 
@@ -183,7 +182,7 @@ void RequestsInFlight::note_malformed(UpstreamId origin, std::string_view reason
   if (Call* const call = table_.find(origin)) call->malformed = reason;
 }
 
-void RequestsInFlight::end(UpstreamId id, Suspension::End end) {
+void RequestsInFlight::end(UpstreamId id, ModernToLegacy::End end) {
   if (auto* response = std::get_if<Frame>(&end)) {
     answer(id, std::move(*response));
   } else {
@@ -195,7 +194,6 @@ bool RequestsInFlight::end(UpstreamId id, Ending& ending) {
   Call* const call = table_.find(id);
   if (call == nullptr) return false;
   if (call->is_suspended()) {
-    table_.set_stage(*call, Call::Stage::unclaimed);
     router_.suspended_ended(id, *call, std::move(ending));
     return true;
   }
@@ -253,9 +251,8 @@ void RequestsInFlight::pause(const Caller& caller, bool paused) {
 bool RequestsInFlight::set_asked(const Caller& caller, std::string_view raw_id, bool is_asked) {
   const UpstreamId id = find(caller, raw_id).first;
   Call* const call = table_.find(id);
-  const Call::Stage stage = is_asked ? Call::Stage::job_asked : Call::Stage::in_flight;
-  if (call == nullptr || !call->awaits_upstream() || call->stage == stage) return false;
-  table_.set_stage(*call, stage);
+  if (call == nullptr || !call->awaits_upstream() || call->job_asked == is_asked) return false;
+  table_.change(*call, [&] { call->job_asked = is_asked; });
   // What it waits for has a deadline of its own.
   context_.session.hold_deadline(id, is_asked);
   return true;
@@ -376,8 +373,7 @@ SavedCalls RequestsInFlight::save() const {
     if (!survives_upgrade(id)) continue;
     SavedCall& saved = all.emplace_back(id, SavedCall{Archive::copy(call)}).second;
     if (const Client* const client = call.client()) saved.client = client->id();
-    if (call.suspension && call.suspension->end)
-      saved.suspension->saved_end = response_of(id, *call.suspension->end);
+    if (call.to_legacy != nullptr) call.to_legacy->save_end(id, *saved.to_legacy);
   }
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   return all;
@@ -388,7 +384,7 @@ void RequestsInFlight::restore(UpstreamId id, SavedCall restored, bool is_awaite
   Caller* caller = context_.clients.find(restored.client);
   if (restored.job != nullptr) caller = &context_.jobs->caller_of(restored.user);
   restored.caller = caller;
-  if (restored.stage == Call::Stage::job_asked) context_.session.hold_deadline(id, true);
+  if (restored.job_asked) context_.session.hold_deadline(id, true);
   if (caller != nullptr) caller->in_flight.push_back(id);
   table_.add(id, std::move(static_cast<Call&>(restored)));
   if (!is_awaited) {

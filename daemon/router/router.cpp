@@ -13,6 +13,7 @@
 #include "json/reply.hpp"
 #include "mcp/handshake.hpp"
 #include "mcp/methods.hpp"
+#include "mcp/request_meta.hpp"
 #include "router/permissions.hpp"
 
 namespace bridge {
@@ -43,27 +44,26 @@ Router::Router(EventLoop& loop, UpstreamIdSource& ids, Session& session, Notific
                  channel.finish();
                }),
       upstream_(ids, session),
-      context_{loop,     ids,         session,      upstream_,    log,   options_,
+      context_{loop,     ids,         session,      upstream_,    log,    options_,
                clients_, statistics_, request_log_, permissions_, audit_, jobs_},
-      translator_(context_, restorable_),
-      in_flight_(context_, restorable_, translator_, *this, budget),
+      tools_(context_),
+      in_flight_(context_, restorable_, tools_, *this, budget),
       own_subscriptions_(context_, budget, in_flight_),
       listens_(context_, feed, restorable_, in_flight_, own_subscriptions_),
-      questions_(context_, in_flight_,
-                 {.answered =
-                      [this](const Question& question, const Frame* response) {
-                        input_rounds_.question_answered(question, response);
-                      },
-                  .no_client_declares =
-                      [this](std::optional<UpstreamId> call, std::string_view method,
-                             AskedFor asked) { in_flight_.note_undeclared(call, method, asked); },
-                  .ask_in_result =
-                      [this](UpstreamId call) { return suspended_calls_.ask_in_result(call); }}),
-      input_rounds_(context_, budget, in_flight_, questions_),
-      suspended_calls_(context_, budget, in_flight_, questions_),
+      questions_(
+          context_, in_flight_,
+          {.answered =
+               [this](const Question& question, const Frame* response) {
+                 crossings_.question_answered(question, response);
+               },
+           .no_client_declares =
+               [this](std::optional<UpstreamId> call, std::string_view method, AskedFor asked) {
+                 in_flight_.note_undeclared(call, method, asked);
+               },
+           .ask_in_result = [this](UpstreamId call) { return crossings_.ask_in_result(call); }}),
+      crossings_(context_, budget, in_flight_, questions_),
       control_(context_),
-      frames_(context_, budget, restorable_, translator_, in_flight_, listens_, suspended_calls_,
-              control_) {
+      frames_(context_, budget, restorable_, tools_, in_flight_, listens_, crossings_, control_) {
   feed_.ring().on_dropped([this](std::uint64_t dropped) {
     context_.log.peer(LogLevel::warning, "notification dropped",
                       "a notification left the ring before any client had read it ({} so far)",
@@ -108,8 +108,8 @@ void Router::begin_shutdown() {
   const Failure failure = shutdown_failure(Delivered::no);
   frames_.shut_down(failure);
   context_.session.give_up_held(failure);
-  input_rounds_.fail_waiting(failure);
-  suspended_calls_.end_all();
+  crossings_.fail_waiting(failure);
+  crossings_.end_suspended();
   listens_.end_all();
   clients_.finish_done();
 }
@@ -124,10 +124,10 @@ void Router::request_ended(const Call& call) {
   if (shutting_down_ && in_flight_.size() == 0 && on_idle_) on_idle_();
 }
 
-void Router::input_required(UpstreamId id, Call& call, const Frame& response) {
+void Router::server_asks(UpstreamId id, Call& call, const Frame& response) {
   const std::string_view result = response.text(response.result);
   if (call.caller != nullptr) call.caller->input_required(call, result);
-  input_rounds_.begin(id, call, result);
+  crossings_.server_asks(id, call, result);
 }
 
 // Callers that are no clients.
@@ -171,8 +171,8 @@ void Router::resume_judged(ResumedJob&& resumed, const std::string& listed) {
   const UpstreamId id = context_.ids.next();
   WaitingFrame waiting{std::move(request), context_.loop.now(),
                        std::make_unique<JobRequest>(std::move(job))};
-  input_rounds_.begin(id, in_flight_.add_input_required(*caller, std::move(waiting), id), result,
-                      answers);
+  crossings_.server_asks(id, in_flight_.add_asked(*caller, std::move(waiting), id), result,
+                         answers);
 }
 
 void Router::cancel(Caller& caller, std::string_view raw_id, std::string_view reason) {
@@ -224,7 +224,7 @@ std::optional<UpstreamId> Router::message_received(Era side, std::optional<Upstr
 }
 
 void Router::listen_notified(Frame&& notification) {
-  if (notification.method == "notifications/tools/list_changed"sv) translator_.tools().forget();
+  if (notification.method == "notifications/tools/list_changed"sv) tools_.forget();
   if (!listens_.tell(notification))
     message_received(Era::modern, std::nullopt, std::move(notification));
 }
@@ -256,7 +256,7 @@ void Router::upstream_notification(Era side, std::optional<UpstreamId> origin, F
       return;
     }
   }
-  if (frame.method == "notifications/tools/list_changed"sv) translator_.tools().forget();
+  if (frame.method == "notifications/tools/list_changed"sv) tools_.forget();
   if (is_second_copy(side, frame)) return;
   std::string key = coalesce_key(frame);
   feed_.publish(std::move(frame.bytes), frame.method, std::move(key));
@@ -302,19 +302,19 @@ void Router::message_ended(UpstreamId id, Ending ending) {
 /// accordingly.
 void Router::note_sides() {
   if (const Era now = context_.session.ring_source(); std::exchange(ring_source_, now) != now)
-    translator_.tools().forget();
+    tools_.forget();
   listens_.sides_changed();
 }
 
 void Router::session_open() {
   note_sides();
-  input_rounds_.session_open();
+  crossings_.session_open();
   frames_.session_open();
 }
 
 void Router::session_closed(Era side) {
   frames_.session_closed(side);
-  input_rounds_.session_closed();
+  crossings_.session_closed();
 }
 
 void Router::session_away(Era side) { frames_.session_away(side); }
@@ -323,7 +323,7 @@ void Router::session_refused(Era side, const Failure& failure) {
   Failure refusal = failure;
   refusal.delivered = Delivered::no;
   frames_.fail_all(refusal, side);
-  if (side == Era::modern) input_rounds_.fail_waiting(refusal);
+  if (side == Era::modern) crossings_.fail_waiting(refusal);
 }
 
 void Router::session_failed(const Failure& failure) {
@@ -331,7 +331,7 @@ void Router::session_failed(const Failure& failure) {
 }
 
 bool Router::frames_wait(Era side) const {
-  return frames_.has_request_for(side) || (side == Era::modern && input_rounds_.wait_for_session());
+  return frames_.has_request_for(side) || (side == Era::modern && crossings_.wait_for_session());
 }
 
 SessionSettings Router::settings() const {
@@ -364,7 +364,7 @@ void Router::take_settings(const SessionSettings& settings) { restorable_.take(s
 
 void Router::session_replaced(Era side, const Reopening& reopening,
                               const std::vector<std::string>& list_changes) {
-  translator_.tools().forget();
+  tools_.forget();
   if (side == Era::modern && context_.session.ring_source() == Era::legacy) {
     listens_.tell_changed();  // nothing has changed for other clients
     return;
@@ -381,7 +381,7 @@ void Router::session_replaced(Era side, const Reopening& reopening,
 }
 
 void Router::listen_resumed(const SubscriptionFilter& filter) {
-  translator_.tools().forget();
+  tools_.forget();
   if (listens_.tell_changed()) return;
   publish_changes(context_.session.server_for(Era::modern)->declared_list_changes(),
                   {filter.resources.begin(), filter.resources.end()});
@@ -486,7 +486,7 @@ bool Router::http_callers_may_look() const {
   return rule == nullptr || !rule->is_none();
 }
 
-const HeadersOfTools& Router::headers_of_tools() const { return translator_.tools().annotations(); }
+const HeadersOfTools& Router::headers_of_tools() const { return tools_.annotations(); }
 
 void Router::client_line(ClientId id, ReceivedText line) {
   Client* const client = clients_.find(id);
@@ -639,10 +639,9 @@ void Router::note_kind(Client& client, const Frame& frame) {
     client.channel.set_feed(client.is_observer() ? RingFeed::reads : RingFeed::takes);
 }
 
-/// Answers requests that no server of the client's revision could serve
-/// (EraTranslator::refusal_of).
+/// Answers requests that no server of the client's revision could serve.
 bool Router::refuse_modern(Client& client, const Frame& request) {
-  const std::string error = EraTranslator::refusal_of(request);
+  const std::string error = modern_request_error(request);
   if (error.empty()) return false;
   request_log_.answer_error(client, request, error);
   return true;

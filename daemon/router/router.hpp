@@ -17,8 +17,8 @@
 #include "router/client_channel.hpp"
 #include "router/client_frames.hpp"
 #include "router/control_requests.hpp"
-#include "router/era_translator.hpp"
-#include "router/input_rounds.hpp"
+#include "router/crossing/crossings.hpp"
+#include "router/known_tools.hpp"
 #include "router/listens.hpp"
 #include "router/own_subscriptions.hpp"
 #include "router/permissions.hpp"
@@ -27,7 +27,6 @@
 #include "router/requests_in_flight.hpp"
 #include "router/restorable_state.hpp"
 #include "router/router_context.hpp"
-#include "router/suspended_calls.hpp"
 #include "router/upstream_messages.hpp"
 #include "session/session.hpp"
 #include "session/stream_overlap.hpp"
@@ -114,7 +113,7 @@ class Router final : public ClientEvents, public SessionEvents {
   void cancel_all(Caller& caller);
   /// A job's request in the form for the present server, decided now because the tool list may be
   /// gone later.
-  Frame with_task(Frame request) const { return translator_.as_task(std::move(request)); }
+  Frame with_task(Frame request) const { return tools_.as_task(std::move(request)); }
   ByteBudget& budget() { return budget_; }
   Questions& questions() { return questions_; }
 
@@ -152,7 +151,7 @@ class Router final : public ClientEvents, public SessionEvents {
   std::size_t queued() const { return frames_.waiting(); }
   std::size_t listens() const { return listens_.size(); }
   /// The server's tools, from the last complete list since they changed.
-  const ToolList& tools() const { return translator_.tools().list(); }
+  const ToolList& tools() const { return tools_.list(); }
 
   // For the state.
   /// Changes whenever clients may have changed settings().
@@ -219,14 +218,13 @@ class Router final : public ClientEvents, public SessionEvents {
   void request_ended(const Call& call);
   /// The request was answered with an `input_required` result; it continues under this id, not sent
   /// yet.
-  void input_required(UpstreamId id, Call& call, const Frame& response);
-  /// A suspended call has ended; its client does not know yet.
-  void suspended_ended(UpstreamId id, Call& call, Suspension::End end) {
-    suspended_calls_.keep(id, call, std::move(end));
+  void server_asks(UpstreamId id, Call& call, const Frame& response);
+  /// See Crossings.
+  void suspended_ended(UpstreamId id, Call& call, ModernToLegacy::End end) {
+    crossings_.suspended_ended(id, call, std::move(end));
   }
-  /// A log message has arrived about a suspended call.
   void suspended_notified(Call& call, const Frame& message) {
-    suspended_calls_.keep_message(call, message);
+    crossings_.suspended_notified(call, message);
   }
 
   RouterOptions options_;
@@ -242,13 +240,12 @@ class Router final : public ClientEvents, public SessionEvents {
   const RouterContext context_;
 
   RestorableState restorable_;
-  EraTranslator translator_;
+  KnownTools tools_;
   RequestsInFlight in_flight_;
   OwnSubscriptions own_subscriptions_;
   Listens listens_;
   Questions questions_;
-  InputRounds input_rounds_;
-  SuspendedCalls suspended_calls_;
+  Crossings crossings_;
   ControlRequests control_;
   ClientFrames frames_;
   std::vector<ResumedJob> resumed_later_;  ///< they wait for the list of tools; bounded by --jobs

@@ -15,7 +15,7 @@ void RouterUpgrade::pause() {
   router_.frames_.pause();
   router_.listens_.end_left_behind();
   router_.listens_.answer_waiting();
-  router_.suspended_calls_.ask_gathered();
+  router_.crossings_.ask_gathered();
 }
 
 bool RouterUpgrade::is_quiet() const {
@@ -24,7 +24,7 @@ bool RouterUpgrade::is_quiet() const {
 
 // The upstream's questions survive, except those about these requests.
 void RouterUpgrade::end_unfinished() {
-  router_.suspended_calls_.ask_gathered();
+  router_.crossings_.ask_gathered();
   router_.in_flight_.give_up_left_behind(
       failure_of(ErrorKind::closed, Delivered::unknown,
                  "the bridge was upgraded before the answer came (it waited for --grace)"),
@@ -69,8 +69,7 @@ void RouterUpgrade::restore_requests(RouterSnapshot& saved, const std::set<Upstr
 void RouterUpgrade::restore_questions(RouterSnapshot& saved) {
   router_.questions_.restore_told(saved.told);
   router_.questions_.restore(std::move(saved.questions));
-  router_.suspended_calls_.restore();
-  router_.input_rounds_.restore();
+  router_.crossings_.restore();
 }
 
 std::vector<SavedClient> RouterUpgrade::save_clients() const {

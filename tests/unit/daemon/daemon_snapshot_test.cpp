@@ -28,7 +28,7 @@ DaemonSnapshot a_state() {
   state.connections = {connection};
   SavedCall call;
   call.client = ClientId{12};
-  call.modern = std::make_unique<ModernRequest>();
+  call.to_legacy = std::make_unique<ModernToLegacy>();
   state.router.calls.emplace_back(UpstreamId{70}, std::move(call));
   Post::Saved post;
   post.asked.ids.insert("8");
@@ -59,7 +59,7 @@ TEST_CASE("what was handed over is what is gone on with") {
   const auto read = read_snapshot(bytes);
   const DaemonSnapshot& state = std::get<DaemonSnapshot>(read);
   CHECK(state.process.environment == std::vector<std::string>{"A=1", "B=two"});
-  CHECK(state.router.calls.at(0).second.modern != nullptr);
+  CHECK(state.router.calls.at(0).second.to_legacy != nullptr);
   CHECK(state.token->life.expires == steady_time_of(6));
   CHECK(state.descriptors() == std::vector<int>{5, 6, 7, 30, 9, 20, 21, 22});
   CHECK(write_snapshot(state) == bytes);

@@ -125,22 +125,25 @@ TEST_CASE("all of a request in flight is the same in the next process") {
   request.user = {false, 1000};
   request.client_request_id = "\"a\"";
   request.kind = Call::Kind::opens_session;
-  request.stage = Call::Stage::suspended;
   request.era = Era::modern;
   request.received = steady_time_of(10);
   request.job = std::make_unique<JobRequest>(
       JobRequest{.number = JobNumber{3}, .peer = Peer{false, 7, 8, {9, 10}}, .command = "agent"});
-  request.modern = std::make_unique<ModernRequest>();
-  request.modern->declared.name_methods(R"({"methods":["roots/list"]})");
-  request.modern->digest = 77;
-  request.rounds = std::make_unique<InputRound>(InputRound{"{\"id\":1}", 3, 2});
+  const auto modern =
+      parse_frame(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","_meta":{)"
+                  R"("io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
+                  R"("io.modelcontextprotocol/clientCapabilities":{"roots":{}}}}})");
+  request.to_legacy = std::make_unique<ModernToLegacy>(std::get<Frame>(modern));
+  request.to_legacy->suspend(steady_time_of(20));
+  request.to_modern = std::make_unique<LegacyToModern>("{\"id\":1}");
   request.traceparent = std::make_unique<const std::string>("00-1-2-01");
   const SavedCall again = Archive::copy(request);
   CHECK(bytes(again) == bytes(request));
   CHECK(again.client == ClientId{4});
   CHECK_FALSE(again.takes_slot());
   CHECK(again.job->peer.groups == std::vector<gid_t>{9, 10});
-  CHECK(again.modern->declared.covers("roots/list", AskedFor::roots));
+  CHECK(again.to_legacy->declared().covers("roots/list", AskedFor::roots));
+  CHECK(again.is_suspended());
   CHECK(*again.traceparent == "00-1-2-01");
 }
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "mcp/handshake.hpp"
-#include "router/suspended_calls.hpp"
+#include "router/crossing/modern_to_legacy.hpp"
 #include "router_fixture.hpp"
 
 namespace bridge {
@@ -37,7 +37,7 @@ struct LegacyUpstreamRouter : OpenRouter {
   }
   /// The state in the only line that the client was sent: an `input_required` result.
   std::string state_of(FakeClient& to) {
-    advance(SuspendedCalls::gathering_time);
+    advance(ModernToLegacy::gathering_time);
     const std::string line = to.take_line();
     CHECK(contains(line, R"("resultType":"input_required")"));
     return state_in(line);

@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 TEST_CASE("a legacy upstream's request is asked in a result, and the retry goes on with the call") {
   OneModern t;
   t.ask(R"("s\u0031")", t.call_id, "sampling/createMessage", R"({"messages":[ 1e400 ]})");
-  t.advance(SuspendedCalls::gathering_time);
+  t.advance(ModernToLegacy::gathering_time);
   const std::string line = t.client.take_line();
   CHECK(contains(
       line,
@@ -148,17 +148,17 @@ TEST_CASE("log messages that come while nobody waits are for the retry, from its
   t.log_message("debug", origin, "first");
   t.log_message("warning", origin, "second");
   SUBCASE("the newest 64") {
-    for (unsigned more = 0; more < SuspendedCalls::max_messages; ++more)
+    for (unsigned more = 0; more < ModernToLegacy::max_messages; ++more)
       t.log_message("error", origin, "more");
   }
   SUBCASE("so many bytes of them") {
-    t.log_message("error", origin, std::string(SuspendedCalls::max_message_bytes - 1000, 'x'));
+    t.log_message("error", origin, std::string(ModernToLegacy::max_message_bytes - 1000, 'x'));
     t.log_message("error", origin, std::string(1000, 'y'));
-    t.log_message("error", origin, std::string(SuspendedCalls::max_message_bytes, 'z'));
+    t.log_message("error", origin, std::string(ModernToLegacy::max_message_bytes, 'z'));
   }
   SUBCASE("all of them, if they are few") {}
   const std::size_t kept = t.budget.used();
-  CHECK(kept <= SuspendedCalls::max_message_bytes + 64 * 1024);
+  CHECK(kept <= ModernToLegacy::max_message_bytes + 64 * 1024);
   CHECK(t.client.lines.empty());
   t.retry_with(t.client, "2", state, R"({"1":{}})", "t",
                R"("io.modelcontextprotocol/logLevel":"info",)");
@@ -168,7 +168,7 @@ TEST_CASE("log messages that come while nobody waits are for the retry, from its
   if (lines.size() == 1) {
     CHECK((contains(lines[0], "second") || contains(lines[0], "yyy")));
   } else {
-    CHECK(lines.size() == SuspendedCalls::max_messages);
+    CHECK(lines.size() == ModernToLegacy::max_messages);
   }
   t.answer_call("t");
   CHECK(t.has_nothing_left());
@@ -237,7 +237,7 @@ TEST_CASE("a suspended call takes no place, and the retry takes one again") {
   t.modern_call(t.client, "2", "next");
   CHECK(t.calls() == Lines{"t"});
   t.ask("77", t.call_id);
-  t.advance(SuspendedCalls::gathering_time);
+  t.advance(ModernToLegacy::gathering_time);
   CHECK(t.calls() == Lines{"t", "next"});
   const std::string state = t.state_of(t.client);
   t.retry(t.client, "3", state);
@@ -257,7 +257,7 @@ TEST_CASE("so many calls of a user, and of all, may be suspended; then the serve
   const auto suspends = [&](FakeClient& client, std::string_view name) {
     t.modern_call(client, "1", name);
     t.ask("7", t.id_of_call(name));
-    t.advance(SuspendedCalls::gathering_time);
+    t.advance(ModernToLegacy::gathering_time);
     const bool refused = t.is_refused();
     if (refused) t.answer_call(name);
     client.take_lines();

@@ -12,7 +12,7 @@ constexpr std::string_view elicitation = R"({"elicitation":{}})";
 TEST_CASE("what is asked at the same moment is asked in one result, each under a key of its own") {
   OneModern t;
   t.ask("77", t.call_id);
-  t.advance(SuspendedCalls::gathering_time - 1ms);
+  t.advance(ModernToLegacy::gathering_time - 1ms);
   CHECK(t.client.lines.empty());
   t.ask("78", t.call_id, "roots/list");
   t.advance(1ms);
@@ -125,13 +125,13 @@ TEST_CASE("one call may leave 64 questions unasked; after 16 rounds none is aske
   CHECK(t.responses().empty());
   t.ask("65", t.call_id);
   CHECK(t.is_refused());
-  for (unsigned round = 1; round < SuspendedCalls::max_rounds; ++round) {
+  for (unsigned round = 1; round < ModernToLegacy::max_rounds; ++round) {
     t.retry(t.client, "1", state);
     CHECK(t.responses().size() == 1);
     state = t.state_of(t.client);
   }
   t.retry(t.client, "9", state);
-  CHECK(t.responses().size() == 64 - SuspendedCalls::max_rounds + 1);
+  CHECK(t.responses().size() == 64 - ModernToLegacy::max_rounds + 1);
   CHECK(t.client.lines.empty());
   t.ask("66", t.call_id);
   CHECK(t.is_refused());

@@ -1,5 +1,5 @@
 // BEHAVIOUR, "Eras: questions to a legacy client".
-#include "router/input_rounds.hpp"
+#include "router/crossing/legacy_to_modern.hpp"
 
 #include "router/router_upgrade.hpp"
 #include "router_fixture.hpp"
@@ -206,11 +206,11 @@ TEST_CASE("an error as the answer cancels an elicitation and ends the request fo
 
 TEST_CASE("after 16 rounds the request ends") {
   OneCall t;
-  for (unsigned round = 0; round < InputRounds::max_rounds; ++round) {
+  for (unsigned round = 0; round < LegacyToModern::max_rounds; ++round) {
     t.answer_call("t", asks(sampling));
     t.respond(t.client, asked(t.client));
   }
-  CHECK(t.calls().size() == 2 + InputRounds::max_rounds);
+  CHECK(t.calls().size() == 2 + LegacyToModern::max_rounds);
   t.answer_call("t", asks(sampling));
   CHECK(ends_with_kind(t.client, "overloaded"));
   CHECK(t.has_nothing_left());
@@ -236,10 +236,10 @@ TEST_CASE("a result without a question is followed by the next try after a pause
   CHECK(t.calls().size() == sent + 2);
   for (int more = 0; more < 20 && t.router.in_flight() > 0; ++more) {
     t.answer_call("t", asks(""));
-    t.advance(InputRounds::longest_pause);
+    t.advance(LegacyToModern::longest_pause);
   }
   CHECK(ends_with_kind(t.client, "overloaded"));
-  CHECK(t.calls().size() == 2 + InputRounds::max_rounds);
+  CHECK(t.calls().size() == 2 + LegacyToModern::max_rounds);
 }
 
 TEST_CASE("a result that cannot be read ends the request") {
@@ -400,7 +400,7 @@ TEST_CASE("a round that is handed over holds as much of the budget as before") {
   before.client.take_lines();
   RouterSnapshot saved = RouterUpgrade(before.router).save(true);
   REQUIRE(saved.calls.size() == 1);
-  REQUIRE(saved.calls.front().second.stage == Call::Stage::input_required);
+  REQUIRE(saved.calls.front().second.waits_at_bridge());
   REQUIRE(before.budget.used() > 1000);
 
   ModernUpstreamRouter after;
