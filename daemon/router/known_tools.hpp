@@ -8,7 +8,6 @@
 #include "mcp/tool_headers.hpp"
 #include "router/call.hpp"
 #include "router/router_context.hpp"
-#include "upstream/upstream.hpp"
 
 namespace bridge {
 

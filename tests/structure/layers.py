@@ -52,10 +52,15 @@ def target_of(source, include, program):
 
 
 def folder_of(path, program):
-    """As the table names it; `.` is the program's own folder. Another program's folder has its name before it."""
+    """As the table names it; `.` is the program's own folder. Another program's folder has its name before it.
+    A folder without a row is a part of the one above it."""
     folder = os.path.dirname(path)
     inside = os.path.relpath(folder, program)
-    return folder if inside.startswith("..") else inside
+    if inside.startswith(".."):
+        return folder
+    while inside not in table_of(program) and os.path.dirname(inside):
+        inside = os.path.dirname(inside)
+    return inside
 
 
 def faults_of(program):

@@ -17,7 +17,7 @@
 #include "mcp/handshake.hpp"
 #include "mcp/input_required.hpp"
 #include "router/asked_for.hpp"
-#include "upstream/upstream.hpp"
+#include "session/session_events.hpp"
 
 namespace bridge {
 
