@@ -23,8 +23,18 @@ namespace {
 
 ListeningSocket take_socket(const SocketOptions& options, const Beginning& beginning) {
   if (beginning.earlier) return ListeningSocket::restored(beginning.earlier->socket, options);
-  if (auto inherited = ListeningSocket::inherited()) return std::move(*inherited);
+  if (beginning.passed.clients) return ListeningSocket::passed(*beginning.passed.clients);
   return ListeningSocket::open(options);
+}
+
+/// The HTTP frontend's, if it has one.
+std::optional<ListeningSocket> take_http_socket(const FrontendOptions& options,
+                                                const Beginning& beginning) {
+  if (!options.socket) return std::nullopt;
+  if (beginning.earlier)
+    return ListeningSocket::restored(beginning.earlier->http_socket, *options.socket);
+  if (beginning.passed.http) return ListeningSocket::passed(*beginning.passed.http);
+  return ListeningSocket::open(*options.socket);
 }
 
 void warn_about_log(const LogOptions& options, Log& log) {
@@ -127,13 +137,15 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
   control_.set_login(upstream_->login(), why_no_login(options_.upstream));
   control_.set_monitor(monitor_);
   feed_.add_readers(clients_);
-  if (options_.frontend.address) {
+  if (options_.frontend.is_on()) {
     FrontendReports reports;
-    reports.status = [this] { return control_.status_for_http().text(); };
+    reports.status = [this](const Peer& peer) { return control_.status_for(peer).text(); };
     reports.metrics = [this] { return metrics_.text(); };
     reports.is_ready = [this] { return bridge::is_ready(session_, *upstream_); };
     frontend_ = std::make_unique<HttpFrontend>(loop_, flush_, client_ids_, feed_, budget_, router_,
-                                               log_, options_.frontend, std::move(reports));
+                                               log_, options_.frontend, std::move(reports),
+                                               take_http_socket(options_.frontend, beginning_));
+    control_.set_http_urls(frontend_->urls());
     feed_.add_readers(*frontend_);
     show_policy_to_frontend();
     router_.set_onlookers(frontend_->onlookers());

@@ -43,6 +43,7 @@ struct Beginning {
   const ProcessStart& process;              ///< outlives the daemon
   std::string program;                      ///< the path as given at the start
   std::optional<DaemonSnapshot> earlier{};  ///< from the previous process, in an upgrade
+  PassedSockets passed{};                   ///< by the service manager
 };
 
 /// Owns all parts, in the order of their dependencies: a later part may refer to earlier ones, and

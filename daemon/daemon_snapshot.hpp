@@ -10,7 +10,7 @@
 
 #include "downstream/http/http_frontend.hpp"
 #include "downstream/unix/connection.hpp"
-#include "downstream/unix/listening_socket.hpp"
+#include "sockets/listening_socket.hpp"
 #include "jobs/job_runner.hpp"
 #include "jobs/job_waiters.hpp"
 #include "notifications/ring.hpp"
@@ -70,6 +70,7 @@ struct DaemonSnapshot {
   std::vector<JobWaiters::Delivery> deliveries;  ///< of jobs
   std::vector<AuditTrail::Saved> audit;          ///< requests that have not ended
   AuditLog::Saved audit_log;
+  ListeningSocket::Saved http_socket;  ///< of the HTTP frontend
 
   /// The descriptors that are handed over with it.
   std::vector<int> descriptors() const;
@@ -77,7 +78,8 @@ struct DaemonSnapshot {
   template <class A>
   void each_field(A& archive) {
     archive(process, ring, session, session_id, last_event_id, streams, socket, connections,
-            frontend, router, messages, token, run, jobs, deliveries, audit, audit_log);
+            frontend, router, messages, token, run, jobs, deliveries, audit, audit_log,
+            http_socket);
   }
 };
 

@@ -43,7 +43,10 @@ DaemonSnapshot Daemon::snapshot() {
   all.ring = feed_.ring().save();
   all.socket = clients_.save_socket();
   all.connections = clients_.save();
-  if (frontend_) all.frontend = frontend_->save();
+  if (frontend_) {
+    all.frontend = frontend_->save();
+    all.http_socket = frontend_->save_socket();
+  }
   all.jobs = jobs_.save();
   all.deliveries = job_waiters_.save();
   if (audit_log_) {

@@ -9,7 +9,7 @@
 #include "base/log_sinks.hpp"
 #include "base/start_error.hpp"
 #include "daemon.hpp"
-#include "downstream/unix/listening_socket.hpp"
+#include "sockets/listening_socket.hpp"
 #include "make_upstream.hpp"
 #include "options/options.hpp"
 #include "process/process_start.hpp"
@@ -59,6 +59,11 @@ bridge::ParsedOptions parse_again(bridge::ProcessStart& start,
   return parsed;
 }
 
+/// A socket that was passed is served without --http, too.
+void serve_http_socket(bridge::Options& options, bool is_passed) {
+  if (is_passed && !options.frontend.socket) options.frontend.socket.emplace();
+}
+
 int run(bridge::ProcessStart& start, std::optional<bridge::PassedSnapshot> left) {
   bridge::ParsedOptions parsed = left ? parse_again(start, left->snapshot.process)
                                       : bridge::parse_options(start.argc(), start.argv());
@@ -82,12 +87,15 @@ int run(bridge::ProcessStart& start, std::optional<bridge::PassedSnapshot> left)
     bridge::name_process(earlier.program);
     if (parsed.options.frontend.address && earlier.frontend_listener >= 0)
       parsed.options.frontend.inherited_listener = earlier.frontend_listener;
+    serve_http_socket(parsed.options, left->snapshot.http_socket.descriptor >= 0);
     if (parsed.options.metrics_listener.address && earlier.metrics_listener >= 0)
       parsed.options.metrics_listener.inherited_listener = earlier.metrics_listener;
     bridge::limit_descriptors({earlier.soft_descriptors, earlier.hard_descriptors});
     beginning.earlier = std::move(left->snapshot);
   } else {
     beginning.program = bridge::program_as_started(start.arguments().at(0));
+    beginning.passed = bridge::take_passed_sockets();
+    serve_http_socket(parsed.options, beginning.passed.http.has_value());
   }
   bridge::share_descriptors(parsed.options, log);
   bridge::Daemon daemon(

@@ -124,7 +124,8 @@ void RedirectListener::open(const RedirectPlace& place, std::uint16_t port) {
   uri_ = place.uri(port);
 }
 
-Admission RedirectListener::request_begins(const RequestHead& head, bool has_body) {
+Admission RedirectListener::request_begins(const HttpConnection&, const RequestHead& head,
+                                           bool has_body) {
   Admission admission;
   if (head.path != redirect_path) {
     admission.refusal = text_response(404, "Not found\n");

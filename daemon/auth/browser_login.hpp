@@ -55,7 +55,8 @@ class RedirectListener final : private HttpRequests, private HttpResponder {
   void show(bool is_logged_in);
 
  private:
-  Admission request_begins(const RequestHead& head, bool has_body) override;
+  Admission request_begins(const HttpConnection& connection, const RequestHead& head,
+                           bool has_body) override;
   HttpResponse refusal(int status, std::string_view reason) const override;
   void request(HttpConnection& connection, RequestHead head, ReceivedText body) override;
   void connection_drained() override {}

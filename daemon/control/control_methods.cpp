@@ -379,8 +379,8 @@ JsonObject ControlMethods::status_for(const Client& asker) const {
   return all.add("policy", policy);
 }
 
-JsonObject ControlMethods::status_for_http() const {
-  return status(router_.permissions().rule_for_http(), std::nullopt);
+JsonObject ControlMethods::status_for(const Peer& caller) const {
+  return status(router_.permissions().rule_for(caller), std::nullopt);
 }
 
 JsonObject ControlMethods::status(const PolicyRule* rule, std::optional<ClientId> asker) const {
@@ -407,6 +407,11 @@ JsonObject ControlMethods::status(const PolicyRule* rule, std::optional<ClientId
                             .add("addedP50", statistics.added.percentile(0.5)))
       .add("jobs", jobs_status())
       .add("lastError", last_error);
+  if (!http_urls_.empty()) {
+    JsonArray urls;
+    for (const std::string& url : http_urls_) urls.add(url);
+    all.add("http", urls);
+  }
   all.add_unless_empty("metrics", metrics_url_);
   if (audit_ != nullptr) all.add("audit", audit_->is_failing() ? "failing" : "written");
   if (state_report_) {

@@ -61,6 +61,7 @@ class ControlMethods final : public Control {
   const std::string& instance() const { return instance_; }
   /// Where the metrics are served without a token, for the status.
   void set_metrics_url(std::string url) { metrics_url_ = std::move(url); }
+  void set_http_urls(std::vector<std::string> urls) { http_urls_ = std::move(urls); }
   /// The source of the audit's state; without it there is no audit.
   void set_audit(const AuditLog& audit) { audit_ = &audit; }
   /// The source of the report on the state; without it there is none.
@@ -94,8 +95,8 @@ class ControlMethods final : public Control {
   void client_left(const Client& client) override { job_waiters_.client_left(client); }
   /// The rows of the table in BEHAVIOUR, "Control methods".
   static std::string documented();
-  /// The part of the status that callers of the HTTP frontend get.
-  JsonObject status_for_http() const;
+  /// The part of the status that this caller of the HTTP frontend gets.
+  JsonObject status_for(const Peer& caller) const;
 
  private:
   struct Method;
@@ -134,7 +135,8 @@ class ControlMethods final : public Control {
   Monitor* monitor_ = nullptr;
   std::function<StateReport()> state_report_;
   const AuditLog* audit_ = nullptr;
-  std::string metrics_url_;  ///< empty: not served
+  std::string metrics_url_;             ///< empty: not served
+  std::vector<std::string> http_urls_;  ///< of the HTTP frontend
   std::string instance_;
   std::chrono::steady_clock::time_point started_;
 };

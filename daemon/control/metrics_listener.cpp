@@ -42,7 +42,8 @@ void MetricsListener::start() {
   log_.event(LogLevel::info, "metrics listener", "metrics, /healthz and /readyz on {}", url_);
 }
 
-Admission MetricsListener::request_begins(const RequestHead& head, bool has_body) {
+Admission MetricsListener::request_begins(const HttpConnection&, const RequestHead& head,
+                                          bool has_body) {
   if (!is_served(head.path))
     return {refusal_text(404, "only /metrics, /healthz and /readyz are served here")};
   if (head.method != "GET" && head.method != "HEAD") {

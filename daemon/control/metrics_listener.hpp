@@ -52,7 +52,8 @@ class MetricsListener final : private HttpRequests {
   MetricsListener(EventLoop& loop, ByteBudget& budget, ListeningPort port, Reports reports,
                   Log& log);
 
-  Admission request_begins(const RequestHead& head, bool has_body) override;
+  Admission request_begins(const HttpConnection& connection, const RequestHead& head,
+                           bool has_body) override;
   HttpResponse refusal(int status, std::string_view reason) const override;
   void request(HttpConnection& connection, RequestHead head, ReceivedText body) override;
 

@@ -62,13 +62,35 @@ void take_ids(OptionTable& table, const std::string& name, const std::string& he
   });
 }
 
-void check_socket_path(const std::string& path) {
+void check_socket_path(const SocketOptions& socket) {
+  const std::string& path = socket.path;
   if (path.empty() || path == "@")
-    throw StartError(exit_code::usage, "--socket: the path is empty");
+    throw StartError(exit_code::usage, fmt::format("{}: the path is empty", socket.option));
   if (path.size() > max_socket_path) {
     throw StartError(exit_code::usage,
-                     fmt::format("--socket: the path has {} bytes, a Unix socket's has at most {}",
-                                 path.size(), max_socket_path));
+                     fmt::format("{}: the path has {} bytes, a Unix socket's has at most {}",
+                                 socket.option, path.size(), max_socket_path));
+  }
+}
+
+/// An address, or the path of a Unix socket, each once.
+void take_http_place(FrontendOptions& frontend, const std::string& given) {
+  constexpr const char* option = "--http";
+  const bool is_path = given.starts_with('@') || given.find('/') != given.npos;
+  if (is_path ? frontend.socket.has_value() : frontend.address.has_value()) {
+    throw StartError(exit_code::usage, fmt::format("{}: give one address and one path at most ({})",
+                                                   option, printable(given)));
+  }
+  if (is_path) {
+    frontend.socket.emplace().path = given;
+    frontend.socket->option = option;
+    check_socket_path(*frontend.socket);
+    return;
+  }
+  frontend.address = parse_listen_address(given);
+  if (!frontend.address) {
+    wrong_value(option, given,
+                "an address (HOST:PORT, [IPV6]:PORT, :PORT) or a path (/…, ./…, @NAME)");
   }
 }
 
@@ -139,7 +161,7 @@ void resolve_client_options(Options& options, const RawOptions& raw) {
     wrong_value("--socket-mode", raw.mode, "an octal mode of at most 0777");
   }
   options.socket.mode = static_cast<mode_t>(mode);
-  check_socket_path(options.socket.path);
+  check_socket_path(options.socket);
   if (!raw.policy.empty()) {
     auto read = read_policy_file(raw.policy, {user_id, group_id});
     if (const auto* fault = std::get_if<std::string>(&read))
@@ -159,13 +181,9 @@ void resolve_client_options(Options& options, const RawOptions& raw) {
 void add_http_frontend_options(OptionTable& table, Options& options) {
   FrontendOptions& frontend = options.frontend;
   table.group("HTTP frontend");
-  table.parsed("--http", "[HOST]:PORT", "off",
-               "Serve the session as a remote MCP server here; port 0: a free one",
-               [&frontend](const std::string& given) {
-                 frontend.address = parse_listen_address(given);
-                 if (!frontend.address)
-                   wrong_value("--http", given, "an address (HOST:PORT, [IPV6]:PORT, :PORT)");
-               });
+  table.list("--http", "[HOST]:PORT|PATH",
+             "Serve the session over HTTP on a port (0: a free one), a Unix socket, or both",
+             [&frontend](const std::string& given) { take_http_place(frontend, given); });
   table.text("--http-cert", frontend.certificate, "FILE",
              "TLS: the certificate with its chain (PEM)");
   table.text("--http-key", frontend.private_key, "FILE", "Its private key (PEM)");
@@ -202,6 +220,14 @@ void resolve_http_frontend_options(Options& options) {
   frontend.max_frame = options.clients.max_frame;
   frontend.client_buffer = options.clients.buffer;
   frontend.stall = options.clients.stall;
+  frontend.peers = options.peers;
+  if (frontend.socket) {
+    if (frontend.socket->path == options.socket.path)
+      throw StartError(exit_code::usage, "--http: the path of --socket; give it another");
+    frontend.socket->mode = options.socket.mode;
+    frontend.socket->owner = options.socket.owner;
+    frontend.socket->group = options.socket.group;
+  }
   const std::string fault = fault_of(frontend);
   if (!fault.empty()) throw StartError(exit_code::usage, fault);
   // Its files are read now, so that --check and SIGHUP find errors in them.

@@ -296,7 +296,7 @@ DescriptorShares needs_of(const Options& options) {
                        ? child_descriptors
                        : options.router.max_inflight + other_upstream_connections;
   if (options.metrics_listener.address) needs.metrics = MetricsListener::max_connections;
-  if (options.frontend.address) needs.frontend = options.frontend.wanted_connections();
+  if (options.frontend.is_on()) needs.frontend = options.frontend.wanted_connections();
   return needs;
 }
 
@@ -324,7 +324,7 @@ void share_descriptors(Options& options, Log& log) {
         std::min(options.router.max_inflight, std::max(shares.upstream * 3 / 4, std::size_t{1}));
   }
   const std::string of_frontend =
-      options.frontend.address
+      options.frontend.is_on()
           ? fmt::format(", the HTTP frontend has at most {} connections at a time", shares.frontend)
           : std::string();
   log.event(LogLevel::warning, "file descriptors",

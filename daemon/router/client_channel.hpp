@@ -182,6 +182,12 @@ class ClientEvents {
   /// Whether the policy has a rule for callers of the HTTP frontend. Without one they see neither
   /// its streams for all subscribers nor its metrics.
   virtual bool http_callers_may_look() const { return true; }
+  /// Whether the policy has a rule for this peer.
+  virtual bool may_look(const Peer& peer) const {
+    static_cast<void>(peer);
+    return true;
+  }
+  virtual bool has_policy() const { return false; }
 
  protected:
   ~ClientEvents() = default;

@@ -40,10 +40,9 @@ const PolicyRule* Permissions::rule_for(const Caller& caller, const JobRequest* 
 }
 
 const PolicyRule* Permissions::rule_for_http() const {
-  if (policy_ == nullptr) return nullptr;
   Peer peer;
   peer.http = true;
-  return &policy_->policy.rule_for(peer);
+  return rule_for(peer);
 }
 
 std::optional<Failure> Permissions::refusal(const Caller& caller, const JobRequest* job,

@@ -53,6 +53,10 @@ class Permissions {
   const PolicyRule* rule_for(const Client& client) const;
   /// The rule for a request; for a job's request that of its submitter.
   const PolicyRule* rule_for(const Caller& caller, const JobRequest* job) const;
+  /// The rule for a peer; null without a policy.
+  const PolicyRule* rule_for(const Peer& peer) const {
+    return policy_ == nullptr ? nullptr : &policy_->policy.rule_for(peer);
+  }
   /// Whether a rule matches this peer.
   bool may_take_part(const Peer& peer) const {
     return policy_ == nullptr || !policy_->policy.rule_for(peer).is_none();

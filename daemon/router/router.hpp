@@ -94,6 +94,8 @@ class Router final : public ClientEvents, public SessionEvents {
   std::size_t waiting_bytes(ClientId client) const override;
   const HeadersOfTools& headers_of_tools() const override;
   bool http_callers_may_look() const override;
+  bool may_look(const Peer& peer) const override { return permissions_.may_take_part(peer); }
+  bool has_policy() const override { return permissions_.is_on(); }
 
   // Callers that are no clients: jobs, and the bridge itself.
   /// `caller` may request(), until it leaves; what is in flight then has no caller.

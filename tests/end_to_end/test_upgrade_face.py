@@ -22,10 +22,13 @@ class FaceSessions(Upgrading, LocalServer):
 
     def setUp(self):
         super().setUp()
-        daemon = self.start_local(options=(*NO_GRACE, "--http", "127.0.0.1:0", *self.face_options()))
+        daemon = self.start_local(options=(*NO_GRACE, "--http", self.place(), *self.face_options()))
         self.other = self.client()
         self.face = self.face_of(daemon)
         self.session = self.face.session()
+
+    def place(self):
+        return "127.0.0.1:0"
 
     def face_options(self):
         return ()
@@ -104,6 +107,13 @@ class Sessions(FaceSessions):
         self.assertEqual((message["id"], text_of(message)), (7, "late"))
         collected = self.face.ask("bridge/collect", {"job": job}).json()["result"]
         self.assertEqual((collected["state"], text_of(collected["response"])), ("completed", "late"))
+
+
+class OnASocket(Sessions):
+    """The same on the frontend's Unix socket."""
+
+    def place(self):
+        return self.path("http")
 
 
 class ThroughTls(FaceSessions):

@@ -33,7 +33,8 @@ class StillClock final : public bridge::Clock {
 /// Responds at once, later, or by a stream, depending on the request's path.
 class Answers final : public bridge::HttpRequests, public bridge::HttpResponder {
  public:
-  bridge::Admission request_begins(const bridge::RequestHead& head, bool) override {
+  bridge::Admission request_begins(const bridge::HttpConnection&, const bridge::RequestHead& head,
+                                   bool) override {
     if (head.path == "/no") return {bridge::text_response(401, "no"), true};
     return {{}, head.path != "/nobody"};
   }

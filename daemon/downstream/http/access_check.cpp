@@ -133,27 +133,31 @@ std::string mirrored_parameters(const RequestHead& head) {
 AccessCheck::AccessCheck(const Routes& routes, const FrontendOptions& options)
     : routes_(routes),
       token_(options.token_file),
-      sites_{options.address->is_loopback(), options.allow_hosts, options.allow_origins} {}
+      sites_{options.address && options.address->is_loopback(), options.allow_hosts,
+             options.allow_origins} {}
 
-Admission AccessCheck::admit(const RequestHead& head, bool has_body, SteadyTime now) {
+Admission AccessCheck::admit(const RequestHead& head, bool has_body, SteadyTime now,
+                             bool is_local) {
   const Route* route = find_route(routes_, head.path);
   const bool is_preflight = head.method == "OPTIONS" && route != nullptr;
   if (route != nullptr && route->access == Access::anybody &&
       (is_preflight || find_operation(*route, head.method) != nullptr)) {
     return admit_without_token(has_body);
   }
-  if (auto fault = site_fault(head)) return {std::move(fault)};
+  if (auto fault = site_fault(head, is_local)) return {std::move(fault)};
   // A browser sends the preflight without its token.
   if (is_preflight) return admit_without_token(has_body);
-  if (!token_.admits(head.header("authorization"), now)) return {unauthorized()};
+  if (!is_local && !token_.admits(head.header("authorization"), now)) return {unauthorized()};
   return {fault_of(route, head), true};
 }
 
-std::optional<HttpResponse> AccessCheck::site_fault(const RequestHead& head) const {
+std::optional<HttpResponse> AccessCheck::site_fault(const RequestHead& head, bool is_local) const {
   const std::string host = head.header("host");
-  if (!sites_.admits_host(host))
+  const std::string origin = head.header("origin");
+  if (!is_local && !sites_.admits_host(host))
     return refuse(403, "Forbidden: this Host is not served here (--http-allow-host)");
-  if (!sites_.admits_origin(head.header("origin"), host))
+  if (is_local ? !origin.empty() && !sites_.is_listed(origin)
+               : !sites_.admits_origin(origin, host))
     return refuse(403, "Forbidden: this Origin is not admitted (--http-allow-origin)");
   return std::nullopt;
 }

@@ -41,18 +41,19 @@ class BearerToken {
 /// version, content type. The loop's thread only.
 class AccessCheck {
  public:
-  /// REQUIRES: options.address; `routes` outlives it.
+  /// `routes` outlives it.
   AccessCheck(const Routes& routes, const FrontendOptions& options);
 
-  /// `now` limits how often the token's file is checked.
-  Admission admit(const RequestHead& head, bool has_body, SteadyTime now);
+  /// `now` limits how often the token's file is checked. `is_local`: on the Unix socket, whose
+  /// callers need neither token nor Host, and no web page may call unless it is listed.
+  Admission admit(const RequestHead& head, bool has_body, SteadyTime now, bool is_local = false);
   /// The headers that let the pages of a listed site read the response.
   HttpResponse::Headers cors_headers(const RequestHead& head) const;
   /// The response to OPTIONS. REQUIRES: admitted.
   HttpResponse preflight(const RequestHead& head) const;
 
  private:
-  std::optional<HttpResponse> site_fault(const RequestHead& head) const;
+  std::optional<HttpResponse> site_fault(const RequestHead& head, bool is_local) const;
 
   const Routes& routes_;
   BearerToken token_;

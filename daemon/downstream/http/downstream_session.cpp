@@ -14,12 +14,12 @@ namespace bridge {
 std::string make_session_name() { return random_hex(16); }
 
 DownstreamSession::DownstreamSession(FrontendContext& context, Kind kind, std::string name,
-                                     std::string agent, std::string remote)
+                                     std::string agent, ClientIdentity identity)
     : context_(context),
       kind_(kind),
       name_(std::move(name)),
       agent_(std::move(agent)),
-      identity_(context.new_client(std::move(remote))),
+      identity_(std::move(identity)),
       store_(context.options.stream_buffer, context.budget),
       share_(context.budget),
       last_used_(identity_.connected),
@@ -99,7 +99,7 @@ void DownstreamSession::answer(Delivery response) {
   std::string& frame = response.frame;
   Post* post = post_for(request_id);
   const bool is_late = post == nullptr && take_expected_later(request_id);
-  context_.fan_out->publish_answer(frame, is_late && kind_ == Kind::streamable);
+  context_.fan_out->publish_answer(identity_, frame, is_late && kind_ == Kind::streamable);
   if (!opening_id_.empty() && same_id(request_id, opening_id_)) {
     // A refused session, or one whose name no caller has learned, ends.
     if (find_member(frame, "error") || post == nullptr || !post->has_caller()) end();
@@ -122,7 +122,8 @@ void DownstreamSession::cancel(const std::string& raw_id) {
 }
 
 void DownstreamSession::send_about(std::string_view request_id, std::string frame) {
-  context_.fan_out->publish_about(frame, kind_ == Kind::streamable && later_.contains(request_id));
+  context_.fan_out->publish_about(identity_, frame,
+                                   kind_ == Kind::streamable && later_.contains(request_id));
   Post* post = post_for(request_id);
   // A question cannot wait for a resumption; a notification can.
   const bool elsewhere =
@@ -146,7 +147,7 @@ bool DownstreamSession::take_expected_later(std::string_view request_id) {
 }
 
 void DownstreamSession::send_message(std::string frame) {
-  context_.fan_out->publish_about(frame, false);
+  context_.fan_out->publish_about(identity_, frame, false);
   if (!stream_.is_open()) {
     // A question about none of its own requests: the stream of a POST can carry it too.
     for (const auto& post : posts_) {
@@ -237,18 +238,21 @@ void DownstreamSession::load_changed() {
 
 DownstreamSession::Saved DownstreamSession::save() const {
   Saved saved{name_,          agent_, identity_.id, identity_.connected, last_used_, store_.save(),
-              stream_.save(), later_, {},           identity_.remote};
+              stream_.save(), later_, {},           identity_.remote,    identity_.kind,
+              identity_.pid,  identity_.peer()};
   for (const auto& post : posts_) {
     if (post->survives_upgrade()) saved.posts.push_back(post->save());
   }
   return saved;
 }
 
+ClientIdentity DownstreamSession::Saved::identity() const {
+  return {client, kind, pid, peer.uid, peer.gid, peer.groups, remote, connected};
+}
+
 DownstreamSession::DownstreamSession(FrontendContext& context, Saved saved, HttpServer& server)
     : DownstreamSession(context, Kind::streamable, std::move(saved.name), std::move(saved.agent),
-                        std::move(saved.remote)) {
-  identity_.id = saved.client;
-  identity_.connected = saved.connected;
+                        saved.identity()) {
   last_used_ = saved.last_used;
   store_.restore(std::move(saved.store));
   for (Post::Saved& one : saved.posts) {

@@ -69,10 +69,9 @@ class DownstreamSession final : public ClientChannel {
     old_sse,     ///< HTTP+SSE of 2024-11-05: everything on one stream; the session ends with it
   };
 
-  /// `agent` is the client's User-Agent, printable, and `remote` its address. The frontend
-  /// announces it to the router.
+  /// `agent` is the client's User-Agent, printable. The frontend announces it to the router.
   DownstreamSession(FrontendContext& context, Kind kind, std::string name, std::string agent,
-                    std::string remote);
+                    ClientIdentity identity);
 
   /// For an upgrade.
   struct Saved {
@@ -86,10 +85,16 @@ class DownstreamSession final : public ClientChannel {
     IdSet later;  ///< ids whose responses go to the session's stream
     std::vector<Post::Saved> posts;
     std::string remote;
+    std::string kind = "http";
+    pid_t pid = 0;
+    Peer peer;  ///< of a caller of the Unix socket
+
+    ClientIdentity identity() const;
 
     template <class A>
     void each_field(A& archive) {
-      archive(name, agent, client, connected, last_used, store, stream, later, posts, remote);
+      archive(name, agent, client, connected, last_used, store, stream, later, posts, remote, kind,
+              pid, peer);
     }
   };
   /// A session of the previous process, known to the router. REQUIRES: its kind was streamable.
@@ -161,7 +166,9 @@ class DownstreamSession final : public ClientChannel {
   bool congested() const override { return congested_; }
   ChannelState state() const override;
   const ClientIdentity& identity() const override { return identity_; }
-  std::string command() const override { return agent_; }
+  std::string command() const override {
+    return FrontendContext::command_of_caller(identity_, agent_);
+  }
 
  private:
   enum class Life {

@@ -52,16 +52,24 @@ void FanOut::subscribe(HttpConnection& connection, HttpResponse::Headers headers
   }
 }
 
-void FanOut::publish_answer(const std::string& message, bool is_later) {
-  if (!used_ || (!is_later && !context_.options.fans_out_all)) return;
+void FanOut::publish_answer(const ClientIdentity& caller, const std::string& message,
+                            bool is_later) {
+  if (!is_later && !context_.options.fans_out_all) return;
+  if (caller.kind == FrontendContext::local_http && context_.events.has_policy()) return;
+  publish(message);
+}
+
+void FanOut::publish(const std::string& message) {
+  if (!used_) return;
   if (!context_.events.http_callers_may_look()) return;
   const EventId id = next_id();
   store_.keep(id, message);
   send_to_all(id, message);
 }
 
-void FanOut::publish_about(const std::string& message, bool is_later) {
-  if (used_ && !is_request_text(message)) publish_answer(message, is_later);
+void FanOut::publish_about(const ClientIdentity& caller, const std::string& message,
+                           bool is_later) {
+  if (used_ && !is_request_text(message)) publish_answer(caller, message, is_later);
 }
 
 bool FanOut::has_onlooker() const {
@@ -69,7 +77,9 @@ bool FanOut::has_onlooker() const {
          context_.events.http_callers_may_look();
 }
 
-void FanOut::show_request(const std::string& line) { publish_answer(line, false); }
+void FanOut::show_request(const std::string& line) {
+  if (context_.options.fans_out_all) publish(line);
+}
 
 std::optional<SteadyTime> FanOut::end_quiet(SteadyTime now) {
   std::optional<SteadyTime> next;

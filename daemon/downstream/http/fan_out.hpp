@@ -25,11 +25,12 @@ class FanOut final : public RequestOnlookers {
   /// `last_event_id` may be empty, or the last one of an earlier subscription.
   void subscribe(HttpConnection& connection, HttpResponse::Headers headers,
                  std::string_view last_event_id);
-  /// A response; `is_later`: its caller does not wait for it. Else only with --http-fanout all.
-  void publish_answer(const std::string& message, bool is_later);
+  /// A response to this caller; `is_later`: it does not wait for it. Else only with --http-fanout
+  /// all. With a policy those for callers of the Unix socket are not published: they may see more.
+  void publish_answer(const ClientIdentity& caller, const std::string& message, bool is_later);
   /// The same for a message about a request before its response, except for the upstream's
   /// requests: show_request() publishes those, whichever client is asked.
-  void publish_about(const std::string& message, bool is_later);
+  void publish_about(const ClientIdentity& caller, const std::string& message, bool is_later);
 
   bool has_onlooker() const override;
   void show_request(const std::string& line) override;
@@ -63,6 +64,7 @@ class FanOut final : public RequestOnlookers {
  private:
   class Subscriber;
 
+  void publish(const std::string& message);
   void send_to_all(EventId id, std::string_view message);
   void remove(Subscriber& subscriber);
   EventId next_id() { return store_.next_id(instance_); }

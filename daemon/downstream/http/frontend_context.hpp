@@ -17,6 +17,8 @@
 #include "http/server/http_server.hpp"
 #include "notifications/notification_feed.hpp"
 #include "router/client_channel.hpp"
+#include "sockets/listening_socket.hpp"
+#include "sockets/peer_credentials.hpp"
 
 namespace bridge {
 
@@ -25,9 +27,12 @@ class EventStream;
 class FanOut;
 class Post;
 
-/// The options of the HTTP frontend (BEHAVIOUR, "HTTP frontend"). Off without an address.
+/// The options of the HTTP frontend (BEHAVIOUR, "HTTP frontend"). Off without an address and a
+/// socket. Token, TLS and hosts are for the port.
 struct FrontendOptions {
   std::optional<ListenAddress> address;
+  std::optional<SocketOptions> socket;
+  PeerPolicy peers;         ///< of the socket
   std::string certificate;  ///< PEM files; both or none
   std::string private_key;
   std::string token_file;
@@ -50,6 +55,7 @@ struct FrontendOptions {
   /// What the file descriptors permit.
   std::size_t max_connections = static_cast<std::size_t>(-1);
 
+  bool is_on() const { return address || socket; }
   /// One for each session and each stream, and some for other requests.
   std::size_t wanted_connections() const { return max_sessions + max_streams + 64; }
 };
@@ -73,15 +79,33 @@ struct FrontendContext {
   std::function<void(DownstreamSession&)> session_over{};
   std::function<void(Post&)> post_over{};
 
-  /// `remote` is its address.
-  ClientIdentity new_client(std::string remote) {
-    ClientIdentity identity;
+  /// A new client that calls on this connection.
+  ClientIdentity new_client(const HttpConnection& connection) {
+    ClientIdentity identity = caller_of(connection);
     identity.id = ids.next();
-    identity.kind = "http";
     identity.connected = loop.now();
-    identity.remote = std::move(remote);
     return identity;
   }
+  /// Without id and time. A caller of the Unix socket is known like a client of the other one.
+  static ClientIdentity caller_of(const HttpConnection& connection) {
+    ClientIdentity identity;
+    identity.kind = "http";
+    if (const PeerCredentials* const peer = connection.local_peer()) {
+      identity.kind = local_http;
+      identity.pid = peer->pid;
+      identity.uid = peer->uid;
+      identity.gid = peer->gid;
+      identity.groups = peer->groups;
+    } else {
+      identity.remote = connection.remote_address();
+    }
+    return identity;
+  }
+  /// The name of the program that calls; of a caller of the port its User-Agent.
+  static std::string command_of_caller(const ClientIdentity& identity, const std::string& agent) {
+    return identity.kind == local_http ? command_of(identity.pid) : agent;
+  }
+  static constexpr std::string_view local_http = "http+unix";
   /// From now on the router knows the client.
   void announce(ClientChannel& client) {
     ++counts.connected;

@@ -36,11 +36,13 @@ std::unique_ptr<TlsServer> tls_of(const FrontendOptions& frontend) {
 
 HttpFrontend::HttpFrontend(EventLoop& loop, Deferred& flush, ClientIdSource& ids,
                            NotificationFeed& feed, ByteBudget& budget, ClientEvents& events,
-                           Log& log, FrontendOptions options, FrontendReports reports)
+                           Log& log, FrontendOptions options, FrontendReports reports,
+                           std::optional<ListeningSocket> socket)
     : context_{loop, ids, feed, budget, events, log, std::move(options)},
       fan_out_(context_),
       reports_(std::move(reports)),
       access_(routes(), context_.options),
+      socket_(std::move(socket)),
       sweep_timer_(loop, [this] { sweep(); }) {
   const FrontendOptions& frontend = context_.options;
   context_.fan_out = &fan_out_;
@@ -52,22 +54,44 @@ HttpFrontend::HttpFrontend(EventLoop& loop, Deferred& flush, ClientIdSource& ids
   auto tls = tls_of(frontend);
   ListeningPort port = frontend.inherited_listener
                            ? ListeningPort::kept(*frontend.inherited_listener)
-                           : ListeningPort::open(*frontend.address);
-  url_ = (tls ? "https://" : "http://") + port.authority;
+                       : frontend.address ? ListeningPort::open(*frontend.address)
+                                          : ListeningPort::none();
+  if (port.descriptor >= 0) url_ = (tls ? "https://" : "http://") + port.authority;
   server_ = std::make_unique<HttpServer>(
       HttpConnectionContext{loop, budget, context_.counts, *this, flush, frontend.max_frame,
                             frontend.stall},
       std::move(port), std::move(tls),
       std::min(frontend.wanted_connections(), frontend.max_connections), log);
+  if (!socket_) return;
+  // An abstract socket has no file permissions.
+  context_.options.peers.own_user_only = socket_->is_abstract();
+  keeper_.emplace(loop, log, *socket_, [this] { server_->start_local(socket_->take_descriptor()); });
 }
 
 HttpFrontend::~HttpFrontend() = default;
 
 void HttpFrontend::start() {
   server_->start();
-  context_.log.event(LogLevel::info, "http frontend", "HTTP frontend on {}/mcp", url_);
+  if (socket_) {
+    server_->start_local(socket_->take_descriptor());
+    keeper_->start();
+  }
+  for (const std::string& url : urls())
+    context_.log.event(LogLevel::info, "http frontend", "HTTP frontend on {}", url);
+  if (url_.empty()) return;
   // The line of earlier versions, for scripts that read the port from it; bridge/status has it.
   context_.log.event(LogLevel::info, "http frontend", "HTTP face on {}/mcp", url_);
+}
+
+std::vector<std::string> HttpFrontend::urls() const {
+  std::vector<std::string> all;
+  if (!url_.empty()) all.push_back(url_ + "/mcp");
+  if (socket_) all.push_back("http+unix://" + percent_encoded(socket_->name()) + "/mcp");
+  return all;
+}
+
+ListeningSocket::Saved HttpFrontend::save_socket() const {
+  return socket_ ? socket_->save(server_->local_listener()) : ListeningSocket::Saved{};
 }
 
 void HttpFrontend::reload() {
@@ -81,7 +105,10 @@ void HttpFrontend::reload() {
   }
 }
 
-void HttpFrontend::stop_accepting() { server_->stop_accepting(); }
+void HttpFrontend::stop_accepting() {
+  if (keeper_) keeper_->stop();
+  server_->stop_accepting();
+}
 
 /// Events kept for resumption give way to messages under way, the largest store first.
 void HttpFrontend::drop_kept_events() {
@@ -265,11 +292,14 @@ HttpResponse stream_is_over() {
 
 }  // namespace
 
-DownstreamSession* HttpFrontend::find_session(const std::string& name,
+DownstreamSession* HttpFrontend::find_session(const FrontendRequest& request,
+                                              const std::string& name,
                                               std::optional<DownstreamSession::Kind> kind) {
   const auto found = sessions_.find(name);
   if (found == sessions_.end() || found->second->is_over()) return nullptr;
   if (kind && found->second->kind() != *kind) return nullptr;
+  if (found->second->identity().user() != FrontendContext::caller_of(request.connection).user())
+    return nullptr;
   found->second->used();
   return found->second.get();
 }
@@ -283,7 +313,7 @@ DownstreamSession* HttpFrontend::add_session(DownstreamSession::Kind kind,
     return nullptr;
   auto session = std::make_unique<DownstreamSession>(context_, kind, make_session_name(),
                                                      user_agent(request.head),
-                                                     request.connection.remote_address());
+                                                     context_.new_client(request.connection));
   DownstreamSession& added = *session;
   sessions_.emplace(added.name(), std::move(session));
   context_.sweep_by(context_.loop.now() + context_.options.session_idle);
@@ -312,7 +342,7 @@ std::optional<HttpResponse> HttpFrontend::open_stream(FrontendRequest& request) 
   const std::string name = head.header("mcp-session-id");
   if (name.empty())
     return error_response(400, json_rpc::bridge_error, "Bad Request: Mcp-Session-Id is needed");
-  DownstreamSession* session = find_session(name, DownstreamSession::Kind::streamable);
+  DownstreamSession* session = find_session(request, name, DownstreamSession::Kind::streamable);
   if (session == nullptr) return session_not_found();
   auto last = parse_event_id(head.header("last-event-id"));
   if (last && last->stream != SessionStream::number) {
@@ -351,6 +381,11 @@ bool HttpFrontend::resume_post(FrontendRequest& request, DownstreamSession& sess
 
 std::optional<HttpResponse> HttpFrontend::open_fan_out(FrontendRequest& request) {
   const RequestHead& head = request.head;
+  if (request.connection.local_peer() != nullptr && context_.events.has_policy()) {
+    return error_response(403, json_rpc::bridge_error,
+                          "Forbidden: with a policy this stream is for callers of the port; open a "
+                          "session's stream");
+  }
   if (auto refusal = stream_refusal(head)) return refusal;
   fan_out_.subscribe(request.connection, access_.cors_headers(head), head.header("last-event-id"));
   return std::nullopt;
@@ -371,7 +406,7 @@ std::optional<HttpResponse> HttpFrontend::end_session(FrontendRequest& request) 
   const std::string name = request.head.header("mcp-session-id");
   if (name.empty())
     return error_response(400, json_rpc::bridge_error, "Bad Request: Mcp-Session-Id is needed");
-  DownstreamSession* session = find_session(name);
+  DownstreamSession* session = find_session(request, name);
   if (session == nullptr) return session_not_found();
   session->end();
   return HttpResponse{204, {}, {}, {}};

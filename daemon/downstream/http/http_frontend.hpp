@@ -13,12 +13,13 @@
 #include "downstream/http/posted_messages.hpp"
 #include "downstream/http/routes.hpp"
 #include "http/server/http_server.hpp"
+#include "sockets/path_keeper.hpp"
 
 namespace bridge {
 
 /// The daemon's reports that the frontend serves.
 struct FrontendReports {
-  std::function<std::string()> status;   ///< JSON
+  std::function<std::string(const Peer&)> status;  ///< JSON, as this caller may see it
   std::function<std::string()> metrics;  ///< Prometheus exposition; may be empty: 501
   std::function<bool()> is_ready;
 };
@@ -32,16 +33,19 @@ struct FrontendReports {
 /// the file descriptors.
 class HttpFrontend final : public HttpRequests, public NotificationReaders {
  public:
-  /// Binds the port; throws StartError (73, and 78 for its files). REQUIRES: options.address.
+  /// Binds the port; throws StartError (73, and 78 for its files). `socket`: the one of
+  /// options.socket. REQUIRES: options.is_on().
   /// `flush` is scheduled when flush() is to be called.
   HttpFrontend(EventLoop& loop, Deferred& flush, ClientIdSource& ids, NotificationFeed& feed,
                ByteBudget& budget, ClientEvents& events, Log& log, FrontendOptions options,
-               FrontendReports reports);
+               FrontendReports reports, std::optional<ListeningSocket> socket = std::nullopt);
   ~HttpFrontend();
 
   void start();
   /// The listening descriptor, for the next process.
   int listener() const { return server_->listener(); }
+  /// The Unix socket, likewise.
+  ListeningSocket::Saved save_socket() const;
   /// SIGHUP: reads the certificate again; a faulty one is ignored.
   void reload();
   /// Which of the ring's entries the subscribers of /mcp/stream see; null: all.
@@ -76,12 +80,14 @@ class HttpFrontend final : public HttpRequests, public NotificationReaders {
   const ClientCounts& counts() const { return context_.counts; }
   /// The subscribers of /mcp/stream, which --http-fanout makes onlookers.
   RequestOnlookers& onlookers() { return fan_out_; }
-  /// `http://127.0.0.1:8080`, with the bound address.
-  const std::string& url() const { return url_; }
+  /// `http://127.0.0.1:8080/mcp`, with the bound address, and `http+unix://%2Frun%2Fx.sock/mcp`.
+  std::vector<std::string> urls() const;
   /// The table of what it serves.
   static const Routes& routes();
 
-  Admission request_begins(const RequestHead& head, bool has_body) override;
+  bool admits(const PeerCredentials& peer) override;
+  Admission request_begins(const HttpConnection& connection, const RequestHead& head,
+                           bool has_body) override;
   HttpResponse refusal(int status, std::string_view reason) const override;
   void request(HttpConnection& connection, RequestHead head, ReceivedText body) override;
 
@@ -102,8 +108,8 @@ class HttpFrontend final : public HttpRequests, public NotificationReaders {
   std::optional<HttpResponse> open_fan_out(FrontendRequest& request);
   std::optional<HttpResponse> open_old_sse(FrontendRequest& request);
   std::optional<HttpResponse> end_session(FrontendRequest& request);
-  /// Without a kind: of any kind.
-  DownstreamSession* find_session(const std::string& name,
+  /// Without a kind: of any kind. Null also for a session of another user.
+  DownstreamSession* find_session(const FrontendRequest& request, const std::string& name,
                                   std::optional<DownstreamSession::Kind> kind = std::nullopt);
   DownstreamSession* add_session(DownstreamSession::Kind kind, const FrontendRequest& request);
   bool resume_post(FrontendRequest& request, DownstreamSession& session, EventId last);
@@ -137,7 +143,9 @@ class HttpFrontend final : public HttpRequests, public NotificationReaders {
   FanOut fan_out_;
   FrontendReports reports_;
   AccessCheck access_;
-  std::string url_;
+  std::string url_;  ///< of the port; empty: none
+  std::optional<ListeningSocket> socket_;
+  std::optional<PathKeeper> keeper_;  ///< of the socket
   DeadlineTimer sweep_timer_;
   std::optional<SteadyTime> budget_used_up_since_;  ///< none: it is not used up
   std::unique_ptr<HttpServer> server_;  ///< its connections are destroyed after their responders

@@ -79,8 +79,18 @@ const Routes& HttpFrontend::routes() {
   return table;
 }
 
-Admission HttpFrontend::request_begins(const RequestHead& head, bool has_body) {
-  Admission made = access_.admit(head, has_body, context_.loop.now());
+bool HttpFrontend::admits(const PeerCredentials& peer) {
+  if (context_.options.peers.admits(peer)) return true;
+  ++context_.counts.refused;
+  context_.log.peer(LogLevel::warning, "client not allowed",
+                    "HTTP caller of uid {} (pid {}) is not allowed to connect", peer.uid, peer.pid);
+  return false;
+}
+
+Admission HttpFrontend::request_begins(const HttpConnection& connection, const RequestHead& head,
+                                       bool has_body) {
+  Admission made = access_.admit(head, has_body, context_.loop.now(),
+                                 connection.local_peer() != nullptr);
   if (made.refusal) add_cors_headers(*made.refusal, head);
   return made;
 }
@@ -115,16 +125,16 @@ std::optional<HttpResponse> HttpFrontend::readiness(FrontendRequest&) {
              : text_response(503, "the last try to reach or to use the upstream has failed\n");
 }
 
-std::optional<HttpResponse> HttpFrontend::status(FrontendRequest&) {
-  return json_response(200, reports_.status());
+std::optional<HttpResponse> HttpFrontend::status(FrontendRequest& request) {
+  return json_response(200, reports_.status(FrontendContext::caller_of(request.connection).peer()));
 }
 
-std::optional<HttpResponse> HttpFrontend::metrics(FrontendRequest&) {
+std::optional<HttpResponse> HttpFrontend::metrics(FrontendRequest& request) {
   if (!reports_.metrics) return text_response(501, "metrics are not there\n");
-  if (!context_.events.http_callers_may_look()) {
+  if (!context_.events.may_look(FrontendContext::caller_of(request.connection).peer())) {
     return text_response(403,
-                         "the policy of this daemon allows callers of HTTP nothing; ask its "
-                         "operator for a rule\n");
+                         "the policy of this daemon allows this caller nothing; ask its operator "
+                         "for a rule\n");
   }
   return HttpResponse{200, "text/plain; version=0.0.4; charset=utf-8", reports_.metrics(), {}};
 }
@@ -200,7 +210,7 @@ std::optional<HttpResponse> HttpFrontend::post_messages(FrontendRequest& request
     return post_alone(request, std::move(posted), Era::legacy);
   DownstreamSession* session = name.empty()
                                    ? add_session(DownstreamSession::Kind::streamable, request)
-                                   : find_session(name, DownstreamSession::Kind::streamable);
+                                   : find_session(request, name, DownstreamSession::Kind::streamable);
   if (session == nullptr)
     return name.empty() ? full_response("too many sessions (--http-max-sessions)")
                         : session_not_found();
@@ -269,7 +279,8 @@ std::optional<HttpResponse> HttpFrontend::post_alone(FrontendRequest& request,
                                                      PostedMessages posted, Era era) {
   const RequestHead& head = request.head;
   auto post =
-      std::make_unique<Post>(context_, era, user_agent(head), request.connection.remote_address());
+      std::make_unique<Post>(context_, era, user_agent(head),
+                             context_.new_client(request.connection));
   Post& added = *post;
   const ClientId id = added.identity().id;
   posts_.emplace(id, std::move(post));
@@ -307,7 +318,7 @@ std::optional<HttpResponse> HttpFrontend::post_modern(FrontendRequest& request,
 
 std::optional<HttpResponse> HttpFrontend::post_old_sse(FrontendRequest& request) {
   DownstreamSession* session =
-      find_session(request.head.parameter("sessionId").value_or(std::string()),
+      find_session(request, request.head.parameter("sessionId").value_or(std::string()),
                    DownstreamSession::Kind::old_sse);
   if (session == nullptr) return session_not_found();
   auto read = read_posted(std::move(request.body));

@@ -21,9 +21,8 @@ constexpr std::size_t listen_window = 64u << 10;
 Post::Post(FrontendContext& context, DownstreamSession& session)
     : context_(context), session_(&session) {}
 
-Post::Post(FrontendContext& context, Era era, std::string agent, std::string remote)
-    : context_(context),
-      client_(Client{era, std::move(agent), context.new_client(std::move(remote))}) {}
+Post::Post(FrontendContext& context, Era era, std::string agent, ClientIdentity identity)
+    : context_(context), client_(Client{era, std::move(agent), std::move(identity)}) {}
 
 Post::~Post() {
   if (connection_ != nullptr) connection_->drop();
@@ -78,7 +77,8 @@ void Post::read_opening_answer(const std::string& answer) {
 }
 
 void Post::answer(std::string_view raw_id, std::string message) {
-  if (session_ == nullptr) context_.fan_out->publish_answer(message, stage_ == Stage::for_later);
+  if (session_ == nullptr)
+    context_.fan_out->publish_answer(client_->identity, message, stage_ == Stage::for_later);
   if (!asked_.ids.erase(raw_id)) return;
   if (!asked_.new_session.empty()) read_opening_answer(message);
   if (is_modern() && asked_.form == AnswerForm::stream && stage_ == Stage::waiting &&
@@ -103,7 +103,8 @@ void Post::send(Delivery delivery) {
   switch (delivery.kind) {
     case Delivery::Kind::message: break;  // a POST carries only what is about its requests
     case Delivery::Kind::about:
-      context_.fan_out->publish_about(delivery.frame, stage_ == Stage::for_later);
+      context_.fan_out->publish_about(client_->identity, delivery.frame,
+                                      stage_ == Stage::for_later);
       if (awaits(delivery.request_id)) send_before_answer(delivery.frame);
       break;
     case Delivery::Kind::entry:  // the fan-out's subscribers get it from the ring
@@ -343,7 +344,8 @@ Post::Saved Post::save() const {
 bool Post::survives_upgrade() const {
   if (session_ == nullptr || !asked_.new_session.empty() || stage_ == Stage::over) return false;
   if (stage_ != Stage::waiting) return true;
-  return context_.options.certificate.empty() && connection_->can_be_saved();
+  return (context_.options.certificate.empty() || connection_->local_peer() != nullptr) &&
+         connection_->can_be_saved();
 }
 
 void Post::become_stream() {

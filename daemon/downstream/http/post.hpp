@@ -68,8 +68,8 @@ class Post final : public ClientChannel, public HttpResponder {
   };
 
   Post(FrontendContext& context, DownstreamSession& session);
-  /// A client of its own; `agent` is its User-Agent, printable, and `remote` its address.
-  Post(FrontendContext& context, Era era, std::string agent, std::string remote);
+  /// A client of its own; `agent` is its User-Agent, printable.
+  Post(FrontendContext& context, Era era, std::string agent, ClientIdentity identity);
   /// A POST of the previous process. `connection` is null if no caller waits.
   Post(FrontendContext& context, DownstreamSession& session, Saved saved,
        HttpConnection* connection);
@@ -139,7 +139,9 @@ class Post final : public ClientChannel, public HttpResponder {
   bool congested() const override { return client_->congested; }
   ChannelState state() const override;
   const ClientIdentity& identity() const override { return client_->identity; }
-  std::string command() const override { return client_->agent; }
+  std::string command() const override {
+    return FrontendContext::command_of_caller(client_->identity, client_->agent);
+  }
 
   void connection_drained() override;
   void connection_lost(bool has_read_all) override;

@@ -1,8 +1,5 @@
 #include "downstream/unix/connection.hpp"
 
-#include <linux/sockios.h>
-#include <poll.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -69,20 +66,15 @@ void ClientSocket::shut_down() {
 }
 
 bool ClientSocket::has_hung_up() const {
-  pollfd poll_set{descriptor(), POLLIN, 0};
-  return poll(&poll_set, 1, 0) == 1 && (poll_set.revents & (POLLHUP | POLLERR)) != 0;
+  return bridge::has_hung_up(descriptor());
 }
 
-// SIOCOUTQ counts what the peer has not read. It is 0 after the peer has closed, too; whether that
-// peer had read all is then told by the reset that closing with unread data causes.
 bool ClientSocket::has_read_all() {
-  int unread = 0;
-  if (was_reset_ || ioctl(descriptor(), SIOCOUTQ, &unread) != 0 || unread != 0) return false;
-  char byte = 0;
-  const ssize_t seen = recv(descriptor(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-  was_reset_ = seen < 0 && errno != EAGAIN && errno != EINTR;
+  if (was_reset_) return false;
+  const PeerReading reading = look_what_peer_read(descriptor());
+  was_reset_ = reading.was_reset;
   // A frame that the client has sent meanwhile may say that it takes nothing: that is read first.
-  return !was_reset_ && seen <= 0;
+  return reading.has_read_all && !reading.has_sent;
 }
 
 ClientFeed::ClientFeed(ConnectionContext& context, Outbox& outbox, std::function<void()> overdue)

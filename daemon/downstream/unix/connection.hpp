@@ -15,7 +15,7 @@
 #include "base/log.hpp"
 #include "base/spare_memory.hpp"
 #include "downstream/unix/outbox.hpp"
-#include "downstream/unix/peer_credentials.hpp"
+#include "sockets/peer_credentials.hpp"
 #include "downstream/unix/unread_shares.hpp"
 #include "event/descriptor_watch.hpp"
 #include "event/event_loop.hpp"

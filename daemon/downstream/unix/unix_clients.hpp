@@ -1,52 +1,16 @@
 #pragma once
 
-#include <chrono>
-#include <functional>
 #include <memory>
 #include <string>
 #include <unordered_map>
 
-#include "base/log.hpp"
 #include "downstream/unix/connection.hpp"
-#include "downstream/unix/listening_socket.hpp"
-#include "downstream/unix/peer_credentials.hpp"
 #include "event/event_loop.hpp"
-#include "event/path_watch.hpp"
+#include "sockets/listening_socket.hpp"
+#include "sockets/path_keeper.hpp"
+#include "sockets/peer_credentials.hpp"
 
 namespace bridge {
-
-/// Notices when the socket's path no longer leads to the daemon (removed, moved, folder deleted:
-/// clients cannot connect, and there is no other sign), logs it, and publishes the socket again, by
-/// the same rules as at the start: another daemon's socket is left alone, and waited for.
-///
-/// Owned by UnixClients; the loop's thread only. Does not poll: watches the socket and every folder
-/// and symbolic link on its path, and, while it cannot be published, also the place where the next
-/// of them is missing.
-class SocketKeeper {
- public:
-  /// `published`: the socket listens again; take_descriptor() returns it. `socket` outlives this.
-  SocketKeeper(EventLoop& loop, Log& log, ListeningSocket& socket, std::function<void()> published);
-
-  /// Does nothing if the daemon does not own the path.
-  void start();
-  void stop();
-
- private:
-  void watch_published();
-  void changed();
-  void look_again();
-  void publish();
-
-  EventLoop& loop_;
-  Log& log_;
-  ListeningSocket& socket_;
-  std::function<void()> published_;
-  RouteWatch route_;
-  DeadlineTimer next_try_;
-  std::chrono::milliseconds pause_;  ///< before the next try
-  bool lost_ = false;
-  std::string unwatched_;  ///< was already logged
-};
 
 /// Accepts the clients of the Unix socket and owns their connections.
 ///
@@ -97,7 +61,7 @@ class UnixClients final : public NotificationReaders {
   ConnectionContext context_;
   ClientEvents& events_;
   ListeningSocket socket_;
-  SocketKeeper keeper_;
+  PathKeeper keeper_;
   PeerPolicy policy_;
   std::vector<Connection*> flushed_;  ///< the dirty connections during a flush
   std::size_t max_clients_;

@@ -98,7 +98,7 @@ std::string first_variable(std::initializer_list<const char*> names) {
   return {};
 }
 
-/// `http+unix://%2Frun%2Fx.sock/mcp`: the host is the socket's path.
+/// `http+unix://%2Frun%2Fx.sock/mcp`: the host is the socket's path; `@name`: an abstract one.
 bool take_unix_socket(HttpOptions& options, std::string& url) {
   static const std::string scheme = "http+unix://";
   if (url.compare(0, scheme.size(), scheme) != 0) return true;
@@ -111,7 +111,8 @@ bool take_unix_socket(HttpOptions& options, std::string& url) {
   options.unix_socket.assign(path, static_cast<std::size_t>(length));
   curl_free(path);
   url = "http://localhost" + (end == url.npos ? std::string("/") : url.substr(end));
-  return !options.unix_socket.empty() && options.unix_socket.find('\0') == options.unix_socket.npos;
+  return !options.unix_socket.empty() && options.unix_socket != "@" &&
+         options.unix_socket.find('\0') == options.unix_socket.npos;
 }
 
 }  // namespace

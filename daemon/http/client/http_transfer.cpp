@@ -74,8 +74,11 @@ void apply_transport_options(CURL* handle, const HttpOptions& options) {
   curl_easy_setopt(handle, CURLOPT_NOPROXY, options.no_proxy.c_str());
   curl_easy_setopt(handle, CURLOPT_HTTP_VERSION,
                    options.http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1);
-  if (!options.unix_socket.empty())
+  if (options.unix_socket.starts_with('@')) {
+    curl_easy_setopt(handle, CURLOPT_ABSTRACT_UNIX_SOCKET, options.unix_socket.c_str() + 1);
+  } else if (!options.unix_socket.empty()) {
     curl_easy_setopt(handle, CURLOPT_UNIX_SOCKET_PATH, options.unix_socket.c_str());
+  }
   if (options.ca_file.empty() && !options.system_ca_file.empty())
     curl_easy_setopt(handle, CURLOPT_CAINFO, options.system_ca_file.c_str());
   if (options.trust) set_trust(handle, *options.trust);

@@ -132,7 +132,8 @@ constexpr std::size_t max_drained = 64u << 20;
 }  // namespace
 
 HttpConnection::HttpConnection(HttpConnectionContext& context, int descriptor,
-                               std::unique_ptr<ByteStream> stream)
+                               std::unique_ptr<ByteStream> stream,
+                               std::optional<PeerCredentials> peer)
     : context_(context),
       watch_(context.loop, descriptor, [this](DescriptorWatch::Event event) { on_ready(event); }),
       stream_(std::move(stream)),
@@ -141,7 +142,8 @@ HttpConnection::HttpConnection(HttpConnectionContext& context, int descriptor,
       share_(context.budget),
       writer_(context.loop, context.date),
       since_(context_.loop.now()),
-      last_progress_(since_) {}
+      last_progress_(since_),
+      local_peer_(std::move(peer)) {}
 
 void HttpConnection::start() {
   watch_time();
@@ -275,7 +277,7 @@ void HttpConnection::process(std::string_view bytes) {
       refuse(context_.requests.refusal(fault.status, fault.reason));
     } else if (event == RequestReader::Event::head) {
       Admission admission =
-          context_.requests.request_begins(reader_.head(), reader_.expects_body());
+          context_.requests.request_begins(*this, reader_.head(), reader_.expects_body());
       trusted_ = trusted_ || admission.is_trusted;
       if (admission.refusal) {
         if (reader_.expects_body()) {
@@ -488,8 +490,17 @@ void HttpConnection::begin_draining() {
   shutdown(watch_.descriptor(), SHUT_WR);
 }
 
-// A reset leaves the count of unacknowledged bytes unchanged.
-std::uint64_t HttpConnection::acknowledged() const {
+// A reset leaves the count of unacknowledged bytes unchanged, but not that of a Unix socket, which
+// is exact only at 0.
+std::uint64_t HttpConnection::acknowledged() {
+  if (local_peer_) {
+    if (peer_ == Peer::has_reset) return read_by_peer_;
+    const PeerReading reading = look_what_peer_read(watch_.descriptor());
+    if (reading.was_reset) peer_ = Peer::has_reset;
+    if (reading.has_read_all && !(reading.has_sent && has_hung_up(watch_.descriptor())))
+      read_by_peer_ = writer_.sent();
+    return read_by_peer_;
+  }
   int unread = 0;
   if (ioctl(watch_.descriptor(), SIOCOUTQ, &unread) != 0 || unread < 0) return 0;
   return writer_.sent() - std::min(writer_.sent(), static_cast<std::uint64_t>(unread));

@@ -20,6 +20,7 @@
 #include "http/request.hpp"
 #include "http/response.hpp"
 #include "json/received_text.hpp"
+#include "sockets/peer_credentials.hpp"
 
 namespace bridge {
 
@@ -188,8 +189,14 @@ inline constexpr std::string_view overloaded_reason =
 /// Handles requests; implemented by the server's owner.
 class HttpRequests {
  public:
+  /// Whether a caller of the Unix socket may connect.
+  virtual bool admits(const PeerCredentials& peer) {
+    static_cast<void>(peer);
+    return true;
+  }
   /// The head is complete. A body is accepted from a trusted caller only.
-  virtual Admission request_begins(const RequestHead& head, bool has_body) = 0;
+  virtual Admission request_begins(const HttpConnection& connection, const RequestHead& head,
+                                   bool has_body) = 0;
   /// The response for a request that the engine itself refuses.
   virtual HttpResponse refusal(int status, std::string_view reason) const = 0;
   /// The request is complete. Answers with respond() or begin_stream(), or sets a responder that
@@ -223,9 +230,9 @@ struct HttpConnectionContext {
 /// that arrived too early, and one small response.
 class HttpConnection {
  public:
-  /// Takes ownership of `descriptor`, which must be non-blocking.
-  HttpConnection(HttpConnectionContext& context, int descriptor,
-                 std::unique_ptr<ByteStream> stream);
+  /// Takes ownership of `descriptor`, which must be non-blocking. `peer`: of a Unix socket.
+  HttpConnection(HttpConnectionContext& context, int descriptor, std::unique_ptr<ByteStream> stream,
+                 std::optional<PeerCredentials> peer = std::nullopt);
 
   void start();
   /// Writes what is ready.
@@ -255,14 +262,18 @@ class HttpConnection {
   }
   /// When the last byte went to the kernel, or the first of the waiting ones was written.
   SteadyTime last_written() const { return writer_.last_written(); }
-  /// The peer's address: `192.0.2.1`, `2001:db8::1`; empty if no longer known.
+  /// The process that has connected to the Unix socket; null: a caller of the port.
+  const PeerCredentials* local_peer() const {
+    return local_peer_ ? &*local_peer_ : nullptr;
+  }
+  /// The peer's address: `192.0.2.1`, `2001:db8::1`; empty if no longer known, or local.
   std::string remote_address() const;
   /// Whether all that was written has reached the peer's kernel.
   bool peer_has_all();
   /// Bytes written since it was opened, and how many of them the peer's kernel has acknowledged
-  /// (with TLS: at least so many).
+  /// (with TLS or on a Unix socket: at least so many).
   std::uint64_t position() const { return writer_.sent() + writer_.unsent(); }
-  std::uint64_t acknowledged() const;
+  std::uint64_t acknowledged();
 
   /// Whether the next process after an upgrade can answer the request under way.
   bool can_be_saved() const {
@@ -345,6 +356,8 @@ class HttpConnection {
   bool marked_ = false;
   bool served_ = false;   ///< it has sent a response
   bool trusted_ = false;  ///< one of its requests was trusted
+  std::optional<PeerCredentials> local_peer_;
+  std::uint64_t read_by_peer_ = 0;  ///< of a Unix socket: the last known acknowledged()
 };
 
 }  // namespace bridge

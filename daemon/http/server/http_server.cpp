@@ -153,12 +153,23 @@ HttpServer::~HttpServer() {
 }
 
 void HttpServer::start() {
+  if (port_.descriptor < 0) return;
   listener_ = std::make_unique<DescriptorWatch>(context_.loop, std::exchange(port_.descriptor, -1),
                                                 [this](DescriptorWatch::Event) { accept_ready(); });
   listener_->want(DescriptorWatch::Event::readable);
 }
 
-void HttpServer::stop_accepting() { listener_.reset(); }
+void HttpServer::start_local(int descriptor) {
+  if (local_listener_) accept_from(local_listener_);
+  local_listener_ = std::make_unique<DescriptorWatch>(
+      context_.loop, descriptor, [this](DescriptorWatch::Event) { accept_ready(); });
+  local_listener_->want(DescriptorWatch::Event::readable);
+}
+
+void HttpServer::stop_accepting() {
+  listener_.reset();
+  local_listener_.reset();
+}
 
 void HttpServer::close_all() {
   close_others([](const HttpConnection&) { return false; });
@@ -171,8 +182,11 @@ void HttpServer::close_others(const std::function<bool(const HttpConnection&)>& 
 }
 
 HttpConnection& HttpServer::restore(HttpConnection::Saved saved) {
-  auto connection = std::make_unique<HttpConnection>(context_, saved.descriptor,
-                                                     make_plain_stream(saved.descriptor));
+  // The kernel keeps the credentials from the time of the connection.
+  auto peer = is_unix_socket(saved.descriptor) ? peer_credentials(saved.descriptor, true)
+                                               : std::nullopt;
+  auto connection = std::make_unique<HttpConnection>(
+      context_, saved.descriptor, make_plain_stream(saved.descriptor), std::move(peer));
   HttpConnection& added = *connection;
   connections_.emplace(&added, std::move(connection));
   added.restore(std::move(saved));
@@ -180,36 +194,53 @@ HttpConnection& HttpServer::restore(HttpConnection::Saved saved) {
 }
 
 void HttpServer::accept_ready() {
-  for (int accepts = 0; accepts < accepts_per_turn && listener_; ++accepts) {
+  for (Listener* const listener : {&listener_, &local_listener_}) {
+    if (accept_from(*listener) == Acceptance::no_descriptors) return;
+  }
+}
+
+HttpServer::Acceptance HttpServer::accept_from(Listener& listener) {
+  for (int accepts = 0; accepts < accepts_per_turn && listener; ++accepts) {
     const int descriptor =
-        accept4(listener_->descriptor(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        accept4(listener->descriptor(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (descriptor >= 0) {
-      admit(descriptor);
+      admit(descriptor, &listener == &local_listener_);
     } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
       if (errno == EMFILE && shed_oldest()) continue;
       log_.peer(LogLevel::error, "http accepting paused",
                 "cannot accept an HTTP connection: {} (raise LimitNOFILE or ulimit -n)",
                 std::strerror(errno));
       accept_again_.set_after(std::chrono::seconds(1));
-      return;
+      return Acceptance::no_descriptors;
     } else if (errno != EINTR && errno != ECONNABORTED) {
       break;
     }
   }
-  if (listener_) listener_->want(DescriptorWatch::Event::readable);
+  if (listener) listener->want(DescriptorWatch::Event::readable);
+  return Acceptance::all;
 }
 
-void HttpServer::admit(int descriptor) {
+void HttpServer::admit(int descriptor, bool is_local) {
+  std::optional<PeerCredentials> peer;
+  if (is_local) {
+    peer = peer_credentials(descriptor, true);
+    if (!peer || !context_.requests.admits(*peer)) {
+      close(descriptor);
+      return;
+    }
+  }
+  TlsServer* const tls = is_local ? nullptr : tls_.get();
   if (connections_.size() >= max_connections_ && !shed_oldest()) {
     log_.peer(LogLevel::warning, "http connections",
               "over {} HTTP connections, all of them in use: one more was turned away",
               max_connections_);
-    reject(descriptor, tls_ == nullptr);
+    reject(descriptor, tls == nullptr);
     return;
   }
-  tune(descriptor);
-  auto stream = tls_ ? tls_->accept(descriptor) : make_plain_stream(descriptor);
-  auto connection = std::make_unique<HttpConnection>(context_, descriptor, std::move(stream));
+  if (!is_local) tune(descriptor);
+  auto stream = tls != nullptr ? tls->accept(descriptor) : make_plain_stream(descriptor);
+  auto connection = std::make_unique<HttpConnection>(context_, descriptor, std::move(stream),
+                                                     std::move(peer));
   HttpConnection& added = *connection;
   connections_.emplace(&added, std::move(connection));
   added.start();

@@ -36,20 +36,24 @@ struct ListeningPort {
   static ListeningPort open(const ListenAddress& address, std::string_view option = "--http");
   /// The socket of the previous process.
   static ListeningPort kept(int descriptor);
+  static ListeningPort none() { return {-1, {}}; }
 };
 
 /// Accepts HTTP connections and owns them. One event loop serves them all, so that an open stream
-/// costs only a descriptor and its buffer. At most `max_connections`: for a further one the
+/// costs only a descriptor and its buffer. It listens on a port, a Unix socket, or both. At most `max_connections`: for a further one the
 /// connection that was idle for longest is closed; if all are in use it is answered 503 (closed,
 /// with TLS). The loop's thread only.
 class HttpServer {
  public:
-  /// `tls` may be null: plain HTTP.
+  /// `port` may be none(). `tls` is for the port, and may be null: plain HTTP.
   HttpServer(HttpConnectionContext context, ListeningPort port, std::unique_ptr<TlsServer> tls,
              std::size_t max_connections, Log& log);
   ~HttpServer();
 
   void start();
+  /// Accepts callers of this listening Unix socket, which it owns from now on, and of an earlier
+  /// one those that have connected.
+  void start_local(int descriptor);
   /// For connections accepted from now on.
   void set_tls(std::unique_ptr<TlsServer> tls) { tls_ = std::move(tls); }
   void stop_accepting();
@@ -60,7 +64,8 @@ class HttpServer {
   void close_others(const std::function<bool(const HttpConnection&)>& is_kept);
   /// A connection of the previous process, in an upgrade. REQUIRES: it was plain.
   HttpConnection& restore(HttpConnection::Saved saved);
-  /// The listening descriptor.
+  /// The listening descriptors; -1: none.
+  int local_listener() const { return local_listener_ ? local_listener_->descriptor() : -1; }
   int listener() const { return listener_ ? listener_->descriptor() : port_.descriptor; }
   std::size_t connections() const { return connections_.size(); }
   /// What all connections take in memory.
@@ -70,8 +75,12 @@ class HttpServer {
   bool end_largest_unread(std::chrono::milliseconds unread_for);
 
  private:
+  using Listener = std::unique_ptr<DescriptorWatch>;
+  enum class Acceptance { all, no_descriptors };
+
   void accept_ready();
-  void admit(int descriptor);
+  Acceptance accept_from(Listener& listener);
+  void admit(int descriptor, bool is_local);
   /// Closes the most expendable connection: one with nothing under way, else one whose request has
   /// been incomplete for some time. False if there is none.
   bool shed_oldest();
@@ -83,7 +92,8 @@ class HttpServer {
   std::unique_ptr<TlsServer> tls_;
   std::size_t max_connections_;
   std::unordered_map<HttpConnection*, std::unique_ptr<HttpConnection>> connections_;
-  std::unique_ptr<DescriptorWatch> listener_;
+  Listener listener_;
+  Listener local_listener_;
   DeadlineTimer accept_again_;
 };
 

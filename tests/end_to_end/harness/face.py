@@ -129,7 +129,9 @@ class Face:
     def __init__(self, url, token=None, ca_file=None):
         self.url = url
         address = urllib.parse.urlsplit(url)
-        self.host, self.port, self.authority = address.hostname, address.port, address.netloc
+        self.socket_path = urllib.parse.unquote(address.netloc) if address.scheme == "http+unix" else None
+        self.host, self.port, self.authority = (("localhost", 80, "localhost") if self.socket_path else
+                                                (address.hostname, address.port, address.netloc))
         self.token = token
         self.tls = ssl.create_default_context(cafile=ca_file) if address.scheme == "https" else None
         if self.tls:
@@ -143,11 +145,12 @@ class Face:
         return Face(re.search(r"HTTP frontend on (\S+)/mcp", log).group(1), **how)
 
     def connect(self, receive_buffer=None):
-        plain = socket.socket(socket.AF_INET6 if ":" in self.host else socket.AF_INET, socket.SOCK_STREAM)
+        plain = socket.socket(socket.AF_UNIX if self.socket_path else
+                              socket.AF_INET6 if ":" in self.host else socket.AF_INET, socket.SOCK_STREAM)
         if receive_buffer:
             plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         plain.settimeout(DEADLINE)
-        plain.connect((self.host, self.port))
+        plain.connect(self.socket_path.replace("@", "\0", 1) if self.socket_path else (self.host, self.port))
         connection = self.tls.wrap_socket(plain, server_hostname=self.host) if self.tls else plain
         self.open.append(connection)
         return connection

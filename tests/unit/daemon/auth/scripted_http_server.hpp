@@ -46,7 +46,9 @@ class ScriptedHttpServer final : public HttpRequests {
                          [&](const Request& request) { return request.line == line; });
   }
 
-  Admission request_begins(const RequestHead&, bool) override { return {{}, true}; }
+  Admission request_begins(const HttpConnection&, const RequestHead&, bool) override {
+    return {{}, true};
+  }
   HttpResponse refusal(int status, std::string_view) const override {
     return text_response(status, {});
   }

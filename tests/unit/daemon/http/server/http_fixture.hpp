@@ -26,7 +26,7 @@ class FakeRequests final : public HttpRequests {
     std::string body;
   };
 
-  Admission request_begins(const RequestHead& head, bool) override {
+  Admission request_begins(const HttpConnection&, const RequestHead& head, bool) override {
     ++heads;
     return admit ? admit(head) : Admission{{}, true};
   }

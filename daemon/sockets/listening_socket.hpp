@@ -5,19 +5,15 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+
+#include "sockets/path_keeper.hpp"
 
 namespace bridge {
 
 // Ownership of a socket's path: the lock beside it, and whether a process serves it (BEHAVIOUR,
-// "Socket"). Used at the start and when publishing again. Errors: StartError with what to do.
+// "Socket"). Errors: StartError with what to do.
 
-/// Locks PATH.lock, which its holder removes at its end. Returns a descriptor owned by the caller.
-int take_socket_lock(const std::string& path);
-/// Throws if a process serves it, if it exists and is not a socket, or if it cannot be examined.
-/// Returns whether a socket exists that no process serves.
-bool refuse_unless_free(const std::string& name);
-/// Throws: another process serves it.
-[[noreturn]] void refuse_served(const std::string& name);
 [[noreturn]] void refuse_socket(const std::string& message);
 
 /// Whether `path` still names the file that the descriptor has open, not a later one.
@@ -36,6 +32,7 @@ struct SocketOptions {
   mode_t mode = 0600;
   std::optional<uid_t> owner;  ///< none: the daemon's user
   std::optional<gid_t> group;
+  std::string_view option = "--socket";  ///< for messages; a literal
 };
 
 /// The listening Unix socket, created safely (BEHAVIOUR, "Socket").
@@ -43,15 +40,14 @@ struct SocketOptions {
 /// A path has its final mode and owner before clients can connect to it, under a lock on PATH.lock
 /// that is held for its lifetime. A live socket is never replaced, and only sockets are ever
 /// removed. The destructor removes the path and the lock if they are still this socket and
-/// lock. Owned by UnixClients, into which it is moved; the loop's thread only. Errors:
-/// StartError.
-class ListeningSocket {
+/// lock. Owned by UnixClients or HttpFrontend, into which it is moved; the loop's thread only.
+/// Errors: StartError.
+class ListeningSocket final : public PublishedPath {
  public:
   /// Throws StartError (73).
   static ListeningSocket open(const SocketOptions& options);
-  /// The socket passed by a service manager (LISTEN_FDS, sd_listen_fds(3)), if there is one. It is
-  /// never unlinked.
-  static std::optional<ListeningSocket> inherited();
+  /// A socket passed by a service manager. It is never unlinked.
+  static ListeningSocket passed(int descriptor);
 
   /// The socket, its lock and the identity of its path; the descriptors keep their owners.
   struct Saved {
@@ -80,18 +76,17 @@ class ListeningSocket {
   ~ListeningSocket();
 
   /// Whether it was created at its path; false if it was inherited or is abstract.
-  bool owns_path() const { return owns_path_; }
+  bool owns_path() const override { return owns_path_; }
   /// Whether it replaced a socket left behind by a daemon, such as a killed one.
   bool replaces_stale() const { return replaces_stale_; }
-  /// Whether its path still leads to this very socket.
-  bool is_published() const;
-  /// Creates another socket at the path, as open() does. Throws StartError (73); then there is
-  /// none. REQUIRES: created by open(), with a path.
-  void publish_again();
+  bool is_published() const override;
+  /// take_descriptor() then returns the new one.
+  void publish_again() override;
+  std::string_view noun() const override { return "socket"; }
   /// Passes the descriptor to the caller, who closes it; this object still removes the path.
   int take_descriptor();
   bool is_abstract() const { return abstract_; }
-  const std::string& name() const { return name_; }
+  const std::string& name() const override { return name_; }
 
  private:
   ListeningSocket() = default;
@@ -111,15 +106,24 @@ class ListeningSocket {
   ino_t inode_ = 0;
 };
 
-/// The clients waiting on a service manager's socket while the daemon starts (socket activation,
+/// The sockets that a service manager has passed (LISTEN_FDS, sd_listen_fds(3)): one named `http`
+/// is the HTTP frontend's, one of any other name is the clients'.
+struct PassedSockets {
+  std::optional<int> clients;
+  std::optional<int> http;
+};
+/// Removes the variables that name them. Throws StartError (73) for other sockets, or more.
+PassedSockets take_passed_sockets();
+
+/// The clients waiting on a service manager's sockets while the daemon starts (socket activation,
 /// sd_listen_fds(3)). If the start fails they get an error and are disconnected: otherwise systemd,
 /// which sees them still waiting, would start the daemon again at once with the same fault, until
 /// it gives up the socket.
 ///
-/// Owns a duplicate of the passed socket during its lifetime. Never throws.
+/// Owns duplicates of the passed sockets during its lifetime. Never throws.
 class StartRefusal {
  public:
-  /// REQUIRES: the passed socket was not taken yet (ListeningSocket::inherited).
+  /// REQUIRES: they were not taken yet (take_passed_sockets()).
   StartRefusal();
   StartRefusal(const StartRefusal&) = delete;
   StartRefusal& operator=(const StartRefusal&) = delete;
@@ -127,11 +131,11 @@ class StartRefusal {
 
   /// Answers the requests that each waiting client has sent with an error that refers to the log
   /// and does not say what is wrong: fewer users may read the log. Without a request the error has
-  /// a null id. Never waits.
+  /// a null id. HTTP callers get a 503. Never waits.
   void tell_waiting_clients(int exit_code) const;
 
  private:
-  int listener_ = -1;  ///< -1: no socket was passed
+  PassedSockets listeners_;
 };
 
 }  // namespace bridge

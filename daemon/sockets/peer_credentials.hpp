@@ -20,6 +20,20 @@ struct PeerCredentials {
 /// `with_groups`.
 std::optional<PeerCredentials> peer_credentials(int socket, bool with_groups = false);
 
+/// Whether it is a Unix socket: other kinds report credentials, too.
+bool is_unix_socket(int descriptor);
+
+/// What the peer of a Unix socket has done with what was written to it.
+struct PeerReading {
+  bool has_read_all = false;
+  bool has_sent = false;   ///< something waits to be read
+  bool was_reset = false;  ///< it has closed with unread data; the kernel reports that only once
+};
+PeerReading look_what_peer_read(int socket);
+
+/// Whether both directions of a socket are closed.
+bool has_hung_up(int socket);
+
 /// The command name of a process, printable; empty if it cannot be read.
 std::string command_of(pid_t pid);
 

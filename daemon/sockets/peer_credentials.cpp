@@ -1,12 +1,16 @@
-#include "downstream/unix/peer_credentials.hpp"
+#include "sockets/peer_credentials.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/sockios.h>
+#include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 
 #include "base/contains.hpp"
 #include "base/files.hpp"
@@ -29,6 +33,31 @@ std::optional<PeerCredentials> peer_credentials(int socket, bool with_groups) {
     peer.groups.assign(groups.begin(), groups.begin() + length / sizeof(gid_t));
   }
   return peer;
+}
+
+bool is_unix_socket(int descriptor) {
+  int domain = 0;
+  socklen_t length = sizeof domain;
+  return getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &domain, &length) == 0 && domain == AF_UNIX;
+}
+
+// SIOCOUTQ counts what the peer has not read. It is 0 after the peer has closed, too; whether that
+// peer had read all is then told by the reset that closing with unread data causes.
+PeerReading look_what_peer_read(int socket) {
+  PeerReading reading;
+  int unread = 0;
+  if (ioctl(socket, SIOCOUTQ, &unread) != 0 || unread != 0) return reading;
+  char byte = 0;
+  const ssize_t seen = recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  reading.was_reset = seen < 0 && errno != EAGAIN && errno != EINTR;
+  reading.has_read_all = !reading.was_reset;
+  reading.has_sent = seen > 0;
+  return reading;
+}
+
+bool has_hung_up(int socket) {
+  pollfd poll_set{socket, POLLIN, 0};
+  return poll(&poll_set, 1, 0) == 1 && (poll_set.revents & (POLLHUP | POLLERR)) != 0;
 }
 
 std::string command_of(pid_t pid) {

@@ -1,4 +1,4 @@
-#include "downstream/unix/listening_socket.hpp"
+#include "sockets/listening_socket.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
@@ -16,7 +17,7 @@
 #include <utility>
 
 #include "base/start_error.hpp"
-#include "downstream/unix/peer_credentials.hpp"
+#include "sockets/peer_credentials.hpp"
 #include "json/arriving_text.hpp"
 #include "json/frame.hpp"
 #include "json/reply.hpp"
@@ -90,9 +91,9 @@ std::string holder(pid_t pid) {
                  : std::string("by a process in another container");
 }
 
-[[noreturn]] void refuse_taken(const std::string& name, const std::string& by) {
-  refuse_socket(fmt::format(
-      "socket {} is already served {}; stop it, or name another socket with --socket", name, by));
+[[noreturn]] void refuse_taken(const SocketOptions& socket, const std::string& by) {
+  refuse_socket(fmt::format("socket {} is already served {}; stop it, or name another socket with {}",
+                            socket.path, by, socket.option));
 }
 
 /// An existing file is opened without O_CREAT, which fs.protected_regular would forbid even root
@@ -107,53 +108,54 @@ int open_lock(const std::string& lock_path) {
   }
 }
 
-[[noreturn]] void refuse_lock(const std::string& path, const std::string& lock_path) {
+[[noreturn]] void refuse_lock(const SocketOptions& socket, const std::string& lock_path) {
   const int error = errno;
   struct stat status {};
   const bool is_there = lstat(lock_path.c_str(), &status) == 0;
-  refuse_socket(fmt::format("cannot open {}: {}{}; {}name another socket than {} with --socket",
+  refuse_socket(fmt::format("cannot open {}: {}{}; {}name another socket than {} with {}",
                             lock_path, std::strerror(error), other_owner_of(lock_path),
-                            is_there ? "have it removed if no daemon uses it, or " : "", path));
+                            is_there ? "have it removed if no daemon uses it, or " : "",
+                            socket.path, socket.option));
 }
 
-}  // namespace
-
-int take_socket_lock(const std::string& path) {
-  const std::string lock_path = path + ".lock";
+/// Locks PATH.lock, which its holder removes at its end. Returns a descriptor owned by the caller.
+int take_socket_lock(const SocketOptions& socket) {
+  const std::string lock_path = socket.path + ".lock";
   for (;;) {
     const int lock = open_lock(lock_path);
-    if (lock < 0) refuse_lock(path, lock_path);
+    if (lock < 0) refuse_lock(socket, lock_path);
     if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
       close(lock);
-      const ProbeResult other = probe(path);
-      if (other.state == Probe::alive) refuse_taken(path, holder(other.pid));
-      refuse_taken(path, fmt::format("by another daemon that is starting or ending (it holds {}{})",
-                                     lock_path, other_owner_of(lock_path)));
+      const ProbeResult other = probe(socket.path);
+      if (other.state == Probe::alive) refuse_taken(socket, holder(other.pid));
+      refuse_taken(socket,
+                   fmt::format("by another daemon that is starting or ending (it holds {}{})",
+                               lock_path, other_owner_of(lock_path)));
     }
     if (is_same_file(lock, lock_path)) return lock;
     close(lock);
   }
 }
-void refuse_served(const std::string& name) { refuse_taken(name, holder(probe(name).pid)); }
 
-bool refuse_unless_free(const std::string& name) {
+/// Throws if a process serves it, if it exists and is not a socket, or if it cannot be examined.
+/// Returns whether a socket exists that no process serves.
+bool refuse_unless_free(const SocketOptions& socket) {
+  const std::string& name = socket.path;
   const ProbeResult other = probe(name);
   switch (other.state) {
-    case Probe::alive: refuse_taken(name, holder(other.pid));
+    case Probe::alive: refuse_taken(socket, holder(other.pid));
     case Probe::forbidden:
-      refuse_socket(fmt::format(
-          "cannot look at socket {}: permission denied{}; name another socket with --socket", name,
-          other_owner_of(name)));
+      refuse_socket(
+          fmt::format("cannot look at socket {}: permission denied{}; name another socket with {}",
+                      name, other_owner_of(name), socket.option));
     case Probe::no_socket:
-      refuse_socket(fmt::format(
-          "{} exists and is not a socket; remove it, or name another with --socket", name));
+      refuse_socket(fmt::format("{} exists and is not a socket; remove it, or name another with {}",
+                                name, socket.option));
     case Probe::stale:
     case Probe::absent: break;
   }
   return other.state == Probe::stale;
 }
-
-namespace {
 
 constexpr int backlog = 512;
 
@@ -177,8 +179,8 @@ ListeningSocket ListeningSocket::open(const SocketOptions& options) {
 
 /// After a failure the destructor releases what was acquired.
 void ListeningSocket::take_path() {
-  if (lock_ < 0) lock_ = take_socket_lock(name_);
-  replaces_stale_ = refuse_unless_free(name_);
+  if (lock_ < 0) lock_ = take_socket_lock(options_);
+  replaces_stale_ = refuse_unless_free(options_);
   publish();
 }
 
@@ -204,7 +206,7 @@ void ListeningSocket::bind_abstract() {
   descriptor_ = new_unix_socket();
   const SocketAddress address(name_);
   if (bind(descriptor_, address.get(), address.length) != 0) {
-    if (errno == EADDRINUSE) refuse_served(name_);
+    if (errno == EADDRINUSE) refuse_taken(options_, holder(probe(name_).pid));
     refuse_socket(fmt::format("cannot bind {}: {}", name_, why()));
   }
   if (listen(descriptor_, backlog) != 0)
@@ -246,35 +248,22 @@ void ListeningSocket::publish() {
   if (failed != nullptr) unlinkat(folder_descriptor, own_name.c_str(), 0);
   close(folder_descriptor);
   if (failed != nullptr) {
-    refuse_socket(fmt::format("cannot {} {}: {}{}; name another socket with --socket", failed,
-                              name_, reason, other_owner_of(name_)));
+    refuse_socket(fmt::format("cannot {} {}: {}{}; name another socket with {}", failed, name_,
+                              reason, other_owner_of(name_), options_.option));
   }
   device_ = status.st_dev;
   inode_ = status.st_ino;
   owns_path_ = true;
 }
 
-std::optional<ListeningSocket> ListeningSocket::inherited() {
-  constexpr int first_descriptor = 3;  // SD_LISTEN_FDS_START
-  const char* pid = std::getenv("LISTEN_PID");
-  const char* count = std::getenv("LISTEN_FDS");
-  if (pid == nullptr || count == nullptr || std::to_string(getpid()) != pid) return std::nullopt;
-  int sockets = 0;
-  std::from_chars(count, count + std::strlen(count), sockets);  // without a number: none
-  for (const char* name : {"LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"}) unsetenv(name);
-  if (sockets < 1) return std::nullopt;
+ListeningSocket ListeningSocket::passed(int descriptor) {
   sockaddr_un address{};
   socklen_t length = sizeof address;
-  if (sockets > 1 ||
-      getsockname(first_descriptor, reinterpret_cast<sockaddr*>(&address), &length) != 0 ||
-      address.sun_family != AF_UNIX) {
-    refuse_socket(
-        "socket activation: exactly one Unix stream socket is expected (ListenStream=PATH)");
-  }
-  fcntl(first_descriptor, F_SETFD, FD_CLOEXEC);
-  fcntl(first_descriptor, F_SETFL, fcntl(first_descriptor, F_GETFL) | O_NONBLOCK);
+  getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &length);
+  fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+  fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK);
   ListeningSocket result;
-  result.descriptor_ = first_descriptor;
+  result.descriptor_ = descriptor;
   const std::size_t path_length = length - offsetof(sockaddr_un, sun_path);
   result.abstract_ = path_length > 0 && address.sun_path[0] == '\0';
   result.name_ = result.abstract_ ? "@" + std::string(address.sun_path + 1, path_length - 1)
@@ -323,7 +312,43 @@ int ListeningSocket::take_descriptor() { return std::exchange(descriptor_, -1); 
 
 namespace {
 
-constexpr int passed_socket = 3;  // SD_LISTEN_FDS_START
+constexpr int first_passed = 3;  // SD_LISTEN_FDS_START
+
+/// In their order, by descriptor. nullopt: a socket that is not expected.
+std::optional<PassedSockets> look_at_passed() {
+  PassedSockets found;
+  const char* const pid = std::getenv("LISTEN_PID");
+  const char* const count = std::getenv("LISTEN_FDS");
+  if (pid == nullptr || count == nullptr || std::to_string(getpid()) != pid) return found;
+  int sockets = 0;
+  std::from_chars(count, count + std::strlen(count), sockets);  // without a number: none
+  const char* const given = std::getenv("LISTEN_FDNAMES");
+  std::string_view names = given == nullptr ? "" : given;
+  for (int descriptor = first_passed; descriptor - first_passed < sockets; ++descriptor) {
+    const std::string_view name = names.substr(0, names.find(':'));
+    names.remove_prefix(std::min(names.size(), name.size() + 1));
+    std::optional<int>& place = name == "http" ? found.http : found.clients;
+    if (place || !is_unix_socket(descriptor)) return std::nullopt;
+    place = descriptor;
+  }
+  return found;
+}
+
+}  // namespace
+
+PassedSockets take_passed_sockets() {
+  const auto found = look_at_passed();
+  for (const char* name : {"LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"}) unsetenv(name);
+  if (!found) {
+    refuse_socket(
+        "socket activation: exactly one Unix stream socket is expected (ListenStream=PATH), and "
+        "one for the HTTP frontend (FileDescriptorName=http)");
+  }
+  return *found;
+}
+
+namespace {
+
 /// Bounds of bytes read from a client, and of clients: as many as systemd queues for our unit.
 constexpr std::size_t most_read = 64 << 10;
 constexpr int most_clients = 512;
@@ -332,6 +357,12 @@ std::string reason(int exit_code) {
   const std::string unit = own_unit();
   return fmt::format("mcp-bridged cannot start (exit status {}): see its log: journalctl -u {}",
                      exit_code, unit.empty() ? "'mcp-bridged*'" : unit);
+}
+
+void refuse_http(int client) {
+  static constexpr std::string_view answer =
+      "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+  send(client, answer.data(), answer.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 void refuse(int client, const Failure& failure) {
@@ -355,24 +386,35 @@ void refuse(int client, const Failure& failure) {
 }  // namespace
 
 StartRefusal::StartRefusal() {
-  const char* const pid = std::getenv("LISTEN_PID");
-  if (pid != nullptr && std::getenv("LISTEN_FDS") != nullptr && std::to_string(getpid()) == pid)
-    listener_ = fcntl(passed_socket, F_DUPFD_CLOEXEC, passed_socket + 1);
+  const PassedSockets passed = look_at_passed().value_or(PassedSockets{});
+  const auto duplicate = [](std::optional<int> descriptor) {
+    if (descriptor) descriptor = fcntl(*descriptor, F_DUPFD_CLOEXEC, first_passed + 2);
+    return descriptor;
+  };
+  listeners_ = {duplicate(passed.clients), duplicate(passed.http)};
 }
 
 StartRefusal::~StartRefusal() {
-  if (listener_ >= 0) close(listener_);
+  for (const auto& listener : {listeners_.clients, listeners_.http}) {
+    if (listener) close(*listener);
+  }
 }
 
 void StartRefusal::tell_waiting_clients(int exit_code) const {
-  if (listener_ < 0) return;
-  fcntl(listener_, F_SETFL, fcntl(listener_, F_GETFL) | O_NONBLOCK);
   const Failure failure = failure_of(ErrorKind::shutdown, Delivered::no, reason(exit_code));
-  for (int told = 0; told < most_clients; ++told) {
-    const int client = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (client < 0) return;
-    refuse(client, failure);
-    close(client);
+  for (const auto& listener : {listeners_.clients, listeners_.http}) {
+    if (!listener) continue;
+    fcntl(*listener, F_SETFL, fcntl(*listener, F_GETFL) | O_NONBLOCK);
+    for (int told = 0; told < most_clients; ++told) {
+      const int client = accept4(*listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+      if (client < 0) break;
+      if (listener == listeners_.http) {
+        refuse_http(client);
+      } else {
+        refuse(client, failure);
+      }
+      close(client);
+    }
   }
 }
 
