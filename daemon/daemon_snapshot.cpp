@@ -28,9 +28,8 @@ std::vector<int> DaemonSnapshot::descriptors() const {
   const auto add = [&all](std::uint64_t descriptor) {
     if (descriptor != SavedRun::none) all.push_back(static_cast<int>(descriptor));
   };
-  for (const int one :
-       {socket.descriptor, socket.lock, http_socket.descriptor, http_socket.lock,
-        process.frontend_listener, process.metrics_listener}) {
+  for (const int one : {socket.descriptor, socket.lock, http_socket.descriptor, http_socket.lock,
+                        process.frontend_listener, process.metrics_listener}) {
     if (one >= 0) all.push_back(one);
   }
   for (const DownstreamSession::Saved& one : frontend.sessions) {

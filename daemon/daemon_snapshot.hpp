@@ -10,13 +10,13 @@
 
 #include "downstream/http/http_frontend.hpp"
 #include "downstream/unix/connection.hpp"
-#include "sockets/listening_socket.hpp"
 #include "jobs/job_runner.hpp"
 #include "jobs/job_waiters.hpp"
 #include "notifications/ring.hpp"
 #include "router/audit_trail.hpp"
 #include "router/router_upgrade.hpp"
 #include "session/saved_session.hpp"
+#include "sockets/listening_socket.hpp"
 #include "upstream/stdio/child_process.hpp"
 #include "upstream/upstream.hpp"
 

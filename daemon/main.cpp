@@ -9,11 +9,11 @@
 #include "base/log_sinks.hpp"
 #include "base/start_error.hpp"
 #include "daemon.hpp"
-#include "sockets/listening_socket.hpp"
 #include "make_upstream.hpp"
 #include "options/options.hpp"
 #include "process/process_start.hpp"
 #include "process/resources.hpp"
+#include "sockets/listening_socket.hpp"
 #include "state/upgrade.hpp"
 
 namespace {

@@ -14,8 +14,6 @@
 #include "control/metrics_listener.hpp"
 #include "downstream/http/frontend_context.hpp"
 #include "downstream/unix/connection.hpp"
-#include "sockets/listening_socket.hpp"
-#include "sockets/peer_credentials.hpp"
 #include "jobs/job_store.hpp"
 #include "notifications/ring.hpp"
 #include "options/option_table.hpp"
@@ -23,6 +21,8 @@
 #include "process/resources.hpp"
 #include "router/router_context.hpp"
 #include "session/session_record.hpp"
+#include "sockets/listening_socket.hpp"
+#include "sockets/peer_credentials.hpp"
 #include "state/state_log.hpp"
 #include "upstream/upstream_options.hpp"
 

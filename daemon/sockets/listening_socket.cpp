@@ -17,12 +17,12 @@
 #include <utility>
 
 #include "base/start_error.hpp"
-#include "sockets/peer_credentials.hpp"
 #include "json/arriving_text.hpp"
 #include "json/frame.hpp"
 #include "json/reply.hpp"
 #include "process/process_start.hpp"
 #include "process/socket_address.hpp"
+#include "sockets/peer_credentials.hpp"
 
 namespace bridge {
 
@@ -92,8 +92,9 @@ std::string holder(pid_t pid) {
 }
 
 [[noreturn]] void refuse_taken(const SocketOptions& socket, const std::string& by) {
-  refuse_socket(fmt::format("socket {} is already served {}; stop it, or name another socket with {}",
-                            socket.path, by, socket.option));
+  refuse_socket(
+      fmt::format("socket {} is already served {}; stop it, or name another socket with {}",
+                  socket.path, by, socket.option));
 }
 
 /// An existing file is opened without O_CREAT, which fs.protected_regular would forbid even root

@@ -16,7 +16,7 @@ constexpr std::chrono::milliseconds longest_pause{30000};
 }  // namespace
 
 PathKeeper::PathKeeper(EventLoop& loop, Log& log, PublishedPath& path,
-                           std::function<void()> published)
+                       std::function<void()> published)
     : loop_(loop),
       log_(log),
       path_(path),
@@ -86,8 +86,8 @@ void PathKeeper::publish() {
   }
   pause_ = first_pause;
   next_try_.clear();
-  log_.event(LogLevel::info, "socket published again", "{} {} is published again",
-             path_.noun(), path_.name());
+  log_.event(LogLevel::info, "socket published again", "{} {} is published again", path_.noun(),
+             path_.name());
   published_();
   watch_published();
 }

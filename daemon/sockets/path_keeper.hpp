@@ -28,9 +28,9 @@ class PublishedPath {
   ~PublishedPath() = default;
 };
 
-/// Notices when a path no longer leads to what the daemon has made there (removed, moved, folder deleted:
-/// clients cannot connect, and there is no other sign), logs it, and publishes it again, by the same
-/// rules as at the start: another daemon's socket is left alone, and waited for.
+/// Notices when a path no longer leads to what the daemon has made there (removed, moved, folder
+/// deleted: clients cannot connect, and there is no other sign), logs it, and publishes it again,
+/// by the same rules as at the start: another daemon's socket is left alone, and waited for.
 ///
 /// The loop's thread only. Does not poll: watches the file and every folder
 /// and symbolic link on its path, and, while it cannot be published, also the place where the next

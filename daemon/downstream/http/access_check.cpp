@@ -156,8 +156,7 @@ std::optional<HttpResponse> AccessCheck::site_fault(const RequestHead& head, boo
   const std::string origin = head.header("origin");
   if (!is_local && !sites_.admits_host(host))
     return refuse(403, "Forbidden: this Host is not served here (--http-allow-host)");
-  if (is_local ? !origin.empty() && !sites_.is_listed(origin)
-               : !sites_.admits_origin(origin, host))
+  if (is_local ? !origin.empty() && !sites_.is_listed(origin) : !sites_.admits_origin(origin, host))
     return refuse(403, "Forbidden: this Origin is not admitted (--http-allow-origin)");
   return std::nullopt;
 }

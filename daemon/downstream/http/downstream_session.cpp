@@ -123,7 +123,7 @@ void DownstreamSession::cancel(const std::string& raw_id) {
 
 void DownstreamSession::send_about(std::string_view request_id, std::string frame) {
   context_.fan_out->publish_about(identity_, frame,
-                                   kind_ == Kind::streamable && later_.contains(request_id));
+                                  kind_ == Kind::streamable && later_.contains(request_id));
   Post* post = post_for(request_id);
   // A question cannot wait for a resumption; a notification can.
   const bool elsewhere =
@@ -237,9 +237,10 @@ void DownstreamSession::load_changed() {
 }
 
 DownstreamSession::Saved DownstreamSession::save() const {
-  Saved saved{name_,          agent_, identity_.id, identity_.connected, last_used_, store_.save(),
-              stream_.save(), later_, {},           identity_.remote,    identity_.kind,
-              identity_.pid,  identity_.peer()};
+  Saved saved{
+      name_,           agent_, identity_.id, identity_.connected, last_used_,     store_.save(),
+      stream_.save(),  later_, {},           identity_.remote,    identity_.kind, identity_.pid,
+      identity_.peer()};
   for (const auto& post : posts_) {
     if (post->survives_upgrade()) saved.posts.push_back(post->save());
   }

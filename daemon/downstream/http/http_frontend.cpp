@@ -65,7 +65,8 @@ HttpFrontend::HttpFrontend(EventLoop& loop, Deferred& flush, ClientIdSource& ids
   if (!socket_) return;
   // An abstract socket has no file permissions.
   context_.options.peers.own_user_only = socket_->is_abstract();
-  keeper_.emplace(loop, log, *socket_, [this] { server_->start_local(socket_->take_descriptor()); });
+  keeper_.emplace(loop, log, *socket_,
+                  [this] { server_->start_local(socket_->take_descriptor()); });
 }
 
 HttpFrontend::~HttpFrontend() = default;

@@ -89,8 +89,8 @@ bool HttpFrontend::admits(const PeerCredentials& peer) {
 
 Admission HttpFrontend::request_begins(const HttpConnection& connection, const RequestHead& head,
                                        bool has_body) {
-  Admission made = access_.admit(head, has_body, context_.loop.now(),
-                                 connection.local_peer() != nullptr);
+  Admission made =
+      access_.admit(head, has_body, context_.loop.now(), connection.local_peer() != nullptr);
   if (made.refusal) add_cors_headers(*made.refusal, head);
   return made;
 }
@@ -208,9 +208,9 @@ std::optional<HttpResponse> HttpFrontend::post_messages(FrontendRequest& request
   const std::string name = request.head.header("mcp-session-id");
   if (name.empty() && !posted.initializes)
     return post_alone(request, std::move(posted), Era::legacy);
-  DownstreamSession* session = name.empty()
-                                   ? add_session(DownstreamSession::Kind::streamable, request)
-                                   : find_session(request, name, DownstreamSession::Kind::streamable);
+  DownstreamSession* session =
+      name.empty() ? add_session(DownstreamSession::Kind::streamable, request)
+                   : find_session(request, name, DownstreamSession::Kind::streamable);
   if (session == nullptr)
     return name.empty() ? full_response("too many sessions (--http-max-sessions)")
                         : session_not_found();
@@ -278,9 +278,8 @@ std::optional<HttpResponse> HttpFrontend::post_in_session(FrontendRequest& reque
 std::optional<HttpResponse> HttpFrontend::post_alone(FrontendRequest& request,
                                                      PostedMessages posted, Era era) {
   const RequestHead& head = request.head;
-  auto post =
-      std::make_unique<Post>(context_, era, user_agent(head),
-                             context_.new_client(request.connection));
+  auto post = std::make_unique<Post>(context_, era, user_agent(head),
+                                     context_.new_client(request.connection));
   Post& added = *post;
   const ClientId id = added.identity().id;
   posts_.emplace(id, std::move(post));

@@ -65,9 +65,7 @@ void ClientSocket::shut_down() {
   shutdown(descriptor(), SHUT_WR);
 }
 
-bool ClientSocket::has_hung_up() const {
-  return bridge::has_hung_up(descriptor());
-}
+bool ClientSocket::has_hung_up() const { return bridge::has_hung_up(descriptor()); }
 
 bool ClientSocket::has_read_all() {
   if (was_reset_) return false;

@@ -15,13 +15,13 @@
 #include "base/log.hpp"
 #include "base/spare_memory.hpp"
 #include "downstream/unix/outbox.hpp"
-#include "sockets/peer_credentials.hpp"
 #include "downstream/unix/unread_shares.hpp"
 #include "event/descriptor_watch.hpp"
 #include "event/event_loop.hpp"
 #include "json/arriving_text.hpp"
 #include "notifications/notification_feed.hpp"
 #include "router/client_channel.hpp"
+#include "sockets/peer_credentials.hpp"
 
 namespace bridge {
 

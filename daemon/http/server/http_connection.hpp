@@ -263,9 +263,7 @@ class HttpConnection {
   /// When the last byte went to the kernel, or the first of the waiting ones was written.
   SteadyTime last_written() const { return writer_.last_written(); }
   /// The process that has connected to the Unix socket; null: a caller of the port.
-  const PeerCredentials* local_peer() const {
-    return local_peer_ ? &*local_peer_ : nullptr;
-  }
+  const PeerCredentials* local_peer() const { return local_peer_ ? &*local_peer_ : nullptr; }
   /// The peer's address: `192.0.2.1`, `2001:db8::1`; empty if no longer known, or local.
   std::string remote_address() const;
   /// Whether all that was written has reached the peer's kernel.

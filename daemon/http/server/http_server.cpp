@@ -183,8 +183,8 @@ void HttpServer::close_others(const std::function<bool(const HttpConnection&)>& 
 
 HttpConnection& HttpServer::restore(HttpConnection::Saved saved) {
   // The kernel keeps the credentials from the time of the connection.
-  auto peer = is_unix_socket(saved.descriptor) ? peer_credentials(saved.descriptor, true)
-                                               : std::nullopt;
+  auto peer =
+      is_unix_socket(saved.descriptor) ? peer_credentials(saved.descriptor, true) : std::nullopt;
   auto connection = std::make_unique<HttpConnection>(
       context_, saved.descriptor, make_plain_stream(saved.descriptor), std::move(peer));
   HttpConnection& added = *connection;
@@ -239,8 +239,8 @@ void HttpServer::admit(int descriptor, bool is_local) {
   }
   if (!is_local) tune(descriptor);
   auto stream = tls != nullptr ? tls->accept(descriptor) : make_plain_stream(descriptor);
-  auto connection = std::make_unique<HttpConnection>(context_, descriptor, std::move(stream),
-                                                     std::move(peer));
+  auto connection =
+      std::make_unique<HttpConnection>(context_, descriptor, std::move(stream), std::move(peer));
   HttpConnection& added = *connection;
   connections_.emplace(&added, std::move(connection));
   added.start();

@@ -40,9 +40,9 @@ struct ListeningPort {
 };
 
 /// Accepts HTTP connections and owns them. One event loop serves them all, so that an open stream
-/// costs only a descriptor and its buffer. It listens on a port, a Unix socket, or both. At most `max_connections`: for a further one the
-/// connection that was idle for longest is closed; if all are in use it is answered 503 (closed,
-/// with TLS). The loop's thread only.
+/// costs only a descriptor and its buffer. It listens on a port, a Unix socket, or both. At most
+/// `max_connections`: for a further one the connection that was idle for longest is closed; if all
+/// are in use it is answered 503 (closed, with TLS). The loop's thread only.
 class HttpServer {
  public:
   /// `port` may be none(). `tls` is for the port, and may be null: plain HTTP.

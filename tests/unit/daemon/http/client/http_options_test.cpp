@@ -31,8 +31,9 @@ TEST_CASE("a server on a Unix socket is named in the URL's host") {
 }
 
 TEST_CASE("what is no URL of these schemes is refused with a reason") {
-  for (const char* url : {"", "ftp://a/b", "file:///etc/passwd", "://x", "http://",
-                          "http+unix:///mcp", "http+unix://@/mcp", "http+unix://%00/mcp", "http://a b/"}) {
+  for (const char* url :
+       {"", "ftp://a/b", "file:///etc/passwd", "://x", "http://", "http+unix:///mcp",
+        "http+unix://@/mcp", "http+unix://%00/mcp", "http://a b/"}) {
     CAPTURE(url);
     HttpOptions options;
     CHECK_FALSE(set_url(options, url).empty());
