@@ -51,7 +51,7 @@ EraSession::EraSession(Era era, EventLoop& loop, UpstreamIdSource& ids, Upstream
                 resolve_suspected(false);
                 if (is_open()) health_.watch();
               }),
-      retries_(loop, *this),
+      retries_(loop, *this, options_.connect_wait),
       slow_(loop, [this] { owner_.era_is_slow(this->era()); }),
       check_time_(loop, [this] { check_time_over(); }) {}
 

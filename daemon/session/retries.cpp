@@ -179,7 +179,8 @@ void Retries::try_later() {
 }
 
 void Retries::try_soon() {
-  const SteadyTime soon = std::max({last_try_ + impatient, not_before_, loop_.now()});
+  const auto pause = std::clamp(connect_wait_ / 2, hasty, impatient);
+  const SteadyTime soon = std::max({last_try_ + pause, not_before_, loop_.now()});
   next_try_ = std::min(next_try_.value_or(SteadyTime::max()), soon);
   schedule();
 }

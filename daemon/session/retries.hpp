@@ -133,11 +133,17 @@ bool is_unreachable(const Failure& failure);
 /// Owned by the session; the loop's thread only. Memory: that of HeldMessages.
 class Retries {
  public:
-  /// The shortest time between attempts while a request waits.
+  /// The shortest time between attempts while a request waits. A request that waits less than that
+  /// gets its attempt: half its wait counts then, though not under `hasty`.
   static constexpr std::chrono::milliseconds impatient{500};
+  static constexpr std::chrono::milliseconds hasty{50};
 
-  Retries(EventLoop& loop, EraSession& session)
-      : loop_(loop), session_(session), timer_(loop, [this] { timer_fired(); }) {}
+  /// The reference outlives it: --connect-wait may change.
+  Retries(EventLoop& loop, EraSession& session, const std::chrono::milliseconds& connect_wait)
+      : loop_(loop),
+        session_(session),
+        connect_wait_(connect_wait),
+        timer_(loop, [this] { timer_fired(); }) {}
 
   // Held messages.
   /// Sends it again after `delay`, once the session is open; at its `notes.hold_until` it ends with
@@ -193,6 +199,7 @@ class Retries {
 
   EventLoop& loop_;
   EraSession& session_;
+  const std::chrono::milliseconds& connect_wait_;
   HeldMessages held_;
   Backoff backoff_;
   std::optional<SteadyTime> next_try_;

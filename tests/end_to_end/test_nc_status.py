@@ -28,7 +28,7 @@ class Ready(Case):
         server = self.upstream()
         port = server.port
         server.stop()
-        self.start_daemon(f"http://127.0.0.1:{port}/mcp", "--connect-wait", "300ms")
+        self.start_daemon(f"http://127.0.0.1:{port}/mcp", "--connect-wait", "1s")
         self.assert_ready()
         self.run_nc("call", "echo", "message=x", code=4)
         self.assert_not_ready("connect")

@@ -188,3 +188,22 @@ TEST_CASE("who is turned away makes the upstream unready, until something is ans
     CHECK(t.session.is_ready());
   }
 }
+
+TEST_CASE("a request that waits less than the time between attempts gets one") {
+  struct Row {
+    std::chrono::milliseconds connect_wait, pause;
+  };
+  for (const Row row : {Row{0ms, 50ms}, Row{300ms, 150ms}, Row{1s, 500ms}, Row{10s, 500ms}}) {
+    CAPTURE(row.connect_wait.count());
+    SessionFixture t({.connect_wait = row.connect_wait, .keepalive = 0s});
+    t.require();
+    for (int tries = 0; tries < 3; ++tries) {
+      const std::size_t before = t.upstream.count("initialize");
+      t.upstream.fail(t.upstream.id_of("initialize"), t.unreachable());
+      t.require();
+      const auto delay = t.time_until([&] { return t.upstream.count("initialize") > before; }, 1s);
+      CHECK(delay <= row.pause);
+      CHECK(delay >= row.pause * 3 / 4);
+    }
+  }
+}
