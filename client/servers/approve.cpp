@@ -60,9 +60,7 @@ std::string describe_for_approval(const NamedServer& server) {
     names += (names.empty() ? "" : ", ") + name;
   for (const bridge::InputDefinition& input : variables.inputs)
     names += (names.empty() ? "" : ", ") + bridge::make_visible_line("input:" + input.id);
-  for (const std::string& member : unused_members(server.definition)) {
-    text += fmt::format("'{}' is not understood and not used\n", bridge::make_visible_line(member));
-  }
+  for (const std::string& member : unused_members(server.definition)) text += member + "\n";
   text += fmt::format("it reads {}\n", names.empty() ? "no variables" : "the variables " + names);
   return text;
 }

@@ -398,7 +398,7 @@ bool is_disabled(const Definition& definition) {
 
 std::vector<std::string> unused_members(const Definition& definition) {
   const auto entry = read_entry(definition.document);
-  return entry ? entry->unknown : std::vector<std::string>();
+  return entry ? entry->unused : std::vector<std::string>();
 }
 
 }  // namespace client

@@ -71,7 +71,7 @@ std::string shown_document(const Definition& definition);
 bool starts_program(const Definition& definition);
 /// `"disabled": true` or `"enabled": false`: it is started only by its name. Pure.
 bool is_disabled(const Definition& definition);
-/// Names of members that may change what runs, and that mcp-bridged does not understand. Pure.
+/// A sentence for each member that may change or limit what runs, and is not used. Pure.
 std::vector<std::string> unused_members(const Definition& definition);
 
 }  // namespace client

@@ -170,9 +170,8 @@ ExitCode list_servers(const Options& options, Console& console) {
   }
   for (const NamedServer& server : found.servers) {
     for (const std::string& member : unused_members(server.definition)) {
-      console.note(fmt::format("@{}: '{}' is not understood and not used",
-                               bridge::make_visible_line(server.definition.name),
-                               bridge::make_visible_line(member)));
+      console.note(
+          fmt::format("@{}: {}", bridge::make_visible_line(server.definition.name), member));
     }
   }
   for (const std::string& fault : found.faults) console.note(fault);

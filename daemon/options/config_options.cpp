@@ -185,10 +185,9 @@ void resolve_config(Options& options, RawOptions& raw, std::map<std::string, std
   if (!chosen.environment_file.empty()) read_environment_file(chosen, config, sources, raw.config);
   const ServerEntry entry = resolve_server(chosen, config, sources, source);
   raw.answers = sources.answers;
-  for (const std::string& member : chosen.unknown) {
-    options.warnings.push_back(fmt::format("{}: server '{}': '{}' is not understood and not used",
-                                           printable(source), printable(chosen.name, 80),
-                                           printable(member, 80)));
+  for (const std::string& member : chosen.unused) {
+    options.warnings.push_back(
+        fmt::format("{}: server '{}': {}", printable(source), printable(chosen.name, 80), member));
   }
   if (chosen.is_disabled) {
     options.warnings.push_back(fmt::format("{}: server '{}' is disabled there, and used here",

@@ -16,13 +16,49 @@
 namespace bridge {
 namespace {
 
-/// Of an entry: for other programs' own use, or described by other means (`oauth`).
+/// Of an entry: for other programs' own use, or asking less of their users than the bridge does.
 constexpr std::string_view changes_nothing =
     "id name title description $schema version gallery icon icons note comment tags category "
     "timeout startupTimeout startup_timeout_sec startup_timeout_ms tool_timeout_sec initTimeout "
-    "required default_tools_approval_mode supports_parallel_tool_calls trust alwaysAllow "
-    "autoApprove alwaysLoad tools allowedTools disabledTools enabledTools includeTools "
-    "excludeTools enabled_tools disabled_tools dev oauth";
+    "required supports_parallel_tool_calls alwaysAllow autoApprove alwaysLoad dev";
+
+/// Of an entry: what makes another program offer less of the server, or ask before a call. The
+/// bridge does neither, and says so unless the value is `harmless`.
+struct Limit {
+  std::string_view member;
+  std::string_view harmless;  ///< as JSON without blanks; empty: none
+};
+
+constexpr Limit limits[] = {
+    {"enabled_tools", ""},                           // Codex
+    {"disabled_tools", "[]"},                        // Codex
+    {"default_tools_approval_mode", "\"approve\""},  // Codex
+    {"includeTools", ""},                            // Gemini, Amp
+    {"excludeTools", "[]"},                          // Gemini
+    {"trust", "true"},                               // Gemini
+    {"disabledTools", "[]"},                         // Windsurf, Roo, Kiro
+    {"enabledTools", ""},
+    {"allowedTools", "[\"*\"]"},
+    {"tools", "[\"*\"]"},       // Copilot; Codex: the approval of each
+    {"oauth", "true"},          // opencode: false
+    {"oauth.enabled", "true"},  // Gemini
+};
+
+/// The sentence for a member that is not used; empty if it makes no difference.
+std::string why_unused(const std::string& member, std::string_view value) {
+  std::string plain(value);
+  std::erase_if(plain, [](char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; });
+  const auto* const limit = std::find_if(std::begin(limits), std::end(limits),
+                                         [&](const Limit& one) { return one.member == member; });
+  if (limit != std::end(limits)) {
+    return plain == limit->harmless || plain == "{}"
+               ? std::string()
+               : fmt::format("'{}' limits the server in other programs, and is not obeyed here",
+                             shown_name(member));
+  }
+  if (has_word(changes_nothing, member)) return {};
+  return fmt::format("'{}' is not understood and not used", shown_name(member));
+}
 
 /// opencode's form (`local`, `remote`) in the words of the others: its variables are `{env:NAME}`
 /// and `{file:PATH}`, the latter unknown here.
@@ -132,23 +168,29 @@ class ServerReader final : DocumentReader {
         for (auto& [header, content] : scalars(value, part))
           entry.headers.emplace_back(header, std::move(content));
       } else if ((member == "oauth" || member == "auth") && is_object(value)) {
-        OAuthEntry given = oauth(value, part);
+        OAuthEntry given = oauth(entry, member, value, part);
         if (given.scope.empty()) given.scope = std::move(entry.oauth.scope);
         entry.oauth = std::move(given);
       } else if (member == "disabled") {
         entry.is_disabled = entry.is_disabled || value == "true";
       } else if (member == "enabled") {
         entry.is_disabled = entry.is_disabled || value == "false";
-      } else if (!has_word(changes_nothing, member)) {
-        entry.unknown.push_back(member);
+      } else {
+        note_unused(entry, member, value);
       }
     }
     if (entry.type == "local" || entry.type == "remote") make_usual(entry);
     return entry;
   }
 
+  static void note_unused(ServerEntry& entry, const std::string& member, std::string_view value) {
+    if (std::string why = why_unused(member, value); !why.empty())
+      entry.unused.push_back(std::move(why));
+  }
+
   /// The spellings of Claude Code, Gemini and opencode (`oauth`), and of Cursor (`auth`).
-  OAuthEntry oauth(std::string_view object, const std::string& what) const {
+  OAuthEntry oauth(ServerEntry& entry, const std::string& outer, std::string_view object,
+                   const std::string& what) const {
     OAuthEntry oauth;
     for (const auto& [member, value] : members(object, what + " is not an object")) {
       const std::string part = fmt::format("{}.{}", what, shown_name(member));
@@ -161,6 +203,8 @@ class ServerReader final : DocumentReader {
         oauth.callback_port = scalar(value, part);
       } else if (member == "scopes" || member == "scope") {
         oauth.scope = words(value, part);
+      } else {
+        note_unused(entry, outer + "." + member, value);
       }
     }
     return oauth;

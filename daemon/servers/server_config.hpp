@@ -42,8 +42,10 @@ struct ServerEntry {
   std::string url;
   std::vector<std::pair<std::string, std::string>> headers{};
   OAuthEntry oauth{};
-  bool is_disabled = false;            ///< `"disabled": true`, `"enabled": false`
-  std::vector<std::string> unknown{};  ///< members that may change what runs, and are not used
+  bool is_disabled = false;  ///< `"disabled": true`, `"enabled": false`
+  /// A sentence for each member that may change what runs, or limits it, and is not used. Safe for
+  /// a terminal.
+  std::vector<std::string> unused{};
 };
 
 struct ServerConfig {
