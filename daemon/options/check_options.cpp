@@ -31,6 +31,9 @@ std::string folder_of(const std::string& path) {
 /// A new file or folder can be made in the path's folder.
 std::string fault_of_place(const std::string& path) {
   const std::string folder = folder_of(path);
+  struct stat status {};
+  if (stat(folder.c_str(), &status) == 0 && !S_ISDIR(status.st_mode))
+    return fmt::format("{} is not a folder", printable(folder));
   if (access(folder.c_str(), W_OK | X_OK) == 0) return {};
   return fmt::format("cannot write in {}: {}", printable(folder), std::strerror(errno));
 }
