@@ -16,6 +16,8 @@
 #include "make_upstream.hpp"
 #include "options/options.hpp"
 #include "router/permissions.hpp"
+#include "text/characters.hpp"
+#include "text/visible_text.hpp"
 #include "upstream/stdio/child_upstream.hpp"
 
 namespace bridge {
@@ -72,11 +74,30 @@ std::unique_ptr<DaemonState> state_of(const Beginning& beginning, const std::str
   }
 }
 
+/// Names the socket in the command for a login, so that it can be copied where it is read.
+Options with_login_command(Options options, const Beginning& beginning) {
+  std::string name = beginning.earlier          ? beginning.earlier->socket.name
+                     : beginning.passed.clients ? name_of_socket(*beginning.passed.clients)
+                                                : options.socket.path;
+  if (name == SocketOptions().path) return options;
+  if (name.front() != '@') name = std::filesystem::absolute(name).lexically_normal().string();
+  const bool is_plain = std::all_of(name.begin(), name.end(), [](char c) {
+    return is_plain_in_names(c) || std::string_view("/:,+@%=").find(c) != std::string_view::npos;
+  });
+  if (!is_plain) {
+    std::string quoted = "'";
+    for (const char c : name) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    name = quoted + "'";
+  }
+  options.upstream.auth.oauth.login_command = fmt::format("mcp-nc -s {} login", printable(name));
+  return options;
+}
+
 }  // namespace
 
 Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning, Log& log)
     : changeable_(changeable_values(parsed)),
-      options_(std::move(parsed.options)),
+      options_(with_login_command(std::move(parsed.options), beginning)),
       given_(std::move(parsed.given)),
       read_again_(std::move(read_again)),
       beginning_(std::move(beginning)),

@@ -76,9 +76,6 @@ std::string_view without_code_name(std::string_view message) {
   return message;
 }
 
-/// The beginning of the daemon's advice about a server that wants a token and offers no login.
-constexpr std::string_view token_advice = "give the daemon its token";
-
 std::string describe_bridge_error(const json::Value& error, const json::Value& data) {
   const std::string_view kind = data.string("kind");
   std::string text(without_code_name(error.string("message")));

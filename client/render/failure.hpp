@@ -5,6 +5,11 @@
 
 namespace client {
 
+/// The beginning and the end of the daemon's advice about a server that wants a token and offers no
+/// login.
+constexpr std::string_view token_advice = "give the daemon its token";
+constexpr std::string_view token_advice_end = "MCP_SERVER_TOKEN";
+
 /// `{"error":{"kind":…,"code":…,"delivered":…,"message":…,"hint":…}}`.
 bridge::JsonObject error_object(const Failure& error);
 

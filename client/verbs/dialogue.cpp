@@ -23,8 +23,13 @@ constexpr std::string_view look_id = "\"look\"";
 
 constexpr std::string_view method_not_found_code = "-32601";
 
-/// The command for a login in the daemon's messages.
-constexpr std::string_view daemons_login = "mcp-nc login";
+/// The daemon's command for a login, with its socket if that is not the usual one.
+constexpr std::string_view daemons_program = "mcp-nc ";
+constexpr std::string_view login_verb = " login";
+/// Before that where an option is needed, which mcp-nc has as well (how_to_log_in_with() of the
+/// daemon), and between that option and the command.
+constexpr std::string_view with_option = "start mcp-bridged with ";
+constexpr std::string_view after_option = " (a service: ";
 
 constexpr std::string_view hint_of_job =
     "the server asked a question; make the call with: mcp-nc call --detach, then answer with: "
@@ -374,13 +379,45 @@ void Dialogue::give_up(std::string_view id, std::string_view method, std::string
 /// The daemon does not know how its client names it: makes its command for a login one that can be
 /// copied.
 void Dialogue::name_login(Failure& failure) const {
-  const std::string command = typed_program(options_) + " login";
+  const std::string program = typed_program(options_);
+  const bool is_ours = !options_.server.empty() || !options_.url.empty();
   for (std::string* const text : {&failure.message, &failure.shown}) {
-    for (std::size_t at = 0; (at = text->find(daemons_login, at)) != text->npos;
-         at += command.size())
-      text->replace(at, daemons_login.size(), command);
+    const std::size_t start = text->find(with_option);
+    const std::size_t option_end = text->find(after_option, start);
+    const std::size_t option_login = text->find(login_verb, option_end);
+    if (is_ours && start != text->npos && option_login != text->npos) {
+      const std::size_t option = start + with_option.size();
+      text->replace(start, option_login - start,
+                    fmt::format("type: {} {}", program, text->substr(option, option_end - option)));
+      continue;
+    }
+    for (std::size_t at = 0; (at = text->find(daemons_program, at)) != text->npos;) {
+      const std::size_t end = text->find(login_verb, at);
+      if (end == text->npos) break;
+      text->replace(at, end - at, program);
+      at += program.size();
+    }
   }
-  failure.hint = "log in with: " + command;
+  give_token_advice(failure, program);
+  if (failure.wants_login) failure.hint = fmt::format("log in with: {}{}", program, login_verb);
+}
+
+/// A server by name gets its token by options of mcp-nc, of which there are fewer.
+void Dialogue::give_token_advice(Failure& failure, const std::string& program) const {
+  std::string advice = fmt::format("give it its token: {} --token-file FILE, ", program);
+  if (!options_.server.empty()) {
+    advice += "or headers in the file that names it";
+  } else if (!options_.url.empty()) {
+    advice += "--header 'NAME: VALUE' or MCP_SERVER_TOKEN";
+  } else {
+    return;
+  }
+  for (std::string* const text : {&failure.message, &failure.shown, &failure.hint}) {
+    const std::size_t at = text->find(token_advice);
+    const std::size_t end = text->find(token_advice_end, at);
+    if (at != text->npos && end != text->npos)
+      text->replace(at, end + token_advice_end.size() - at, advice);
+  }
 }
 
 Failure Dialogue::failure_of(const Answer& answer, const std::string& about) {
@@ -445,7 +482,7 @@ Failure Dialogue::failure_of(const Answer& answer, const std::string& about) {
       }
     }
   }
-  if (failure.wants_login) name_login(failure);
+  if (failure.kind == "auth") name_login(failure);
   if (failure.hint.empty()) failure.hint = hint_;
   return failure;
 }

@@ -35,6 +35,7 @@ struct OAuthOptions {
   bool allow_private = false;            ///< a public server may name servers at private addresses
   bool assume_pkce = false;              ///< of servers that do not announce it
   std::string token_store;               ///< empty: in memory
+  std::string login_command = "mcp-nc login";  ///< the command that a person types to log in
   std::chrono::milliseconds idle_refresh{std::chrono::hours(24)};  ///< 0: never
 
   bool has_client_secret() const { return !client_secret_file.empty() || !client_secret.empty(); }

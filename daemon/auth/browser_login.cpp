@@ -244,17 +244,17 @@ std::string BrowserLogin::prepare(const AuthorizationServer& server) {
   if (!server.metadata.has_browser_login()) {
     return fmt::format("{} offers no login in a browser, only these grants: {}{}", issuer,
                        printable(scope_of(server.metadata.grant_types), 200),
-                       server.is_for_persons() ? "; log in by a code: --device"
+                       server.is_for_persons() ? fmt::format("; log in by a code: {} --device",
+                                                             parts_.options.login_command)
                                                : std::string(how_to_give_a_token));
   }
   if (!endpoint_url(server.metadata.authorization_endpoint))
     return fmt::format("{} names no authorization_endpoint that is an https URL", issuer);
   const auto& methods = server.metadata.code_challenge_methods;
   if (methods.empty() && !parts_.options.assume_pkce) {
-    return fmt::format(
-        "{} does not say that it supports PKCE by S256; if it does, start the daemon with "
-        "--oauth-assume-pkce",
-        issuer);
+    return fmt::format("{} does not say that it supports PKCE by S256; if it does, {}", issuer,
+                       how_to_log_in_with("--oauth-assume-pkce", "MCP_BRIDGE_OAUTH_ASSUME_PKCE=1",
+                                          parts_.options.login_command));
   }
   if (!methods.empty() && !contains(methods, "S256"))
     return fmt::format("{} does not support PKCE by S256", issuer);

@@ -60,10 +60,14 @@ struct LogoutAnswer {
   std::string fault{};   ///< why the server could not be told
 };
 
-/// The command that a person types to log in.
-constexpr std::string_view login_command = "mcp-nc login";
-/// The end of a message about a server that wants a token and offers no login.
+/// The end of a message about a server that wants a token and offers no login. Its beginning and
+/// end are known to mcp-nc (client/render/failure.cpp).
 constexpr std::string_view how_to_give_a_token =
-    "; give the daemon its token: --token-file, --token-command or MCP_SERVER_TOKEN";
+    "; give the daemon its token: start mcp-bridged with --token-file, --token-command, --header "
+    "or MCP_SERVER_TOKEN";
+/// The end of a message about a login that needs an option of the daemon, with its variable. Known
+/// to mcp-nc (client/verbs/dialogue.cpp), which makes it a command where it starts the daemon.
+std::string how_to_log_in_with(std::string_view option, std::string_view variable,
+                               std::string_view login_command);
 
 }  // namespace bridge

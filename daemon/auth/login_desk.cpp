@@ -239,6 +239,12 @@ void Revocation::revoke(const StoredLogin& login, LogoutDone done) {
                   });
 }
 
+std::string how_to_log_in_with(std::string_view option, std::string_view variable,
+                               std::string_view login_command) {
+  return fmt::format("start mcp-bridged with {} (a service: {}), then type: {}", option, variable,
+                     login_command);
+}
+
 std::string_view name_of(LoginState state) {
   switch (state) {
     case LoginState::none: return "none";

@@ -176,6 +176,8 @@ class LoginDesk {
   /// Whether a person may be told to log in: not at a server that wants a token and names no
   /// authorization server.
   bool is_login_offered() const { return is_login_offered_; }
+  /// The command that a person types.
+  const std::string& command() const { return parts_.options.login_command; }
   void set_login_offered(bool is_offered) { is_login_offered_ = is_offered; }
   /// The secrets of a pending login.
   std::vector<std::string> secrets() const;

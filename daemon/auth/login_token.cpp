@@ -19,7 +19,8 @@ LoginToken::LoginToken(EventLoop& loop, CurlLoop& curl, const OAuthOptions& opti
                   store_,
                   log,
                   {resource_of(upstream.url), options.client_id, options.client_metadata_url},
-                  options.idle_refresh}),
+                  options.idle_refresh,
+                  options.login_command}),
       demand_(options.scope),
       waiters_(loop),
       desk_({loop, curl, upstream_, options_, log, refresher_, demand_},
@@ -52,7 +53,7 @@ void LoginToken::fetch(TokenSource::Done done) {
   waiters_.add(std::move(done));
   if (discovery_) return;  // they are answered by its end
   desk_.need();
-  waiters_.answer({{}, login_needed(refresher_.why_over())});
+  waiters_.answer({{}, login_needed(refresher_.why_over(), options_.login_command)});
 }
 
 bool LoginToken::refused(const std::string& token, const TokenChallenge& challenge) {
@@ -71,7 +72,7 @@ bool LoginToken::refused(const std::string& token, const TokenChallenge& challen
   if (!desk_.is_login_offered()) return false;
   if (!desk_.is_needed() && !had_one) {
     log_.event(LogLevel::warning, "login needed", "{} wants a login; a person logs in by {}",
-               upstream_.target, login_command);
+               upstream_.target, options_.login_command);
   }
   desk_.need();
   return false;
@@ -94,7 +95,7 @@ void LoginToken::metadata_looked_for(const Discovery::Result& result) {
   if (desk_.is_login_offered()) {
     desk_.need();
     log_.event(LogLevel::warning, "login needed", "{} wants a login; a person logs in by {}",
-               upstream_.target, login_command);
+               upstream_.target, options_.login_command);
   } else {
     log_.event(LogLevel::warning, "token needed", "{} wants a token, and offers no login{}",
                upstream_.target, how_to_give_a_token);

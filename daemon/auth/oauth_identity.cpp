@@ -116,14 +116,17 @@ void OAuthIdentity::take_configured(const ServerMetadata& metadata) {
   done_(client);
 }
 
+std::string OAuthIdentity::how_to_name_the_client() const {
+  return how_to_log_in_with("--oauth-client-id ID", "MCP_BRIDGE_OAUTH_CLIENT_ID=ID",
+                            parts_.options.login_command);
+}
+
 void OAuthIdentity::request_registration(const AuthorizationServer& server,
                                          const std::string& scope) {
   endpoint_ = server.metadata.registration_endpoint;
   if (!endpoint_url(endpoint_)) {
-    done_(
-        fmt::format("{} does not register clients by itself: register one there and name it by "
-                    "--oauth-client-id",
-                    shown_url(server.issuer)));
+    done_(fmt::format("{} does not register clients by itself: register one there, then {}",
+                      shown_url(server.issuer), how_to_name_the_client()));
     return;
   }
   const std::string request = registration_request(server.metadata, redirect_uri_, scope);
@@ -142,9 +145,8 @@ void OAuthIdentity::answered(const SmallAnswer& answer) {
   auto read = read_registration(answer.status, answer.body, redirect_uri_);
   if (const auto* why = std::get_if<std::string>(&read)) {
     done_(
-        fmt::format("{} does not register the bridge: {}; a client that was registered by hand "
-                    "is named by --oauth-client-id",
-                    where, server_words(*why, {})));
+        fmt::format("{} does not register the bridge: {}; register a client there by hand, then {}",
+                    where, server_words(*why, {}), how_to_name_the_client()));
     return;
   }
   done_(std::get<OAuthClient>(std::move(read)));

@@ -51,6 +51,7 @@ class OAuthIdentity {
 
  private:
   void take_configured(const ServerMetadata& metadata);
+  std::string how_to_name_the_client() const;
   void request_registration(const AuthorizationServer& server, const std::string& scope);
   void answered(const SmallAnswer& answer);
 

@@ -16,7 +16,7 @@ constexpr std::chrono::milliseconds between_locks{100};
 
 }  // namespace
 
-Failure login_needed(const std::string& why) {
+Failure login_needed(const std::string& why, const std::string& login_command) {
   Failure failure = definitive_failure_of(
       ErrorKind::auth, fmt::format("{}: a person has to log in, by {}",
                                    why.empty() ? "the server wants a login" : why, login_command));
@@ -102,7 +102,7 @@ std::optional<StoredLogin> Refresher::forget() {
   parts_.store.unlock();
   is_stored_ = false;
   auto last = std::exchange(login_, std::nullopt);
-  if (shared_.is_running()) shared_.finish({{}, login_needed("logged out")});
+  if (shared_.is_running()) shared_.finish({{}, login_needed("logged out", parts_.login_command)});
   shared_.forgive();
   return last;
 }
@@ -139,7 +139,7 @@ std::vector<std::string> Refresher::secrets() const {
 
 void Refresher::begin() {
   if (!login_) {
-    finish({{}, login_needed("")});
+    finish({{}, login_needed("", parts_.login_command)});
     return;
   }
   lock_until_ = parts_.loop.now() + longest_lock;
@@ -158,7 +158,7 @@ void Refresher::lock() {
   if (parts_.store.has_changed()) {
     const std::string before = login_->access_token;
     if (!take_stored()) {
-      finish({{}, login_needed("another daemon has logged out")});
+      finish({{}, login_needed("another daemon has logged out", parts_.login_command)});
       return;
     }
     if (has_good_token() && login_->access_token != before) {
@@ -171,7 +171,7 @@ void Refresher::lock() {
 
 void Refresher::redeem() {
   if (!can_refresh()) {
-    finish({{}, login_needed("the token has expired")});
+    finish({{}, login_needed("the token has expired", parts_.login_command)});
     return;
   }
   if (next_step(RefreshEnd::lost, login_->redemptions) == RefreshStep::log_in) {
@@ -251,8 +251,8 @@ void Refresher::give_up(const std::string& reason) {
   store(*login_);
   idle_.clear();
   parts_.log.event(LogLevel::warning, "login needed", "{}; a person has to log in, by {}", reason,
-                   login_command);
-  finish({{}, login_needed(reason)});
+                   parts_.login_command);
+  finish({{}, login_needed(reason, parts_.login_command)});
 }
 
 void Refresher::finish(const TokenAnswer& answer) {

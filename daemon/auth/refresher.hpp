@@ -81,6 +81,7 @@ class Refresher {
     Log& log;
     LoginOwner owner;
     std::chrono::milliseconds idle_refresh;  ///< 0: never
+    std::string login_command;
   };
 
   explicit Refresher(Parts parts);
@@ -152,6 +153,6 @@ class Refresher {
 };
 
 /// The failure returned to callers that need a token while a person has to log in.
-Failure login_needed(const std::string& why);
+Failure login_needed(const std::string& why, const std::string& login_command);
 
 }  // namespace bridge

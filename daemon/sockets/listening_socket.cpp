@@ -257,18 +257,23 @@ void ListeningSocket::publish() {
   owns_path_ = true;
 }
 
-ListeningSocket ListeningSocket::passed(int descriptor) {
+std::string name_of_socket(int descriptor) {
   sockaddr_un address{};
   socklen_t length = sizeof address;
   getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &length);
+  const std::size_t path_length = length - offsetof(sockaddr_un, sun_path);
+  const bool is_abstract = path_length > 0 && address.sun_path[0] == '\0';
+  return is_abstract ? "@" + std::string(address.sun_path + 1, path_length - 1)
+                     : std::string(address.sun_path);
+}
+
+ListeningSocket ListeningSocket::passed(int descriptor) {
   fcntl(descriptor, F_SETFD, FD_CLOEXEC);
   fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK);
   ListeningSocket result;
   result.descriptor_ = descriptor;
-  const std::size_t path_length = length - offsetof(sockaddr_un, sun_path);
-  result.abstract_ = path_length > 0 && address.sun_path[0] == '\0';
-  result.name_ = result.abstract_ ? "@" + std::string(address.sun_path + 1, path_length - 1)
-                                  : std::string(address.sun_path);
+  result.name_ = name_of_socket(descriptor);
+  result.abstract_ = result.name_.starts_with('@');
   return result;
 }
 

@@ -23,6 +23,9 @@ std::string other_owner_of(const std::string& path);
 /// A new descriptor, owned by the caller.
 int new_unix_socket();
 
+/// The path that a Unix socket is bound to, or its abstract name after `@`.
+std::string name_of_socket(int descriptor);
+
 /// The longest path of a Unix socket (unix(7): sun_path without the final zero).
 constexpr std::size_t max_socket_path = 107;
 

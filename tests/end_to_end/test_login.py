@@ -14,6 +14,7 @@ import urllib.parse
 from authorization import LoginCase, get, signed_in
 from harness import eventually, main
 from harness.binaries import binary
+from harness.by_name import ByName
 from harness.face import Face
 from harness.other_user import NOBODY, acting_as, is_root
 from harness.terminal import Terminal
@@ -28,7 +29,8 @@ class TheFlow(LoginCase):
         self.serve()
         self.assertEqual(self.login()["state"], "none")
         data = self.refused("HTTP 401")
-        self.assertEqual(data["login"], "mcp-nc login")
+        self.assertEqual(data["login"], self.typed_nc + " login")
+        self.assertIn("a person logs in by " + data["login"], self.default_daemon.stderr())
         self.assertEqual(self.login()["state"], "needed")
         self.assertFalse(self.default_daemon.status()["upstream"]["ready"])
         status, headers, page = self.log_in()
@@ -151,7 +153,7 @@ class Scope(LoginCase):
         self.refused()
         self.log_in()
         error = self.client().call("admin")["error"]
-        self.assertEqual((error["data"]["status"], error["data"]["login"]), (403, "mcp-nc login"))
+        self.assertEqual((error["data"]["status"], error["data"]["login"]), (403, self.typed_nc + " login"))
         self.assertEqual((self.login()["state"], self.login()["wanted"]), ("ok", "admin"))
         self.echoed()  # the others go on
         self.begin()
@@ -179,7 +181,7 @@ class WhatIsRefused(LoginCase):
     def test_a_server_that_does_not_name_s256(self):
         self.server.offer(code_challenge_methods_supported=None)
         self.serve()
-        self.fails("--oauth-assume-pkce")
+        self.fails("start mcp-bridged with --oauth-assume-pkce", f"then type: {self.typed_nc} login")
         self.default_daemon.stop()
         self.serve("--oauth-assume-pkce")
         self.log_in()
@@ -409,11 +411,11 @@ class Refresh(LoginCase):
         self.logged_in()
         self.server.refresh_status = 400
         self.server.revoke_all()
-        self.refused("invalid_grant", "mcp-nc login")
+        self.refused("invalid_grant", self.typed_nc + " login")
         self.assertEqual(self.login()["state"], "needed")
         self.assertFalse(self.default_daemon.status()["upstream"]["ready"])
         for _ in range(3):
-            self.refused("mcp-nc login")
+            self.refused(self.typed_nc + " login")
         self.assertEqual(len(self.server.refreshes), 1)
         self.server.refresh_status = None
         self.log_in()
@@ -423,7 +425,7 @@ class Refresh(LoginCase):
         self.logged_in()
         self.server.refresh_status, self.server.refresh_error = 400, "invalid_request"
         self.server.revoke_all()
-        self.refused("invalid_request", "mcp-nc login")
+        self.refused("invalid_request", self.typed_nc + " login")
         self.assertEqual(self.login()["state"], "needed")
         out, err = self.run_nc("call", "echo", "message=x", "--json", code=4)
         login = f"mcp-nc -s {self.default_daemon.socket_path} login"
@@ -489,7 +491,7 @@ class Waiting(LoginCase):
 
     def test_and_end_with_their_time(self):
         self.serve("--login-wait", "200ms")
-        self.assertEqual(self.refused("--login-wait")["login"], "mcp-nc login")
+        self.assertEqual(self.refused("--login-wait")["login"], self.typed_nc + " login")
 
 
 class WithoutMetadata(LoginCase):
@@ -521,7 +523,7 @@ class WithoutMetadata(LoginCase):
         self.server.challenge = "Bearer"
         self.serve(offer=False)
         for _ in range(2):
-            data = self.refused("HTTP 401", "--token-file, --token-command or MCP_SERVER_TOKEN")
+            data = self.refused("HTTP 401", "--token-file, --token-command, --header or MCP_SERVER_TOKEN")
             self.assertNotIn("login", data)
             self.assertEqual(data["status"], 401)
         self.assertEqual(self.server.fetched, self.SEARCHED)
@@ -536,6 +538,42 @@ class WithoutMetadata(LoginCase):
         upstream = self.upstream()
         self.start_daemon(upstream)
         self.fails("cannot find the authorization server", "HTTP 404")
+
+
+class SaidWhereItIsRead(ByName, LoginCase):
+    """What to do about a login that cannot be: a command for the one who reads it."""
+
+    def test_a_missing_option_or_token_is_told_as_it_can_be_given_there(self):
+        def key():
+            self.server.documents.clear()
+            self.server.challenge = "Bearer"
+
+        id_in = "--oauth-client-id ID login"
+        cases = [
+            ("a", lambda: self.server.offer(registration_endpoint=None), "login", "register one there", id_in),
+            ("b", lambda: self.server.offer(code_challenge_methods_supported=None), "login", "PKCE",
+             "--oauth-assume-pkce login"),
+            ("c", key, "tools", "HTTP 401", "--token-file FILE, "),
+        ]
+        for name, prepare, verb, why, what in cases:
+            prepare()
+            self.own({name: {"url": self.server.url}})
+            for where, more in ((f"@{name}", "or headers in the file that names it"),
+                                (f"--url {self.server.url}", "--header 'NAME: VALUE' or MCP_SERVER_TOKEN")):
+                with self.subTest(f"{name} {where}"):
+                    out, err = self.named(*where.split(), verb, "--json", code=None, stdin="")
+                    for said in (err, json.loads(out)["error"]["message"]):
+                        self.assertIn(why, said)
+                        self.assertIn(f"mcp-nc {where} {what}", said)
+                        self.assertEqual(more in said, name == "c", said)
+                        self.assertNotIn("start mcp-bridged", said)
+                        self.assertNotIn("--token-command", said)
+                    self.named(*where.split(), "stop")
+            self.start_daemon(self.server, socket=f"s{name}")
+            err = self.run_nc(verb, code=None, stdin="")[1]
+            self.assertIn("start mcp-bridged with --", err)
+            if name != "c":
+                self.assertIn(f"then type: {self.typed_nc} login", err)
 
 
 class WhatIsKnownBefore(LoginCase):

@@ -367,7 +367,7 @@ Failure failure_of_status(const HttpContext& context, const ResponseHead& head,
       printable(context.without_secrets(head.authorization_server), 1000);
   const bool asks_for_more = head.www_authenticate.find("insufficient_scope") != std::string::npos;
   if (context.offers_login() && (head.status == 401 || (head.status == 403 && asks_for_more)))
-    failure.login = login_command;
+    failure.login = context.login_command();
   std::string message = first_message(head, body);
   make_single_line(message);
   failure.error_object = error_in(std::move(message));

@@ -216,6 +216,8 @@ bool HttpContext::offers_login() const {
   return token_.login() != nullptr && token_.login()->is_login_offered();
 }
 
+const std::string& HttpContext::login_command() const { return token_.login()->command(); }
+
 bool HttpContext::lacks_token() const { return token_.login() != nullptr && !offers_login(); }
 
 void HttpContext::forget_session() {

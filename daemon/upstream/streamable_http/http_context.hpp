@@ -90,6 +90,8 @@ class HttpContext {
   bool has_token() const { return !token_.text().empty(); }
   /// Whether a person can log in to it.
   bool offers_login() const;
+  /// REQUIRES: offers_login().
+  const std::string& login_command() const;
   /// It wants a token, has none, and no login is offered.
   bool lacks_token() const;
   /// SIGHUP: applies headers, timeouts, and the contents of certificate files.

@@ -93,7 +93,8 @@ class FlappingServer final : public TokenEndpoint {
 struct RefresherFixture {
   explicit RefresherFixture(std::chrono::milliseconds idle = std::chrono::milliseconds(0),
                             std::string path = {})
-      : store(loop, std::move(path), log), refresher({loop, server, store, log, owner, idle}) {}
+      : store(loop, std::move(path), log),
+        refresher({loop, server, store, log, owner, idle, "mcp-nc -s /s login"}) {}
 
   StoredLogin login() const {
     StoredLogin login;
@@ -211,7 +212,7 @@ TEST_CASE("a refused refresh is not tried again, and a person is needed at once"
   const auto failure = f.fetched();
   REQUIRE(failure);
   CHECK(failure->kind == ErrorKind::auth);
-  CHECK(failure->login == "mcp-nc login");
+  CHECK(failure->login == "mcp-nc -s /s login");
   CHECK(f.server.redeemed[0] == 2);
 }
 
@@ -233,7 +234,8 @@ TEST_CASE("after each refusal a person is needed, and a forgotten registration i
       RefresherFixture f;
       if (is_registered) f.owner.client_id.clear();
       TokenStore store(f.loop, {}, f.log);
-      Refresher refresher({f.loop, f.server, store, f.log, f.owner, std::chrono::milliseconds(0)});
+      Refresher refresher({f.loop, f.server, store, f.log, f.owner, std::chrono::milliseconds(0),
+                           "mcp-nc -s /s login"});
       StoredLogin login = f.login();
       login.client.is_registered = is_registered;
       refresher.take(login);
@@ -322,7 +324,7 @@ TEST_CASE_FIXTURE(LoopFixture, "a daemon that dies between two uses counts as on
   next.server.mood = FlappingServer::Mood::losing;
   const auto failure = next.fetched();
   REQUIRE(failure);
-  CHECK(failure->login == "mcp-nc login");
+  CHECK(failure->login == "mcp-nc -s /s login");
   CHECK(next.server.most_for_one == 1);
 }
 
