@@ -29,6 +29,7 @@ struct RawEntry {
 struct RawFile {
   std::vector<RawEntry> entries{};
   std::vector<std::string_view> inputs{};
+  std::string_view mcp{};
 };
 
 /// False if it is not an object.
@@ -117,6 +118,8 @@ std::string document_of(const RawEntry& entry, const RawFile& file) {
   }
   json::JsonObject document;
   if (!inputs.is_empty()) document.add("inputs", inputs);
+  if (bridge::is_left_out(file.mcp, entry.name))
+    document.add("mcp", json::JsonObject().add("excluded", json::JsonArray().add(entry.name)));
   return add_entry(document, entry).text();
 }
 
@@ -251,6 +254,7 @@ std::variant<std::vector<Definition>, std::string> read_definitions(std::string_
   const std::string strict = bridge::strict_json(text);
   if (std::string fault = fault_of(strict); !fault.empty()) return fault;
   RawFile file;
+  file.mcp = json::member(strict, "mcp").value_or("");
   if (std::string fault = add_all(file, strict); !fault.empty()) return fault;
   std::vector<Definition> all;
   for (const RawEntry& entry : file.entries) {
@@ -277,7 +281,11 @@ std::variant<std::vector<Definition>, std::string> read_foreign_definitions(
   for (const std::string_view name : {"mcpServers", "servers", "mcp_servers", "inputs"})
     servers.add_unless_empty(name, json::RawJson{json::member(object, name).value_or("")});
   const std::string_view map = json::member(object, "mcp").value_or("");
-  if (bridge::is_map_of_servers(map)) servers.add("mcp", json::RawJson{map});
+  json::JsonObject choice;
+  for (const std::string_view name : {"allowed", "excluded"})
+    choice.add_unless_empty(name, json::RawJson{json::member(map, name).value_or("")});
+  servers.add("mcp",
+              json::RawJson{bridge::is_map_of_servers(map) ? std::string(map) : choice.text()});
   return read_definitions(servers.text());
 }
 

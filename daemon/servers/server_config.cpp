@@ -20,23 +20,22 @@ namespace {
 constexpr std::string_view changes_nothing =
     "id name title description $schema version gallery icon icons note comment tags category "
     "timeout startupTimeout startup_timeout_sec startup_timeout_ms tool_timeout_sec initTimeout "
-    "required supports_parallel_tool_calls alwaysAllow autoApprove alwaysLoad dev";
+    "required supports_parallel_tool_calls alwaysAllow autoApprove alwaysLoad trust dev";
 
 /// Of an entry: what makes another program offer less of the server, or ask before a call. The
-/// bridge does neither, and says so unless the value is `harmless`.
+/// bridge does neither, and says so unless the value is one of `harmless`.
 struct Limit {
   std::string_view member;
-  std::string_view harmless;  ///< as JSON without blanks; empty: none
+  std::string_view harmless;  ///< as JSON without blanks
 };
 
 constexpr Limit limits[] = {
-    {"enabled_tools", ""},                           // Codex
-    {"disabled_tools", "[]"},                        // Codex
-    {"default_tools_approval_mode", "\"approve\""},  // Codex
-    {"includeTools", ""},                            // Gemini, Amp
-    {"excludeTools", "[]"},                          // Gemini
-    {"trust", "true"},                               // Gemini
-    {"disabledTools", "[]"},                         // Windsurf, Roo, Kiro
+    {"enabled_tools", ""},                                    // Codex
+    {"disabled_tools", "[]"},                                 // Codex
+    {"default_tools_approval_mode", "\"approve\" \"auto\""},  // Codex
+    {"includeTools", ""},                                     // Gemini, Amp
+    {"excludeTools", "[]"},                                   // Gemini
+    {"disabledTools", "[]"},                                  // Windsurf, Roo, Kiro
     {"enabledTools", ""},
     {"allowedTools", "[\"*\"]"},
     {"tools", "[\"*\"]"},       // Copilot; Codex: the approval of each
@@ -51,7 +50,7 @@ std::string why_unused(const std::string& member, std::string_view value) {
   const auto* const limit = std::find_if(std::begin(limits), std::end(limits),
                                          [&](const Limit& one) { return one.member == member; });
   if (limit != std::end(limits)) {
-    return plain == limit->harmless || plain == "{}"
+    return has_word(limit->harmless, plain) || plain == "{}"
                ? std::string()
                : fmt::format("'{}' limits the server in other programs, and is not obeyed here",
                              shown_name(member));
@@ -91,6 +90,9 @@ class ServerReader final : DocumentReader {
   ServerConfig config() {
     ServerConfig config;
     add_all(whole(), config);
+    const std::string_view mcp = find_member(whole(), "mcp").value_or("");
+    for (ServerEntry& entry : config.servers)
+      entry.is_disabled = entry.is_disabled || is_left_out(mcp, entry.name);
     if (config.servers.empty())
       fail("there is no server in it (mcpServers, servers, mcp, mcp_servers or tools)");
     return config;
@@ -346,6 +348,21 @@ bool is_map_of_servers(std::string_view mcp) {
            !has_word("servers mcpServers inputs tools", unescape(key));
   });
   return fits && has_any;
+}
+
+bool is_left_out(std::string_view mcp, std::string_view name) {
+  if (!is_object(mcp)) return false;
+  const auto names = [&](std::string_view list) {
+    bool is_there = false;
+    each_element(list, [&](std::string_view one) {
+      is_there = is_there || to_text(one) == name;
+      return true;
+    });
+    return is_there;
+  };
+  const auto allowed = find_member(mcp, "allowed");
+  const bool has_list = allowed && allowed->starts_with('[');
+  return (has_list && !names(*allowed)) || names(find_member(mcp, "excluded").value_or(""));
 }
 
 ServerConfig read_server_config(std::string_view text, const std::string& source) {

@@ -42,7 +42,7 @@ struct ServerEntry {
   std::string url;
   std::vector<std::pair<std::string, std::string>> headers{};
   OAuthEntry oauth{};
-  bool is_disabled = false;  ///< `"disabled": true`, `"enabled": false`
+  bool is_disabled = false;  ///< `"disabled": true`, `"enabled": false`, is_left_out()
   /// A sentence for each member that may change what runs, or limits it, and is not used. Safe for
   /// a terminal.
   std::vector<std::string> unused{};
@@ -65,6 +65,10 @@ std::string shown_name(std::string_view name);
 /// Whether the object `mcp` of a file is a map of servers (opencode's), rather than an object with
 /// such maps (VS Code's). Pure.
 bool is_map_of_servers(std::string_view mcp);
+
+/// Whether the object `mcp` of a file allows other servers alone, or excludes this one (Gemini's
+/// lists `allowed` and `excluded`). Pure.
+bool is_left_out(std::string_view mcp, std::string_view name);
 
 /// Reads an object whose members are all texts (numbers and booleans count as their texts):
 /// --input-file.

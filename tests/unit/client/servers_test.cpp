@@ -474,11 +474,19 @@ TEST_CASE("of other programs' forms the variables are those that the daemon look
   CHECK(is_disabled(only(R"({"mcpServers":{"a":{"command":"x","disabled":true}}})")));
   CHECK_FALSE(is_disabled(only(R"({"mcpServers":{"a":{"command":"x","disabled":false}}})")));
   CHECK(unused_members(only(R"({"mcpServers":{"a":{"url":"u","shell":1,"timeout":2}}})")) ==
-        std::vector<std::string>{"shell"});
+        std::vector<std::string>{"'shell' is not understood and not used"});
   CHECK(names_of(read_foreign_definitions(
             R"({"mcp":{"b":{"type":"local","command":["x"]}},"theme":"t"})", "")) ==
         std::vector<std::string>{"b"});
   CHECK(names_of(read_foreign_definitions(R"({"mcp":{"allowed":["a"]}})", "")).empty());
+  for (const auto& [list, left_out] :
+       {std::pair(R"("allowed":["b"])", true), std::pair(R"("allowed":["a"],"excluded":[])", false),
+        std::pair(R"("excluded":["a"])", true), std::pair(R"("excluded":["b"])", false)}) {
+    CAPTURE(list);
+    const auto read = read_foreign_definitions(
+        std::string(R"({"mcp":{)") + list + R"(},"mcpServers":{"a":{"command":"x"}}})", "");
+    CHECK(is_disabled(std::get<std::vector<Definition>>(read).front()) == left_out);
+  }
 }
 
 TEST_CASE("Codex's file, as JSON, is read with the variables that it names") {

@@ -92,6 +92,22 @@ const Form forms[] = {
      R"({"mcp":{"allowed":["a"]},"mcpServers":{"a":{"httpUrl":"https://h/mcp","url":"https://h/sse"}}})",
      {},
      "https://h/mcp"},
+    {"Gemini: not among those that are allowed",
+     R"({"mcp":{"allowed":["b"]},"mcpServers":{"a":{"command":"x"}}})",
+     {},
+     "x",
+     "",
+     "server 'a' is disabled there, and used here"},
+    {"Gemini: excluded",
+     R"({"mcp":{"excluded":["\u0061"]},"mcpServers":{"a":{"command":"x"}}})",
+     {},
+     "x",
+     "",
+     "server 'a' is disabled there, and used here"},
+    {"Gemini: another is excluded",
+     R"({"mcp":{"excluded":["b"]},"mcpServers":{"a":{"command":"x"}}})",
+     {},
+     "x"},
     {"VS Code: in its settings",
      R"({"mcp":{"inputs":[],"servers":{"a":{"type":"http","url":"https://h/mcp"}}}})",
      {},
@@ -125,7 +141,7 @@ approval_mode = "prompt"
      {{"T", "1"}, {"U", "2"}},
      "npx -y p K=v T=1 U=2",
      "",
-     "",
+     "server 'a': 'tools' limits the server in other programs, and is not obeyed here",
      "config.toml"},
     {"Codex: an address",
      R"([mcp_servers."a"]
@@ -247,13 +263,6 @@ scopes = ["read"])",
      "x",
      "",
      ""},
-    {"a limit: trust",
-     R"({"mcpServers":{"a":{"command":"x","trust":false}}})",
-     {},
-     "x",
-     "",
-     "server 'a': 'trust' limits the server in other programs, and is not obeyed here"},
-    {"none: trust", R"({"mcpServers":{"a":{"command":"x","trust":true}}})", {}, "x", "", ""},
     {"a limit: disabledTools",
      R"({"mcpServers":{"a":{"command":"x","disabledTools":["s3cret"]}}})",
      {},
@@ -286,6 +295,12 @@ scopes = ["read"])",
      "server 'a': 'default_tools_approval_mode' limits the server in other programs, and is not obeyed here"},
     {"none: default_tools_approval_mode",
      R"({"mcpServers":{"a":{"command":"x","default_tools_approval_mode":"approve"}}})",
+     {},
+     "x",
+     "",
+     ""},
+    {"none: the default of default_tools_approval_mode",
+     R"({"mcpServers":{"a":{"command":"x","default_tools_approval_mode":"auto"}}})",
      {},
      "x",
      "",
@@ -372,8 +387,10 @@ TEST_CASE("of each form of the ecosystem's files the program or the server gets 
     if (refusal.code != 0) continue;
     const Options options = parsed(arguments, form.environment).options;
     CHECK(got(options) == with_folder(form.got));
-    REQUIRE(options.warnings.size() == (*form.warning == '\0' ? 0 : 1));
-    if (*form.warning != '\0') CHECK(options.warnings[0].find(form.warning) != std::string::npos);
+    const std::string warned = options.warnings.empty() ? "" : options.warnings.front();
+    CAPTURE(warned);
+    CHECK(options.warnings.size() == (*form.warning == '\0' ? 0 : 1));
+    CHECK(warned.find(form.warning) != std::string::npos);
   }
 }
 
