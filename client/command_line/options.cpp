@@ -204,4 +204,19 @@ std::string typed_program(const Options& options) {
   return words;
 }
 
+std::string as_typed(std::string text, const Options& options) {
+  constexpr std::string_view plain = "mcp-nc";
+  Options files;
+  files.config = options.config;
+  for (std::size_t at = 0; (at = text.find(plain, at)) != text.npos; at += plain.size()) {
+    const std::size_t begin = std::min(at + plain.size() + 1, text.size());
+    const std::size_t end = std::min(text.find_first_of(" ,;:)", begin), text.size());
+    const Verb* const verb = find_verb(std::string_view(text).substr(begin, end - begin));
+    if (verb == nullptr || verb->name() == "help") continue;
+    const bool is_of_files = verb->has(about_server) || verb->name() == "servers";
+    text.replace(at, plain.size(), typed_program(is_of_files ? files : options));
+  }
+  return text;
+}
+
 }  // namespace client

@@ -152,5 +152,8 @@ std::variant<Options, UsageError> parse_command_line(
 /// `mcp-nc @github`, `mcp-nc -s /run/x`. Possible secrets in an address are left out. Pure; not
 /// safe for a terminal.
 std::string typed_program(const Options& options);
+/// The text with the program so in each `mcp-nc VERB` for a person to type; with the files alone
+/// where the verb is about those. Pure.
+std::string as_typed(std::string text, const Options& options);
 
 }  // namespace client

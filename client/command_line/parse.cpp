@@ -52,16 +52,20 @@ constexpr std::pair<std::string_view, std::string_view> other_words[] = {
     {"auth", "login"},
 };
 
-/// `next` is the word after it, `rest` whether some word is key=value.
-std::string unknown(std::string_view command, std::string_view next = {}, bool has_pair = false) {
-  const auto type = [](const std::string& words) {
-    return "; type: mcp-nc " + bridge::cut_off(words, 100);
+/// `before`: the options and the server before it; `next` is the word after it, `has_pair` whether
+/// some word is key=value.
+std::string unknown(const Options& before, std::string_view command, std::string_view next = {},
+                    bool has_pair = false) {
+  const bool is_named = names_server(before) || !before.socket.empty();
+  const auto type = [&before](std::string_view words) {
+    return fmt::format("; type: {} {}", typed_program(before), bridge::cut_off(words, 100));
   };
   std::string advice;
   for (const auto& [words, typed] : other_words) {
-    if (bridge::has_word(words, command)) advice = type(std::string(typed));
+    const bool names_one = typed.find('@') != typed.npos;
+    if (bridge::has_word(words, command) && !(is_named && names_one)) advice = type(typed);
   }
-  if (find_verb(next) != nullptr) {
+  if (find_verb(next) != nullptr && !is_named) {
     advice = type(fmt::format("@{} {}", command, next));
   } else if (has_pair) {
     advice = type(fmt::format("call {} key=value", command));
@@ -112,7 +116,7 @@ class Parser {
         const bool has_pair = std::any_of(at, arguments_.end(), [](std::string_view one) {
           return !one.starts_with('-') && one.find('=') != one.npos;
         });
-        return unknown(text, is_last ? std::string_view() : at[1], has_pair);
+        return unknown(options_, text, is_last ? std::string_view() : at[1], has_pair);
       }
     }
     return {};
@@ -223,7 +227,7 @@ class Parser {
       fail(fmt::format("{} takes no further argument '{}'", verb.name(), operands[count.most]));
     const bool is_about_verb = verb.name() == "help" && !operands.empty();
     if (is_about_verb && operands.front() != "options" && find_verb(operands.front()) == nullptr)
-      fail(unknown(operands.front()));
+      fail(unknown(options_, operands.front()));
   }
 
   void fail_by_usage(const Verb& verb) { fail(fmt::format("usage: mcp-nc {}", verb.form)); }

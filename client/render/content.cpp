@@ -130,9 +130,10 @@ std::string with_line_end(const std::string& text) {
   return text.empty() || text.back() == '\n' ? text : text + "\n";
 }
 
-/// `is_whole`: there is nothing else, so that a file or pipe gets the bytes.
-bool present_data(const ContentPart& part, bool is_whole, const std::string& save_folder,
-                  Console& console) {
+/// `is_only`: there is nothing else, so that a file or pipe gets the bytes of a resource. False if
+/// not all of a resource is there then, or if it could not be saved.
+bool present_data(const ContentPart& part, bool is_resource, bool is_only,
+                  const std::string& save_folder, Console& console) {
   const auto bytes = bridge::decode_base64(part.text);
   if (!bytes) {
     console.note(fmt::format("cannot decode the {} from the server: not Base64 (--json shows it)",
@@ -145,10 +146,11 @@ bool present_data(const ContentPart& part, bool is_whole, const std::string& sav
         part.mime_type.empty() ? "of no given type" : part.mime_type, size_text(bytes->size()));
     if (console.output_is_terminal()) {
       console.print(fmt::format("[{}]\n", shown));
-    } else if (is_whole) {
+    } else if (is_only) {
       console.print(*bytes);
     } else {
-      console.note("not printed: " + shown);
+      console.note(fmt::format("not printed: {}, --json prints all", shown));
+      return !is_resource;
     }
     return true;
   }
@@ -167,8 +169,8 @@ bool present(const std::vector<ContentPart>& parts, bool is_resource,
   bool all_well = true;
   for (const ContentPart& part : parts) {
     if (part.kind == ContentPart::Kind::data) {
-      const bool is_whole = is_resource && parts.size() == 1;
-      all_well = present_data(part, is_whole, save_folder, console) && all_well;
+      const bool is_only = is_resource && parts.size() == 1;
+      all_well = present_data(part, is_resource, is_only, save_folder, console) && all_well;
     } else {
       console.print(with_line_end(part.text));
     }

@@ -220,6 +220,8 @@ ExitCode tell_failure(Console& console, const Options& options, Failure failure)
   }
   if (failure.hint.empty()) failure.hint = hint_for_capability(failure.message);
   if (failure.hint.empty()) failure.hint = hint_for(failure.kind);
+  for (std::string* const text : {&failure.message, &failure.shown, &failure.hint})
+    *text = as_typed(std::move(*text), options);
   if (options.json) console.print(error_object(failure));
   // Interrupted by the user: only what became of the request.
   if (failure.kind == "interrupted" && failure.shown.empty()) return failure.code;

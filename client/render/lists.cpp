@@ -132,11 +132,8 @@ void add_members(std::string& text, const Schema& schema, const std::string& pat
     text += std::string(indent, ' ') + bridge::wrap(line, indent + 4, width) + "\n";
     const Value* const items = property.items();
     if (depth == deepest_shown_object) continue;
-    if (items == nullptr) {
-      add_members(text, property, fmt::format("{}{}.", path, name), width, depth + 1);
-    } else {
-      add_members(text, schema.at(*items), "", width, depth + 1);
-    }
+    const std::string inner = items == nullptr ? fmt::format("{}{}.", path, name) : "";
+    add_members(text, items == nullptr ? property : schema.at(*items), inner, width, depth + 1);
   }
 }
 

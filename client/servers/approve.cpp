@@ -102,10 +102,8 @@ ExitCode approve_server(const Options& options, Console& console) {
     if (std::string fault = approve(named.server, named.places); !fault.empty())
       failure = naming_failure(std::move(fault), ExitCode::unreachable);
   } else {
-    failure = naming_failure(
-        fmt::format("no terminal to ask at; if it may run, type: mcp-nc {}approve --yes {}",
-                    options.config.empty() ? "" : "--config " + shell_word(options.config) + " ",
-                    shell_word("@" + name)));
+    failure = naming_failure("no terminal to ask at; if it may run, type: mcp-nc approve --yes " +
+                             shell_word("@" + name));
   }
   if (failure) return tell_failure(console, options, *failure);
   if (options.json) console.print(json::JsonObject().add("approved", name).text() + "\n");

@@ -65,12 +65,12 @@ std::string add_all(RawFile& file, std::string_view object, bool is_outermost = 
   return {};
 }
 
-/// As mcp-bridged reads it; nullopt if it refuses it.
-std::optional<bridge::ServerEntry> read_entry(std::string_view document) {
+/// As mcp-bridged reads it; empty if it refuses it.
+bridge::ServerEntry read_entry(std::string_view document) {
   try {
     return bridge::read_server_config(document, {}).servers.front();
   } catch (const bridge::StartError&) {
-    return std::nullopt;
+    return {};
   }
 }
 
@@ -81,8 +81,7 @@ std::set<std::string> names_in(std::string_view document,
   const auto has = [&](std::string_view text) { return document.find(text) != document.npos; };
   if (!has("$") && !has("\\") && !has("{env:") && !has("env_"))
     return inputs;  // no variable without a `$` or an escaped one
-  const auto entry = read_entry(document);
-  if (!entry) return inputs;
+  const bridge::ServerEntry entry = read_entry(document);
   const bridge::OutsideValue note = [&](const bridge::Variable& variable, const std::string&) {
     if (variable.kind == bridge::Variable::Kind::input) inputs.insert(variable.name);
     if (variable.kind == bridge::Variable::Kind::environment) {
@@ -94,7 +93,7 @@ std::set<std::string> names_in(std::string_view document,
                                                            : std::nullopt;
   };
   try {
-    bridge::expand_entry(*entry, note, {});
+    bridge::expand_entry(entry, note, {});
   } catch (const bridge::StartError&) {
     // The daemon says why.
   }
@@ -124,9 +123,7 @@ std::string document_of(const RawEntry& entry, const RawFile& file) {
 }
 
 Definition typed(std::string name, std::string entry) {
-  const RawFile nothing;
-  const RawEntry raw{name, entry};
-  std::string document = document_of(raw, nothing);
+  std::string document = document_of({name, entry}, {});
   return {std::move(name), std::move(document), std::move(entry)};
 }
 
@@ -290,10 +287,10 @@ std::variant<std::vector<Definition>, std::string> read_foreign_definitions(
 }
 
 std::string environment_file_of(const Definition& definition, const std::string& folder) {
-  const auto entry = read_entry(definition.document);
-  if (!entry || entry->environment_file.empty()) return {};
+  const bridge::ServerEntry entry = read_entry(definition.document);
+  if (entry.environment_file.empty()) return {};
   return bridge::expand_variables(
-             entry->environment_file,
+             entry.environment_file,
              [&](const bridge::Variable& variable) -> std::optional<std::string> {
                if (variable.kind == bridge::Variable::Kind::editor)
                  return bridge::editor_value(variable.name, folder);
@@ -308,10 +305,7 @@ std::string environment_file_of(const Definition& definition, const std::string&
 Definition with_environment(Definition definition,
                             const std::map<std::string, std::string>& variables) {
   json::JsonObject read;
-  for (const auto& [name, value] : variables) {
-    const std::string text = json::quote(value);
-    read.add_any(name, json::RawJson{text});
-  }
+  for (const auto& [name, value] : variables) read.add_any(name, json::RawJson{json::quote(value)});
   const std::string content = read.text();
   json::JsonObject entry;
   const auto members = json::members(definition.entry);
@@ -378,12 +372,11 @@ std::optional<Definition> definition_of_command(std::string_view command) {
 }
 
 std::string summary_of(const Definition& definition) {
-  const auto entry = read_entry(definition.document);
-  if (!entry) return {};
-  if (entry->command.empty()) return std::string(without_secrets(entry->url));
-  std::string summary = entry->command;
-  std::string_view before = entry->command;
-  for (const std::string& argument : entry->arguments) {
+  const bridge::ServerEntry entry = read_entry(definition.document);
+  if (entry.command.empty()) return std::string(without_secrets(entry.url));
+  std::string summary = entry.command;
+  std::string_view before = entry.command;
+  for (const std::string& argument : entry.arguments) {
     summary += " " + shown_argument(argument, before);
     before = argument;
   }
@@ -395,18 +388,15 @@ std::string shown_document(const Definition& definition) {
 }
 
 bool starts_program(const Definition& definition) {
-  const auto entry = read_entry(definition.document);
-  return entry && !entry->command.empty();
+  return !read_entry(definition.document).command.empty();
 }
 
 bool is_disabled(const Definition& definition) {
-  const auto entry = read_entry(definition.document);
-  return entry && entry->is_disabled;
+  return read_entry(definition.document).is_disabled;
 }
 
 std::vector<std::string> unused_members(const Definition& definition) {
-  const auto entry = read_entry(definition.document);
-  return entry ? entry->unused : std::vector<std::string>();
+  return read_entry(definition.document).unused;
 }
 
 }  // namespace client

@@ -23,7 +23,6 @@ namespace {
 
 constexpr std::size_t longest_file = 1 << 20;
 constexpr std::size_t longest_foreign_file = 16 << 20;  // Claude Code's file includes its projects
-constexpr const char* project_file = ".mcp.json";
 
 /// Reads the server's environment file, if it has one: in its folder, else beside its config file.
 void add_environment_file(NamedServer& server) {
@@ -76,11 +75,6 @@ std::variant<std::vector<NamedServer>, std::string> servers_of(const ConfigFile&
     servers.push_back({std::move(one), path, folder, needs_approval});
   for (NamedServer& server : servers) add_environment_file(server);
   return servers;
-}
-
-/// The files after those: foreign_files() of the current folder.
-std::vector<ConfigFile> other_files(ReadVariable read) {
-  return foreign_files(read, bridge::current_folder());
 }
 
 /// As the daemon reads it from its environment.
@@ -138,8 +132,9 @@ std::variant<NamedServer, Failure> selected_server(const Options& options) {
     const std::string folder = bridge::current_folder();
     return NamedServer{std::move(*definition), "", folder.empty() ? "/" : folder, false};
   }
-  auto found = find_server(options.server, config_files(options.config, environment_variable),
-                           [] { return other_files(environment_variable); });
+  auto found = find_server(options.server, config_files(options.config, environment_variable), [] {
+    return foreign_files(environment_variable, bridge::current_folder());
+  });
   if (auto* failure = std::get_if<std::string>(&found)) return naming_failure(std::move(*failure));
   return std::get<NamedServer>(std::move(found));
 }
@@ -167,13 +162,14 @@ std::vector<ConfigFile> config_files(const std::string& option, ReadVariable rea
   } else if (home) {
     files.push_back({*home + "/.config/mcp/mcp.json"});
   }
-  files.push_back({project_file, true});
+  files.push_back({".mcp.json", true});
   return files;
 }
 
 std::vector<ConfigFile> all_files(const std::string& option, ReadVariable read) {
   std::vector<ConfigFile> files = config_files(option, read);
-  for (ConfigFile& file : other_files(read)) files.push_back(std::move(file));
+  for (ConfigFile& file : foreign_files(read, bridge::current_folder()))
+    files.push_back(std::move(file));
   return files;
 }
 

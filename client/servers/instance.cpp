@@ -69,8 +69,7 @@ bool await_end(const FileDescriptor& process, Deadline deadline) {
 
 std::optional<std::string> why_not_started(std::string_view socket, pid_t process) {
   const std::string log = log_behind(socket);
-  if (log.empty()) return std::nullopt;
-  if (process <= 0) return std::nullopt;
+  if (log.empty() || process <= 0) return std::nullopt;
   const FileDescriptor held = hold_process(process);
   if (held ? !await_end(held, Deadline::after(longest_last_moment)) : errno != ESRCH)
     return std::nullopt;
@@ -120,13 +119,9 @@ std::vector<Instance> find_instances(const Places& places) {
 }
 
 bool is_of(const Instance& instance, const NamedServer& server) {
-  if (instance.name != server.definition.name ||
-      instance.file != bridge::make_visible_line(server.file))
-    return false;
-  if (!server.file.empty()) return true;
-  return instance.definition.empty()
-             ? instance.summary == kept(summary_of(server.definition))
-             : instance.definition == sha256_hex(server.definition.document);
+  return instance.name == server.definition.name &&
+         instance.file == bridge::make_visible_line(server.file) &&
+         (!server.file.empty() || !is_former(instance, server));
 }
 
 bool is_former(const Instance& instance, const NamedServer& server) {

@@ -88,9 +88,13 @@ std::string state_of(const Row& row) {
 }
 
 void print_table(const std::vector<Row>& rows, Console& console) {
+  const Look look = look_of(console);
   std::vector<std::vector<TableCell>> cells;
   for (const Row& row : rows) {
     const Running* const running = row.running ? &*row.running : nullptr;
+    // Where there is little room, the folder and the name tell the files apart.
+    const std::size_t last = look.width == 0 ? 0 : std::max(row.file.rfind('/'), std::size_t{1});
+    const std::size_t begin = last == 0 ? 0 : row.file.rfind('/', last - 1) + 1;
     cells.push_back({{"@" + bridge::make_visible_line(row.name)},
                      {state_of(row)},
                      {running == nullptr || running->era.empty() ? "-" : running->era},
@@ -98,10 +102,9 @@ void print_table(const std::vector<Row>& rows, Console& console) {
                                          : format_duration(Milliseconds(
                                                static_cast<Milliseconds::rep>(running->age_ms))),
                       Tone::faint},
-                     {row.file.empty() ? "-" : bridge::make_visible_line(row.file)},
+                     {row.file.empty() ? "-" : bridge::make_visible_line(row.file.substr(begin))},
                      {bridge::make_visible_line(row.summary)}});
   }
-  const Look look = look_of(console);
   console.print_raw(
       draw_lines(render_table("NAME|STATE|ERA|>AGE|<FILE|SERVER", std::move(cells), look), look));
 }

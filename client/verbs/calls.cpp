@@ -87,9 +87,11 @@ bool runs_only_as_task(const KnownTool& known) {
   return execution && json::string_member(*execution, "taskSupport") == "required";
 }
 
-ExitCode present_answer(Dialogue& dialogue, const Options& options, const std::string& result,
+ExitCode present_answer(Dialogue& dialogue, const Options& options, const Answer& answer,
                         ReadParts read_parts) {
-  return present_result(result, read_parts, options, dialogue.console(), "", dialogue.hint());
+  if (!answer.ok()) return dialogue.report(answer);
+  return present_result(answer.payload, read_parts, options, dialogue.console(), "",
+                        dialogue.hint());
 }
 
 /// Asks the server to run the call as a task, and prints its id.
@@ -101,7 +103,7 @@ ExitCode call_as_task(Dialogue& dialogue, const Options& options, json::JsonObje
   // A server without support for tasks may respond as to a plain call.
   if (id.empty()) {
     dialogue.console().note("the server made no task of it: this is the result");
-    return present_result(answer.payload, read_tool_result, options, dialogue.console());
+    return present_answer(dialogue, options, answer, read_tool_result);
   }
   dialogue.console().print_line(options.json ? answer.payload : bridge::make_visible_line(id));
   return ExitCode::ok;
@@ -121,19 +123,13 @@ ExitCode call(Dialogue& dialogue, const Options& options, const Prepared& prepar
       runs_only_as_task(call.tool) &&
       (answer.ok() ? is_tool_error(answer.payload) : answer.outcome == Answer::Outcome::error);
   if (wants_task) dialogue.advise(hint_of_task);
-  const ExitCode code = answer.ok()
-                            ? present_answer(dialogue, options, answer.payload, read_tool_result)
-                            : dialogue.report(answer);
-  if (wants_task) dialogue.console().note(hint_of_task);
+  const ExitCode code = present_answer(dialogue, options, answer, read_tool_result);
+  if (wants_task) dialogue.console().note(as_typed(std::string(hint_of_task), options));
   return code;
 }
 
 ExitCode print_resource(Dialogue& dialogue, const Options& options, const std::string& result) {
-  return present_answer(dialogue, options, result, read_resource);
-}
-
-ExitCode print_prompt(Dialogue& dialogue, const Options& options, const std::string& result) {
-  return present_answer(dialogue, options, result, read_prompt);
+  return present_answer(dialogue, options, {Answer::Outcome::result, result}, read_resource);
 }
 
 ExitCode send_request(Dialogue& dialogue, const Options& options, const Prepared& prepared) {
@@ -159,8 +155,8 @@ ExitCode show_tasks(Dialogue& dialogue, const Options& options) {
   const std::string& what = options.operands[0];
   const Answer answer =
       dialogue.ask("tasks/" + what, json::JsonObject().add("taskId", options.operands[1]).text());
-  if (!answer.ok()) return dialogue.report(answer);
-  if (what == "result") return present_answer(dialogue, options, answer.payload, read_any_result);
+  if (what == "result" || !answer.ok())
+    return present_answer(dialogue, options, answer, read_any_result);
   // Anything but a task is shown as it came.
   const json::Value task = json::parse_or_null(answer.payload);
   const bool is_shown = options.json || task.string("status").empty();

@@ -341,14 +341,10 @@ void Dialogue::note_caller(const json::Message& message) {
 }
 
 void Dialogue::take_request(const json::Message& message) {
-  if (message.method == "ping") {
-    conversation_.queue(bridge::result_reply(message.id, "{}"));
-    return;
-  }
-  if (message.method == "roots/list" && !roots_.empty()) {
-    conversation_.queue(bridge::result_reply(message.id, roots_));
-    return;
-  }
+  const std::string result = message.method == "ping"         ? "{}"
+                             : message.method == "roots/list" ? roots_
+                                                              : "";
+  if (!result.empty()) return conversation_.queue(bridge::result_reply(message.id, result));
   if (message.method == "elicitation/create" && can_ask()) {
     const auto caller = message.id == foreign_ ? foreign_caller_ : ElicitationForm::Caller::own;
     if (auto form = ElicitationForm::from_params(message.params,
@@ -433,9 +429,8 @@ Failure Dialogue::failure_of(const Answer& answer, const std::string& about) {
         failure.shown = fmt::format("the server does not support '{}'", answer.method);
       if (failure.kind == "job" && answer.payload.find("there is no such job") != std::string::npos)
         failure.shown = fmt::format(
-            "no job '{}'; list them with: {} jobs",
-            about.empty() && !options_.operands.empty() ? options_.operands.front() : about,
-            typed_program(options_));
+            "no job '{}'; list them with: mcp-nc jobs",
+            about.empty() && !options_.operands.empty() ? options_.operands.front() : about);
       break;
     case Answer::Outcome::refused:
       failure = read_error(answer.payload);

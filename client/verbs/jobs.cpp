@@ -530,11 +530,9 @@ ExitCode answer_job(Dialogue& dialogue, const Options& options, const Prepared& 
   if (!found) return dialogue.report(looked);
   if (found->phase != CollectedJob::Phase::asks) {
     const bool has_ended = found->phase == CollectedJob::Phase::ended;
-    return tell_failure(
-        console, options,
-        {"job", has_ended ? fmt::format("job '{0}' has ended; get its result with: {1} wait {0}",
-                                        job, typed_program(options))
-                          : fmt::format("job '{}' has not asked anything; it is working", job)});
+    const std::string state = has_ended ? "ended; get its result with: mcp-nc wait " + job
+                                        : "not asked anything; it is working";
+    return tell_failure(console, options, {"job", fmt::format("job '{}' has {}", job, state)});
   }
   if (values.empty() && !options.decline && !options.cancel) return answer_here(dialogue, options);
   const auto chosen = choose_answer(console, options, *found, values);
@@ -559,9 +557,10 @@ bool complete_jobs(Dialogue& dialogue, Options& options) {
       }
     }
     if (found.size() > 1) {
-      tell_failure(dialogue.console(), options,
-                   {"job", fmt::format("{} jobs begin with '{}'; list them with: {} jobs --names",
-                                       found.size(), job, typed_program(options))});
+      tell_failure(
+          dialogue.console(), options,
+          {"job", fmt::format("{} jobs begin with '{}'; list them with: mcp-nc jobs --names",
+                              found.size(), job)});
       return false;
     }
     if (found.size() == 1) job = *found.begin();

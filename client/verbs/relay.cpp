@@ -31,9 +31,8 @@ class Relay {
 
   RelayEnd run() {
     while (!end_) {
-      if (daemon_done_ && to_output_.empty()) {
+      if (daemon_done_ && to_output_.empty())
         return sending_done_ ? RelayEnd::finished : RelayEnd::hung_up;
-      }
       wait();
     }
     return *end_;

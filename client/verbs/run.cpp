@@ -185,7 +185,8 @@ ExitCode run(const Options& options) {
   if (verb == nullptr && console.input_is_terminal()) {
     console.remark(fmt::format(
         "copies JSON-RPC messages, one a line, between here and {}; ^D ends it", daemon.path));
-    console.remark("mcp-nc server shows what is there, mcp-nc --help all commands");
+    console.remark(
+        as_typed("mcp-nc server shows what is there, mcp-nc --help all commands", options));
   }
   if (verb == nullptr) return run_relay(std::move(daemon), options, std::get<TrustedPeer>(trusted));
   Interrupt interrupt;

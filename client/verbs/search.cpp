@@ -90,8 +90,6 @@ class ServerSearch {
     while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
     }
   }
-  ServerSearch(const ServerSearch&) = delete;
-  ServerSearch& operator=(const ServerSearch&) = delete;
 
   /// False: interrupted by a signal.
   bool await(const Interrupt& interrupt) const {
@@ -130,6 +128,16 @@ ExitCode end(Console& console, const Options& options, const std::string& json,
   return has_any ? ExitCode::ok : ExitCode::answered_error;
 }
 
+/// One search in each server. Also says what is wrong with the files.
+auto start_searches(const FoundServers& found, const Options& options, const Verb* verb,
+                    Console& console) {
+  for (const std::string& fault : found.faults) console.note(fault);
+  std::vector<std::unique_ptr<ServerSearch>> all;
+  for (const NamedServer& server : found.servers)
+    all.push_back(std::make_unique<ServerSearch>(server.definition.name, options, verb));
+  return all;
+}
+
 ExitCode stop_searching(Interrupt& interrupt, Console& console) {
   const bool is_typed = interrupt.take() != SIGTERM;
   if (is_typed) console.end_echo();
@@ -164,11 +172,7 @@ ExitCode grep(Dialogue& dialogue, const Options& options) {
 
 ExitCode check_servers(const Options& options, Console& console, Interrupt& interrupt) {
   const FoundServers found = find_servers(all_files(options.config, environment_variable));
-  for (const std::string& fault : found.faults) console.note(fault);
-  std::vector<std::unique_ptr<ServerSearch>> asked;
-  for (const NamedServer& server : found.servers)
-    asked.push_back(
-        std::make_unique<ServerSearch>(server.definition.name, options, find_verb("server")));
+  const auto asked = start_searches(found, options, find_verb("server"), console);
   std::vector<std::vector<TableCell>> rows;
   json::JsonArray servers;
   bool are_well = found.faults.empty();
@@ -203,15 +207,11 @@ ExitCode grep_all(const Options& options, Console& console, Interrupt& interrupt
   FoundServers found = find_servers(all_files(options.config, environment_variable));
   std::erase_if(found.servers,
                 [](const NamedServer& server) { return is_disabled(server.definition); });
-  for (const std::string& fault : found.faults) console.note(fault);
+  const auto searches = start_searches(found, options, options.verb, console);
   if (found.servers.empty())
     return tell_failure(
         console, options,
         naming_failure("no servers to search: no file names one; see: mcp-nc servers"));
-  std::vector<std::unique_ptr<ServerSearch>> searches;
-  for (const NamedServer& server : found.servers)
-    searches.push_back(
-        std::make_unique<ServerSearch>(server.definition.name, options, options.verb));
   bool has_any = false;
   std::string text;
   json::JsonArray servers;

@@ -6,11 +6,13 @@
 
 #include "base/contains.hpp"
 #include "command_line/verb.hpp"
+#include "render/content.hpp"
 #include "render/lists.hpp"
 #include "render/table.hpp"
 #include "schema/signature.hpp"
 #include "text/similar.hpp"
 #include "text/visible_text.hpp"
+#include "verbs/operands.hpp"
 
 namespace client {
 namespace {
@@ -18,8 +20,6 @@ namespace {
 using Elements = std::vector<std::string_view>;
 
 constexpr int most_pages = 1000;
-
-constexpr std::string_view invalid_params = "-32602";
 
 bool has_element(const std::string& page, const ServerList& list, std::string_view name) {
   const FetchedList one{list, {page}};
@@ -127,10 +127,7 @@ FetchedList fetch_list(Dialogue& dialogue, const ServerList& list, std::string_v
   std::string params;
   while (fetched.pages.size() < most_pages) {
     Answer answer = dialogue.ask(list.method, params);
-    if (!answer.ok()) {
-      fetched = {list, {}, std::move(answer)};
-      return fetched;
-    }
+    if (!answer.ok()) return {list, {}, std::move(answer)};
     const auto cursor = json::member(answer.payload, "nextCursor");
     const bool has_more = cursor && json::is_string(*cursor);
     const bool is_repeated = has_more && !cursors.insert(json::decode_string(*cursor)).second;
@@ -220,6 +217,29 @@ ExitCode list_tools(Dialogue& dialogue, const Options& options) {
     }
     as_text(is_brief ? render_signatures : render_tools)(tools, console);
   });
+}
+
+/// Required arguments are checked first, unless the server does not list the prompt.
+ExitCode get_prompt(Dialogue& dialogue, const Options& options, const Prepared& prepared) {
+  const auto found = find_in_list(dialogue, prompt_list, "prompt", options.operands.front());
+  const auto* const failed = std::get_if<Answer>(&found);
+  if (failed != nullptr && failed->was_given_up()) return dialogue.report(*failed);
+  const auto* const prompt = std::get_if<std::string>(&found);
+  const json::Value listed = json::parse_or_null(prompt == nullptr ? "" : *prompt);
+  const json::Value params = json::parse_or_null(prepared.params);
+  std::string missing;
+  for (const json::Value& one : listed.array("arguments")) {
+    const bool is_given = params.object("arguments").find(one.string("name")) != nullptr;
+    if (one.is_true("required") && !is_given)
+      missing += fmt::format(" {}=TEXT", one.string("name"));
+  }
+  if (!missing.empty())
+    return tell_failure(dialogue.console(), options,
+                        {"usage", "the prompt needs also:" + missing, ExitCode::usage});
+  const Answer answer = dialogue.ask("prompts/get", prepared.params);
+  return answer.ok() ? present_result(answer.payload, read_prompt, options, dialogue.console(), "",
+                                      dialogue.hint())
+                     : dialogue.report(answer);
 }
 
 /// One prompt as the options require.

@@ -15,8 +15,10 @@ constexpr std::size_t longest_command = 1 << 20;
 }  // namespace
 
 std::variant<Options, UsageError> read_shell_line(const std::string& line, const Options& shell) {
-  const auto words = shell_words(line);
+  auto words = shell_words(line);
   if (!words) return UsageError{"a quote is not closed", shell.json};
+  if (!words->empty() && words->front() == "mcp-nc")
+    words->erase(words->begin());  // as next steps are printed
   auto parsed = parse_command_line({words->begin(), words->end()});
   auto* const options = std::get_if<Options>(&parsed);
   if (options == nullptr) {
@@ -71,6 +73,11 @@ ExitCode run_shell(const Options& options, Console& console) {
     const std::size_t first = line->find_first_not_of(" \t\r");
     if (first == line->npos || (*line)[first] == '#') continue;
     if (*line == "exit" || *line == "quit") break;
+    if (is_typed && line->find('\x1b') != line->npos) {
+      console.note("keys do not edit lines here: leave with ^D, and type: rlwrap " +
+                   typed_program(options) + " shell");
+      continue;
+    }
     const auto read = read_shell_line(*line, options);
     const auto* const error = std::get_if<UsageError>(&read);
     code = error != nullptr ? refuse(*error) : run(std::get<Options>(read));

@@ -11,9 +11,9 @@ namespace client {
 LocalVerb list_servers, approve_server, stop_server, show_logs, run_shell, show_help, show_version;
 DialogueVerb list_tools, list_resources, list_others, grep, wait_for_jobs, show_tasks,
     change_subscriptions, link_tools, show_server, ping, show_status, log_in, replay;
-PreparedVerb call, send_request, send_notification, answer_job, show_agent_help;
-PrintResult print_resource, print_prompt, print_completion, print_level, print_caller, print_logout,
-    print_jobs, print_job_state, print_done;
+PreparedVerb call, get_prompt, send_request, send_notification, answer_job, show_agent_help;
+PrintResult print_resource, print_completion, print_level, print_caller, print_logout, print_jobs,
+    print_job_state, print_done;
 MakeParams check_jobs, check_job, job_params_of;
 
 namespace {
@@ -77,7 +77,7 @@ constexpr Verb rows[] = {
      .help = "prints a prompt\n"
              "Each message is printed after the name of its role.\n\n"
              "mcp-nc prompt greet name=Ada",
-     .handler = RequestHandler{"prompts/get", print_prompt},
+     .handler = get_prompt,
      .params = prompt_params,
      .traits = opens_session | takes_notifications},
     {.form = "request METHOD [PARAMS]",

@@ -355,6 +355,9 @@ class Lists(ByName):
         self.assertEqual((listed["away"]["running"], listed["away"]["server"]), (False, "http://127.0.0.1:1/mcp"))
         lines = self.named("servers")[0].splitlines()
         self.assertRegex(lines[1], r"^@local +open +legacy +")
+        terminal = self.terminal("servers")
+        self.assertEqual(terminal.wait(), 0)
+        self.assertRegex(terminal.shown.decode(), r"@local +open +legacy +.* mcp/mcp\.json +\S")
 
     def test_a_log_is_followed(self):
         self.own({"local": self.child()})

@@ -27,7 +27,7 @@ class OnATerminal(Case):
         out, told = self.run_nc("--json", "call", "ask", "question=Which colour?", code=1)
         self.assertIn("mcp-nc: the server asked a question, but there is no terminal to answer at: Which colour?\nmcp-nc: to answer it, type: mcp-nc ", told)
         self.assertRegex(told, r"mcp-nc .*call --detach ask 'question=Which colour\?', then: mcp-nc .*answer JOB key=value\n")
-        self.assertIn("mcp-nc call --detach", json.loads(out)["error"]["hint"])
+        self.assertRegex(json.loads(out)["error"]["hint"], "mcp-nc .*call --detach")
 
     def test_progress_is_a_bar_on_stderr(self):
         terminal = self.terminal("call", "slow", "steps:=4", "delayMs:=150", stdout_apart=True)
@@ -100,7 +100,7 @@ class OnATerminal(Case):
 
     def test_without_a_command_it_says_what_it_is(self):
         terminal = self.terminal()
-        terminal.expect("copies JSON-RPC messages.*\\^D ends it.*mcp-nc server shows.*mcp-nc --help")
+        terminal.expect("copies JSON-RPC messages.*\\^D ends it.*mcp-nc .* server shows.*mcp-nc --help")
         terminal.type("\x04")
         self.assertEqual(terminal.wait(), 0)
 

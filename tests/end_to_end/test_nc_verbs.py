@@ -26,12 +26,15 @@ class Verbs(Case):
     def test_a_file_or_pipe_gets_the_bytes_of_a_resource_and_no_placeholder(self):
         blob = base64.b64encode(b"\x89PNG\x00\xff").decode()
         one = '{"uri":"demo://a","mimeType":"image/png","blob":"%s"}' % blob
-        for contents, printed, told in ((one, b"\x89PNG\x00\xff", ""), (one + "," + one, b"", "not printed: blob image/png, 6 B; --save DIR")):
+        text = '{"uri":"demo://b","text":"t"}'
+        for contents, code, printed, told in ((one, 0, b"\x89PNG\x00\xff", ""), (text, 0, b"t\n", ""),
+                                              (one + "," + one, 1, b"", "not printed: blob image/png, 6 B; --save DIR writes it to a file, --json prints all"),
+                                              (text + "," + one, 1, b"t\n", "not printed: blob")):
             with self.subTest(contents):
                 self.server.fault('{"status":200,"body":{"jsonrpc":"2.0","id":$ID,"result":{"contents":[%s]}}}' % contents, method="resources/read")
                 done = subprocess.run([binary("MCP_NC"), "-s", self.daemon.socket_path, "read", "demo://a"], capture_output=True, timeout=60,
                                       check=False)
-                self.assertEqual((done.returncode, done.stdout), (0, printed))
+                self.assertEqual((done.returncode, done.stdout), (code, printed))
                 self.assertIn(told, done.stderr.decode())
         self.server.fault('{"status":200,"body":{"jsonrpc":"2.0","id":$ID,"result":{"contents":[%s]}}}' % one, method="resources/read")
         self.assertEqual(self.run_nc("read", "demo://a", "-o", self.path("a.png"))[0], "")
@@ -40,6 +43,12 @@ class Verbs(Case):
         self.run_nc("call", "echo", "message=hi", "-o", self.path("text"))
         with open(self.path("text"), "rb") as file:
             self.assertEqual(file.read(), b"hi")
+
+    def test_a_prompt_without_what_it_requires_is_not_asked_for(self):
+        for words, told in ((["greet"], "the prompt needs also: name=TEXT"), (["greet", "other=x"], "the prompt needs also: name=TEXT")):
+            self.assertIn(told, self.run_nc("prompt", *words, code=2)[1])
+        self.assertEqual(self.server.bodies("prompts/get"), [])
+        self.assertIn("x", self.run_nc("prompt", "greet", "name=x")[0])
 
     def tool_names(self, *names):
         tools = ",".join('{"name":%s,"inputSchema":{"type":"object"}}' % json.dumps(name) for name in names)

@@ -76,8 +76,31 @@ TEST_CASE("what is unknown is said with what was meant") {
        })
     CHECK(message(words) ==
           "unknown command '" + std::string(words.front()) + "'; type: mcp-nc " + typed);
+  for (const auto& [words, typed] : {
+           std::pair(std::vector<std::string_view>{"@big", "ls"}, "mcp-nc @big tools"),
+           std::pair(std::vector<std::string_view>{"-s", "/x", "search", "q=x"},
+                     "mcp-nc -s /x call search key=value"),
+           std::pair(std::vector<std::string_view>{"--config", "f", "big", "tools"},
+                     "mcp-nc --config f @big tools"),
+       })
+    CHECK(message(words).ends_with(std::string("; type: ") + typed));
   CHECK(message({"call", "add", "--a", "1"}) ==
         "unknown option '--a'; arguments have no dashes: key=value");
+}
+
+TEST_CASE("a command in a message is for the server that was named") {
+  Options options;
+  options.config = "f";
+  options.server = "big";
+  for (const auto& [text, typed] :
+       {std::pair("list them with: mcp-nc jobs", "list them with: mcp-nc --config f @big jobs"),
+        std::pair("mcp-nc login, or mcp-nc status",
+                  "mcp-nc --config f @big login, or mcp-nc --config f @big status"),
+        std::pair("see: mcp-nc servers", "see: mcp-nc --config f servers"),
+        std::pair("mcp-nc approve @big", "mcp-nc --config f approve @big"),
+        std::pair("see: mcp-nc help call", "see: mcp-nc help call"),
+        std::pair("mcp-nc -s /x jobs", "mcp-nc -s /x jobs"), std::pair("mcp-nc", "mcp-nc")})
+    CHECK(as_typed(text, options) == typed);
 }
 
 TEST_CASE("the help is one page, and names each command") {

@@ -29,6 +29,8 @@ TEST_CASE("a line of the shell is for the shell's server, unless it names anothe
   CHECK(other.server == "b");
   CHECK_FALSE(other.json);
   CHECK(std::get<Options>(read("-s /x status")).server.empty());
+  CHECK(std::get<Options>(read("mcp-nc @b tools")).server == "b");
+  CHECK(std::get<Options>(read("mcp-nc tools")).server == "a");
   CHECK(std::get<UsageError>(read("@b")).message.starts_with("each line is a command"));
   CHECK(std::get<UsageError>(read("shell")).json);
   CHECK(std::get<UsageError>(read("call \"x")).message == "a quote is not closed");
