@@ -16,7 +16,7 @@
 #include "make_upstream.hpp"
 #include "options/options.hpp"
 #include "router/permissions.hpp"
-#include "text/characters.hpp"
+#include "text/shell_word.hpp"
 #include "text/visible_text.hpp"
 #include "upstream/stdio/child_upstream.hpp"
 
@@ -81,15 +81,8 @@ Options with_login_command(Options options, const Beginning& beginning) {
                                                 : options.socket.path;
   if (name == SocketOptions().path) return options;
   if (name.front() != '@') name = std::filesystem::absolute(name).lexically_normal().string();
-  const bool is_plain = std::all_of(name.begin(), name.end(), [](char c) {
-    return is_plain_in_names(c) || std::string_view("/:,+@%=").find(c) != std::string_view::npos;
-  });
-  if (!is_plain) {
-    std::string quoted = "'";
-    for (const char c : name) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    name = quoted + "'";
-  }
-  options.upstream.auth.oauth.login_command = fmt::format("mcp-nc -s {} login", printable(name));
+  options.upstream.auth.oauth.login_command =
+      fmt::format("mcp-nc -s {} login", printable(shell_word(name)));
   return options;
 }
 

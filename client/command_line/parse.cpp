@@ -74,7 +74,9 @@ std::string unknown(const Options& before, std::string_view command, std::string
   }
   if (advice.empty() && command.find('/') != command.npos)
     advice = type(fmt::format("request {}", command));
-  if (advice.empty()) advice = type(fmt::format("call {0} for a tool, @{0} for a server", command));
+  if (advice.empty() && !is_named)
+    advice = type(fmt::format("call {0} for a tool, @{0} for a server", command));
+  if (advice.empty()) advice = type(fmt::format("call {}", command));
   return fmt::format("unknown command '{}'{}", command, advice);
 }
 

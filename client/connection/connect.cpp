@@ -22,9 +22,7 @@ int try_connect(const std::string& path, FileDescriptor& connected) {
   FileDescriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) return errno;
   const bridge::SocketAddress address(path);
-  if (::connect(socket.get(), address.get(), address.length) != 0) {
-    return errno;
-  }
+  if (::connect(socket.get(), address.get(), address.length) != 0) return errno;
   connected = std::move(socket);
   return 0;
 }
@@ -55,9 +53,8 @@ bool is_in_group(gid_t group) {
 /// How this user could get access, from the socket's mode and owner.
 std::string way_in(const std::string& path) {
   struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) {
+  if (::stat(path.c_str(), &status) != 0)
     return fmt::format("this user may not enter its folder; {}", other_socket);
-  }
   const bool serves_group = (status.st_mode & S_IWGRP) != 0;
   if (serves_group && !is_in_group(status.st_gid)) {
     const auto group = group_name(status.st_gid);
@@ -92,9 +89,8 @@ std::string describe_refusal(const std::vector<std::string>& paths, const std::s
                          fmt::join(paths, " or "), other_socket, wait_hint);
     case ECONNREFUSED: {
       struct stat status {};
-      if (::stat(path.c_str(), &status) == 0 && !S_ISSOCK(status.st_mode)) {
+      if (::stat(path.c_str(), &status) == 0 && !S_ISSOCK(status.st_mode))
         return fmt::format("cannot connect to {}: not a socket ({})", path, other_socket);
-      }
       const std::string advice =
           unit_of(path).empty() ? "is mcp-bridged running?" : "see " + where_its_log_is(path);
       return fmt::format("cannot connect to {}: connection refused; {}{}", path, advice, wait_hint);
@@ -119,9 +115,8 @@ std::variant<std::vector<std::string>, UsageError> choose_sockets(std::string_vi
     chosen = environment;
     from = "MCP_SOCKET_PATH";
   }
-  if (chosen.empty()) {
+  if (chosen.empty())
     return std::vector<std::string>(std::begin(default_paths), std::end(default_paths));
-  }
   if (chosen.size() > longest_path) {
     return UsageError{fmt::format("{}: the socket's path has {} bytes, the system allows {}", from,
                                   chosen.size(), longest_path)};

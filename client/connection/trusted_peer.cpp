@@ -95,9 +95,8 @@ std::variant<TrustedPeer, UsageError> choose_trusted_peer(std::string_view optio
   trusted.anybody = chosen == "any";
   if (chosen.empty() || trusted.anybody) return trusted;
   const auto user = bridge::to_unsigned(chosen);
-  if (!user || *user >= no_user) {
+  if (!user || *user >= no_user)
     return UsageError{fmt::format("{}: '{}' is not a uid (a number, or any)", from, chosen)};
-  }
   trusted.user = static_cast<uid_t>(*user);
   return trusted;
 }
@@ -113,9 +112,8 @@ std::optional<std::string> distrust(int connected, const std::string& path,
   if (trusted.anybody) return std::nullopt;
   ucred peer{};
   socklen_t length = sizeof peer;
-  if (::getsockopt(connected, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) {
+  if (::getsockopt(connected, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0)
     return fmt::format("cannot tell who serves {} (--peer any connects all the same)", path);
-  }
   if (is_trusted_anywhere(peer.uid, trusted)) return std::nullopt;
   PeerFacts facts{peer.uid, ::geteuid(), std::nullopt, nameless_user()};
   if (path.front() == '@') {
@@ -128,9 +126,8 @@ std::optional<std::string> distrust(int connected, const std::string& path,
     const bool is_known = ::stat(folder.c_str(), &status) == 0;
     if (is_known && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0) continue;
     facts.folder_owner = is_known ? std::optional(status.st_uid) : std::nullopt;
-    if (!is_trusted(facts, trusted)) {
+    if (!is_trusted(facts, trusted))
       return refusal(facts, path, fmt::format("{}, which others may write", folder));
-    }
   }
   return std::nullopt;
 }

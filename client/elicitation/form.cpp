@@ -89,12 +89,10 @@ std::string range(const Field& field) {
 using Outcome = std::variant<FieldAnswer, FieldRefusal>;
 
 std::optional<FieldRefusal> check_range(const Field& field, double amount, std::string_view what) {
-  if (field.smallest && amount < *field.smallest) {
+  if (field.smallest && amount < *field.smallest)
     return FieldRefusal{fmt::format("{} at least {}", what, *field.smallest)};
-  }
-  if (field.largest && amount > *field.largest) {
+  if (field.largest && amount > *field.largest)
     return FieldRefusal{fmt::format("{} at most {}", what, *field.largest)};
-  }
   return std::nullopt;
 }
 
@@ -102,9 +100,8 @@ std::optional<FieldRefusal> check_range(const Field& field, double amount, std::
 const Choice* find_choice(const Field& field, std::string_view typed) {
   for (const Choice& choice : field.choices) {
     const bool is_text = choice.value.is(json::Value::Kind::string);
-    if ((is_text && choice.value.text == typed) || json::to_json(choice.value) == typed) {
+    if ((is_text && choice.value.text == typed) || json::to_json(choice.value) == typed)
       return &choice;
-    }
   }
   for (const Choice& choice : field.choices) {
     if (bridge::ascii_lower(choice.title) == bridge::ascii_lower(typed)) return &choice;
@@ -140,9 +137,8 @@ Outcome read_list(const Field& field, std::string_view typed) {
     typed.remove_prefix(std::min(comma + 1, typed.size()));
     if (item.empty()) continue;
     const Choice* choice = find_choice(field, item);
-    if (choice == nullptr && !field.choices.empty()) {
+    if (choice == nullptr && !field.choices.empty())
       return FieldRefusal{fmt::format("'{}' is not one of the choices", item)};
-    }
     ++items;
     const std::string value = choice != nullptr ? json::to_json(choice->value) : json::quote(item);
     list.add(json::RawJson{value});
@@ -307,9 +303,8 @@ std::string ElicitationForm::take(std::string_view line) {
   consent.required = true;
   const Field& field = is_consent_only() ? consent : fields_[current_];
   const auto outcome = read_answer(field, line);
-  if (const auto* refusal = std::get_if<FieldRefusal>(&outcome)) {
+  if (const auto* refusal = std::get_if<FieldRefusal>(&outcome))
     return refusal->why + "\n" + question();
-  }
   const FieldAnswer& answer = std::get<FieldAnswer>(outcome);
   if (is_consent_only()) {
     action_ = *answer == "true" ? "accept" : "decline";
@@ -352,9 +347,8 @@ std::variant<std::string, FieldRefusal> fill_form(std::string_view params,
     const Outcome outcome =
         is_json ? FieldAnswer(*value)
                 : read_answer(field, value ? json::decode_string(*value) : std::string());
-    if (const auto* refusal = std::get_if<FieldRefusal>(&outcome)) {
+    if (const auto* refusal = std::get_if<FieldRefusal>(&outcome))
       return FieldRefusal{fmt::format("field '{}': {}", field.name, refusal->why)};
-    }
     const auto& answer = std::get<FieldAnswer>(outcome);
     if (answer) answers.emplace_back(field.name, *answer);
   }

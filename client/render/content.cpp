@@ -31,9 +31,8 @@ ContentPart data_part(std::string_view what, const Value& holder, const Value& b
 /// One of a resource's contents: text or blob.
 ContentPart read_contents(const Value& contents, std::string_view raw) {
   if (const Value* text = contents.find("text", Kind::string)) return {PartKind::text, text->text};
-  if (const Value* blob = contents.find("blob", Kind::string)) {
+  if (const Value* blob = contents.find("blob", Kind::string))
     return data_part("blob", contents, *blob);
-  }
   return json_part(raw);
 }
 

@@ -80,17 +80,15 @@ std::string describe_bridge_error(const json::Value& error, const json::Value& d
   const std::string_view kind = data.string("kind");
   std::string text(without_code_name(error.string("message")));
   text += fate_of_request(data);
-  if (const json::Value* after = data.find("retryAfterMs", json::Value::Kind::number)) {
+  if (const json::Value* after = data.find("retryAfterMs", json::Value::Kind::number))
     text += fmt::format("; try again in {} ms", after->text);
-  }
   // The server's own message, which the bridge's error replaced.
   if (const auto said = data.object("upstream").string("message"); !said.empty())
     text += fmt::format("; the server said: {}", bridge::trimmed(said.substr(0, longest_data)));
   for (const auto& [member, header] : {std::pair("wwwAuthenticate", "WWW-Authenticate"),
                                        std::pair("mcpAuthServer", "Mcp-Auth-Server")}) {
-    if (const std::string_view hint = data.string(member); !hint.empty()) {
+    if (const std::string_view hint = data.string(member); !hint.empty())
       text += fmt::format("; {}: {}", header, hint);
-    }
   }
   if (const std::string_view login = data.string("login"); !login.empty()) {
     text += fmt::format("; log in with: {}", login);
@@ -170,9 +168,8 @@ Failure read_error(std::string_view raw) {
   }
   error.shown = fmt::format("the server answered: {}", bridge::trimmed(error.message));
   add_pages(error, *value);
-  if (const auto more = json::member(raw, "data"); more && *more != "null" && error.hint.empty()) {
+  if (const auto more = json::member(raw, "data"); more && *more != "null" && error.hint.empty())
     error.shown += " " + bridge::cut_off(*more, longest_data);
-  }
   if (const std::string hint = hint_for_capability(error.message); !hint.empty())
     error.shown += "; " + hint;
   return error;

@@ -234,12 +234,10 @@ std::string render_resources(const std::vector<std::string_view>& elements, std:
     std::string_view uri = resource.string("uri");
     if (uri.empty()) uri = resource.string("uriTemplate");
     std::string facts = heading(resource);
-    if (const auto type = resource.string("mimeType"); !type.empty()) {
+    if (const auto type = resource.string("mimeType"); !type.empty())
       facts += fmt::format(" ({})", type);
-    }
-    if (resource.find("size", Kind::number) != nullptr) {
+    if (resource.find("size", Kind::number) != nullptr)
       facts += fmt::format(", {} bytes", resource.count("size"));
-    }
     return std::string(uri) + "\n" + indented(facts, width) +
            indented(resource.string("description"), width);
   });
@@ -358,18 +356,22 @@ std::vector<StyledLine> render_tool_table(const std::vector<std::string_view>& t
   return lines;
 }
 
-std::string argument_words(std::string_view raw) {
-  const Value tool = json::parse_or_null(raw);
-  const Schema schema(tool.object("inputSchema"));
-  std::string text;
+namespace {
+
+/// `path`: before the names.
+void add_words(std::string& text, const Schema& schema, const std::string& path, int depth = 0) {
   for (const std::string_view name : schema.names()) {
     const Schema property = schema.at(*schema.property(name));
+    if (depth < deepest_shown_object && property.is_object() && !property.names().empty()) {
+      add_words(text, property, fmt::format("{}{}.", path, name), depth + 1);
+      continue;
+    }
     const auto types = property.types();
     auto values = property.values();
     if (const Value* items = property.items(); values.empty() && items != nullptr)
       values = schema.at(*items).values();
     const auto add = [&](std::string_view value) {
-      text += bridge::make_visible_line(fmt::format("{}={}", name, value)) + "\n";
+      text += bridge::make_visible_line(fmt::format("{}{}={}", path, name, value)) + "\n";
     };
     if (types.size() == 1 && types.front() == "boolean") {
       add("true");
@@ -379,6 +381,14 @@ std::string argument_words(std::string_view raw) {
     }
     for (const Value* value : values) add(json::plain_text(*value));
   }
+}
+
+}  // namespace
+
+std::string argument_words(std::string_view raw) {
+  const Value tool = json::parse_or_null(raw);
+  std::string text;
+  add_words(text, Schema(tool.object("inputSchema")), "");
   return text;
 }
 

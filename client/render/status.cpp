@@ -59,13 +59,11 @@ void add_upstream(std::vector<StyledLine>& lines, const Value& upstream, const L
   if (!kind.empty()) first.add(fmt::format(" ({})", kind));
 
   std::string server;
-  if (const Value* info = upstream.find("serverInfo", Kind::object)) {
+  if (const Value* info = upstream.find("serverInfo", Kind::object))
     server = fmt::format("{} {}", info->string("name"), info->string("version"));
-  }
   append(server, upstream.string("eras") == "both" ? "legacy and modern" : upstream.string("era"));
-  if (const auto version = upstream.string("protocolVersion"); !version.empty()) {
+  if (const auto version = upstream.string("protocolVersion"); !version.empty())
     append(server, fmt::format("protocol {}", version));
-  }
   if (!server.empty()) lines.emplace_back(named("server")).add(server);
 
   if (const Value* login = upstream.find("login", Kind::object)) {
@@ -246,9 +244,8 @@ std::vector<StyledLine> render_status(const Value& status, std::int64_t now_ms, 
   if (const Value* clients = status.find("clients", Kind::array)) {
     if (!lines.back().is_empty()) lines.emplace_back();
     const std::size_t rows = look.height > lines.size() ? look.height - lines.size() : 1;
-    for (StyledLine& line : render_clients(clients->items, look, look.height > 0 ? rows : 0)) {
+    for (StyledLine& line : render_clients(clients->items, look, look.height > 0 ? rows : 0))
       lines.push_back(std::move(line));
-    }
   }
   while (!lines.empty() && lines.back().is_empty()) lines.pop_back();
   return lines;
@@ -267,9 +264,8 @@ std::string render_ready(const Value& status) {
   const std::string_view state = upstream == nullptr ? "unknown" : upstream->string("state");
   if (is_ready(status)) return fmt::format("ready: {}", state);
   std::string text = fmt::format("not ready: the upstream is {}", state);
-  if (const Value* error = status.find("lastError", Kind::object)) {
+  if (const Value* error = status.find("lastError", Kind::object))
     text += fmt::format("; {}: {}", error->string("kind"), error->string("message"));
-  }
   return text;
 }
 
@@ -301,9 +297,8 @@ std::vector<StyledLine> render_clients(const std::vector<json::Value>& all, cons
   for (std::size_t at = 0; at < shown; ++at) table.push_back(make_row(*clients[at]));
   lines = render_table(">CLIENT|KIND|>PID|>UID|>CONNECTED|>IN FLIGHT|>QUEUED|COMMAND",
                        std::move(table), look);
-  if (shown < clients.size()) {
+  if (shown < clients.size())
     lines.emplace_back().add(fmt::format("and {} more", clients.size() - shown), Tone::faint);
-  }
   add_idle();
   return lines;
 }

@@ -48,9 +48,8 @@ std::vector<StyledLine> render_table(std::string_view columns,
     --taken;
   }
   std::size_t room = widest_last_column;
-  if (look.width > 0) {
+  if (look.width > 0)
     room = look.width > taken + narrowest_last_column ? look.width - taken : narrowest_last_column;
-  }
   for (auto& row : rows) {
     for (std::size_t at = 0; at < last; ++at) {
       if (signs[at] == '<') row[at].text = in_columns(std::move(row[at].text), widths[at]);

@@ -48,12 +48,10 @@ std::string describe_for_approval(const NamedServer& server) {
       fmt::format("{} names the server '{}':\n  {}\n", bridge::make_visible_line(server.file),
                   bridge::make_visible_line(server.definition.name),
                   bridge::make_visible_line(shown_document(server.definition)));
-  if (starts_program(server.definition)) {
-    text += fmt::format("it runs in {}: {}\n", bridge::make_visible_line(server.folder),
-                        bridge::make_visible_line(summary_of(server.definition)));
-  } else {
-    text += fmt::format("it is at {}\n", bridge::make_visible_line(summary_of(server.definition)));
-  }
+  text += starts_program(server.definition)
+              ? fmt::format("it runs in {}: ", bridge::make_visible_line(server.folder))
+              : "it is at ";
+  text += bridge::make_visible_line(summary_of(server.definition)) + "\n";
   const NamedVariables variables = variables_of(server.definition);
   std::string names;
   for (const auto& [name, has_default] : variables.environment)

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <set>
 
 #include "base/contains.hpp"
 #include "base/start_error.hpp"
 #include "json/document.hpp"
 #include "json/relaxed_json.hpp"
+#include "servers/find.hpp"
 #include "servers/places.hpp"
 #include "servers/variables.hpp"
 #include "spelling/spelling.hpp"
@@ -294,8 +294,7 @@ std::string environment_file_of(const Definition& definition, const std::string&
              [&](const bridge::Variable& variable) -> std::optional<std::string> {
                if (variable.kind == bridge::Variable::Kind::editor)
                  return bridge::editor_value(variable.name, folder);
-               const char* const value = std::getenv(variable.name.c_str());
-               if (value != nullptr && *value != '\0') return value;
+               if (auto value = environment_variable(variable.name.c_str())) return value;
                if (variable.otherwise) return std::nullopt;
                return fmt::format("${{{}}}", variable.name);
              })

@@ -12,6 +12,7 @@
 #include "base/secret_file.hpp"
 #include "servers/daemon_program.hpp"
 #include "servers/dotenv.hpp"
+#include "servers/variables.hpp"
 #include "system/files.hpp"
 #include "text/similar.hpp"
 #include "text/trim.hpp"
@@ -62,9 +63,8 @@ std::variant<std::vector<NamedServer>, std::string> servers_of(const ConfigFile&
   if (!json.fault.empty()) return fmt::format("cannot use {}: it is {}", file.path, json.fault);
   auto definitions = file.is_foreign ? read_foreign_definitions(json.text, file.project)
                                      : read_definitions(json.text);
-  if (const auto* fault = std::get_if<std::string>(&definitions)) {
+  if (const auto* fault = std::get_if<std::string>(&definitions))
     return fmt::format("cannot use {}: {}", file.path, *fault);
-  }
   const std::string path = real_path(file.path);
   std::vector<NamedServer> servers;
   const std::string folder = file.folder.empty() ? folder_of(path) : real_path(file.folder);
@@ -77,24 +77,13 @@ std::variant<std::vector<NamedServer>, std::string> servers_of(const ConfigFile&
   return servers;
 }
 
-/// As the daemon reads it from its environment.
-std::string variable_of(std::string_view option) {
-  std::string variable = "MCP_BRIDGE_";
-  variable += option.substr(2);
-  for (char& c : variable) {
-    if (c == '-') c = '_';
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-  }
-  return variable;
-}
-
 std::string value_of(const DaemonOption& option, const Options& options, ReadVariable read) {
   const auto* const flag = std::get_if<bool Options::*>(&option.target);
   if (flag != nullptr && options.**flag) return "1";
   const auto* const text = std::get_if<std::string Options::*>(&option.target);
   if (text != nullptr && !(options.**text).empty()) return options.**text;
   if ((option.traits & DaemonOption::is_credential) != 0 && options.url.empty()) return {};
-  return read(variable_of(option.name).c_str()).value_or("");
+  return read(bridge::variable_of_option(option.name).c_str()).value_or("");
 }
 
 /// The definition of a typed address with its headers, or what is wrong with one of them.

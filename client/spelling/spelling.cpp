@@ -1,23 +1,8 @@
 #include "spelling/spelling.hpp"
 
-#include <algorithm>
 #include <utility>
 
-#include "text/characters.hpp"
-
 namespace client {
-std::string shell_word(std::string_view text) {
-  // zsh replaces a word with a leading = by a program's path.
-  const bool is_plain =
-      !text.empty() && text.front() != '=' && std::all_of(text.begin(), text.end(), [](char c) {
-        return bridge::is_plain_in_names(c) ||
-               std::string_view("/:,+@%=").find(c) != std::string_view::npos;
-      });
-  if (is_plain) return std::string(text);
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
 
 std::optional<std::vector<std::string>> shell_words(std::string_view line) {
   std::vector<std::string> words;

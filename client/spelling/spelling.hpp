@@ -5,10 +5,11 @@
 #include <string_view>
 #include <vector>
 
+#include "text/shell_word.hpp"
+
 namespace client {
 
-/// The text as one word of a shell's command line: quoted, unless it is plain in every shell.
-std::string shell_word(std::string_view text);
+using bridge::shell_word;
 
 /// The words of a command line, split as by a shell: quotes and backslashes, no expansion. nullopt
 /// if a quote is not closed. Pure.

@@ -55,9 +55,8 @@ std::variant<ToolCall, ExitCode> prepare_call(Dialogue& dialogue, const Options&
   if (!options.raw) {
     auto found = find_tool(dialogue, name);
     if (const auto* failed = std::get_if<Answer>(&found)) return dialogue.report(*failed);
-    if (const auto* unknown = std::get_if<Unknown>(&found)) {
+    if (const auto* unknown = std::get_if<Unknown>(&found))
       return report_unknown(*unknown, options, console);
-    }
     if (auto* tool = std::get_if<KnownTool>(&found)) {
       static constexpr std::string_view path[] = {"tool", "inputSchema"};
       input = json::parse_at(tool->json, path);
@@ -143,9 +142,8 @@ ExitCode send_request(Dialogue& dialogue, const Options& options, const Prepared
 ExitCode send_notification(Dialogue& dialogue, const Options& options, const Prepared& prepared) {
   dialogue.tell(options.operands[0], prepared.params);
   // The daemon closes after reading the line; an error without id would come first.
-  if (const auto refusal = dialogue.leave()) {
+  if (const auto refusal = dialogue.leave())
     return dialogue.report({Answer::Outcome::refused, *refusal});
-  }
   if (options.json) dialogue.console().print("{}\n");
   return ExitCode::ok;
 }

@@ -23,10 +23,7 @@ constexpr std::string_view look_id = "\"look\"";
 
 constexpr std::string_view method_not_found_code = "-32601";
 
-/// The daemon's command for a login, with its socket if that is not the usual one.
-constexpr std::string_view daemons_program = "mcp-nc ";
-constexpr std::string_view login_verb = " login";
-/// Before that where an option is needed, which mcp-nc has as well (how_to_log_in_with() of the
+/// Before an option that a login needs, and that mcp-nc has as well (how_to_log_in_with() of the
 /// daemon), and between that option and the command.
 constexpr std::string_view with_option = "start mcp-bridged with ";
 constexpr std::string_view after_option = " (a service: ";
@@ -41,6 +38,17 @@ std::string detached_call(const Options& options) {
   std::string words = typed_program(options) + " call --detach";
   for (const std::string& word : options.operands) words += " " + shell_word(word);
   return words;
+}
+
+/// Replaces what is from `begin` to `end`, with both, after `from`. Returns where that ended; npos
+/// if it is not there.
+std::size_t replace_part(std::string& text, std::string_view begin, std::string_view end,
+                         const std::string& with, std::size_t from = 0) {
+  const std::size_t at = text.find(begin, from);
+  const std::size_t to = text.find(end, at);
+  if (to == text.npos) return to;
+  text.replace(at, to + end.size() - at, with);
+  return at + with.size();
 }
 
 }  // namespace
@@ -372,48 +380,29 @@ void Dialogue::give_up(std::string_view id, std::string_view method, std::string
   wait(Deadline::after(farewell_), {});
 }
 
-/// The daemon does not know how its client names it: makes its command for a login one that can be
-/// copied.
+/// The daemon does not know how its client names it, nor that a server by name gets its token by
+/// options of mcp-nc: makes its advice one that can be copied.
 void Dialogue::name_login(Failure& failure) const {
   const std::string program = typed_program(options_);
   const bool is_ours = !options_.server.empty() || !options_.url.empty();
-  for (std::string* const text : {&failure.message, &failure.shown}) {
-    const std::size_t start = text->find(with_option);
-    const std::size_t option_end = text->find(after_option, start);
-    const std::size_t option_login = text->find(login_verb, option_end);
-    if (is_ours && start != text->npos && option_login != text->npos) {
-      const std::size_t option = start + with_option.size();
-      text->replace(start, option_login - start,
-                    fmt::format("type: {} {}", program, text->substr(option, option_end - option)));
+  const std::string token =
+      fmt::format("give it its token: {} --token-file FILE, {}", program,
+                  options_.url.empty() ? "or headers in the file that names it"
+                                       : "--header 'NAME: VALUE' or MCP_SERVER_TOKEN");
+  for (std::string* const text : {&failure.message, &failure.shown, &failure.hint}) {
+    const std::size_t option = text->find(with_option);
+    const std::size_t end = text->find(after_option, option);
+    if (is_ours && end != text->npos) {
+      const std::size_t begin = option + with_option.size();
+      replace_part(*text, with_option, " login",
+                   fmt::format("type: {} {} login", program, text->substr(begin, end - begin)));
       continue;
     }
-    for (std::size_t at = 0; (at = text->find(daemons_program, at)) != text->npos;) {
-      const std::size_t end = text->find(login_verb, at);
-      if (end == text->npos) break;
-      text->replace(at, end - at, program);
-      at += program.size();
-    }
+    if (is_ours) replace_part(*text, token_advice, token_advice_end, token);
+    for (std::size_t at = 0; at != text->npos;)
+      at = replace_part(*text, "mcp-nc ", " login", program + " login", at);
   }
-  give_token_advice(failure, program);
-  if (failure.wants_login) failure.hint = fmt::format("log in with: {}{}", program, login_verb);
-}
-
-/// A server by name gets its token by options of mcp-nc, of which there are fewer.
-void Dialogue::give_token_advice(Failure& failure, const std::string& program) const {
-  std::string advice = fmt::format("give it its token: {} --token-file FILE, ", program);
-  if (!options_.server.empty()) {
-    advice += "or headers in the file that names it";
-  } else if (!options_.url.empty()) {
-    advice += "--header 'NAME: VALUE' or MCP_SERVER_TOKEN";
-  } else {
-    return;
-  }
-  for (std::string* const text : {&failure.message, &failure.shown, &failure.hint}) {
-    const std::size_t at = text->find(token_advice);
-    const std::size_t end = text->find(token_advice_end, at);
-    if (at != text->npos && end != text->npos)
-      text->replace(at, end + token_advice_end.size() - at, advice);
-  }
+  if (failure.wants_login) failure.hint = fmt::format("log in with: {} login", program);
 }
 
 Failure Dialogue::failure_of(const Answer& answer, const std::string& about) {

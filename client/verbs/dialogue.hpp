@@ -162,7 +162,6 @@ class Dialogue {
   void show_wait(const json::Message& status);
   void give_up(std::string_view id, std::string_view method, std::string_view reason);
   void name_login(Failure& failure) const;
-  void give_token_advice(Failure& failure, const std::string& program) const;
 
   std::string path_;  // of the socket
   TrustedPeer trusted_;

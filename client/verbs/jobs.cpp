@@ -316,13 +316,10 @@ std::optional<json::JsonObject> choose_answer(Console& console, const Options& o
     return std::nullopt;
   };
   const auto object = arguments_as_written(values);
-  if (const auto* wrong = std::get_if<WrongArguments>(&object)) {
+  if (const auto* wrong = std::get_if<WrongArguments>(&object))
     return refuse(wrong->problems.front());
-  }
   const auto filled = fill_form(asking.question_params, std::get<std::string>(object));
-  if (const auto* refusal = std::get_if<FieldRefusal>(&filled)) {
-    return refuse(refusal->why);
-  }
+  if (const auto* refusal = std::get_if<FieldRefusal>(&filled)) return refuse(refusal->why);
   return answer.add("result", json::RawJson{std::get<std::string>(filled)});
 }
 
@@ -551,10 +548,8 @@ bool complete_jobs(Dialogue& dialogue, Options& options) {
     if (job.empty() || job.size() >= whole) continue;
     if (!all) all = json::parse_or_null(dialogue.ask("bridge/jobs", R"({"limit":1000})").payload);
     std::set<std::string_view> found;
-    if (const auto* jobs = all->find("jobs", json::Value::Kind::array)) {
-      for (const json::Value& each : jobs->items) {
-        if (each.string("job").starts_with(job)) found.insert(each.string("job"));
-      }
+    for (const json::Value& each : all->array("jobs")) {
+      if (each.string("job").starts_with(job)) found.insert(each.string("job"));
     }
     if (found.size() > 1) {
       tell_failure(

@@ -290,9 +290,8 @@ ExitCode list_resources(Dialogue& dialogue, const Options& options) {
                                                              : dialogue.report(*fetched.failed);
   const Elements elements = fetched.elements();
   Console& console = dialogue.console();
-  if (!elements.empty()) {
+  if (!elements.empty())
     console.print("\ntemplates:\n\n" + render_resources(elements, console.output_width()));
-  }
   return code;
 }
 

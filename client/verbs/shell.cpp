@@ -12,6 +12,13 @@ namespace {
 
 constexpr std::size_t longest_command = 1 << 20;
 
+constexpr std::string_view short_help =
+    "server, tools [NAME], grep WORD   what is there, and how to call it\n"
+    "call NAME key=value, read URI     uses it; jobs, listen, status\n"
+    "@OTHER COMMAND                    of another server\n"
+    "help COMMAND, --help              more of one; all commands\n"
+    "exit, or ^D                       leaves\n";
+
 }  // namespace
 
 std::variant<Options, UsageError> read_shell_line(const std::string& line, const Options& shell) {
@@ -73,11 +80,13 @@ ExitCode run_shell(const Options& options, Console& console) {
     const std::size_t first = line->find_first_not_of(" \t\r");
     if (first == line->npos || (*line)[first] == '#') continue;
     if (*line == "exit" || *line == "quit") break;
-    if (is_typed && line->find('\x1b') != line->npos) {
+    const bool has_key = is_typed && line->find('\x1b') != line->npos;
+    const bool asks_help = is_typed && *line == "help";
+    if (has_key)
       console.note("keys do not edit lines here: leave with ^D, and type: rlwrap " +
                    typed_program(options) + " shell");
-      continue;
-    }
+    if (asks_help) console.print(short_help);
+    if (has_key || asks_help) continue;
     const auto read = read_shell_line(*line, options);
     const auto* const error = std::get_if<UsageError>(&read);
     code = error != nullptr ? refuse(*error) : run(std::get<Options>(read));

@@ -2,21 +2,15 @@
 
 #include <fmt/ranges.h>
 
-#include <cctype>
 #include <cstdlib>
 
 #include "base/log.hpp"
 #include "base/start_error.hpp"
 #include "cli/command_line.hpp"
+#include "servers/variables.hpp"
 
 namespace bridge {
 namespace {
-
-std::string variable_of(const std::string& name) {
-  std::string variable = "MCP_BRIDGE_" + name.substr(2);
-  for (char& c : variable) c = c == '-' ? '_' : static_cast<char>(std::toupper(c));
-  return variable;
-}
 
 bool truth_of(const std::string& option, const std::string& value) {
   for (const char* yes : {"", "true", "yes", "on", "1"}) {
@@ -55,13 +49,13 @@ OptionTable::Row& OptionTable::add(const std::string& form, const std::string& h
 OptionTable::Row& OptionTable::text(const std::string& name, std::string& value,
                                     const std::string& type, const std::string& help,
                                     const char* variable) {
-  return add(name + " " + type, help, variable != nullptr ? variable : variable_of(name), value,
-             [&value](const std::string& given) { value = given; });
+  return add(name + " " + type, help, variable != nullptr ? variable : variable_of_option(name),
+             value, [&value](const std::string& given) { value = given; });
 }
 
 void OptionTable::list(const std::string& name, const std::string& type, const std::string& help,
                        Take take) {
-  add(name + " " + type, help + " (may be repeated)", variable_of(name), {}, std::move(take))
+  add(name + " " + type, help + " (may be repeated)", variable_of_option(name), {}, std::move(take))
       .repeats = true;
 }
 
@@ -94,13 +88,13 @@ void OptionTable::size(const std::string& name, std::size_t& value, const std::s
 
 void OptionTable::parsed(const std::string& name, const std::string& type, const std::string& shown,
                          const std::string& help, Take take) {
-  add(name + " " + type, help, variable_of(name), shown, std::move(take));
+  add(name + " " + type, help, variable_of_option(name), shown, std::move(take));
 }
 
 void OptionTable::flag(const std::string& name, bool& value, const std::string& help) {
   const std::string option = "--" + name;
   add(value ? option + ", --no-" + name : option,
-      value ? help + " (on; --no-" + name + " turns it off)" : help, variable_of(option), {},
+      value ? help + " (on; --no-" + name + " turns it off)" : help, variable_of_option(option), {},
       [&value](const std::string& given) { value = given == "true"; });
 }
 

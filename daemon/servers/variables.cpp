@@ -16,13 +16,22 @@
 
 namespace bridge {
 
-std::string variable_of_input(const std::string& id) {
-  std::string name = "MCP_INPUT_";
-  for (const char c : id) {
+namespace {
+
+std::string variable_of(std::string name, std::string_view text) {
+  for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
     name += byte < 0x80 && std::isalnum(byte) != 0 ? static_cast<char>(std::toupper(byte)) : '_';
   }
   return name;
+}
+
+}  // namespace
+
+std::string variable_of_input(const std::string& id) { return variable_of("MCP_INPUT_", id); }
+
+std::string variable_of_option(std::string_view option) {
+  return variable_of("MCP_BRIDGE_", option.substr(2));
 }
 
 std::optional<std::string> find_input(const std::string& id, const InputSources& sources) {

@@ -22,6 +22,8 @@ struct InputSources {
 
 /// `MCP_INPUT_` and the id in upper case, other characters than letters and digits as `_`. Pure.
 std::string variable_of_input(const std::string& id);
+/// The variable of mcp-bridged for one of its options: MCP_BRIDGE_URL for `--url`. Pure.
+std::string variable_of_option(std::string_view option);
 
 /// The value, unless it can only come from the terminal.
 std::optional<std::string> find_input(const std::string& id, const InputSources& sources);

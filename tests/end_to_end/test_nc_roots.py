@@ -85,6 +85,7 @@ class Shell(OfServer):
     def test_at_a_terminal_it_prompts_and_an_interrupt_ends_the_line_or_the_command(self):
         terminal = self.terminal("@its", "shell").expect("mcp-nc @its> ")
         terminal.type("call declared\n").expect("elicitation roots.*mcp-nc @its> ")
+        terminal.type("help\n").expect("call NAME key=value, .*leaves\r\nmcp-nc @its> ")
         terminal.type("\x1b[A\n").expect("keys do not edit lines here: .* type: rlwrap mcp-nc @its shell\r\nmcp-nc @its> ")
         terminal.type("call ask\n").expect("Go on\\?").type("\x03").expect(r"\^C\r\nmcp-nc: interrupted; .* stop\r\nmcp-nc @its> ")
         terminal.type("call ro\x03").expect(r"stop\r\nmcp-nc @its> .*\^C\r\nmcp-nc @its> ").type("\x04")

@@ -82,8 +82,10 @@ TEST_CASE("what can be typed for a tool's arguments is a word a line") {
   CHECK(
       argument_words(
           R"({"name":"t","inputSchema":{"properties":{"m":{"enum":["a",1]},"l":{"type":"array","items":{"enum":["x"]}},
-              "q":{"type":"boolean"},"n":{"type":"integer"},"e\u001b":{}}}})") ==
-      "m=a\nm=1\nl=x\nq=true\nq=false\nn=\ne\\u001b=\n");
+              "q":{"type":"boolean"},"n":{"type":"integer"},"e\u001b":{},
+              "o":{"type":"object","properties":{"p":{"type":"object","properties":{"q":{}}},"r":{"enum":[2]}}},
+              "any":{"type":"object"}}}})") ==
+      "m=a\nm=1\nl=x\nq=true\nq=false\nn=\ne\\u001b=\no.p.q=\no.r=2\nany=\n");
   CHECK(argument_words("{}").empty());
   CHECK(argument_words("1e400").empty());
 }

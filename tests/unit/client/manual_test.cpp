@@ -78,6 +78,7 @@ TEST_CASE("what is unknown is said with what was meant") {
           "unknown command '" + std::string(words.front()) + "'; type: mcp-nc " + typed);
   for (const auto& [words, typed] : {
            std::pair(std::vector<std::string_view>{"@big", "ls"}, "mcp-nc @big tools"),
+           std::pair(std::vector<std::string_view>{"@big", "weather"}, "mcp-nc @big call weather"),
            std::pair(std::vector<std::string_view>{"-s", "/x", "search", "q=x"},
                      "mcp-nc -s /x call search key=value"),
            std::pair(std::vector<std::string_view>{"--config", "f", "big", "tools"},
