@@ -110,8 +110,9 @@ json::JsonObject& add_entry(json::JsonObject& document, const RawEntry& entry) {
 std::string document_of(const RawEntry& entry, const RawFile& file) {
   std::map<std::string, bool> environment;
   json::JsonObject alone;
-  const std::set<std::string> wanted = names_in(add_entry(alone, entry).text(), environment);
   json::JsonArray inputs;
+  std::set<std::string> wanted;
+  if (!file.inputs.empty()) wanted = names_in(add_entry(alone, entry).text(), environment);
   for (const std::string_view input : file.inputs) {
     if (wanted.contains(json::string_member(input, "id"))) inputs.add(json::RawJson{input});
   }
@@ -287,6 +288,8 @@ std::variant<std::vector<Definition>, std::string> read_foreign_definitions(
 }
 
 std::string environment_file_of(const Definition& definition, const std::string& folder) {
+  // Most have none, and are not read again. One in escapes is left to the daemon.
+  if (definition.document.find("envFile") == std::string::npos) return {};
   const bridge::ServerEntry entry = read_entry(definition.document);
   if (entry.environment_file.empty()) return {};
   return bridge::expand_variables(

@@ -24,9 +24,8 @@ constexpr std::string_view look_id = "\"look\"";
 constexpr std::string_view method_not_found_code = "-32601";
 
 /// Before an option that a login needs, and that mcp-nc has as well (how_to_log_in_with() of the
-/// daemon), and between that option and the command.
+/// daemon).
 constexpr std::string_view with_option = "start mcp-bridged with ";
-constexpr std::string_view after_option = " (a service: ";
 
 constexpr std::string_view hint_of_job =
     "the server asked a question; make the call with: mcp-nc call --detach, then answer with: "
@@ -391,7 +390,7 @@ void Dialogue::name_login(Failure& failure) const {
                                        : "--header 'NAME: VALUE' or MCP_SERVER_TOKEN");
   for (std::string* const text : {&failure.message, &failure.shown, &failure.hint}) {
     const std::size_t option = text->find(with_option);
-    const std::size_t end = text->find(after_option, option);
+    const std::size_t end = text->find(" (a service: ", option);
     if (is_ours && end != text->npos) {
       const std::size_t begin = option + with_option.size();
       replace_part(*text, with_option, " login",
