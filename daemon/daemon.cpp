@@ -79,7 +79,7 @@ Options with_login_command(Options options, const Beginning& beginning) {
   std::string name = beginning.earlier          ? beginning.earlier->socket.name
                      : beginning.passed.clients ? name_of_socket(*beginning.passed.clients)
                                                 : options.socket.path;
-  if (name == SocketOptions().path) return options;
+  if (name.empty() || name == SocketOptions().path) return options;
   if (name.front() != '@') name = std::filesystem::absolute(name).lexically_normal().string();
   options.upstream.auth.oauth.login_command =
       fmt::format("mcp-nc -s {} login", printable(shell_word(name)));
