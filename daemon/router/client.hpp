@@ -353,7 +353,7 @@ class Clients {
     return std::move(clients_.extract(client.id()).mapped());
   }
 
-  /// A caller that is no client; it leaves before it is destroyed.
+  /// A caller that is not a client; it leaves before it is destroyed.
   void join(Caller& caller) { others_.push_back(&caller); }
   void leave(const Caller& caller) { std::erase(others_, &caller); }
 

@@ -130,7 +130,7 @@ void Router::server_asks(UpstreamId id, Call& call, const Frame& response) {
   crossings_.server_asks(id, call, result);
 }
 
-// Callers that are no clients.
+// Callers other than clients.
 
 void Router::request(Caller& caller, Frame request, std::unique_ptr<JobRequest> job) {
   if (caller.acts_for_user()) ++statistics_.requests;

@@ -97,7 +97,7 @@ class Router final : public ClientEvents, public SessionEvents {
   bool may_look(const Peer& peer) const override { return permissions_.may_take_part(peer); }
   bool has_policy() const override { return permissions_.is_on(); }
 
-  // Callers that are no clients: jobs, and the bridge itself.
+  // Callers other than clients: jobs, and the bridge itself.
   /// `caller` may request(), until it leaves; what is in flight then has no caller.
   void join(Caller& caller) { clients_.join(caller); }
   void leave(Caller& caller);

@@ -44,7 +44,7 @@ class HttpFrontend final : public HttpRequests, public NotificationReaders {
   void start();
   /// The listening descriptor, for the next process.
   int listener() const { return server_->listener(); }
-  /// The Unix socket, likewise.
+  /// The Unix socket, for the next process, too.
   ListeningSocket::Saved save_socket() const;
   /// SIGHUP: reads the certificate again; a faulty one is ignored.
   void reload();

@@ -26,7 +26,7 @@ struct JobFixture : RouterFixture {
     if (opened) open();
   }
 
-  /// The router's callers that are no clients.
+  /// The router's callers other than clients.
   int other_callers() const {
     int count = 0;
     router.clients().each_caller([&count](Caller& one) { count += one.client() == nullptr; });
