@@ -25,7 +25,7 @@ inline FrontendOptions on_loopback() {
 struct FrontendFixture : LoopbackCallers {
   explicit FrontendFixture(FrontendOptions options = on_loopback())
       : frontend(loop, flush, ids, feed, budget, events, log, std::move(options), {}) {
-    take_port(frontend.url());
+    take_port(frontend.urls().front());
     frontend.start();
   }
 
