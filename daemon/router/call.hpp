@@ -1,12 +1,10 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -15,6 +13,7 @@
 #include "json/frame.hpp"
 #include "json/reply.hpp"
 #include "mcp/handshake.hpp"
+#include "mcp/methods.hpp"
 #include "policy/peer.hpp"
 #include "router/client_channel.hpp"
 #include "router/crossing/legacy_to_modern.hpp"
@@ -96,6 +95,10 @@ struct Call {
   /// See Caller::acts_for_user().
   bool acts_for_user() const;
   bool is_suspended() const { return to_legacy != nullptr && to_legacy->is_suspended(); }
+  /// Whether it is a modern client's that can be asked something in its result.
+  bool may_ask_client() const {
+    return to_legacy != nullptr && awaits_upstream() && may_require_input(method);
+  }
   bool waits_at_bridge() const { return to_modern != nullptr && !to_modern->is_at_server(); }
   /// Whether the upstream still has to answer under this id.
   bool awaits_upstream() const {
@@ -130,103 +133,5 @@ struct SavedCall : Call {
 
 /// Calls by upstream id in the order of sending.
 using SavedCalls = std::vector<std::pair<UpstreamId, SavedCall>>;
-
-/// Whose request a stream is or was about.
-struct StreamOwner {
-  std::optional<ClientId> client;
-  bool is_job = false;
-
-  bool is_known() const { return client || is_job; }
-  friend bool operator==(const StreamOwner&, const StreamOwner&) = default;
-};
-
-/// A call removed from the table without being moved in memory. False: there was none.
-class TakenCall {
- public:
-  using Node = std::unordered_map<UpstreamId, Call>::node_type;
-
-  explicit TakenCall(Node node) : node_(std::move(node)) {}
-  explicit operator bool() const { return !node_.empty(); }
-  const Call& operator*() const { return node_.mapped(); }
-  const Call* operator->() const { return &node_.mapped(); }
-
- private:
-  Node node_;
-};
-
-/// The requests in flight by upstream id, and the owners of answered ones, for late messages on
-/// their streams. Pure. Bounds: --max-inflight requests, 1024 answered ones.
-class CallTable {
- public:
-  Call& add(UpstreamId id, Call call) {
-    if (call.takes_slot()) ++slots_used_;
-    return calls_.emplace(id, std::move(call)).first->second;
-  }
-  /// Adds a call to be filled in place. REQUIRES: the id is unused.
-  Call& add(UpstreamId id, Call::Kind kind) {
-    Call& call = calls_[id];
-    call.kind = kind;
-    if (call.takes_slot()) ++slots_used_;
-    return call;
-  }
-  /// Changes the id of a call. REQUIRES: `former` is in use, `id` is unused.
-  Call& rename(UpstreamId former, UpstreamId id) {
-    auto node = calls_.extract(former);
-    note_former_owner(former, node.mapped());
-    node.key() = id;
-    return calls_.insert(std::move(node)).position->second;
-  }
-
-  /// Changes what a call waits for, and counts its slot again.
-  template <class Change>
-  void change(Call& call, Change&& change_it) {
-    slots_used_ -= call.takes_slot() ? 1 : 0;
-    change_it();
-    slots_used_ += call.takes_slot() ? 1 : 0;
-  }
-
-  Call* find(UpstreamId id) {
-    const auto found = calls_.find(id);
-    return found == calls_.end() ? nullptr : &found->second;
-  }
-  const Call* find(UpstreamId id) const {
-    const auto found = calls_.find(id);
-    return found == calls_.end() ? nullptr : &found->second;
-  }
-
-  TakenCall take(UpstreamId id) {
-    TakenCall taken(calls_.extract(id));
-    if (!taken) return taken;
-    if (taken->takes_slot()) --slots_used_;
-    note_former_owner(id, *taken);
-    return taken;
-  }
-
-  /// Of the request in flight, or answered not long ago.
-  StreamOwner owner(UpstreamId id) const {
-    if (const auto found = calls_.find(id); found != calls_.end()) return owner_of(found->second);
-    const auto& [answered, owner] = answered_[value_of(id) % answered_.size()];
-    return answered == id && id != UpstreamId{} ? owner : StreamOwner{};
-  }
-
-  std::size_t size() const { return calls_.size(); }
-  /// Slots of --max-inflight that are taken.
-  std::size_t slots_used() const { return slots_used_; }
-  auto begin() { return calls_.begin(); }
-  auto end() { return calls_.end(); }
-  auto begin() const { return calls_.begin(); }
-  auto end() const { return calls_.end(); }
-
- private:
-  static StreamOwner owner_of(const Call& call);
-  void note_former_owner(UpstreamId id, const Call& call) {
-    if (const StreamOwner owner = owner_of(call); owner.is_known())
-      answered_[value_of(id) % answered_.size()] = {id, owner};
-  }
-
-  std::unordered_map<UpstreamId, Call> calls_;
-  std::size_t slots_used_ = 0;
-  std::array<std::pair<UpstreamId, StreamOwner>, 1024> answered_{};
-};
 
 }  // namespace bridge

@@ -319,11 +319,6 @@ inline Client* Call::client() const { return caller != nullptr ? caller->client(
 
 inline bool Call::acts_for_user() const { return caller == nullptr || caller->acts_for_user(); }
 
-inline StreamOwner CallTable::owner_of(const Call& call) {
-  const Client* const client = call.client();
-  return {client != nullptr ? std::optional(client->id()) : std::nullopt, call.job != nullptr};
-}
-
 inline Era Caller::era_of(const Frame& frame) const {
   if (!frame.is_request()) return client_->era;
   return frame.is_modern() || frame.method == "subscriptions/listen" ? Era::modern : Era::legacy;

@@ -299,13 +299,14 @@ void ClientFrames::start_waiting(Caller& caller) {
     if (waits_for_tools(caller)) break;
     if (client != nullptr && answer_front(*client)) continue;
     // With all buffers full, clients that read are served one request at a time.
-    if (budget_.far_over() && (caller.congested() || in_flight_.slots_used_by(caller) > 0)) {
+    if (budget_.far_over() &&
+        (caller.congested() || in_flight_.calls().slots_used_by(caller) > 0)) {
       waits_for_memory_ = true;
       break;
     }
     if (leaves_answers_unread(caller)) break;
-    if (in_flight_.slots_used_by(caller) >= context_.options.client_inflight ||
-        !user_slots_.admits(caller) || !slots_.admits(caller, in_flight_.slots_used()))
+    if (in_flight_.calls().slots_used_by(caller) >= context_.options.client_inflight ||
+        !user_slots_.admits(caller) || !slots_.admits(caller, in_flight_.calls().slots_used()))
       break;
     WaitingFrame request = caller.waiting.take_front();
     if (context_.audit != nullptr && caller.acts_for_user() &&
@@ -324,7 +325,7 @@ void ClientFrames::start_waiting(Caller& caller) {
 /// them. A request of the caller is in flight, whose end starts the next.
 bool ClientFrames::leaves_answers_unread(const Caller& caller) const {
   constexpr std::size_t unread = 64u << 10;
-  if (in_flight_.slots_used() < context_.options.max_inflight / 2) return false;
+  if (in_flight_.calls().slots_used() < context_.options.max_inflight / 2) return false;
   const Client* const client = caller.client();
   return client != nullptr && !client->in_flight.empty() && client->channel.queued_bytes() > unread;
 }
@@ -507,13 +508,13 @@ bool UserSlots::admits(Caller& caller) {
   SlotQueue& queue =
       queues_.try_emplace(caller.user, *rule->inflight, &Caller::waits_for_user_slot).first->second;
   queue.set_slots(*rule->inflight);
-  return queue.admits(caller, in_flight_.slots_used_by(caller.user));
+  return queue.admits(caller, in_flight_.calls().slots_used_by(caller.user));
 }
 
 Caller* UserSlots::next(const User& user) {
   const auto found = queues_.find(user);
   if (found == queues_.end()) return nullptr;
-  Caller* const caller = found->second.next(in_flight_.slots_used_by(user));
+  Caller* const caller = found->second.next(in_flight_.calls().slots_used_by(user));
   if (caller == nullptr && found->second.empty()) queues_.erase(found);
   return caller;
 }
@@ -545,7 +546,7 @@ bool ClientFrames::answer_unsubscribe(Client& client) {
 /// Gives free slots to waiting callers in turn, one request each.
 void ClientFrames::give_free_slots() {
   while (!paused_) {
-    Caller* const caller = slots_.next(in_flight_.slots_used());
+    Caller* const caller = slots_.next(in_flight_.calls().slots_used());
     if (caller == nullptr) return;
     start_waiting(*caller);
     slots_.turn_is_over();
@@ -613,7 +614,7 @@ std::size_t ClientFrames::waiting() const {
 bool ClientFrames::takes_id_of_listen(const Client& client, const Frame& request) const {
   const std::string_view id = request.text(request.id);
   if (listens_.has(client, id)) return true;
-  return request.method == "subscriptions/listen"sv && in_flight_.has(client, id);
+  return request.method == "subscriptions/listen"sv && in_flight_.calls().has(client, id);
 }
 
 /// A listen takes no slot, and a token for each request that it causes.

@@ -21,7 +21,7 @@ void OwnSubscriptions::request_later(const Client* cause, const std::string& uri
 void OwnSubscriptions::send_unsent() {
   if (session_ != context_.session.number()) unsent_.clear();
   while (under_way_.size() < own_requests_at_once &&
-         (under_way_.empty() || in_flight_.slots_used() < context_.options.max_inflight)) {
+         (under_way_.empty() || in_flight_.calls().slots_used() < context_.options.max_inflight)) {
     auto request = unsent_.next([this](const User& cause) { return may_send_for(cause); });
     if (!request) return;
     const std::string_view method =
@@ -40,7 +40,8 @@ bool OwnSubscriptions::may_send_for(const User& cause) const {
     const Client& client = *entry.second;
     if (client.user != cause) return false;
     const PolicyRule* const rule = context_.permissions.rule_for(client, nullptr);
-    return rule != nullptr && rule->inflight && in_flight_.slots_used_by(cause) >= *rule->inflight;
+    return rule != nullptr && rule->inflight &&
+           in_flight_.calls().slots_used_by(cause) >= *rule->inflight;
   });
 }
 

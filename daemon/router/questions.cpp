@@ -16,27 +16,13 @@
 #include "mcp/handshake.hpp"
 #include "mcp/input_required.hpp"
 #include "mcp/methods.hpp"
+#include "router/crossing/crossings.hpp"
 
 namespace bridge {
 namespace {
 
-/// A client that has not answered for this long gets no further question while another client can
-/// answer.
-constexpr std::chrono::seconds answer_timeout{30};
-
 constexpr std::string_view no_client_answers =
     "Method not found: no client of the bridge answers it";
-
-/// The caller as shown to this client. Empty: the client itself, or no particular caller.
-std::string_view shown_caller(const Question& question, ClientId asked) {
-  if (question.origin) return question.owner == asked ? "" : "another";
-  switch (question.likely_caller.kind) {
-    case LikelyCaller::Kind::nobody: return "";
-    case LikelyCaller::Kind::one: return question.likely_caller.client == asked ? "" : "another";
-    case LikelyCaller::Kind::several: return "unknown";
-  }
-  return "";
-}
 
 bool is_method_not_found(const Frame& response) {
   return find_member(response.text(response.error), "code") == "-32601";
@@ -50,355 +36,14 @@ std::string cancelled(std::string_view raw_id, std::string_view reason) {
 
 }  // namespace
 
-LikelyCaller likely_caller(const RequestsInFlight& in_flight) {
-  LikelyCaller caller;
-  StreamOwner first;
-  in_flight.each([&](UpstreamId id, const Call& call) {
-    if (!call.awaits_upstream() || !call.acts_for_user() || call.side == Era::modern ||
-        !may_require_input(call.method))
-      return;
-    const StreamOwner owner = in_flight.owner(id);
-    if (caller.kind == LikelyCaller::Kind::nobody) {
-      first = owner;
-      caller = {LikelyCaller::Kind::one, owner.client};
-    } else if (first != owner) {
-      caller = {LikelyCaller::Kind::several, {}};
-    }
-  });
-  return caller;
-}
-
-std::string_view Question::params() const { return find_member(line, "params").value_or(""); }
-
-std::string notice_of_caller(const Question& question, const Client& asked) {
-  if (!asked.declared.names(question.method)) return {};
-  const std::string_view caller = shown_caller(question, asked.id());
-  if (caller.empty()) return {};
-  return own_notification("notifications/bridge/question_about",
-                          JsonObject().add("requestId", question.id).add("caller", caller).text());
-}
-
-std::size_t QuestionTable::parked() const {
-  return static_cast<std::size_t>(std::count_if(
-      questions_.begin(), questions_.end(), [](const Question& one) { return one.is_parked(); }));
-}
-
-bool QuestionTable::can_park(std::size_t bytes) const {
-  std::size_t parked_bytes = bytes;
-  for (const Question& one : questions_) {
-    if (one.is_parked()) parked_bytes += one.line.size();
-  }
-  return parked() < max_parked && parked_bytes <= max_parked_bytes;
-}
-
-Question& QuestionTable::add(Question question) {
-  bytes_ += question.line.size();
-  questions_.push_back(std::move(question));
-  return questions_.back();
-}
-
-void QuestionTable::remove(const Question& question) {
-  const auto found = std::find_if(questions_.begin(), questions_.end(),
-                                  [&](const Question& one) { return &one == &question; });
-  if (found == questions_.end()) return;
-  bytes_ -= found->line.size();
-  questions_.erase(found);
-}
-
-void QuestionTable::move_to_end(const Question& question) {
-  const auto found = std::find_if(questions_.begin(), questions_.end(),
-                                  [&](const Question& one) { return &one == &question; });
-  questions_.splice(questions_.end(), questions_, found);
-}
-
-template <class IsOne>
-Question* QuestionTable::find_if(IsOne&& is_one) {
-  const auto found = std::find_if(questions_.begin(), questions_.end(), is_one);
-  return found == questions_.end() ? nullptr : &*found;
-}
-
-Question* QuestionTable::find(std::uint64_t id) {
-  return find_if([id](const Question& one) { return one.id == id; });
-}
-
-Question* QuestionTable::find_shown(std::string_view raw_id) {
-  if (const auto number = unsigned_by_value(raw_id)) return find(*number);
-  return find_if([raw_id](const Question& one) { return one.shown_id == raw_id; });
-}
-
-Question* QuestionTable::find_by_upstream_id(std::string_view raw_id) {
-  Question* const same =
-      find_if([raw_id](const Question& one) { return same_id(one.upstream_request_id, raw_id); });
-  const auto number = same == nullptr ? unsigned_by_value(raw_id) : std::nullopt;
-  if (!number) return same;
-  return find_if(
-      [&](const Question& one) { return unsigned_by_value(one.upstream_request_id) == number; });
-}
-
-Question* QuestionTable::first_of(JobNumber job) {
-  return find_if([job](const Question& one) {
-    return one.answerer == Question::Answerer::job && one.job == job;
-  });
-}
-
-bool QuestionTable::has_left_open(ClientId client, SteadyTime then) const {
-  return std::any_of(questions_.begin(), questions_.end(), [&](const Question& one) {
-    return one.asked == client && one.asked_since <= then && one.shown_id.empty();
-  });
-}
-
-// Choosing the client to ask.
-
-const Candidate* who_is_asked(const std::vector<Candidate>& candidates) {
-  const bool all_silent = std::all_of(candidates.begin(), candidates.end(),
-                                      [](const Candidate& one) { return one.is_silent; });
-  const bool client_waits =
-      std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& one) {
-        return one.is_busy && one.job == JobNumber{} && (all_silent || !one.is_silent);
-      });
-  const Candidate* longest = nullptr;
-  const Candidate* busy = nullptr;
-  int busy_ones = 0;
-  for (const Candidate& one : candidates) {
-    if (one.is_silent && !all_silent) continue;
-    if (one.is_own) return &one;
-    if (one.job != JobNumber{} && client_waits) continue;
-    if (longest == nullptr) longest = &one;
-    if (!one.is_busy) continue;
-    busy = &one;
-    ++busy_ones;
-  }
-  return busy_ones == 1 ? busy : longest;
-}
-
-bool has_declined(const Question& question, ClientId client) {
-  const auto& declined = question.declined;
-  return std::find(declined.begin(), declined.end(), client) != declined.end();
-}
-
-/// Observers and unreachable clients do not count.
-bool Questions::has_reachable_client() const {
-  const Clients& clients = context_.clients;
-  return std::any_of(clients.begin(), clients.end(), [](const auto& entry) {
-    const Client& client = *entry.second;
-    return !client.is_observer() && client.may_take_part() && client.channel.can_be_asked({});
-  });
-}
-
-/// The client's own id for the request that the question is about; empty if that is not its
-/// request, or has ended.
-std::string_view Questions::subject(const Question& question, const Client& client) const {
-  if (question.owner != client.id()) return {};
-  const Call* const about = in_flight_.find(question.origin);
-  return about != nullptr ? std::string_view(about->client_request_id) : std::string_view();
-}
-
-/// Whether the client has declared that it answers such requests and can be reached. A question
-/// about a request is never for another user's clients.
-bool Questions::can_answer(const Client& client, const Question& question) const {
-  if (client.half_closed || !client.may_take_part() ||
-      !client.declared.covers(question.method, question.asked_for))
-    return false;
-  if (question.origin && question.user != client.user) return false;
-  return !has_declined(question, client.id()) &&
-         client.channel.can_be_asked(subject(question, client));
-}
-
-/// In order of connecting, then the jobs.
-std::vector<Candidate> Questions::candidates(const Question& question, bool is_new) const {
-  const SteadyTime long_ago = context_.loop.now() - answer_timeout;
-  std::vector<Candidate> candidates;
-  for (const auto& [id, client] : context_.clients) {
-    if (!can_answer(*client, question)) continue;
-    candidates.push_back(
-        {id, question.owner == id, !client->in_flight.empty(), table_.has_left_open(id, long_ago)});
-  }
-  if (question.origin) return candidates;
-  if (is_new) add_modern_calls(candidates, question);
-  if (context_.jobs != nullptr) {
-    for (const JobNumber job : context_.jobs->jobs_to_ask()) {
-      if (may_be_asked(job)) candidates.push_back({{}, false, true, false, job});
-    }
-  }
-  return candidates;
-}
-
-/// Whether the policy has a rule for the user that submitted the job.
-bool Questions::may_be_asked(JobNumber job) const {
-  if (!context_.permissions.is_on()) return true;
-  bool may = true;
-  in_flight_.each([&](UpstreamId, const Call& call) {
-    if (call.job != nullptr && call.job->number == job)
-      may = may && context_.permissions.may_take_part(call.job->peer);
-  });
-  return may;
-}
-
-/// A modern client answers through its oldest call in flight.
-void Questions::add_modern_calls(std::vector<Candidate>& candidates,
-                                 const Question& question) const {
-  std::map<ClientId, UpstreamId> calls;
-  in_flight_.each([&](UpstreamId id, const Call& call) {
-    const Client* const client = call.client();
-    if (client == nullptr || !may_be_asked_in(id, question)) return;
-    UpstreamId& oldest = calls.try_emplace(client->id(), id).first->second;
-    oldest = std::min(oldest, id);
-  });
-  for (const auto& [client, id] : calls) {
-    std::erase_if(candidates, [its = client](const Candidate& one) { return one.client == its; });
-    candidates.push_back({client, false, true, false, {}, id});
-  }
-  std::sort(
-      candidates.begin(), candidates.end(),
-      [](const Candidate& left, const Candidate& right) { return left.client < right.client; });
-}
-
-/// The oldest suspended call, but none while another call is in flight: the server waits for the
-/// suspended one's answers already, so the question is more likely about the other.
-std::optional<UpstreamId> Questions::suspended_call(const Question& question) const {
-  std::optional<UpstreamId> suspended;
-  bool others_in_flight = false;
-  in_flight_.each([&](UpstreamId id, const Call& call) {
-    others_in_flight =
-        others_in_flight || (call.awaits_upstream() && !call.is_suspended() &&
-                             call.side == Era::legacy && may_require_input(call.method));
-    if (call.is_suspended() && may_be_asked_in(id, question))
-      suspended = std::min(id, suspended.value_or(id));
-  });
-  return others_in_flight ? std::nullopt : suspended;
-}
-
-bool Questions::may_be_asked_in(UpstreamId id, const Question& question) const {
-  const Call* const call = in_flight_.find(id);
-  const Client* const client = call != nullptr ? call->client() : nullptr;
-  if (client != nullptr && !client->may_take_part()) return false;
-  return call != nullptr && call->to_legacy != nullptr && question.is_request() &&
-         is_question(question.method) && may_require_input(call->method) &&
-         call->to_legacy->declared().covers(question.method, question.asked_for);
-}
-
-// Requests that name what only one client knows. No other client is asked.
-
-namespace {
-
-constexpr std::string_view tasks_prefix = "tasks/";
-constexpr int url_elicitation_required = -32042;  // MCP 2025-11-25, "Elicitation"
-constexpr std::size_t longest_telling = 8192;     // of a response or error that tells of names
-
-std::string member_text(std::string_view object, std::string_view name) {
-  return find_string(object, name).value_or("");
-}
-
-}  // namespace
-
-void Questions::told(ClientId client, const Frame& response) {
-  const std::string_view result = response.text(response.result);
-  const std::string_view error = response.text(response.error);
-  if (!result.empty() && result.size() <= longest_telling && result.find("taskId") != result.npos) {
-    told_.note(ToldNames::Kind::server_task,
-               member_text(find_member(result, "task").value_or(""), "taskId"), client);
-  }
-  if (error.empty() || error.size() > longest_telling ||
-      find_member(error, "code") != std::to_string(url_elicitation_required))
-    return;
-  const std::string_view data = find_member(error, "data").value_or("");
-  each_element(find_member(data, "elicitations").value_or(""), [&](std::string_view one) {
-    told_.note(ToldNames::Kind::elicitation, member_text(one, "elicitationId"), client);
-    return true;
-  });
-}
-
-void Questions::told_of_task(const Client& client, const Frame& notification) {
-  told_.note(ToldNames::Kind::client_task,
-             member_text(notification.text(notification.params), "taskId"), client.id());
-}
-
-void Questions::restore_told(const std::vector<ToldNames::Entry>& names) {
-  for (const ToldNames::Entry& one : names) told_.note(one.kind, one.name, one.client);
-}
-
-std::optional<ClientId> Questions::client_named_by(std::string_view method,
-                                                   std::string_view params) const {
-  using Kind = ToldNames::Kind;
-  if (method.starts_with(tasks_prefix))
-    return told_.find(Kind::client_task, member_text(params, "taskId"));
-  if (const std::string_view task = related_task(params); is_string(task)) {
-    const std::string name = to_text(task).value_or("");
-    const auto client = told_.find(Kind::server_task, name);
-    return client ? client : told_.find(Kind::client_task, name);
-  }
-  if (const auto id = find_string(params, "elicitationId"))
-    return told_.find(Kind::elicitation, *id);
-  return std::nullopt;
-}
-
-/// The request in flight of a client or job that a request of the upstream names as its
-/// `requestId`: it is about that one, as if it came on its stream.
-std::optional<UpstreamId> Questions::client_request_named_by(const Frame& request,
-                                                             Slice& name) const {
-  int times = 0;
-  for_each_member(request.bytes, request.params, [&](std::string_view key, Slice, Slice value) {
-    if (key != "requestId") return;
-    name = value;
-    ++times;
-  });
-  const auto number = times == 1 ? unsigned_by_value(request.text(name)) : std::nullopt;
-  if (!number) return std::nullopt;
-  const auto id = static_cast<UpstreamId>(*number);
-  const Call* const call = in_flight_.find(id);
-  return call != nullptr && call->acts_for_user() ? std::optional(id) : std::nullopt;
-}
-
-/// Whether the named client may still be asked, though perhaps not reached now.
-bool Questions::may_answer_later(const Question& question) const {
-  const Client* const client = context_.clients.find(question.named);
-  return client != nullptr && !client->half_closed && client->may_take_part() &&
-         !has_declined(question, client->id()) &&
-         (question.method.starts_with(tasks_prefix) ||
-          client->declared.covers(question.method, question.asked_for));
-}
-
-std::optional<Candidate> Questions::choose_named(const Question& question) const {
-  const bool is_reached =
-      may_answer_later(question) && context_.clients.find(question.named)->channel.can_be_asked({});
-  return is_reached ? std::optional(Candidate{*question.named, true}) : std::nullopt;
-}
-
-void Questions::refuse_named(const Question& question) {
-  if (question.method.starts_with(tasks_prefix)) {
-    refuse(question, json_rpc::invalid_params,
-           "Invalid params: the client of this task has left the bridge");
-  } else {
-    refuse(question, json_rpc::method_not_found,
-           "Method not found: the client that this request names cannot be asked");
-  }
-}
-
-/// `is_new`: it has just arrived, so it may be asked in a result.
-std::optional<Candidate> Questions::choose(const Question& question, bool is_new) const {
-  if (question.named) return choose_named(question);
-  const std::string_view task = question.origin ? "" : related_task(question.params());
-  const auto its_job =
-      context_.jobs != nullptr && !task.empty() ? context_.jobs->job_of_task(task) : std::nullopt;
-  if (its_job) return Candidate{{}, true, true, false, *its_job};
-  const Call* const about = in_flight_.find(question.origin);
-  if (about != nullptr && about->job != nullptr)
-    return Candidate{{}, true, true, false, about->job->number};
-  if (is_new && about != nullptr && may_be_asked_in(*question.origin, question))
-    return Candidate{{}, true, true, false, {}, question.origin};
-  const std::vector<Candidate> all = candidates(question, is_new);
-  if (const Candidate* const one = who_is_asked(all)) return *one;
-  const auto call = is_new && !question.origin ? suspended_call(question) : std::nullopt;
-  return call ? std::optional(Candidate{{}, false, false, false, {}, call}) : std::nullopt;
-}
-
 // Questions from the upstream.
 
 Questions::Questions(const RouterContext& context, RequestsInFlight& in_flight,
-                     QuestionEvents events)
+                     Crossings& crossings)
     : context_(context),
       in_flight_(in_flight),
-      events_(std::move(events)),
+      crossings_(crossings),
+      answerers_(context, in_flight, table_),
       parking_(context.loop, [this] { expire_parked(); }) {}
 
 void Questions::refuse(std::string_view raw_id, int code, std::string_view message) {
@@ -410,7 +55,17 @@ void Questions::refuse(const Question& question, int code, std::string_view mess
   if (question.is_request()) {
     refuse(question.upstream_request_id, code, message);
   } else if (question.origin) {
-    events_.answered(question, nullptr);
+    crossings_.question_answered(question, nullptr);
+  }
+}
+
+void Questions::refuse_named(const Question& question) {
+  if (is_about_task(question.method)) {
+    refuse(question, json_rpc::invalid_params,
+           "Invalid params: the client of this task has left the bridge");
+  } else {
+    refuse(question, json_rpc::method_not_found,
+           "Method not found: the client that this request names cannot be asked");
   }
 }
 
@@ -424,7 +79,7 @@ void Questions::add(std::optional<UpstreamId> origin, Frame frame) {
   // The client knows its request by its own id.
   std::string named_id;
   Slice name;
-  if (const auto named = origin ? std::nullopt : client_request_named_by(frame, name)) {
+  if (const auto named = origin ? std::nullopt : answerers_.client_request_named_by(frame, name)) {
     origin = named;
     named_id = in_flight_.find(named)->client_request_id;
   }
@@ -457,15 +112,14 @@ Question Questions::made(std::optional<UpstreamId> origin, std::string_view meth
   question.id = table_.next_id();
   question.method = method;
   question.asked_for = asked_for(method, params);
-  const bool is_about_own_task = method.starts_with(tasks_prefix);
-  if (!origin || is_about_own_task) question.named = client_named_by(method, params);
+  if (!origin || is_about_task(method)) question.named = answerers_.client_named_by(method, params);
   if (question.named) origin.reset();
   question.origin = origin;
   if (!origin) {
     question.likely_caller = likely_caller(in_flight_);
     return question;
   }
-  question.owner = in_flight_.owner(*origin).client;
+  question.owner = in_flight_.calls().owner(*origin).client;
   if (const Client* owner = context_.clients.find(question.owner)) {
     question.user = owner->user;
   } else if (const Call* call = in_flight_.find(origin)) {
@@ -475,10 +129,10 @@ Question Questions::made(std::optional<UpstreamId> origin, std::string_view meth
 }
 
 void Questions::take_in(Question question) {
-  const auto whom = choose(question, true);
+  const auto whom = answerers_.choose(question, true);
   if (whom && whom->call) {
     question.origin = whom->call;
-    if (table_.has_room_for(question.line.size()) && events_.ask_in_result(*whom->call)) {
+    if (table_.has_room_for(question.line.size()) && crossings_.ask_in_result(*whom->call)) {
       ask(*whom, table_.add(std::move(question)));
     } else {
       refuse_in_result(question);
@@ -488,18 +142,21 @@ void Questions::take_in(Question question) {
   // Onlookers are callers of the HTTP frontend: a question about another user's call is not theirs.
   const bool is_watched = onlookers_ != nullptr && onlookers_->has_onlooker() && !question.named &&
                           (!question.origin || (question.user && question.user->remote));
-  if (question.named && !whom && !may_answer_later(question)) {
+  if (question.named && !whom && !answerers_.may_answer_later(question)) {
     refuse_named(question);
     return;
   }
-  const bool is_about_one = !whom && (question.origin.has_value() || in_flight_.has_modern_call());
-  if (!whom && !is_watched && !question.named && (is_about_one || has_reachable_client())) {
+  const bool is_about_one =
+      !whom && (question.origin.has_value() ||
+                in_flight_.calls().any([](const Call& call) { return call.may_ask_client(); }));
+  if (!whom && !is_watched && !question.named &&
+      (is_about_one || answerers_.has_reachable_client())) {
     context_.log.peer(
         LogLevel::info, "request of the upstream refused",
         "the upstream asks for {}: no connected client that could be asked has declared it",
         printable(question.method, 80));
     if (is_about_one && question.is_request())
-      events_.no_client_declares(question.origin, question.method, question.asked_for);
+      crossings_.note_undeclared(question.origin, question.method, question.asked_for);
     tell_of_refusal(question, in_flight_);
     refuse(question, json_rpc::method_not_found, no_client_answers);
     return;
@@ -541,12 +198,10 @@ bool Questions::ask(const Candidate& whom, Question& question) {
 void Questions::ask(Client& client, Question& question) {
   question.asked = client.id();
   question.asked_since = context_.loop.now();
-  if (question.method == "elicitation/create")
-    told_.note(ToldNames::Kind::elicitation, member_text(question.params(), "elicitationId"),
-               client.id());
+  answerers_.asked(client, question);
   if (std::string notice = notice_of_caller(question, client); !notice.empty())
     client.channel.send(std::move(notice));
-  const std::string_view about = subject(question, client);
+  const std::string_view about = answerers_.subject(question, client);
   if (!about.empty()) {
     client.channel.send_about(about, question.line);
   } else {
@@ -575,11 +230,7 @@ void Questions::answer(Client& client, Frame response) {
   }
   if (was_asked && is_method_not_found(response) && ask_next(*question)) return;
   if (!was_asked) tell_withdrawn(*question, "it was answered");
-  if (const std::string_view result = response.text(response.result);
-      result.size() <= longest_telling && result.find("taskId") != result.npos) {
-    told_.note(ToldNames::Kind::client_task,
-               member_text(find_member(result, "task").value_or(""), "taskId"), client.id());
-  }
+  answerers_.told_by(client, response);
   take_answer(*question, std::move(response));
 }
 
@@ -594,7 +245,7 @@ void Questions::take_answer(Question& question, Frame&& response) {
   } else {
     if (job != JobNumber{})
       context_.jobs->job_question_answered(job, question, response.text(response.result));
-    if (question.origin) events_.answered(question, &response);
+    if (question.origin) crossings_.question_answered(question, &response);
   }
   remove(question);
 }
@@ -607,7 +258,7 @@ bool Questions::ask_next(Question& question) {
     release(question);
     return true;
   }
-  const auto next = choose(question, false);
+  const auto next = answerers_.choose(question, false);
   return next && ask(*next, question);
 }
 
@@ -631,14 +282,14 @@ void Questions::ask_others(const Client& client, bool has_left) {
 
 /// `may_wait`: the question is parked even if clients are connected.
 void Questions::ask_another(Question& question, bool may_be_asked, bool may_wait) {
-  const auto other = may_be_asked ? choose(question, false) : std::nullopt;
+  const auto other = may_be_asked ? answerers_.choose(question, false) : std::nullopt;
   if (other && ask(*other, question)) return;
-  if (question.named && !may_answer_later(question)) {
+  if (question.named && !answerers_.may_answer_later(question)) {
     refuse_named(question);
     remove(question);
     return;
   }
-  if (question.origin || (!may_wait && !question.shown && has_reachable_client())) {
+  if (question.origin || (!may_wait && !question.shown && answerers_.has_reachable_client())) {
     if (!question.origin) tell_of_refusal(question, in_flight_);
     refuse(question, json_rpc::method_not_found, no_client_answers);
     remove(question);
@@ -672,7 +323,7 @@ void Questions::offer_parked() {
   if (table_.parked() == 0) return;
   table_.each([&](Question& question) {
     if (!question.is_parked()) return;
-    if (const auto whom = choose(question, false)) ask(*whom, question);
+    if (const auto whom = answerers_.choose(question, false)) ask(*whom, question);
   });
 }
 
@@ -822,7 +473,7 @@ void Questions::tell_withdrawn(const Question& question, std::string_view reason
 }
 
 void Questions::session_replaced() {
-  told_.clear();
+  answerers_.names().clear();
   table_.each([&](Question& question) {
     if (question.is_of_session) withdraw(question, "the session was lost");
   });
@@ -865,7 +516,7 @@ void tell_of_refusal(const Question& question, const RequestsInFlight& in_flight
   // The call's error names the question that ended it.
   if (!question.is_request() && question.method != "elicitation/create") return;
   std::vector<UpstreamId> about;
-  in_flight.each([&](UpstreamId id, const Call& call) {
+  in_flight.calls().each([&](UpstreamId id, const Call& call) {
     const bool is_possible = question.origin ? question.origin == id : call.awaits_upstream();
     if (is_possible && call.acts_for_user()) about.push_back(id);
   });

@@ -13,6 +13,7 @@
 #include "mcp/input_required.hpp"
 #include "mcp/methods.hpp"
 #include "router/crossing/forms.hpp"
+#include "router/questions.hpp"
 #include "router/router.hpp"
 
 namespace bridge {
@@ -71,10 +72,13 @@ void HeaderRetry::proceed() {
 }
 
 RequestsInFlight::RequestsInFlight(const RouterContext& context, RestorableState& restorable,
-                                   KnownTools& tools, Router& router, ByteBudget& budget)
+                                   KnownTools& tools, Questions& questions, Crossings& crossings,
+                                   Router& router, ByteBudget& budget)
     : context_(context),
       restorable_(restorable),
       tools_(tools),
+      questions_(questions),
+      crossings_(crossings),
       router_(router),
       header_retry_(context, tools, *this, budget) {}
 
@@ -111,7 +115,7 @@ TakenCall RequestsInFlight::take(UpstreamId id) {
   TakenCall ended = table_.take(id);
   if (!ended) return ended;
   if (ended->caller != nullptr) std::erase(ended->caller->in_flight, id);
-  router_.request_ending(id);
+  questions_.call_ending(id);
   return ended;
 }
 
@@ -184,44 +188,6 @@ void RequestsInFlight::drop_suspended(UpstreamId id, std::string_view reason) {
   }
   const auto ended = take(id);
   router_.request_ended(*ended);
-}
-
-std::size_t RequestsInFlight::slots_used_by(const Caller& caller) const {
-  if (caller.client() != nullptr) return caller.in_flight.size();
-  return static_cast<std::size_t>(
-      std::count_if(caller.in_flight.begin(), caller.in_flight.end(),
-                    [this](UpstreamId id) { return table_.find(id)->takes_slot(); }));
-}
-
-std::size_t RequestsInFlight::slots_used_by(const User& user) const {
-  return static_cast<std::size_t>(
-      std::count_if(table_.begin(), table_.end(), [&user](const auto& entry) {
-        return entry.second.takes_slot() && entry.second.user == user;
-      }));
-}
-
-std::optional<UpstreamId> RequestsInFlight::named_by(std::string_view raw_id) const {
-  const auto number = unsigned_by_value(raw_id);
-  const bool is_one = number && table_.find(static_cast<UpstreamId>(*number)) != nullptr;
-  return is_one ? std::optional(static_cast<UpstreamId>(*number)) : std::nullopt;
-}
-
-std::pair<UpstreamId, const Call*> RequestsInFlight::find(const Caller& caller,
-                                                          std::string_view raw_id) const {
-  for (const UpstreamId id : caller.in_flight) {
-    const Call* const call = table_.find(id);
-    if (same_id(call->client_request_id, raw_id)) return {id, call};
-  }
-  return {};
-}
-
-bool RequestsInFlight::is_modern_call(const Call& call) {
-  return call.to_legacy != nullptr && call.awaits_upstream() && may_require_input(call.method);
-}
-
-bool RequestsInFlight::has_modern_call() const {
-  return std::any_of(table_.begin(), table_.end(),
-                     [](const auto& entry) { return is_modern_call(entry.second); });
 }
 
 // Sending: the first time, again, and under another id.
@@ -304,7 +270,7 @@ void RequestsInFlight::remake(Outgoing& message, Era side, bool under_new_id) {
       call->job_asked = false;
       if (call->to_legacy != nullptr) call->to_legacy->start_again();
     });
-    router_.request_ending(former);  // ends questions about it
+    questions_.call_ending(former);
   }
   table_.change(*call, [&] {
     call->side = side;

@@ -12,7 +12,7 @@
 #include "event/event_loop.hpp"
 #include "json/frame.hpp"
 #include "json/reply.hpp"
-#include "router/call.hpp"
+#include "router/call_table.hpp"
 #include "router/known_tools.hpp"
 #include "router/restorable_state.hpp"
 #include "router/router_context.hpp"
@@ -20,6 +20,8 @@
 namespace bridge {
 
 struct Client;
+class Crossings;
+class Questions;
 class RequestsInFlight;
 class Router;
 
@@ -111,10 +113,6 @@ class RequestsInFlight {
   /// Sends a log message that belongs to no request's stream to the clients on this side whose
   /// requests asked for its level, suspended calls included. False if there is none.
   bool pass_log_message_on(const Frame& message, Era side);
-  /// A request of the upstream was refused. `id`: the call that it is about; nullopt: it names
-  /// none, so it may be about any call whose client has not declared it; the first of them that
-  /// fails is taken.
-  void note_undeclared(std::optional<UpstreamId> id, std::string_view method, AskedFor asked);
   /// A message on this request's stream was malformed.
   void note_malformed(UpstreamId origin, std::string_view reason);
   /// The message is complete; false if it is not a request.
@@ -154,58 +152,17 @@ class RequestsInFlight {
 
   const Call* find(std::optional<UpstreamId> id) const { return id ? table_.find(*id) : nullptr; }
   Call* find(std::optional<UpstreamId> id) { return id ? table_.find(*id) : nullptr; }
-  /// The caller's request with this id, and its upstream id; null: not in flight.
-  std::pair<UpstreamId, const Call*> find(const Caller& caller, std::string_view raw_id) const;
-  /// The ids of all calls that match.
-  template <class IsOne>
-  std::vector<UpstreamId> all(IsOne&& is_one) const {
-    std::vector<UpstreamId> ids;
-    for (const auto& [id, call] : table_) {
-      if (is_one(call)) ids.push_back(id);
-    }
-    std::sort(ids.begin(), ids.end());
-    return ids;
-  }
-  /// The request in flight with this upstream id, given as JSON.
-  std::optional<UpstreamId> named_by(std::string_view raw_id) const;
-  /// Whether the client has a request with this id in flight.
-  bool has(const Client& client, std::string_view raw_id) const {
-    return find(client, raw_id).second != nullptr;
-  }
-  /// Whether a modern client's call is in flight that can be asked something.
-  bool has_modern_call() const;
+  const CallTable& calls() const { return table_; }
   /// Whether --orphans keeps it as a job when its client leaves.
   bool outlives_client_as_job(const Call& call) const {
     return context_.options.orphans == Orphans::keep && call.era == Era::legacy &&
            call.awaits_upstream();
-  }
-  /// Whether it is a job's.
-  bool is_job(UpstreamId id) const { return table_.owner(id).is_job; }
-  /// The session in which it was sent; nullopt: not in flight.
-  std::optional<Era> side_of(UpstreamId id) const {
-    const Call* const call = table_.find(id);
-    return call == nullptr ? std::nullopt : std::optional(call->side);
-  }
-  /// Who owns or owned this stream.
-  StreamOwner owner(UpstreamId id) const { return table_.owner(id); }
-  std::size_t size() const { return table_.size(); }
-  std::size_t slots_used() const { return table_.slots_used(); }
-  /// How many --client-inflight slots the caller's requests take.
-  std::size_t slots_used_by(const Caller& caller) const;
-  /// The same for all clients of a user.
-  std::size_t slots_used_by(const User& user) const;
-  /// `visit` gets the upstream id and the call; it must not start or end calls.
-  template <class Visit>
-  void each(Visit&& visit) const {
-    for (const auto& [id, request] : table_) visit(id, request);
   }
 
  private:
   void describe(Call& call, Caller& caller, const WaitingFrame& waiting) const;
   Call& add_call(Caller& caller, WaitingFrame& waiting, UpstreamId id, Call::Kind kind);
   void await_resumed(Caller& caller, WaitingFrame&& waiting);
-  static bool is_modern_call(const Call& call);
-  void found_undeclared(const ModernToLegacy& failed);
   std::string make(Outgoing& message, Frame&& request, const Caller* caller, Era side) const;
   bool send(UpstreamId id, const Call& call, Frame&& frame);
   void give_up(const std::vector<UpstreamId>& ids, const Failure& failure, std::string_view reason,
@@ -220,6 +177,8 @@ class RequestsInFlight {
   const RouterContext context_;
   RestorableState& restorable_;
   KnownTools& tools_;
+  Questions& questions_;
+  Crossings& crossings_;
   Router& router_;
   CallTable table_;
   HeaderRetry header_retry_;

@@ -9,7 +9,9 @@
 #include "json/reply.hpp"
 #include "mcp/input_required.hpp"
 #include "mcp/methods.hpp"
+#include "router/crossing/crossings.hpp"
 #include "router/crossing/forms.hpp"
+#include "router/questions.hpp"
 #include "router/requests_in_flight.hpp"
 #include "router/router.hpp"
 #include "state/archive.hpp"
@@ -59,11 +61,13 @@ std::optional<UpstreamId> RequestsInFlight::answer(std::optional<UpstreamId> ori
     table_.change(asked, [&asked] {
       asked.to_modern->wait(LegacyToModern::Waits::for_answers, SteadyTime::max());
     });
-    router_.server_asks(next, asked, response);
+    if (asked.caller != nullptr)
+      asked.caller->input_required(asked, response.text(response.result));
+    crossings_.server_asks(next, asked, response.text(response.result));
     return id;
   }
   if (call->is_suspended()) {
-    router_.suspended_ended(id, *call, std::move(response));
+    crossings_.suspended_ended(id, *call, std::move(response));
     return id;
   }
   const auto ended = take(id);
@@ -75,9 +79,7 @@ std::optional<UpstreamId> RequestsInFlight::answer(std::optional<UpstreamId> ori
   }
   if (response.result.present()) restorable_.accepted(*ended);
   tools_.see(response, *ended);
-  if (ended->to_legacy != nullptr && !ended->to_legacy->undeclared().empty() &&
-      has_failed(response))
-    found_undeclared(*ended->to_legacy);
+  if (ended->to_legacy != nullptr) crossings_.crossing_ended(*ended->to_legacy, response);
   if (ended->to_legacy != nullptr || ended->to_modern != nullptr)
     response = for_client_of(*ended, std::move(response));
   Caller* const caller = ended->caller;
@@ -89,7 +91,8 @@ std::optional<UpstreamId> RequestsInFlight::answer(std::optional<UpstreamId> ori
                                                         : Outcome::ok);
   if (caller == nullptr && context_.audit != nullptr)
     context_.audit->left_behind_ended(id, response.bytes);
-  if (const Client* const client = ended->client()) router_.client_answered(*client, response);
+  if (const Client* const client = ended->client())
+    questions_.answerers().told(client->id(), response);
   if (caller != nullptr) {
     caller->answer(ended->client_request_id, std::move(response));
     const SteadyTime done = context_.loop.now();
@@ -123,7 +126,7 @@ bool RequestsInFlight::deliver(UpstreamId origin, Frame& notification) {
   }
   if (call->is_suspended()) {
     if (notification.method == "notifications/message"sv)
-      router_.suspended_notified(*call, notification);
+      crossings_.suspended_notified(*call, notification);
     return true;
   }
   if (call->caller == nullptr || !call->caller->hears(*call)) return false;
@@ -139,7 +142,7 @@ bool RequestsInFlight::pass_log_message_on(const Frame& message, Era side) {
   bool is_seen = false;
   for (auto& [id, call] : table_) {
     if (call.side != side) continue;
-    if (call.is_suspended()) router_.suspended_notified(call, message);
+    if (call.is_suspended()) crossings_.suspended_notified(call, message);
     if (call.era == Era::legacy || !wants(call, message)) continue;
     const Client* const client = call.client();
     if (client == nullptr) continue;
@@ -147,35 +150,6 @@ bool RequestsInFlight::pass_log_message_on(const Frame& message, Era side) {
     is_seen = true;
   }
   return is_seen;
-}
-
-void RequestsInFlight::note_undeclared(std::optional<UpstreamId> id, std::string_view method,
-                                       AskedFor asked) {
-  if (asked == AskedFor::anything) return;
-  const bool is_one_of_several =
-      !id && std::count_if(table_.begin(), table_.end(), [](const auto& entry) {
-               const Call& call = entry.second;
-               return call.awaits_upstream() && call.acts_for_user() && call.side == Era::legacy;
-             }) > 1;
-  const auto note = [&](Call& call) {
-    if (call.to_legacy != nullptr)
-      call.to_legacy->note_undeclared(method, asked, is_one_of_several);
-  };
-  if (id) {
-    if (Call* const call = table_.find(*id)) note(*call);
-    return;
-  }
-  for (auto& [each, call] : table_) {
-    if (is_modern_call(call) && call.to_legacy->undeclared().empty()) note(call);
-  }
-}
-
-/// A call that the refused request may have been about has failed without an answer.
-void RequestsInFlight::found_undeclared(const ModernToLegacy& failed) {
-  if (!failed.is_one_of_several()) return;
-  for (auto& [id, request] : table_) {
-    if (request.to_legacy != nullptr) request.to_legacy->clear_undeclared_of(failed);
-  }
 }
 
 void RequestsInFlight::note_malformed(UpstreamId origin, std::string_view reason) {
@@ -194,7 +168,7 @@ bool RequestsInFlight::end(UpstreamId id, Ending& ending) {
   Call* const call = table_.find(id);
   if (call == nullptr) return false;
   if (call->is_suspended()) {
-    router_.suspended_ended(id, *call, std::move(ending));
+    crossings_.suspended_ended(id, *call, std::move(ending));
     return true;
   }
   if (header_retry_.take(*call, ending)) return true;
@@ -229,7 +203,7 @@ void RequestsInFlight::end_failed(UpstreamId id, const Call& ended, const Failur
 
 void RequestsInFlight::cancel(Caller& caller, std::string_view raw_id, std::string_view reason,
                               std::optional<Frame> notification) {
-  const auto [id, call] = find(caller, raw_id);
+  const auto [id, call] = table_.find(caller, raw_id);
   if (call == nullptr || call->kind == Call::Kind::opens_session) return;
   if (call->awaits_upstream()) {
     const Era side = call->side;
@@ -249,7 +223,7 @@ void RequestsInFlight::pause(const Caller& caller, bool paused) {
 }
 
 bool RequestsInFlight::set_asked(const Caller& caller, std::string_view raw_id, bool is_asked) {
-  const UpstreamId id = find(caller, raw_id).first;
+  const UpstreamId id = table_.find(caller, raw_id).first;
   Call* const call = table_.find(id);
   if (call == nullptr || !call->awaits_upstream() || call->job_asked == is_asked) return false;
   table_.change(*call, [&] { call->job_asked = is_asked; });
@@ -300,7 +274,7 @@ std::optional<SteadyTime> RequestsInFlight::expire_initialize(const Failure& fai
   if (context_.session.server_for(Era::legacy) != nullptr) return std::nullopt;
   const SteadyTime now = context_.loop.now();
   std::optional<SteadyTime> next;
-  const std::vector<UpstreamId> initializing = all([](const Call& call) {
+  const std::vector<UpstreamId> initializing = table_.all([](const Call& call) {
     return call.kind == Call::Kind::opens_session && call.caller != nullptr;
   });
   for (const UpstreamId id : initializing) {
@@ -317,7 +291,7 @@ std::optional<SteadyTime> RequestsInFlight::expire_initialize(const Failure& fai
 }
 
 void RequestsInFlight::give_up_all(const Failure& failure, bool keeps_jobs) {
-  give_up(all([](const Call&) { return true; }), failure, "the bridge is shutting down",
+  give_up(table_.all([](const Call&) { return true; }), failure, "the bridge is shutting down",
           keeps_jobs);
 }
 
@@ -326,7 +300,7 @@ void RequestsInFlight::give_up(const std::vector<UpstreamId>& ids, const Failure
                                std::string_view reason, bool keeps_jobs) {
   for (const UpstreamId id : ids) {
     if (const Call& call = *table_.find(id); call.awaits_upstream()) {
-      if (!keeps_jobs || !is_job(id)) context_.upstream.cancel(id, call.side, reason);
+      if (!keeps_jobs || !table_.owner(id).is_job) context_.upstream.cancel(id, call.side, reason);
       context_.session.abandon(id);
     }
     const auto ended = take(id);

@@ -47,20 +47,10 @@ Router::Router(EventLoop& loop, UpstreamIdSource& ids, Session& session, Notific
       context_{loop,     ids,         session,      upstream_,    log,    options_,
                clients_, statistics_, request_log_, permissions_, audit_, jobs_},
       tools_(context_),
-      in_flight_(context_, restorable_, tools_, *this, budget),
+      in_flight_(context_, restorable_, tools_, questions_, crossings_, *this, budget),
       own_subscriptions_(context_, budget, in_flight_),
       listens_(context_, feed, restorable_, in_flight_, own_subscriptions_),
-      questions_(
-          context_, in_flight_,
-          {.answered =
-               [this](const Question& question, const Frame* response) {
-                 crossings_.question_answered(question, response);
-               },
-           .no_client_declares =
-               [this](std::optional<UpstreamId> call, std::string_view method, AskedFor asked) {
-                 in_flight_.note_undeclared(call, method, asked);
-               },
-           .ask_in_result = [this](UpstreamId call) { return crossings_.ask_in_result(call); }}),
+      questions_(context_, in_flight_, crossings_),
       crossings_(context_, budget, in_flight_, questions_),
       control_(context_),
       frames_(context_, budget, restorable_, tools_, in_flight_, listens_, crossings_, control_) {
@@ -121,13 +111,7 @@ void Router::end_shutdown(bool keeps_jobs) {
 
 void Router::request_ended(const Call& call) {
   frames_.request_ended(call);
-  if (shutting_down_ && in_flight_.size() == 0 && on_idle_) on_idle_();
-}
-
-void Router::server_asks(UpstreamId id, Call& call, const Frame& response) {
-  const std::string_view result = response.text(response.result);
-  if (call.caller != nullptr) call.caller->input_required(call, result);
-  crossings_.server_asks(id, call, result);
+  if (shutting_down_ && in_flight_.calls().size() == 0 && on_idle_) on_idle_();
 }
 
 // Callers other than clients.
@@ -239,7 +223,7 @@ void Router::upstream_notification(Era side, std::optional<UpstreamId> origin, F
     return;
   }
   if (!origin && frame.subscription_id.present()) {
-    origin = in_flight_.named_by(frame.text(frame.subscription_id));
+    origin = in_flight_.calls().named_by(frame.text(frame.subscription_id));
     if (!origin) {  // on a stream that was given up
       ++statistics_.dropped_notifications;
       return;
@@ -251,7 +235,7 @@ void Router::upstream_notification(Era side, std::optional<UpstreamId> origin, F
   if (origin && !is_session_notification(frame.method)) {
     if (in_flight_.deliver(*origin, frame)) return;
     // Its client has disconnected: it is the session's unless --orphans cancel, or its job's.
-    if (options_.orphans == Orphans::cancel && !in_flight_.is_job(*origin)) {
+    if (options_.orphans == Orphans::cancel && !in_flight_.calls().owner(*origin).is_job) {
       ++statistics_.dropped_notifications;
       return;
     }
@@ -351,7 +335,7 @@ std::vector<std::string> Router::subscriptions() const {
 }
 
 std::vector<UpstreamId> Router::unanswered() const {
-  return in_flight_.all([](const Call& call) {
+  return in_flight_.calls().all([](const Call& call) {
     return call.awaits_upstream() && call.kind != Call::Kind::opens_session;
   });
 }
@@ -689,7 +673,8 @@ void Router::client_notification(Client& client, Frame frame) {
   } else if (frames_.is_denied(client, frame)) {
     ++statistics_.dropped_notifications;
   } else {
-    if (frame.method == "notifications/tasks/status") questions_.told_of_task(client, frame);
+    if (frame.method == "notifications/tasks/status")
+      questions_.answerers().told_of_task(client, frame);
     frames_.add(client, std::move(frame));
   }
 }

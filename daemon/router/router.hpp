@@ -61,7 +61,7 @@ class Router final : public ClientEvents, public SessionEvents {
   /// The grace period is over: answers requests in flight too. `keeps_jobs`: those of jobs are not
   /// cancelled at the upstream, because the next daemon resumes them.
   void end_shutdown(bool keeps_jobs = false);
-  bool has_requests_in_flight() const { return in_flight_.size() > 0; }
+  bool has_requests_in_flight() const { return in_flight_.calls().size() > 0; }
   /// Whether all clients so far were modern: none could have taken a notification.
   bool served_only_modern() const { return served_modern_ && !served_legacy_; }
 
@@ -132,7 +132,9 @@ class Router final : public ClientEvents, public SessionEvents {
   void malformed_received(std::optional<UpstreamId> origin, std::string_view reason) override;
   void message_ended(UpstreamId id, Ending ending) override;
   bool frames_wait(Era side) const override;
-  std::optional<Era> side_of(UpstreamId id) const override { return in_flight_.side_of(id); }
+  std::optional<Era> side_of(UpstreamId id) const override {
+    return in_flight_.calls().side_of(id);
+  }
   std::string capabilities_of_opener() const override { return frames_.declared_capabilities(); }
   SessionSettings settings() const override;
   void subscription_unrestored(const std::string& uri) override;
@@ -148,7 +150,7 @@ class Router final : public ClientEvents, public SessionEvents {
   // For the control methods.
   const Statistics& statistics() const { return statistics_; }
   const Clients& clients() const { return clients_; }
-  std::size_t in_flight() const { return in_flight_.size(); }
+  std::size_t in_flight() const { return in_flight_.calls().size(); }
   std::size_t parked() const { return questions_.parked(); }
   std::size_t queued() const { return frames_.waiting(); }
   std::size_t listens() const { return listens_.size(); }
@@ -166,7 +168,7 @@ class Router final : public ClientEvents, public SessionEvents {
   /// call.
   template <class Visit>
   void each_orphan_to_be(Visit&& visit) const {
-    in_flight_.each([&](UpstreamId id, const Call& call) {
+    in_flight_.calls().each([&](UpstreamId id, const Call& call) {
       const Client* const client = call.client();
       if (client != nullptr && in_flight_.outlives_client_as_job(call)) visit(id, *client, call);
     });
@@ -209,25 +211,8 @@ class Router final : public ClientEvents, public SessionEvents {
   bool is_second_copy(Era side, const Frame& notification);
   void note_sides();
 
-  // Events of RequestsInFlight about one of its requests; may start and end others.
-  /// The request is no longer in flight; its client is answered afterwards.
-  void request_ending(UpstreamId id) { questions_.call_ending(id); }
-  /// The request of a connected client gets this response.
-  void client_answered(const Client& client, const Frame& response) {
-    questions_.told(client.id(), response);
-  }
-  /// The request has ended and its client, if any, was answered.
+  /// The request has ended and its caller, if any, was answered; may start others.
   void request_ended(const Call& call);
-  /// The request was answered with an `input_required` result; it continues under this id, not sent
-  /// yet.
-  void server_asks(UpstreamId id, Call& call, const Frame& response);
-  /// See Crossings.
-  void suspended_ended(UpstreamId id, Call& call, ModernToLegacy::End end) {
-    crossings_.suspended_ended(id, call, std::move(end));
-  }
-  void suspended_notified(Call& call, const Frame& message) {
-    crossings_.suspended_notified(call, message);
-  }
 
   RouterOptions options_;
   NotificationFeed& feed_;

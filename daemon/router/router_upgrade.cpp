@@ -46,7 +46,8 @@ RouterSnapshot RouterUpgrade::save(bool in_session) const {
   if (!in_session) return saved;
   saved.calls = router_.in_flight_.save();
   saved.questions = router_.questions_.save();
-  saved.told = router_.questions_.told_names();
+  const auto& told = router_.questions_.answerers().names().entries();
+  saved.told.assign(told.begin(), told.end());
   return saved;
 }
 
@@ -67,7 +68,8 @@ void RouterUpgrade::restore_requests(RouterSnapshot& saved, const std::set<Upstr
 }
 
 void RouterUpgrade::restore_questions(RouterSnapshot& saved) {
-  router_.questions_.restore_told(saved.told);
+  for (const ToldNames::Entry& one : saved.told)
+    router_.questions_.answerers().names().note(one.kind, one.name, one.client);
   router_.questions_.restore(std::move(saved.questions));
   router_.crossings_.restore();
 }
@@ -114,7 +116,7 @@ void RouterUpgrade::restore(ClientChannel& channel, SavedClient saved) {
 }
 
 bool RouterUpgrade::survives_upgrade(Caller& caller, std::string_view raw_id) const {
-  const UpstreamId id = router_.in_flight_.find(caller, raw_id).first;
+  const UpstreamId id = router_.in_flight_.calls().find(caller, raw_id).first;
   return router_.in_flight_.survives_upgrade(id) || caller.waiting.find_request(raw_id) != nullptr;
 }
 

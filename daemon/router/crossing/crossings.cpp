@@ -22,6 +22,8 @@ constexpr std::string_view other_request =
 
 bool waits_at_bridge(const Call& call) { return call.waits_at_bridge(); }
 
+bool may_ask_client(const Call& call) { return call.may_ask_client(); }
+
 bool was_asked(const Call& call) {
   return call.to_legacy != nullptr && call.to_legacy->was_asked();
 }
@@ -76,7 +78,7 @@ void Crossings::question_answered(const Question& question, const Frame* respons
 
 /// The calls that wait for this, in order of ids.
 std::vector<UpstreamId> Crossings::waiting(LegacyToModern::Waits what) const {
-  return in_flight_.all([what](const Call& call) {
+  return in_flight_.calls().all([what](const Call& call) {
     return call.to_modern != nullptr && call.to_modern->waits() == what;
   });
 }
@@ -136,7 +138,7 @@ Failure Crossings::failure_of_wait(LegacyToModern::Waits what) const {
 
 void Crossings::expire_waiting() {
   const SteadyTime now = context_.loop.now();
-  for (const UpstreamId id : in_flight_.all(waits_at_bridge)) {
+  for (const UpstreamId id : in_flight_.calls().all(waits_at_bridge)) {
     const Call* const call = in_flight_.find(id);
     if (call == nullptr) continue;
     const LegacyToModern& crossing = *call->to_modern;
@@ -190,7 +192,7 @@ std::size_t Crossings::questions_of(UpstreamId id) {
 }
 
 std::vector<UpstreamId> Crossings::suspended() const {
-  return in_flight_.all([](const Call& call) { return call.is_suspended(); });
+  return in_flight_.calls().all([](const Call& call) { return call.is_suspended(); });
 }
 
 /// Whether another call may be suspended.
@@ -207,7 +209,8 @@ void Crossings::ask(UpstreamId id) {
   const Call& call = *in_flight_.find(id);
   const bool may_ask = call.to_legacy->may_ask_again() && has_room_for(call.user) && !is_ending_;
   questions_.each_of(id, [&](const Question& one) {
-    if (!may_ask || !questions_.may_be_asked_in(id, one)) questions_.refuse_in_result(one);
+    if (!may_ask || !questions_.answerers().may_be_asked_in(id, one))
+      questions_.refuse_in_result(one);
   });
   std::vector<InputRequest> requests;
   questions_.each_of(id, [&requests](Question& question) {
@@ -245,7 +248,7 @@ bool Crossings::take_retry(Client& client, WaitingFrame& request) {
     request.frame = std::get<Frame>(parse_frame(without_input_answers(frame)));
     return false;
   }
-  const auto found = in_flight_.all([&](const Call& call) {
+  const auto found = in_flight_.calls().all([&](const Call& call) {
     return call.user == client.user && call.to_legacy != nullptr &&
            call.to_legacy->has_state(answers.request_state);
   });
@@ -284,7 +287,7 @@ void Crossings::drop(UpstreamId id, std::string_view reason) {
 
 void Crossings::expire_suspended() {
   const SteadyTime now = context_.loop.now();
-  for (const UpstreamId id : in_flight_.all(was_asked)) {
+  for (const UpstreamId id : in_flight_.calls().all(was_asked)) {
     const Call* const call = in_flight_.find(id);
     if (call == nullptr || (!call->is_suspended() && questions_of(id) == 0)) continue;
     if (call->to_legacy->due() > now) {
@@ -302,21 +305,49 @@ void Crossings::end_suspended() {
   for (const UpstreamId id : suspended()) drop(id, "the bridge is shutting down");
 }
 
-void Crossings::ask_gathered() {
+void Crossings::note_undeclared(std::optional<UpstreamId> id, std::string_view method,
+                                AskedFor asked) {
+  if (asked == AskedFor::anything) return;
+  if (id) {
+    Call* const call = in_flight_.find(*id);
+    if (call != nullptr && call->to_legacy != nullptr)
+      call->to_legacy->note_undeclared(method, asked, false);
+    return;
+  }
+  const bool is_one_of_several =
+      in_flight_.calls()
+          .all([](const Call& call) {
+            return call.awaits_upstream() && call.acts_for_user() && call.side == Era::legacy;
+          })
+          .size() > 1;
+  for (const UpstreamId each : in_flight_.calls().all(may_ask_client)) {
+    ModernToLegacy& crossing = *in_flight_.find(each)->to_legacy;
+    if (crossing.undeclared().empty()) crossing.note_undeclared(method, asked, is_one_of_several);
+  }
+}
+
+void Crossings::crossing_ended(const ModernToLegacy& ended, const Frame& response) {
+  if (ended.undeclared().empty() || !ended.is_one_of_several() || !has_failed(response)) return;
   for (const UpstreamId id :
-       in_flight_.all([](const Call& call) { return was_asked(call) && !call.is_suspended(); })) {
+       in_flight_.calls().all([](const Call& call) { return call.to_legacy != nullptr; }))
+    in_flight_.find(id)->to_legacy->clear_undeclared_of(ended);
+}
+
+void Crossings::ask_gathered() {
+  for (const UpstreamId id : in_flight_.calls().all(
+           [](const Call& call) { return was_asked(call) && !call.is_suspended(); })) {
     if (in_flight_.find(id) != nullptr) ask(id);
   }
 }
 
 void Crossings::restore() {
-  for (const UpstreamId id : in_flight_.all(waits_at_bridge)) {
+  for (const UpstreamId id : in_flight_.calls().all(waits_at_bridge)) {
     LegacyToModern& crossing = *in_flight_.find(id)->to_modern;
     crossing.hold(budget_);
     if (crossing.due() != SteadyTime::max()) waits_.set_at_latest(crossing.due());
     settled_.schedule();
   }
-  for (const UpstreamId id : in_flight_.all(was_asked)) {
+  for (const UpstreamId id : in_flight_.calls().all(was_asked)) {
     ModernToLegacy& crossing = *in_flight_.find(id)->to_legacy;
     crossing.restore(budget_);
     suspensions_.set_at_latest(crossing.due());

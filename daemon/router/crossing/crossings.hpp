@@ -56,6 +56,13 @@ class Crossings {
   bool take_retry(Client& client, WaitingFrame& request);
   /// The daemon is ending.
   void end_suspended();
+  /// A request of the upstream was refused. `id`: the call that it is about; nullopt: it names
+  /// none, so it may be about any call whose client has not declared it; the first of them that
+  /// fails is taken.
+  void note_undeclared(std::optional<UpstreamId> id, std::string_view method, AskedFor asked);
+  /// A modern client's call has this response: if it failed because of a refused request, no other
+  /// call did.
+  void crossing_ended(const ModernToLegacy& ended, const Frame& response);
 
   /// In an upgrade: asks the gathered questions at once.
   void ask_gathered();

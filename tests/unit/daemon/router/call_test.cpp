@@ -1,5 +1,5 @@
 // Requests in progress: the table of them, and what the next process restores after an upgrade.
-#include "router/call.hpp"
+#include "router/call_table.hpp"
 
 #include <doctest/doctest.h>
 
