@@ -149,8 +149,8 @@ Judgement judge_probe(const ProbeAnswer& answer) {
     case ProbeFailure::connection_closed:
       return {answer.closed_connections < 2 ? ProbeVerdict::undecided
                                             : ProbeVerdict::legacy_for_this_session};
-    case ProbeFailure::no_answer: return {ProbeVerdict::legacy_for_this_session};
-    case ProbeFailure::child_ended: break;
+    case ProbeFailure::no_answer:
+    case ProbeFailure::child_ended: return {ProbeVerdict::legacy_for_this_session};
   }
   return {ProbeVerdict::legacy};
 }

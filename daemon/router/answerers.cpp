@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "json/json_edit.hpp"
 #include "json/json_text.hpp"
 #include "mcp/input_required.hpp"
 #include "mcp/methods.hpp"

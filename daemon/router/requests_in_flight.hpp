@@ -75,7 +75,7 @@ class HeaderRetry final : public OwnCaller {
 class RequestsInFlight {
  public:
   RequestsInFlight(const RouterContext& context, RestorableState& restorable, KnownTools& tools,
-                   Router& router, ByteBudget& budget);
+                   Questions& questions, Crossings& crossings, Router& router, ByteBudget& budget);
 
   // To the upstream.
   /// REQUIRES: the session is open.

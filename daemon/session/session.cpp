@@ -148,6 +148,9 @@ std::optional<Failure> Session::era_refused(Era era, EraRefusal refusal) {
     spoken_before_ = era;
     if (eras_.excludes(other)) eras_.of(other) = Speaks::unknown;
   }
+  // It ended when the era that it has spoken was tried: it speaks that one still.
+  if (refusal.for_good && spoken_before_ == other && eras_.of(other) == Speaks::not_now)
+    eras_.of(other) = Speaks::unknown;
   const bool speaks_neither = eras_.excludes(other);
   eras_.of(era) = refusal.for_good ? Speaks::no : Speaks::not_now;
   if (speaks_neither)

@@ -86,7 +86,7 @@ TEST_CASE("a probe says of its server what the specification makes of it") {
   CHECK(judged(0, "", ProbeFailure::connection_closed, 1).verdict == undecided);
   CHECK(judged(0, "", ProbeFailure::connection_closed, 2).verdict == legacy_for_this_session);
   CHECK(judged(0, "", ProbeFailure::no_answer).verdict == legacy_for_this_session);
-  CHECK(judged(0, "", ProbeFailure::child_ended).verdict == legacy);
+  CHECK(judged(0, "", ProbeFailure::child_ended).verdict == legacy_for_this_session);
 }
 
 TEST_CASE("a refusal names the server's revisions, but nothing that is none") {

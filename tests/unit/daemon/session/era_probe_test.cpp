@@ -218,6 +218,23 @@ TEST_CASE("a local server speaks one era: that of its first client") {
   }
 }
 
+TEST_CASE("a local server that ends while it is opened again still speaks what it spoke") {
+  Asking t;
+  t.upstream.answer_streams = false;
+  t.open_modern();
+  t.in_turn([&] { t.session.upstream_lost_session(); });
+  t.require(Era::modern);
+  t.fail_probe(failure_of(ErrorKind::closed, Delivered::unknown, "it ended"));
+  t.advance(1s);
+  REQUIRE(t.upstream.count("initialize") == 1);
+  t.refuse_initialize(Asking::refusal(
+      0, R"({"code":-32022,"message":"Unsupported","data":{"supported":["2026-07-28"]}})"));
+  t.advance(1s);
+  t.discover();
+  CHECK(t.session.is_open(Era::modern));
+  CHECK(t.session.eras().name() == "modern");
+}
+
 TEST_CASE("what is told of the era is not asked") {
   Asking legacy({.era = EraOption::legacy});
   legacy.require(Era::modern);
