@@ -39,6 +39,11 @@ std::optional<ListeningSocket> take_http_socket(const FrontendOptions& options,
   return ListeningSocket::open(*options.socket);
 }
 
+std::optional<PipesFolder::Saved> earlier_pipes(const Beginning& beginning) {
+  if (!beginning.earlier) return std::nullopt;
+  return beginning.earlier->pipes;
+}
+
 void warn_about_log(const LogOptions& options, Log& log) {
   if (!options.bodies) return;
   log.event(
@@ -122,7 +127,7 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
           ConnectionContext{
               loop_, client_ids_, feed_, budget_, log_, options_.clients, flush_, {}, {}},
           router_, take_socket(options_.socket, beginning_), options_.peers,
-          options_.max_connections()),
+          options_.max_connections(), options_.pipes, earlier_pipes(beginning_)),
       metrics_(loop_, router_, session_, *upstream_, feed_, jobs_.store(), budget_, log_,
                clients_.socket_name()),
       supervisor_(loop_, supervision_, log_),
@@ -283,6 +288,8 @@ int Daemon::run() {
   log_.event(LogLevel::info, continues ? "upgraded" : "started", "mcp-bridged {} {} {} on {}; {}",
              MCP_BRIDGE_VERSION, continues ? "continues serving" : "serves", upstream_->target(),
              clients_.socket_name(), guards_of(options_));
+  if (const std::string pipes = clients_.pipes_name(); !pipes.empty())
+    log_.event(LogLevel::info, "pipes", "pipes in {}", printable(pipes));
   for (const std::string& warning : options_.warnings)
     log_.event(LogLevel::warning, "options", "{}", warning);
   // With --state-dir the state tells what became of the previous daemon's jobs and notifications.

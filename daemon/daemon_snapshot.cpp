@@ -29,7 +29,7 @@ std::vector<int> DaemonSnapshot::descriptors() const {
     if (descriptor != SavedRun::none) all.push_back(static_cast<int>(descriptor));
   };
   for (const int one : {socket.descriptor, socket.lock, http_socket.descriptor, http_socket.lock,
-                        process.frontend_listener, process.metrics_listener}) {
+                        pipes.lock, process.frontend_listener, process.metrics_listener}) {
     if (one >= 0) all.push_back(one);
   }
   for (const DownstreamSession::Saved& one : frontend.sessions) {
@@ -37,7 +37,10 @@ std::vector<int> DaemonSnapshot::descriptors() const {
       if (post.connection) all.push_back(post.connection->descriptor);
     }
   }
-  for (const Connection::Saved& connection : connections) all.push_back(connection.descriptor);
+  for (const Connection::Saved& connection : connections) {
+    all.push_back(connection.descriptor);
+    if (connection.out >= 0) all.push_back(connection.out);
+  }
   if (run) {
     for (const std::uint64_t descriptor : run->descriptors()) add(descriptor);
   }

@@ -10,6 +10,7 @@
 
 #include "downstream/http/http_frontend.hpp"
 #include "downstream/unix/connection.hpp"
+#include "downstream/unix/pipes_folder.hpp"
 #include "jobs/job_runner.hpp"
 #include "jobs/job_waiters.hpp"
 #include "notifications/ring.hpp"
@@ -71,6 +72,7 @@ struct DaemonSnapshot {
   std::vector<AuditTrail::Saved> audit;          ///< requests that have not ended
   AuditLog::Saved audit_log;
   ListeningSocket::Saved http_socket;  ///< of the HTTP frontend
+  PipesFolder::Saved pipes;
 
   /// The descriptors that are handed over with it.
   std::vector<int> descriptors() const;
@@ -78,8 +80,8 @@ struct DaemonSnapshot {
   template <class A>
   void each_field(A& archive) {
     archive(process, ring, session, session_id, last_event_id, streams, socket, connections,
-            frontend, router, messages, token, run, jobs, deliveries, audit, audit_log,
-            http_socket);
+            frontend, router, messages, token, run, jobs, deliveries, audit, audit_log, http_socket,
+            pipes);
   }
 };
 

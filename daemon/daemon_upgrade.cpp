@@ -42,6 +42,7 @@ DaemonSnapshot Daemon::snapshot() {
   all.process = process_snapshot();
   all.ring = feed_.ring().save();
   all.socket = clients_.save_socket();
+  all.pipes = clients_.save_pipes();
   all.connections = clients_.save();
   if (frontend_) {
     all.frontend = frontend_->save();

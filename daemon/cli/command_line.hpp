@@ -50,6 +50,9 @@ std::string read_command_line(std::span<const std::string_view> words, std::span
     std::optional<std::string_view> value;
     if (spelling.size() < word.size()) {
       value = word.substr(spelling.size() + (is_long ? 1 : 0));
+    } else if (row->has_optional_value() &&
+               (next == words.size() || words[next].starts_with('-'))) {
+      value = "";
     } else if (row->takes_value()) {
       if (next == words.size()) return "option " + std::string(spelling) + " needs a value";
       value = words[next++];

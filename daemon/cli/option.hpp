@@ -35,6 +35,10 @@ struct Option {
   }
   constexpr char letter() const { return form[1] == '-' ? '\0' : form[1]; }
   constexpr bool takes_value() const { return !value().empty(); }
+  /// `[DIR]`: may stand without a value, which is then empty.
+  constexpr bool has_optional_value() const {
+    return value().starts_with('[') && value().ends_with(']');
+  }
   /// Whether a command line's `spelling` means this option: `-s`, `--socket`, `--no-control`.
   constexpr bool is_spelled(std::string_view spelling) const {
     if (spelling.size() == 2) return spelling[1] == letter();

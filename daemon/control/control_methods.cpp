@@ -330,7 +330,8 @@ ControlFacts ControlMethods::facts_of(std::string_view name) const {
 void ControlMethods::answer(const Frame& request, Client& asker, Reply reply) {
   const Method* const method = find(request.method);
   const ClientIdentity& identity = asker.channel.identity();
-  const bool is_owner = identity.kind == "unix" && (identity.uid == geteuid() || identity.uid == 0);
+  const bool is_owner = (identity.kind == "unix" || identity.kind == "pipes") &&
+                        (identity.uid == geteuid() || identity.uid == 0);
   if (method == nullptr) {
     reply(unknown_method(request));
   } else if (method->caller == MayCall::owner && !is_owner) {

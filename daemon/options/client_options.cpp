@@ -11,6 +11,7 @@
 
 #include "base/start_error.hpp"
 #include "downstream/http/access_check.hpp"
+#include "downstream/unix/pipe_entries.hpp"
 #include "http/server/tls_server.hpp"
 #include "options/option_groups.hpp"
 #include "options/option_table.hpp"
@@ -116,6 +117,15 @@ void add_client_options(OptionTable& table, Options& options, RawOptions& raw) {
   table.text("--socket-group", raw.group, "GROUP", "Its group");
   take_ids(table, "--allow-uid", "Only these users may connect", options.peers.uids);
   take_ids(table, "--allow-gid", "Only these groups may connect", options.peers.gids);
+  table.parsed("--pipes", "[DIR]", "off",
+               "A folder for clients whose sandbox forbids sockets; without DIR the socket's path "
+               "and .pipes",
+               [&options](const std::string& given) {
+                 options.pipes.wanted = true;
+                 options.pipes.path = given;
+               });
+  table.text("--pipes-mode", raw.pipes_mode, "MODE",
+             "Its permissions, octal; 1733: other users may make pipes in it");
   table.text("--policy", raw.policy, "FILE",
              "Which peer may call what: a JSON file of rules, read again on SIGHUP");
   table.count("--max-clients", options.max_clients, "Clients at a time; 1: one after the other");
@@ -153,14 +163,29 @@ void add_ring_options(OptionTable& table, Options& options) {
              "A newer list_changed or resources/updated replaces an undelivered older one");
 }
 
-void resolve_client_options(Options& options, const RawOptions& raw) {
+namespace {
+
+/// An octal number; nullopt: none.
+std::optional<mode_t> mode_of(const std::string& text) {
   unsigned mode = 0;
-  const auto [end, error] =
-      std::from_chars(raw.mode.data(), raw.mode.data() + raw.mode.size(), mode, 8);
-  if (error != std::errc() || end != raw.mode.data() + raw.mode.size() || mode > 0777) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), mode, 8);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return static_cast<mode_t>(mode);
+}
+
+}  // namespace
+
+void resolve_client_options(Options& options, const RawOptions& raw) {
+  const auto mode = mode_of(raw.mode);
+  if (!mode || *mode > 0777)
     wrong_value("--socket-mode", raw.mode, "an octal mode of at most 0777");
+  options.socket.mode = *mode;
+  const auto pipes_mode = mode_of(raw.pipes_mode);
+  if (!pipes_mode || !is_mode_of_pipes_folder(*pipes_mode)) {
+    wrong_value("--pipes-mode", raw.pipes_mode,
+                "a mode like 0700 or 1733: sticky if others may write, and not readable by them");
   }
-  options.socket.mode = static_cast<mode_t>(mode);
+  options.pipes.mode = *pipes_mode;
   check_socket_path(options.socket);
   if (!raw.policy.empty()) {
     auto read = read_policy_file(raw.policy, {user_id, group_id});
@@ -169,6 +194,7 @@ void resolve_client_options(Options& options, const RawOptions& raw) {
     options.policy = std::make_shared<const PolicyFile>(std::get<PolicyFile>(std::move(read)));
   }
   resolve_socket_owner(options.socket, raw);
+  options.pipes.group = options.socket.group;
   options.router.max_frame = options.clients.max_frame;
   options.router.client_buffer = options.clients.buffer;
   options.router.sequential = options.max_clients == 1;

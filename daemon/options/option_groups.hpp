@@ -12,7 +12,7 @@ class OptionTable;
 
 /// Values that become options only when all of them are known.
 struct RawOptions {
-  std::string url, mode = "0600", options_file, client_capabilities;
+  std::string url, mode = "0600", pipes_mode = "0700", options_file, client_capabilities;
   std::string owner, group;  ///< of the socket
   std::string policy;
   std::string config, server, input_file;

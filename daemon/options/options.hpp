@@ -14,6 +14,7 @@
 #include "control/metrics_listener.hpp"
 #include "downstream/http/frontend_context.hpp"
 #include "downstream/unix/connection.hpp"
+#include "downstream/unix/pipes_folder.hpp"
 #include "jobs/job_store.hpp"
 #include "notifications/ring.hpp"
 #include "options/option_table.hpp"
@@ -48,6 +49,7 @@ struct Options {
   RingLimits ring;
   SocketOptions socket;
   PeerPolicy peers;
+  PipesOptions pipes;
   AuditOptions audit;
   std::shared_ptr<const PolicyFile> policy;  ///< --policy; null: everything is allowed
   ClientLimits clients;

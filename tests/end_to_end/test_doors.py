@@ -1,5 +1,6 @@
-"""The session's other doors: HTTP on a Unix socket (BEHAVIOUR, "HTTP frontend")."""
+"""The session's other doors: HTTP on a Unix socket (BEHAVIOUR, "HTTP frontend"), and pipes (daemon/PIPES.md)."""
 
+import contextlib
 import http.client
 import json
 import os
@@ -8,7 +9,13 @@ import socket
 import stat
 import unittest
 
-from harness import DEADLINE, main, notification, text_of
+import test_clients
+import test_ring
+import test_routing
+import test_server_requests
+import test_slow_readers
+import test_upgrade
+from harness import DEADLINE, Case, Client, eventually, initialize, main, notification, text_of
 from harness.binaries import binary
 from harness.face import Face
 from harness.facing import Facing
@@ -129,6 +136,196 @@ class HttpOnASocket(Facing):
         self.assertEqual(text_of(face.call("echo", {"message": "hi"}).json()), "hi")
         self.start_daemon(f"http+unix://{name}/mcp", socket="second")
         self.assertEqual(text_of(self.client().call("echo", {"message": "through two"})), "through two")
+
+
+class OverPipes:
+    """All clients of the test come by the folder of pipes, also those that only ask for the status."""
+
+    def start_daemon(self, upstream, *options, **how):
+        daemon = super().start_daemon(upstream, "--pipes", *options, **how)
+        daemon.socket_path += ".pipes"
+        return daemon
+
+
+class Ring(OverPipes, test_ring.Taken):
+    pass
+
+
+class Peeking(OverPipes, test_ring.TakesNothing):
+    pass
+
+
+class Routing(OverPipes, test_routing.Notifications):
+    pass
+
+
+class Leaving(OverPipes, test_routing.Leaving):
+    pass
+
+
+class HalfClose(OverPipes, test_clients.HalfClose):
+    pass
+
+
+class Many(OverPipes, test_clients.Many):
+    pass
+
+
+class Questions(OverPipes, test_server_requests.OnARequestsStream):
+    pass
+
+
+class KilledWithAFullQueue(OverPipes, test_slow_readers.KilledWithAFullQueue):
+    pass
+
+
+class Upgrade(OverPipes, test_upgrade.Kept):
+    pass
+
+
+class SlowReaders(OverPipes, Case):
+    def test_it_gets_all_when_it_reads_or_is_disconnected(self):
+        _, daemon = self.bridge("--client-buffer", "100K", "--client-stall", "1s")
+        stuck, other = self.client(), self.client()
+        stuck.send(*[initialize(n) for n in range(2)])
+        stuck.lines(2)
+        stuck.send_raw(b"".join(b'{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"big","arguments":'
+                                b'{"bytes":400000}}}\n' % n for n in range(3)))
+        self.assertEqual(sorted(message["id"] for message in stuck.lines(3)), [0, 1, 2])
+        stuck.send_raw(b"".join(b'{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"big","arguments":'
+                                b'{"bytes":400000}}}\n' % n for n in range(6)))
+        self.others(1)
+        daemon.logged("disconnected")
+        self.assertEqual(other.fence(), [])
+
+
+class PipesFolder(Case):
+    def served(self, *options, upstream=(), **how):
+        daemon = self.start_daemon(self.upstream(*upstream), "--pipes", self.path("pipes"), *options, **how)
+        eventually(lambda: os.path.exists(self.path("pipes/.lock")), "the folder")
+        return daemon
+
+    def through(self, client=None):
+        client = client or Client(self.path("pipes"))
+        self.clients.append(client)
+        self.assertEqual(text_of(client.call("echo", {"message": "hi"})), "hi")
+        return client
+
+    def entries(self):
+        return sorted(os.listdir(self.path("pipes")))
+
+    def test_what_is_not_a_client_s_is_removed_unopened(self):
+        daemon = self.served()
+        self.through()
+        name = self.path("pipes/" + "n" * 16)
+        kept = self.write("kept", "kept")
+        os.mkfifo(self.path("fifo"))
+        before = daemon.fds()
+
+        @contextlib.contextmanager
+        def pair(made_in, made_out=os.mkfifo):
+            made_out(name + ".out")
+            reading = os.open(name + ".out", os.O_RDONLY | os.O_NONBLOCK) if made_out is os.mkfifo else None
+            made_in(name + ".in")
+            yield
+            if reading is not None:
+                os.close(reading)
+
+        def file_of(path):
+            os.close(os.open(path, os.O_CREAT | os.O_WRONLY))
+
+        def other_owner(path):
+            os.mkfifo(self.path("other"))
+            os.chown(self.path("other"), AGENT, -1)
+            os.rename(self.path("other"), path)
+
+        strange = [file_of, os.mkdir, lambda path: os.symlink(self.path("fifo"), path), lambda path: os.symlink(kept, path),
+                   lambda path: os.link(self.path("fifo"), path), lambda path: socket.socket(socket.AF_UNIX).bind(path)]
+        if is_root():
+            strange += [lambda path: os.mknod(path, 0o600 | stat.S_IFCHR, os.makedev(1, 3)), other_owner]
+        for made in strange:
+            with pair(made):
+                eventually(lambda: self.entries() == [".lock"], lambda: f"nothing in {self.entries()}")
+            if made is not other_owner:
+                with pair(os.mkfifo, made):
+                    eventually(lambda: self.entries() == [".lock"], lambda: f"nothing in {self.entries()}")
+        os.mkfifo(name + ".out")
+        os.mkfifo(name + ".in")  # nothing reads from the first
+        eventually(lambda: self.entries() == [".lock"], "nothing but the lock")
+        os.mkfifo(name + ".in")  # there is no other
+        self.write("pipes/anything", "x")
+        eventually(lambda: self.entries() == [".lock"], "nothing but the lock")
+        self.through().close()
+        daemon.logged("removed")
+        eventually(lambda: daemon.fds() <= before, "the end of the descriptors")
+        self.assertEqual(os.stat(self.path("fifo")).st_nlink, 1)
+
+    def test_ten_thousand_entries_delay_nobody(self):
+        daemon = self.served()
+        for n in range(10_000):
+            os.close(os.open(self.path(f"pipes/file{n}"), os.O_CREAT | os.O_WRONLY))
+        self.through()
+        eventually(lambda: self.entries() == [".lock"], "nothing but the lock")
+        self.assertLess(daemon.stderr().count("removed"), 100)
+
+    def test_the_folder_is_made_and_removed_and_made_again(self):
+        daemon = self.served()
+        self.assertEqual(stat.S_IMODE(os.stat(self.path("pipes")).st_mode), 0o700)
+        os.rename(self.path("pipes"), self.path("moved"))
+        os.mkdir(self.path("pipes"))
+        daemon.logged("pipes folder")
+        os.rmdir(self.path("pipes"))
+        daemon.logged(f"{self.path('pipes')} is published again")
+        client = self.through()
+        self.assertEqual(daemon.terminate(), 0)
+        client.expect_closed()
+        self.assertFalse(os.path.exists(self.path("pipes")))
+
+    def test_after_a_kill_its_clients_see_the_end_and_the_next_serves(self):
+        daemon = self.served()
+        client = self.through()
+        daemon.crash()
+        client.expect_closed()
+        waiting = Client(self.path("pipes"))
+        self.served(socket="other")
+        self.through(waiting)
+
+    def test_folders_that_are_refused(self):
+        os.mkdir(self.path("pipes"))
+        self.write("pipes/file", "kept")
+        os.symlink(self.folder, self.path("link"))
+        self.write("regular", "x")
+        server = self.upstream()
+        for options, code, why in (
+                (("--pipes", self.path("pipes")), 73, "was not made by a daemon"), (("--pipes", self.path("link")), 73, "opened"),
+                (("--pipes", self.path("regular")), 73, "opened"), (("--pipes", self.path("no/folder")), 73, "made"),
+                (("--pipes", "--pipes-mode", "0777"), 64, "0777"), (("--pipes", "--pipes-mode", "0733"), 64, "0733")):
+            with self.subTest(options):
+                self.assertIn(why, self.start_daemon(server, *options, ready=False).fails(code))
+        self.assertEqual(self.entries(), ["file"])
+        daemon = self.start_daemon(server, "--pipes", self.path("taken"))
+        other = self.start_daemon(server, "--pipes", self.path("taken"), socket="other", ready=False)
+        self.assertIn("served by another daemon", other.fails(73))
+        self.default_daemon = daemon
+
+    @unittest.skipUnless(is_root(), "other users are needed")
+    def test_other_users_come_as_themselves(self):
+        os.chmod(self.folder, 0o755)
+        audit = self.path("audit")
+        daemon = self.served("--pipes-mode", "1733", "--allow-uid", str(AGENT), "--allow-uid", "0", "--audit", audit)
+        with acting_as(AGENT):
+            client = self.through()
+        eventually(lambda: os.path.getsize(audit) > 0, "a line of the audit")
+        with open(audit, encoding="utf-8") as lines:
+            self.assertEqual(json.loads(lines.readline())["client"]["uid"], AGENT)
+        mine = [one for one in daemon.status()["clients"] if one["kind"] == "pipes"]
+        self.assertEqual([one["uid"] for one in mine], [AGENT])
+        with acting_as(OTHER):
+            refused = Client(self.path("pipes"))
+        self.clients.append(refused)
+        refused.expect_closed()
+        daemon.logged(f"client of uid {OTHER} (pid 0) is not allowed")
+        self.assertEqual(client.fence(), [])
 
 
 if __name__ == "__main__":

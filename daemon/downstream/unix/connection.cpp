@@ -1,6 +1,5 @@
 #include "downstream/unix/connection.hpp"
 
-#include <sys/socket.h>
 #include <sys/uio.h>
 
 #include <algorithm>
@@ -19,61 +18,11 @@ constexpr int max_last_reads = 16;
 /// (BEHAVIOUR, "Eras: a modern client").
 constexpr std::chrono::milliseconds first_frame_time{50};
 constexpr std::size_t pieces_per_write = 64;
-/// With this much left when the socket is full, the socket is enlarged to twice this: the client
-/// and the daemon wake each other less often.
-constexpr int large = 256 << 10;
 /// With all buffers full, a client that holds no more than this is still read: its control requests
 /// and small calls do not fill them, and larger responses are paused.
 constexpr std::size_t always_read = 64u << 10;
 
 }  // namespace
-
-ssize_t ClientSocket::receive(char* bytes, std::size_t size) const {
-  return recv(descriptor(), bytes, size, MSG_DONTWAIT);
-}
-
-/// Usually there is one piece, for which send() costs the kernel less.
-ssize_t ClientSocket::write(iovec* pieces, std::size_t count) {
-  constexpr int flags = MSG_NOSIGNAL | MSG_DONTWAIT;
-  if (count == 1) return send(descriptor(), pieces->iov_base, pieces->iov_len, flags);
-  msghdr message{};
-  message.msg_iov = pieces;
-  message.msg_iovlen = count;
-  return sendmsg(descriptor(), &message, flags);
-}
-
-bool ClientSocket::make_room(std::size_t unwritten) {
-  if (unwritten >= large && widen()) return true;
-  is_full_ = true;
-  watch_.want(DescriptorWatch::Event::writable);
-  return false;
-}
-
-/// False if it cannot grow. The kernel grants twice the requested size, which is limited by
-/// net.core.wmem_max.
-bool ClientSocket::widen() {
-  int size = 0;
-  socklen_t length = sizeof size;
-  if (std::exchange(is_wide_, true) ||
-      getsockopt(descriptor(), SOL_SOCKET, SO_SNDBUF, &size, &length) != 0 || size >= 2 * large)
-    return false;
-  return setsockopt(descriptor(), SOL_SOCKET, SO_SNDBUF, &large, sizeof large) == 0;
-}
-
-void ClientSocket::shut_down() {
-  watch_.cancel();
-  shutdown(descriptor(), SHUT_WR);
-}
-
-bool ClientSocket::has_hung_up() const { return bridge::has_hung_up(descriptor()); }
-
-bool ClientSocket::has_read_all() {
-  if (was_reset_) return false;
-  const PeerReading reading = look_what_peer_read(descriptor());
-  was_reset_ = reading.was_reset;
-  // A frame that the client has sent meanwhile may say that it takes nothing: that is read first.
-  return reading.has_read_all && !reading.has_sent;
-}
 
 ClientFeed::ClientFeed(ConnectionContext& context, Outbox& outbox, std::function<void()> overdue)
     : context_(context), outbox_(outbox), first_frame_(context.loop, std::move(overdue)) {}
@@ -121,12 +70,12 @@ void ClientFeed::end(bool has_read_all) {
   first_frame_.clear();
 }
 
-Connection::Connection(ConnectionContext& context, ClientEvents& events, int descriptor,
+Connection::Connection(ConnectionContext& context, ClientEvents& events, ClientEnds ends,
                        ClientIdentity identity)
     : context_(context),
       events_(events),
       identity_(std::move(identity)),
-      socket_(context.loop, descriptor, [this](DescriptorWatch::Event event) { on_ready(event); }),
+      socket_(context.loop, ends, [this](DescriptorWatch::Event event) { on_ready(event); }),
       splitter_(context.limits.max_frame),
       outbox_(context.feed.ring()),
       feed_(context, outbox_, [this] { begin_feed(); }),
@@ -172,9 +121,9 @@ void Connection::start() {
 }
 
 Connection::Saved Connection::save() const {
-  return {socket_.descriptor(), identity_,         phase_,
-          feed_.kind(),         feed_.has_begun(), input_paused_,
-          socket_.was_reset(),  splitter_.rest(),  outbox_.save()};
+  const ClientEnds ends = socket_.ends();
+  return {ends.in,       identity_,           phase_,           feed_.kind(),   feed_.has_begun(),
+          input_paused_, socket_.was_reset(), splitter_.rest(), outbox_.save(), ends.out};
 }
 
 void Connection::restore(Saved saved) {
@@ -394,7 +343,8 @@ void Connection::flush() {
 
 // The client sees the end now. If it was sent notifications the connection stays until it is known
 // whether it has read them. No event reports that: with both sides shut down poll() always says
-// POLLHUP, so it is checked after 1 ms, 2 ms, 4 ms and so on.
+// POLLHUP, so it is checked after 1 ms, 2 ms, 4 ms and so on. (A reader of a pipe sees the end only
+// afterwards.)
 void Connection::linger() {
   acknowledge_read();
   if (!outbox_.has_unacknowledged() || feed_.kind() == RingFeed::reads) {
@@ -409,7 +359,7 @@ void Connection::linger() {
 void Connection::look_whether_read() {
   const bool has_read_all = socket_.has_read_all();
   linger_step_ *= 2;
-  if (has_read_all || socket_.was_reset() || linger_step_ > context_.limits.stall) {
+  if (has_read_all || socket_.has_left() || linger_step_ > context_.limits.stall) {
     leave(has_read_all);
   } else {
     stall_.set_after(linger_step_);

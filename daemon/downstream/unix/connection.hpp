@@ -1,8 +1,5 @@
 #pragma once
 
-#include <sys/types.h>
-#include <sys/uio.h>
-
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -14,9 +11,9 @@
 #include "base/byte_budget.hpp"
 #include "base/log.hpp"
 #include "base/spare_memory.hpp"
+#include "downstream/unix/client_socket.hpp"
 #include "downstream/unix/outbox.hpp"
 #include "downstream/unix/unread_shares.hpp"
-#include "event/descriptor_watch.hpp"
 #include "event/event_loop.hpp"
 #include "json/arriving_text.hpp"
 #include "notifications/notification_feed.hpp"
@@ -49,46 +46,6 @@ struct ConnectionContext {
   /// Half of --max-buffered is for what clients do not read, so that a part is left to the others.
   UnreadShares shares{budget.limit() / 2, 64u << 10};
   bool is_tight = false;  ///< the shares hold: much of --max-buffered is used
-};
-
-/// The socket of a client, and what the kernel knows of the client.
-///
-/// Owned by its Connection; the loop's thread only.
-class ClientSocket {
- public:
-  using Ready = std::function<void(DescriptorWatch::Event)>;
-
-  /// Takes ownership of `descriptor`, which must be non-blocking.
-  ClientSocket(EventLoop& loop, int descriptor, Ready ready)
-      : watch_(loop, descriptor, std::move(ready)) {}
-
-  int descriptor() const { return watch_.descriptor(); }
-  void want(DescriptorWatch::Event event) { watch_.want(event); }
-  ssize_t receive(char* bytes, std::size_t size) const;
-  /// As send(2).
-  ssize_t write(iovec* pieces, std::size_t count);
-  /// `unwritten` bytes do not fit. True: there is room now; else wait for Event::writable.
-  bool make_room(std::size_t unwritten);
-  bool is_full() const { return is_full_; }
-  void note_room() { is_full_ = false; }
-  /// Nothing more is sent.
-  void shut_down();
-
-  /// Whether both directions are closed.
-  bool has_hung_up() const;
-  /// Whether the client has read all that was written.
-  bool has_read_all();
-  /// The client has closed with unread data.
-  bool was_reset() const { return was_reset_; }
-  void set_reset(bool was_reset) { was_reset_ = was_reset; }
-
- private:
-  bool widen();
-
-  DescriptorWatch watch_;
-  bool is_full_ = false;    ///< takes no more for now
-  bool is_wide_ = false;    ///< was enlarged
-  bool was_reset_ = false;  ///< the kernel reports it only once
 };
 
 /// Whether a client is fed from the ring, and takes what it reads. Feeding begins with the client's
@@ -127,7 +84,8 @@ class ClientFeed {
   DeadlineTimer first_frame_;
 };
 
-/// One client of the Unix socket: reads lines, writes frames, checks what the client has read.
+/// One client of the Unix socket, or of two pipes: reads lines, writes frames, checks what the
+/// client has read.
 ///
 /// Owned by UnixClients; the loop's thread only. Used from start() until is_over(), when the owner
 /// drops it. Responses and ring entries keep their order of arrival. Memory: the outbox, with
@@ -155,17 +113,21 @@ class Connection final : public ClientChannel {
     bool reset = false;
     LineSplitter::Rest input;
     Outbox::State outbox;
+    int out = -1;  ///< of pipes
+
+    ClientEnds ends() const { return {descriptor, out}; }
 
     template <class A>
     void each_field(A& archive) {
-      archive(descriptor, identity, phase, feed, feed_begun, input_paused, reset, input, outbox);
+      archive(descriptor, identity, phase, feed, feed_begun, input_paused, reset, input, outbox,
+              out);
     }
     /// Whether the router still knew the client.
     bool is_known() const { return phase <= Phase::half_closed; }
   };
 
-  /// Takes ownership of `descriptor`, which must be non-blocking.
-  Connection(ConnectionContext& context, ClientEvents& events, int descriptor,
+  /// Takes ownership of the descriptors, which must be non-blocking.
+  Connection(ConnectionContext& context, ClientEvents& events, ClientEnds ends,
              ClientIdentity identity);
 
   /// Its state, except for what the router knows.

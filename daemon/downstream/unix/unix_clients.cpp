@@ -1,6 +1,7 @@
 #include "downstream/unix/unix_clients.hpp"
 
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <utility>
 
 #include "base/descriptors.hpp"
+#include "base/start_error.hpp"
 
 namespace bridge {
 namespace {
@@ -22,12 +24,14 @@ constexpr int accepts_at_first = 1;
 }  // namespace
 
 UnixClients::UnixClients(ConnectionContext context, ClientEvents& events, ListeningSocket socket,
-                         PeerPolicy policy, std::size_t max_clients)
+                         PeerPolicy policy, std::size_t max_clients, PipesOptions pipes,
+                         std::optional<PipesFolder::Saved> earlier_pipes)
     : context_(std::move(context)),
       events_(events),
       socket_(std::move(socket)),
       keeper_(context_.loop, context_.log, socket_, [this] { listen(); }),
-      policy_(std::move(policy)),
+      policy_(policy),
+      pipes_policy_(std::move(policy)),
       max_clients_(max_clients),
       accept_again_(context_.loop,
                     [this] {
@@ -36,11 +40,19 @@ UnixClients::UnixClients(ConnectionContext context, ClientEvents& events, Listen
                     }),
       budget_timeout_(context_.loop, [this] { end_largest_stalled(); }) {
   if (socket_.is_abstract()) policy_.own_user_only = true;
+  if (!pipes.wanted) return;
+  if (pipes.path.empty() && socket_.is_abstract())
+    throw StartError(exit_code::usage, "--pipes: the socket is abstract; name a folder");
+  if (pipes.path.empty()) pipes.path = socket_.name() + ".pipes";
+  PipeClients& clients = *this;
+  pipes_ = std::make_unique<PipesFolder>(context_.loop, context_.log, clients, std::move(pipes),
+                                         earlier_pipes);
 }
 
 void UnixClients::start() {
   listen();
   keeper_.start();
+  if (pipes_) pipes_->start();
 }
 
 void UnixClients::listen() {
@@ -62,6 +74,7 @@ void UnixClients::resume() {
   context_.paused = false;
   for (auto& [id, connection] : connections_) connection->resume_reading();
   if (listener_) listener_->want(DescriptorWatch::Event::readable);
+  if (pipes_) pipes_->look_again();
 }
 
 ListeningSocket::Saved UnixClients::save_socket() const {
@@ -79,13 +92,15 @@ std::vector<Connection::Saved> UnixClients::save() const {
 ClientChannel& UnixClients::add(const Connection::Saved& saved) {
   ClientIdentity identity = saved.identity;
   // The kernel keeps the credentials from the time of the connection, whichever process asks.
-  if (with_groups_) {
+  if (with_groups_ && saved.out < 0) {
     if (auto peer = peer_credentials(saved.descriptor, true)) {
       identity.gid = peer->gid;
       identity.groups = std::move(peer->groups);
     }
   }
-  auto connection = std::make_unique<Connection>(context_, events_, saved.descriptor, identity);
+  struct stat pipe {};
+  if (saved.out >= 0 && fstat(saved.descriptor, &pipe) == 0) identity.gid = pipe.st_gid;
+  auto connection = std::make_unique<Connection>(context_, events_, saved.ends(), identity);
   return *connections_.emplace(saved.identity.id, std::move(connection)).first->second;
 }
 
@@ -97,6 +112,7 @@ void UnixClients::restore(Connection::Saved saved) {
 void UnixClients::stop_accepting() {
   keeper_.stop();
   listener_.reset();
+  if (pipes_) pipes_->stop();
 }
 
 // The router still knows them, and may send to one before the turn ends.
@@ -146,29 +162,55 @@ void UnixClients::pause_accepting(int error) {
 
 void UnixClients::admit(int descriptor) {
   auto peer = peer_credentials(descriptor, with_groups_ || !policy_.gids.empty());
-  if (!peer || !policy_.admits(*peer)) {
-    ++context_.counts.refused;
-    if (peer) {
-      context_.log.peer(LogLevel::warning, "client not allowed",
-                        "client of uid {} (pid {}) is not allowed to connect", peer->uid,
-                        peer->pid);
-    }
+  if (!peer || refuses(policy_, *peer)) {
     close(descriptor);
     return;
   }
-  ++context_.counts.connected;
   ClientIdentity identity;
-  identity.id = context_.ids.next();
   identity.kind = "unix";
   identity.pid = peer->pid;
   identity.uid = peer->uid;
   identity.gid = peer->gid;
   if (with_groups_) identity.groups = std::move(peer->groups);
+  add_client({descriptor}, std::move(identity));
+}
+
+bool UnixClients::refuses(const PeerPolicy& policy, const PeerCredentials& peer) {
+  if (policy.admits(peer)) return false;
+  ++context_.counts.refused;
+  context_.log.peer(LogLevel::warning, "client not allowed",
+                    "client of uid {} (pid {}) is not allowed to connect", peer.uid, peer.pid);
+  return true;
+}
+
+bool UnixClients::has_room() const {
+  return listener_ != nullptr && !context_.paused && connections_.size() < max_clients_;
+}
+
+/// Their owner is the peer; the kernel tells no more of it.
+void UnixClients::pipes_opened(ClientEnds ends, uid_t uid, gid_t gid) {
+  PeerCredentials peer;
+  peer.uid = uid;
+  peer.gid = gid;
+  if (refuses(pipes_policy_, peer)) {
+    close(ends.in);
+    close(ends.out);
+    return;
+  }
+  ClientIdentity identity;
+  identity.kind = "pipes";
+  identity.uid = uid;
+  identity.gid = gid;
+  add_client(ends, std::move(identity));
+}
+
+void UnixClients::add_client(ClientEnds ends, ClientIdentity identity) {
+  ++context_.counts.connected;
+  identity.id = context_.ids.next();
   identity.connected = context_.loop.now();
   // Before a new client is added, what the others have read must be acknowledged.
   context_.feed.acknowledge_read();
-  auto connection =
-      std::make_unique<Connection>(context_, events_, descriptor, std::move(identity));
+  auto connection = std::make_unique<Connection>(context_, events_, ends, std::move(identity));
   Connection& client = *connection;
   connections_.emplace(client.identity().id, std::move(connection));
   client.start();
@@ -197,6 +239,7 @@ void UnixClients::flush() {
   if (some_left && listener_ && !context_.paused) {
     out_of_descriptors_ = false;
     listener_->want(DescriptorWatch::Event::readable);
+    if (pipes_) pipes_->look_again();
   }
 }
 

@@ -1,4 +1,4 @@
-"""A client of the Unix socket that speaks one JSON-RPC message a line."""
+"""A client of the Unix socket, or of a folder of pipes, that speaks one JSON-RPC message a line."""
 
 import json
 import select
@@ -6,6 +6,7 @@ import socket
 import time
 
 from .frames import call, request
+from .pipe_ends import PipeEnds, is_pipes_folder
 from .waiting import DEADLINE
 
 
@@ -15,17 +16,22 @@ class Closed(AssertionError):
 
 class Client:
     def __init__(self, path, receive_buffer=None):
-        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        if receive_buffer:
-            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-        try:
-            self.socket.connect("\0" + path[1:] if path.startswith("@") else path)
-        except OSError:
-            self.socket.close()
-            raise
+        self.socket = PipeEnds(path) if is_pipes_folder(path) else self._connected(path, receive_buffer)
         self.buffer = b""
         self.others = []
         self.fences = 0
+
+    @staticmethod
+    def _connected(path, receive_buffer):
+        connected = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        if receive_buffer:
+            connected.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        try:
+            connected.connect("\0" + path[1:] if path.startswith("@") else path)
+        except OSError:
+            connected.close()
+            raise
+        return connected
 
     # Sending.
 

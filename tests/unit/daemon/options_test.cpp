@@ -10,6 +10,36 @@
 using namespace bridge;
 using namespace std::chrono_literals;
 
+TEST_CASE("--http takes an address and a path, each once") {
+  const FrontendOptions both =
+      options_of({"--http", "/run/h.sock", "--http", ":8080", "--socket-mode", "0660"}).frontend;
+  CHECK(both.address == ListenAddress{"127.0.0.1", 8080});
+  CHECK(both.socket->path == "/run/h.sock");
+  CHECK(both.socket->mode == 0660);
+  CHECK(options_of({"--http", "@name"}).frontend.socket->path == "@name");
+  CHECK_FALSE(options_of({}).frontend.is_on());
+  for (const Arguments& wrong : {Arguments{"--http", ":1", "--http", ":2"},
+                                 {"--http", "/a", "--http", "/b"},
+                                 {"--http", "@"},
+                                 {"--http", "/" + std::string(107, 'x')},
+                                 {"--http", "h.sock"},
+                                 {"--http", "/tmp/mcp.sock"}}) {
+    CAPTURE(wrong.back());
+    CHECK(refused(wrong).code == 64);
+  }
+}
+
+TEST_CASE("--pipes may stand without a folder") {
+  CHECK_FALSE(options_of({}).pipes.wanted);
+  for (const Arguments& given : {Arguments{"--pipes"}, {"--pipes", "--socket", "/s"}}) {
+    CHECK(options_of(given).pipes.wanted);
+    CHECK(options_of(given).pipes.path.empty());
+  }
+  CHECK(options_of({"--pipes", "/run/p", "--pipes-mode", "1733"}).pipes.path == "/run/p");
+  CHECK(options_of({"--pipes-mode", "1733"}).pipes.mode == 01733);
+  CHECK(refused({"--pipes-mode", "0777"}).code == 64);
+}
+
 TEST_CASE("with an upstream and nothing else the defaults of the contract hold") {
   // Of durations and sizes the help shows the value itself, and test_documents compares it.
   const Options options = options_of({});

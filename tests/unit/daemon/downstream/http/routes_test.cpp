@@ -48,6 +48,26 @@ std::string header_of(const HttpResponse& response, const std::string& name) {
   return {};
 }
 
+TEST_CASE("on the Unix socket neither Host nor token counts, and a web page must be listed") {
+  Door door("/no/token", {"https://listed.example"});
+  const struct {
+    std::string headers;
+    int status;
+  } rows[] = {{"", 0},
+              {"\r\nAuthorization: Bearer wrong", 0},
+              {"\r\nOrigin: https://listed.example", 0},
+              {"\r\nOrigin: http://localhost", 403},
+              {"\r\nOrigin: null", 403}};
+  for (const auto& [headers, status] : rows) {
+    CAPTURE(headers);
+    const auto head = std::get<RequestHead>(
+        parse_request_head("GET /status HTTP/1.1\r\nHost: evil.example" + headers));
+    const Admission made = door.check->admit(head, false, start, true);
+    CHECK((made.refusal ? made.refusal->status : 0) == status);
+    CHECK(door.check->admit(head, false, start).refusal);
+  }
+}
+
 TEST_CASE("each path says which methods it takes") {
   std::map<std::string, std::string> allowed;
   for (const Route& route : HttpFrontend::routes())
