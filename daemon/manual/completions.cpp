@@ -12,7 +12,7 @@ enum class Values { none, file, folder, choices, other };
 Values values_of(const DocumentedOption& option) {
   if (option.value().empty()) return Values::none;
   if (option.value().find('|') != std::string::npos) return Values::choices;
-  if (option.value() == "DIR") return Values::folder;
+  if (option.value() == "DIR" || option.value() == "[DIR]") return Values::folder;
   if (option.value() == "FILE" || option.value() == "PATH") return Values::file;
   return Values::other;
 }
