@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include "base/files.hpp"
 #include "base/log.hpp"
@@ -119,13 +120,17 @@ void check_files(Options& options, const RawOptions& raw) {
     if (std::string warning = warning_of_mode(file); !warning.empty())
       options.warnings.push_back(std::move(warning));
   }
-  const bool is_open_to_all = (options.socket.mode & S_IWOTH) != 0;
-  if (is_open_to_all && options.peers.uids.empty() && options.peers.gids.empty() &&
-      options.policy == nullptr) {
+  if (!options.peers.uids.empty() || !options.peers.gids.empty() || options.policy != nullptr)
+    return;
+  const std::pair<const char*, mode_t> modes[] = {
+      {"--socket-mode", options.socket.mode},
+      {"--pipes-mode", options.pipes.wanted ? options.pipes.mode : 0}};
+  for (const auto& [option, mode] : modes) {
+    if ((mode & S_IWOTH) == 0) continue;
     options.warnings.push_back(
-        fmt::format("--socket-mode {:04o}: every user of this machine can use the server "
-                    "(--allow-uid, --allow-gid and --policy say who)",
-                    options.socket.mode));
+        fmt::format("{} {:04o}: every user of this machine can use the server (--allow-uid, "
+                    "--allow-gid and --policy say who)",
+                    option, mode));
   }
 }
 
