@@ -28,7 +28,7 @@ constexpr std::size_t most_waiting = 512;
 constexpr std::chrono::milliseconds between_parts{1};
 /// What a client has begun to make, and not finished, is removed then.
 constexpr std::chrono::seconds unfinished_time{10};
-/// Until pipes are tried again that could not be opened for want of descriptors.
+/// Until pipes are tried again that could not be opened without free descriptors.
 constexpr std::chrono::seconds shortage_time{1};
 
 std::string path_of(int descriptor) { return fmt::format("/proc/self/fd/{}", descriptor); }
