@@ -54,8 +54,9 @@ void set_crossing(Call& call, const Frame& request) {
   if (!crosses) return;
   if (call.era == Era::legacy) {
     if (request.is_modern() && call.to_modern != nullptr) return;  // it is sent again
-    call.to_modern = std::make_unique<LegacyToModern>(
-        may_require_input(request.method) ? request.bytes : std::string());
+    std::string kept;                                              // moved: it may be large
+    if (may_require_input(request.method)) kept = request.bytes;
+    call.to_modern = std::make_unique<LegacyToModern>(std::move(kept));
   } else if (call.to_legacy == nullptr) {
     call.to_legacy = std::make_unique<ModernToLegacy>(request);
   } else if (request.is_modern()) {
