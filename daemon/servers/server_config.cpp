@@ -206,7 +206,7 @@ class ServerReader final : DocumentReader {
       } else if (member == "scopes" || member == "scope") {
         oauth.scope = words(value, part);
       } else {
-        note_unused(entry, outer + "." + member, value);
+        note_unused(entry, fmt::format("{}.{}", outer, member), value);
       }
     }
     return oauth;

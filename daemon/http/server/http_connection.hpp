@@ -66,7 +66,9 @@ class SendQueue {
   }
 
  private:
-  static std::size_t memory_of(const std::string& piece) { return sizeof piece + piece.capacity(); }
+  static std::size_t memory_of(const std::string& piece) {
+    return sizeof(std::string) + piece.capacity();
+  }
 
   std::deque<std::string> pieces_;
   std::size_t offset_ = 0;  ///< consumed bytes of the first piece
