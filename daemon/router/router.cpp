@@ -176,6 +176,7 @@ void Router::cancel_all(Caller& caller) {
 
 void Router::leave(Caller& caller) {
   frames_.drop_waiting(caller);
+  std::erase_if(resumed_later_, [&](const ResumedJob& one) { return one.caller == &caller; });
   for (const UpstreamId id : caller.in_flight) in_flight_.find(id)->caller = nullptr;
   clients_.leave(caller);
 }
