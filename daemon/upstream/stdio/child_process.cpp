@@ -108,10 +108,15 @@ bool is_message(const std::string& line) {
   const auto first = line.find_first_not_of(" \t");
   if (first == line.npos || (line[first] != '{' && line[first] != '[')) return false;
   if (line.size() > short_line && names_protocol(line)) return true;
-  if (is_batch(line)) return !std::holds_alternative<FrameFault>(parse_batch(line));
+  if (is_batch(line)) return is_whole_message(line);
   const ParsedFrame parsed = parse_frame(line);
   const auto* const fault = std::get_if<FrameFault>(&parsed);
   return fault == nullptr || fault->answers;
+}
+
+bool is_whole_message(const std::string& line) {
+  if (is_batch(line)) return !std::holds_alternative<FrameFault>(parse_batch(line));
+  return !std::holds_alternative<FrameFault>(parse_frame(line));
 }
 
 namespace {
@@ -333,9 +338,17 @@ bool ChildProcess::read_output() {
   return true;
 }
 
-/// The rest is a line, even without its end.
+/// The rest is a line, even without its end, if it is whole: half an answer is none, though its id
+/// can be read.
 void ChildProcess::end_output() {
-  if (auto last = output_lines_.finish()) output_received(std::move(*last));
+  if (auto last = output_lines_.finish()) {
+    const auto* const line = std::get_if<ReceivedText>(&*last);
+    if (line != nullptr && !is_whole_message(line->bytes)) {
+      note_garbage(line->bytes);
+    } else {
+      output_received(std::move(*last));
+    }
+  }
   share_.set(output_lines_.pending_bytes());
 }
 

@@ -130,6 +130,9 @@ class FrameQueue {
 /// must not write anything else to stdout). Pure.
 bool is_message(const std::string& line);
 
+/// Whether the last line of a child, whose end is missing, is a valid message or array. Pure.
+bool is_whole_message(const std::string& line);
+
 class ChildRuns;
 class ChildUpstream;
 

@@ -286,7 +286,7 @@ def attempt(tool, home, task):
     keys = more.get("keys", [])
     if name == "an interactive shell":
         words = "call say text=one" if tool == "mcp-nc" else "tools-call say text:=one"
-        keys = [(r"[>$] *$", words + "\r"), ("str one", "\x1b[A\r"), ("str one|unknown|rror", "\x04")]
+        keys = [(r"[>$] *$", words + "\r"), ("str one", "\x1b[A\r"), ("str one|unknown|rror|do not edit", "\x04")]
     for line in typed:
         last = line == typed[-1]
         found = re.findall(more.get("id", "$^"), seen.parts[-1] if seen.parts else "")

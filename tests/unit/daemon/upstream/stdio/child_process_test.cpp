@@ -50,6 +50,17 @@ TEST_CASE("what a program prints for people is none") {
     CHECK_FALSE_MESSAGE(is_message(line), line);
 }
 
+TEST_CASE("of a last line without its end only a whole message counts") {
+  CHECK(is_whole_message(R"({"jsonrpc":"2.0","id":1,"result":{}})"));
+  CHECK(is_whole_message(R"([{"jsonrpc":"2.0","method":"notifications/x"}])"));
+  const std::string padding(100'000, ' ');
+  for (const auto& line :
+       {std::string(R"({"jsonrpc":"2.0","id":1,"result":{"conte)"),
+        R"({"jsonrpc":"2.0",)" + padding,
+        std::string(R"([{"jsonrpc":"2.0","method":"notifications/x"})"), std::string()})
+    CHECK_FALSE_MESSAGE(is_whole_message(line), line);
+}
+
 TEST_CASE("a long line counts if it names the protocol near one of its ends") {
   const std::string padding(100'000, ' ');
   CHECK(is_message(R"({"jsonrpc":"2.0",)" + padding));
