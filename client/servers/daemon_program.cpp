@@ -2,68 +2,33 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <signal.h>
-#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
 #include <array>
 #include <cstdlib>
-#include <cstring>
+#include <utility>
 
 #include "base/secret_file.hpp"
-#include "process/process_start.hpp"
+#include "process/spawn.hpp"
 #include "servers/start.hpp"
 
 namespace client {
 namespace {
 
 constexpr const char* daemon_name = "mcp-bridged";
-/// Above the numbers that are handed, so that none is overwritten before it is passed on.
-constexpr int lowest_own_number = 10;
 /// JSON of a file of 1 MiB, whose bytes may be escaped.
 constexpr std::size_t longest_json = 8 << 20;
 
 }  // namespace
 
-FileDescriptor above_the_handed(FileDescriptor low) {
-  return FileDescriptor(::fcntl(low.get(), F_DUPFD_CLOEXEC, lowest_own_number));
-}
-
 FileDescriptor sealed_file(const char* name, const std::string& content) {
-  FileDescriptor file =
-      above_the_handed(FileDescriptor(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING)));
+  FileDescriptor file(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!file) return {};
   if (::write(file.get(), content.data(), content.size()) != static_cast<ssize_t>(content.size()))
     return {};
   ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
   return file;
-}
-
-int launch(pid_t& process, std::vector<std::string> words, std::vector<std::string> environment,
-           const std::string& folder, Descriptors descriptors) {
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
-  for (const auto& [from, number] : descriptors) {
-    if (from) posix_spawn_file_actions_adddup2(&actions, from.get(), number);
-  }
-  sigset_t none;
-  sigset_t all;
-  sigemptyset(&none);
-  sigfillset(&all);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &all);
-  posix_spawnattr_setflags(&attributes,
-                           POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  const int error =
-      ::posix_spawn(&process, words.front().c_str(), &actions, &attributes,
-                    bridge::pointers_to(words).data(), bridge::pointers_to(environment).data());
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
-  return error;
 }
 
 std::string find_program(std::string_view name, const std::string& except) {
@@ -96,18 +61,17 @@ bridge::FileAsJson toml_by_daemon(std::string_view text) {
   const std::string daemon = find_daemon_program();
   if (daemon.empty()) return {{}, fmt::format("TOML, and {}", no_daemon_program)};
   const FileDescriptor toml = sealed_file("toml", std::string(text));
-  const FileDescriptor nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  const FileDescriptor said = above_the_handed(FileDescriptor(::memfd_create("json", MFD_CLOEXEC)));
+  const FileDescriptor said(::memfd_create("json", MFD_CLOEXEC));
+  bridge::ProcessOrder order{
+      daemon,
+      {daemon, "--toml-as-json", fmt::format("/proc/self/fd/{}", definition_number)},
+      {},
+      {{said.get(), STDOUT_FILENO}, {said.get(), STDERR_FILENO}, {toml.get(), definition_number}},
+      "/",
+      true};
   pid_t process = 0;
   int status = -1;
-  if (!toml || !said ||
-      launch(process,
-             {daemon, "--toml-as-json", fmt::format("/proc/self/fd/{}", definition_number)}, {},
-             "/",
-             {{nothing, STDIN_FILENO},
-              {said, STDOUT_FILENO},
-              {said, STDERR_FILENO},
-              {toml, definition_number}}) != 0 ||
+  if (!toml || !said || bridge::spawn(process, std::move(order)) != 0 ||
       ::waitpid(process, &status, 0) != process)
     return {{}, fmt::format("TOML, and {} cannot be run to read it", daemon)};
   std::string all =

@@ -1,12 +1,7 @@
 #pragma once
 
-#include <sys/types.h>
-
-#include <initializer_list>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "servers/file_form.hpp"
 #include "system/files.hpp"
@@ -21,19 +16,8 @@ std::string find_program(std::string_view name, const std::string& except = {});
 /// The path of mcp-bridged: beside this program, else the first in PATH; "" if not found.
 std::string find_daemon_program();
 
-/// The same file, at a number that launch() overwrites with none.
-FileDescriptor above_the_handed(FileDescriptor low);
-
 /// An unnamed file with this content, which cannot be changed.
 FileDescriptor sealed_file(const char* name, const std::string& content);
-
-using Descriptors = std::initializer_list<std::pair<const FileDescriptor&, int>>;
-
-/// Runs the program in the folder, in a new session (input at our terminal is not for it),
-/// with the descriptors under those numbers and no signal blocked or ignored. Returns
-/// errno.
-int launch(pid_t& process, std::vector<std::string> words, std::vector<std::string> environment,
-           const std::string& folder, Descriptors descriptors);
 
 /// Has mcp-bridged read it: the library for TOML would be 70 KB of a static client. Waits for that
 /// process.

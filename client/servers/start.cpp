@@ -10,6 +10,7 @@
 #include "base/contains.hpp"
 #include "base/secret_file.hpp"
 #include "connection/typed_line.hpp"
+#include "process/spawn.hpp"
 #include "servers/approve.hpp"
 #include "servers/daemon_program.hpp"
 #include "servers/variables.hpp"
@@ -96,8 +97,8 @@ FileDescriptor open_log(const std::string& path, off_t& begin) {
   struct stat facts {};
   if (::lstat(path.c_str(), &facts) == 0 && facts.st_size > longest_log)
     static_cast<void>(std::rename(path.c_str(), (path + ".old").c_str()));
-  FileDescriptor log = above_the_handed(FileDescriptor(::open(
-      path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600)));
+  FileDescriptor log(::open(
+      path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600));
   if (log && ::fstat(log.get(), &facts) == 0) begin = facts.st_size;
   return log;
 }
@@ -139,7 +140,6 @@ std::variant<Connected, std::string> start_daemon(const NamedServer& server,
   for (const auto& [id, value] : inputs) object.add_any(id, json::RawJson{json::quote(value)});
   const FileDescriptor values =
       inputs.empty() ? FileDescriptor() : sealed_file("inputs", object.text());
-  const FileDescriptor nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   if (!definition || (!values && !inputs.empty())) return error_text("cannot pass the definition");
   off_t log_begin = 0;
   const FileDescriptor log = open_log(paths.log, log_begin);
@@ -160,12 +160,15 @@ std::variant<Connected, std::string> start_daemon(const NamedServer& server,
   if (!server.settings.token.empty())
     environment.push_back("MCP_SERVER_TOKEN=" + server.settings.token);
   pid_t process = 0;
-  const int error = launch(process, std::move(words), std::move(environment), server.folder,
-                           {{nothing, STDIN_FILENO},
-                            {log, STDOUT_FILENO},
-                            {log, STDERR_FILENO},
-                            {definition, definition_number},
-                            {values, inputs_number}});
+  const int error = bridge::spawn(process, {daemon,
+                                            std::move(words),
+                                            std::move(environment),
+                                            {{log.get(), STDOUT_FILENO},
+                                             {log.get(), STDERR_FILENO},
+                                             {definition.get(), definition_number},
+                                             {values.get(), inputs_number}},
+                                            server.folder,
+                                            true});
   if (error != 0)
     return fmt::format("cannot start {} in {}: {}", daemon, server.folder, std::strerror(error));
 

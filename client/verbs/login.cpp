@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include "process/spawn.hpp"
 #include "servers/daemon_program.hpp"
 #include "verbs/verbs.hpp"
 
@@ -20,10 +21,14 @@ void open_in_browser(Console& console, const std::string& url) {
   if (program.empty()) return console.note("cannot open a browser: xdg-open not found");
   std::vector<std::string> environment;
   for (char** one = environ; *one != nullptr; ++one) environment.emplace_back(*one);
-  const FileDescriptor nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  const FileDescriptor nothing(::open("/dev/null", O_WRONLY | O_CLOEXEC));
   pid_t process = 0;
-  if (launch(process, {program, url}, environment, ".",
-             {{nothing, STDIN_FILENO}, {nothing, STDOUT_FILENO}}) != 0)
+  if (bridge::spawn(process, {program,
+                              {program, url},
+                              std::move(environment),
+                              {{nothing.get(), STDOUT_FILENO}},
+                              "",
+                              true}) != 0)
     console.note(fmt::format("cannot open a browser: {} cannot be run", program));
 }
 

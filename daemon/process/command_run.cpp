@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,8 +15,6 @@
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include "process/process_start.hpp"
 
 namespace bridge {
 namespace {
@@ -69,75 +66,23 @@ class DescriptorLimit {
   bool changed_ = false;
 };
 
-/// The child's setup, in posix_spawn's terms.
-class ProcessSetup {
- public:
-  ProcessSetup(const ProcessOrder& order, int out, int err) : order_(order) {
-    posix_spawn_file_actions_init(&files_);
-    posix_spawn_file_actions_addopen(&files_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&files_, out, STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&files_, err, STDERR_FILENO);
-    int first_unused = STDERR_FILENO + 1;
-    for (const auto& [ours, theirs] : order.handed) {
-      // A copy outside of the range of targets: duplicating onto a target would close it.
-      copies_.push_back(fcntl(ours, F_DUPFD_CLOEXEC, lowest_copy));
-      posix_spawn_file_actions_adddup2(&files_, copies_.back(), theirs);
-      first_unused = theirs + 1;
-    }
-    posix_spawn_file_actions_addclosefrom_np(&files_, first_unused);
-    posix_spawnattr_init(&attributes_);
-    sigset_t signals;
-    sigemptyset(&signals);
-    posix_spawnattr_setsigmask(&attributes_, &signals);
-    sigfillset(&signals);
-    posix_spawnattr_setsigdefault(&attributes_, &signals);
-    posix_spawnattr_setpgroup(&attributes_, 0);
-    posix_spawnattr_setflags(
-        &attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  }
-  ~ProcessSetup() {
-    for (int& copy : copies_) close_if_open(copy);
-    posix_spawnattr_destroy(&attributes_);
-    posix_spawn_file_actions_destroy(&files_);
-  }
-  ProcessSetup(const ProcessSetup&) = delete;
-  ProcessSetup& operator=(const ProcessSetup&) = delete;
-
-  /// Returns errno.
-  int start(pid_t& pid) {
-    std::vector<std::string> variables = order_.environment;
-    std::vector<char*> environment = pointers_to(variables);
-    std::vector<std::string> words = order_.arguments;
-    std::vector<char*> arguments = pointers_to(words);
-    return posix_spawn(&pid, order_.path.c_str(), &files_, &attributes_, arguments.data(),
-                       environment.data());
-  }
-
- private:
-  static constexpr int lowest_copy = 64;
-
-  const ProcessOrder& order_;
-  std::vector<int> copies_;
-  posix_spawn_file_actions_t files_;
-  posix_spawnattr_t attributes_;
-};
-
 }  // namespace
 
-SpawnedShell spawn_shell(const std::string& command, const std::optional<rlimit>& descriptors) {
-  return spawn_process(
-      {"/bin/sh", {"sh", "-c", command}, child_environment(environ), {}, descriptors});
+SpawnedShell spawn_shell(const std::string& command, const std::optional<rlimit>& limit) {
+  return spawn_process({"/bin/sh", {"sh", "-c", command}, child_environment(environ), {}}, limit);
 }
 
-SpawnedShell spawn_process(const ProcessOrder& order) {
+SpawnedShell spawn_process(ProcessOrder order, const std::optional<rlimit>& limit) {
   SpawnedShell shell;
   int out[2] = {-1, -1};
   int err[2] = {-1, -1};
   if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0) {
     shell.error = errno;
   } else {
-    const DescriptorLimit limit(order.descriptors);
-    shell.error = ProcessSetup(order, out[1], err[1]).start(shell.pid);
+    auto& descriptors = order.descriptors;
+    descriptors.insert(descriptors.begin(), {{out[1], STDOUT_FILENO}, {err[1], STDERR_FILENO}});
+    const DescriptorLimit during_the_start(limit);
+    shell.error = spawn(shell.pid, std::move(order));
   }
   close_if_open(out[1]);
   close_if_open(err[1]);

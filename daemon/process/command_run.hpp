@@ -9,11 +9,11 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "event/descriptor_watch.hpp"
 #include "event/event_loop.hpp"
+#include "process/spawn.hpp"
 
 namespace bridge {
 
@@ -29,25 +29,13 @@ struct SpawnedShell {
   int error = 0;  ///< errno, if it was not started; then none of the above is open
 };
 
-/// A process to be started.
-struct ProcessOrder {
-  std::string path;
-  std::vector<std::string> arguments;  ///< the first one is its name
-  std::vector<std::string> environment;
-  /// Our descriptors, and their numbers in the process: consecutive from 3 on.
-  std::vector<std::pair<int, int>> handed{};
-  std::optional<rlimit> descriptors{};  ///< its descriptor limit; none: ours
-};
+/// Starts the process (spawn()), whose stdout and stderr are pipes. `limit`: its descriptor limit;
+/// none: ours. The caller owns all descriptors.
+SpawnedShell spawn_process(ProcessOrder order, const std::optional<rlimit>& limit = std::nullopt);
 
-/// Starts it: stdin /dev/null, its own process group, no other descriptor, default signal handlers
-/// and nothing blocked. The caller owns all descriptors.
-SpawnedShell spawn_process(const ProcessOrder& order);
-
-/// Starts `/bin/sh -c COMMAND`: stdin /dev/null, its own process group, no other descriptor,
-/// default signal handlers and nothing blocked, child_environment(), and `descriptors` as its
-/// descriptor limit (none: ours). The caller owns all descriptors.
+/// The same of `/bin/sh -c COMMAND` with child_environment().
 SpawnedShell spawn_shell(const std::string& command,
-                         const std::optional<rlimit>& descriptors = std::nullopt);
+                         const std::optional<rlimit>& limit = std::nullopt);
 
 struct CommandLimits {
   std::chrono::milliseconds time{10000};

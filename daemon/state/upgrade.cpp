@@ -70,16 +70,16 @@ ProgramCheck::ProgramCheck(EventLoop& loop, const Descriptor& program, const Des
   order.path = fmt::format("/proc/self/fd/{}", program_place);
   order.arguments = std::move(arguments);
   order.environment = std::move(environment);
-  order.handed = {{state.get(), state_place}, {program.get(), program_place}};
+  order.descriptors = {{state.get(), state_place}, {program.get(), program_place}};
   // With unchanged numbers, by which they are named.
   for (const int one : named_descriptors(order.arguments)) {
-    if (one == order.handed.back().second + 1) order.handed.emplace_back(one, one);
+    if (one == order.descriptors.back().second + 1) order.descriptors.emplace_back(one, one);
   }
   CommandLimits limits;
   limits.time = longest_check;
   limits.out = 4096;
   const FileCapabilitiesOff during_the_start;
-  run_ = std::make_unique<CommandRun>(loop, spawn_process(order), limits,
+  run_ = std::make_unique<CommandRun>(loop, spawn_process(std::move(order)), limits,
                                       [this](const CommandOutput& output) { ended(output); });
 }
 
