@@ -57,7 +57,7 @@ const std::string& DateHeader::at(std::time_t now) {
   made_ = now;
   std::tm parts{};
   gmtime_r(&now, &parts);
-  // strftime() is not used: its names depend on the locale.
+  // strftime(3) is not used: its names depend on the locale.
   constexpr std::array<std::string_view, 7> days = {"Sun", "Mon", "Tue", "Wed",
                                                     "Thu", "Fri", "Sat"};
   constexpr std::array<std::string_view, 12> months = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",

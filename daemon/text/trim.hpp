@@ -10,7 +10,7 @@ inline constexpr std::string_view http_blanks = " \t";
 
 /// The text without these characters, none of them beyond the space, at its ends. Pure.
 constexpr std::string_view trimmed(std::string_view text, std::string_view blanks = " \t\r\n") {
-  // Not find_first_not_of(), which calls memchr() for each character of each line of a head.
+  // Not find_first_not_of(), which calls memchr(3) for each character of each line of a head.
   const auto is_blank = [blanks](char c) {
     if (static_cast<unsigned char>(c) > ' ') return false;
     for (const char blank : blanks)
