@@ -113,7 +113,7 @@ const Choice* find_choice(const Field& field, std::string_view typed) {
 
 Outcome read_number(const Field& field, std::string_view typed) {
   const bool is_number =
-      json::is_valid(typed) && (typed[0] == '-' || (typed[0] >= '0' && typed[0] <= '9'));
+      json::is_json(typed) && (typed[0] == '-' || (typed[0] >= '0' && typed[0] <= '9'));
   const bool is_whole = is_number && typed.find_first_of(".eE") == std::string_view::npos;
   if (field.type == Field::Type::integer ? !is_whole : !is_number) {
     return FieldRefusal{field.type == Field::Type::integer ? "a whole number is required"
@@ -342,7 +342,7 @@ std::variant<std::string, FieldRefusal> fill_form(std::string_view params,
 
   Answers answers;
   for (const Field& field : fields) {
-    const auto value = json::member(values_json, field.name);
+    const auto value = json::find_member(values_json, field.name);
     const bool is_json = value && !json::is_string(*value);
     const Outcome outcome =
         is_json ? FieldAnswer(*value)

@@ -49,7 +49,7 @@ ContentPart read_item(std::string_view raw) {
 
 std::optional<std::vector<std::string_view>> array_member(std::string_view object,
                                                           std::string_view name) {
-  const auto found = json::member(object, name);
+  const auto found = json::find_member(object, name);
   return found ? json::elements(*found) : std::nullopt;
 }
 
@@ -64,7 +64,7 @@ std::vector<ContentPart> parts_of(std::string_view result, std::string_view name
 }
 
 std::optional<std::string_view> step_into(std::string_view value, std::string_view step) {
-  if (json::is_object(value)) return json::member(value, step);
+  if (json::is_object(value)) return json::find_member(value, step);
   if (!json::is_array(value)) return std::nullopt;
   const auto place = bridge::to_unsigned(step);
   const auto all = json::elements(value);
@@ -220,7 +220,7 @@ std::vector<ContentPart> read_tool_result(std::string_view result) {
   std::vector<ContentPart> parts = parts_of(result, "content", read_item);
   // Structured content is normally repeated in a text item; otherwise it is the only content.
   if (!parts.empty()) return parts;
-  if (const auto structured = json::member(result, "structuredContent"))
+  if (const auto structured = json::find_member(result, "structuredContent"))
     return {json_part(*structured)};
   return parts;
 }
@@ -236,7 +236,7 @@ std::vector<ContentPart> read_prompt(std::string_view result) {
   std::vector<ContentPart> parts;
   for (ContentPart& message : parts_of(result, "messages", json_part)) {
     const std::string role = json::string_member(message.text, "role");
-    const auto content = json::member(message.text, "content");
+    const auto content = json::find_member(message.text, "content");
     if (!role.empty() && content) {
       parts.push_back({PartKind::heading, role + ":"});
       parts.push_back(read_item(*content));
@@ -254,7 +254,7 @@ std::vector<ContentPart> read_any_result(std::string_view result) {
 }
 
 bool is_tool_error(std::string_view result) {
-  const auto found = json::member(result, "isError");
+  const auto found = json::find_member(result, "isError");
   return found && *found == "true";
 }
 
@@ -273,7 +273,7 @@ std::optional<std::string> field_at(std::string_view json, std::string_view path
 }
 
 std::optional<std::string> field_of_result(std::string_view result, std::string_view path) {
-  if (const auto structured = json::member(result, "structuredContent")) {
+  if (const auto structured = json::find_member(result, "structuredContent")) {
     if (auto found = field_at(*structured, path)) return found;
   }
   return field_at(result, path);

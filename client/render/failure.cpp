@@ -168,7 +168,8 @@ Failure read_error(std::string_view raw) {
   }
   error.shown = fmt::format("the server answered: {}", bridge::trimmed(error.message));
   add_pages(error, *value);
-  if (const auto more = json::member(raw, "data"); more && *more != "null" && error.hint.empty())
+  if (const auto more = json::find_member(raw, "data");
+      more && *more != "null" && error.hint.empty())
     error.shown += " " + bridge::cut_off(*more, longest_data);
   if (const std::string hint = hint_for_capability(error.message); !hint.empty())
     error.shown += "; " + hint;
@@ -185,7 +186,7 @@ Failure read_daemon_error(std::string_view raw) {
     error.shown =
         "this daemon cannot do that: it is older than this mcp-nc (update it and start it "
         "again), or it runs with --no-control";
-  } else if (!error.message.empty() && !json::member(raw, "data")) {
+  } else if (!error.message.empty() && !json::find_member(raw, "data")) {
     error.shown = without_code_name(error.message);
   }
   return error;

@@ -114,17 +114,17 @@ std::string notification_line(const json::Message& message) {
 
 std::string monitor_line(std::string_view params) {
   std::string text;
-  if (const auto missed = json::member(params, "missed"))
+  if (const auto missed = json::find_member(params, "missed"))
     text = fmt::format("({} messages missed)\n", *missed);
   // Only the time of day: 2026-11-23T01:30:06.120Z
   const std::string at = json::string_member(params, "at");
   const std::string time = at.size() == 24 ? at.substr(11, 12) : at;
-  text += fmt::format(
-      "{} {:<11} ", time,
-      who(json::string_member(params, "passage"), json::member(params, "client").value_or("")));
-  if (const auto message = json::member(params, "message")) return text + said(*message);
+  text += fmt::format("{} {:<11} ", time,
+                      who(json::string_member(params, "passage"),
+                          json::find_member(params, "client").value_or("")));
+  if (const auto message = json::find_member(params, "message")) return text + said(*message);
   text += json::string_member(params, "text");
-  if (const auto bytes = json::member(params, "bytes"))
+  if (const auto bytes = json::find_member(params, "bytes"))
     text += fmt::format("... ({} bytes in all)", *bytes);
   return text;
 }

@@ -11,7 +11,7 @@ namespace client {
 namespace {
 
 std::string_view object_named(std::string_view object, std::string_view name) {
-  const auto found = json::member(object, name);
+  const auto found = json::find_member(object, name);
   return found && json::is_object(*found) ? *found : std::string_view("{}");
 }
 

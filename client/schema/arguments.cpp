@@ -266,7 +266,7 @@ Converted if_it_fits(Converted converted, const Schema& schema) {
 }
 
 Converted as_json(std::string_view text) {
-  if (text.find_first_of(" \t\r\n") == 0 || !json::is_valid(text)) return std::nullopt;
+  if (text.find_first_of(" \t\r\n") == 0 || !json::is_json(text)) return std::nullopt;
   return json::on_one_line(text);
 }
 

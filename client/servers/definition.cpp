@@ -252,7 +252,7 @@ std::variant<std::vector<Definition>, std::string> read_definitions(std::string_
   const std::string strict = bridge::strict_json(text);
   if (std::string fault = fault_of(strict); !fault.empty()) return fault;
   RawFile file;
-  file.mcp = json::member(strict, "mcp").value_or("");
+  file.mcp = json::find_member(strict, "mcp").value_or("");
   if (std::string fault = add_all(file, strict); !fault.empty()) return fault;
   std::vector<Definition> all;
   for (const RawEntry& entry : file.entries) {
@@ -270,18 +270,18 @@ std::variant<std::vector<Definition>, std::string> read_foreign_definitions(
   if (std::string fault = fault_of(strict); !fault.empty()) return fault;
   std::string_view object = strict;
   if (!project.empty()) {
-    const auto projects = json::member(object, "projects");
-    const auto found = projects ? json::member(*projects, project) : std::nullopt;
+    const auto projects = json::find_member(object, "projects");
+    const auto found = projects ? json::find_member(*projects, project) : std::nullopt;
     if (!found) return std::vector<Definition>();
     object = *found;
   }
   json::JsonObject servers;
   for (const std::string_view name : {"mcpServers", "servers", "mcp_servers", "inputs"})
-    servers.add_unless_empty(name, json::RawJson{json::member(object, name).value_or("")});
-  const std::string_view map = json::member(object, "mcp").value_or("");
+    servers.add_unless_empty(name, json::RawJson{json::find_member(object, name).value_or("")});
+  const std::string_view map = json::find_member(object, "mcp").value_or("");
   json::JsonObject choice;
   for (const std::string_view name : {"allowed", "excluded"})
-    choice.add_unless_empty(name, json::RawJson{json::member(map, name).value_or("")});
+    choice.add_unless_empty(name, json::RawJson{json::find_member(map, name).value_or("")});
   servers.add("mcp",
               json::RawJson{bridge::is_map_of_servers(map) ? std::string(map) : choice.text()});
   return read_definitions(servers.text());

@@ -45,7 +45,7 @@ void Console::print(std::string_view text) {
     clear_transient();
     std::string shown = bridge::make_visible(text);
     const bool may_be_json = text.starts_with('{') || text.starts_with('[');
-    if (may_be_json && json::is_valid(text)) shown = pretty_json(shown, look_of(*this));
+    if (may_be_json && json::is_json(text)) shown = pretty_json(shown, look_of(*this));
     print_raw(shown);
   } else {
     print_raw(text);

@@ -127,7 +127,7 @@ std::string draw_gauge(double fraction, std::size_t cells, bool unicode) {
 }
 
 std::optional<Progress> read_progress(std::string_view params, std::string_view token) {
-  if (json::member(params, "progressToken") != std::optional(token)) return std::nullopt;
+  if (json::find_member(params, "progressToken") != std::optional(token)) return std::nullopt;
   const json::Value value = json::parse_or_null(params);
   const json::Value* const done = value.find("progress", json::Value::Kind::number);
   if (done == nullptr) return std::nullopt;

@@ -82,7 +82,7 @@ constexpr std::string_view hint_of_task =
 bool runs_only_as_task(const KnownTool& known) {
   if (known.json.find("taskSupport") == known.json.npos) return false;  // of most tools
   const auto tool = known.raw();
-  const auto execution = tool ? json::member(*tool, "execution") : std::nullopt;
+  const auto execution = tool ? json::find_member(*tool, "execution") : std::nullopt;
   return execution && json::string_member(*execution, "taskSupport") == "required";
 }
 
@@ -97,7 +97,7 @@ ExitCode present_answer(Dialogue& dialogue, const Options& options, const Answer
 ExitCode call_as_task(Dialogue& dialogue, const Options& options, json::JsonObject params) {
   const Answer answer = dialogue.ask("tools/call", params.add("task", json::JsonObject()).text());
   if (!answer.ok()) return dialogue.report(answer);
-  const auto task = json::member(answer.payload, "task");
+  const auto task = json::find_member(answer.payload, "task");
   const std::string id = task ? json::string_member(*task, "taskId") : std::string();
   // A server without support for tasks may respond as to a plain call.
   if (id.empty()) {

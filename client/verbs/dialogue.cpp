@@ -149,7 +149,7 @@ Answer Dialogue::ask(std::string_view method, std::string_view params) {
     of_another =
         json::JsonObject()
             .add("as", json::RawJson{describe_peer(options_.as)})
-            .add_unless_empty("name", json::RawJson{json::member(params, "name").value_or("")})
+            .add_unless_empty("name", json::RawJson{json::find_member(params, "name").value_or("")})
             .text();
     method = "bridge/tool";
     params = of_another;
@@ -195,7 +195,7 @@ bool Dialogue::ask_here(std::string id, std::string_view params) {
 void Dialogue::take_typed(const std::string& id, const ElicitationForm& form) {
   if (form.was_left()) {
     typed_.push_back({Answer::Outcome::woken, "", id});
-  } else if (json::is_valid(id)) {
+  } else if (json::is_json(id)) {
     conversation_.queue(bridge::result_reply(id, form.result()));
   } else {
     typed_.push_back({Answer::Outcome::result, form.result(), id});
@@ -341,7 +341,7 @@ void Dialogue::take_notification(const json::Message& message) {
 }
 
 void Dialogue::note_caller(const json::Message& message) {
-  foreign_ = json::member(message.params, "requestId").value_or("");
+  foreign_ = json::find_member(message.params, "requestId").value_or("");
   foreign_caller_ = json::string_member(message.params, "caller") == "another"
                         ? ElicitationForm::Caller::another
                         : ElicitationForm::Caller::unknown;
@@ -372,7 +372,7 @@ void Dialogue::give_up(std::string_view id, std::string_view method, std::string
   // Not every server withdraws its question when the related request is cancelled: the next client
   // at a terminal would be asked.
   for (const std::string& question : questions_.dismiss()) {
-    if (json::is_valid(question))
+    if (json::is_json(question))
       conversation_.queue(bridge::result_reply(question, R"({"action":"cancel"})"));
   }
   conversation_.finish_sending();

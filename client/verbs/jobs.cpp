@@ -265,8 +265,8 @@ Answer warn_unless_saved(Dialogue& dialogue, const SubmittedJob& job) {
   if (job.durable || job.forgotten) return {Answer::Outcome::result, ""};
   const std::string id = dialogue.send("bridge/status", "{}");
   Answer answer = dialogue.await({id}, dialogue.deadline());
-  const auto state = json::member(answer.payload, "state");
-  if (!state || json::member(*state, "durable") != std::optional<std::string_view>("false"))
+  const auto state = json::find_member(answer.payload, "state");
+  if (!state || json::find_member(*state, "durable") != std::optional<std::string_view>("false"))
     return answer;
   dialogue.console().note(
       fmt::format("the job is not saved: {}; its result is lost if the daemon ends",
@@ -440,7 +440,7 @@ std::optional<SubmittedJob> read_submitted(std::string_view result) {
   SubmittedJob job;
   job.id = json::string_member(result, "job");
   job.state = json::string_member(result, "state");
-  job.durable = json::member(result, "durable") != std::optional<std::string_view>("false");
+  job.durable = json::find_member(result, "durable") != std::optional<std::string_view>("false");
   job.forgotten = json::is_true(result, "forgotten");
   if (job.id.empty() || job.state.empty()) return std::nullopt;
   return job;
@@ -453,9 +453,9 @@ std::optional<CollectedJob> read_collected(std::string_view result) {
   if (state == "working") return job;
   if (state == "input_required") {
     job.phase = Phase::asks;
-    if (const auto question = json::member(result, "question")) {
+    if (const auto question = json::find_member(result, "question")) {
       job.question_method = json::string_member(*question, "method");
-      job.question_params = json::member(*question, "params").value_or("");
+      job.question_params = json::find_member(*question, "params").value_or("");
     }
     job.question_id = json::string_member(result, "questionId");
     return job;
@@ -463,7 +463,7 @@ std::optional<CollectedJob> read_collected(std::string_view result) {
   job.phase = Phase::ended;
   if (state == "cancelled") return job;
   if (state != "completed" && state != "failed") return std::nullopt;
-  const auto response = json::member(result, "response");
+  const auto response = json::find_member(result, "response");
   const json::Message message = json::parse_message(response.value_or(""));
   if (message.kind != json::Message::Kind::response) return std::nullopt;
   job.result = message.result;

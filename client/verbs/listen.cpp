@@ -14,7 +14,7 @@ namespace {
 
 /// nullopt if it is not a number.
 std::optional<std::uint64_t> read_sequence(std::string_view object, std::string_view name) {
-  const auto found = json::member(object, name);
+  const auto found = json::find_member(object, name);
   return found ? bridge::to_unsigned(*found) : std::nullopt;
 }
 
@@ -63,7 +63,8 @@ ExitCode watch_messages(Dialogue& dialogue, const Options& options, std::uint64_
     const json::Message message = json::parse_message(line);
     if (message.method != "notifications/bridge/monitor" || is_broken || printed == options.count)
       return false;
-    if (json::member(message.params, "ended")) {  // by an upgrade: the new process is asked again
+    if (json::find_member(message.params,
+                          "ended")) {  // by an upgrade: the new process is asked again
       dialogue.send("bridge/monitor", "");
       return false;
     }
@@ -183,12 +184,12 @@ std::string ListenJoin::params() const {
 }
 
 std::optional<ListenJoin::Page> ListenJoin::take_page(std::string_view result) {
-  const auto array = json::member(result, "notifications");
+  const auto array = json::find_member(result, "notifications");
   const auto entries = array ? json::elements(*array) : std::nullopt;
   if (!entries) return std::nullopt;
   const bool has_more = json::is_true(result, "more");
   newest_ = read_sequence(result, "newest").value_or(0);
-  if (const auto instance = json::member(result, "instance")) instance_ = *instance;
+  if (const auto instance = json::find_member(result, "instance")) instance_ = *instance;
 
   Page page;
   if (newest_ < since_) {
@@ -208,7 +209,7 @@ std::optional<ListenJoin::Page> ListenJoin::take_page(std::string_view result) {
   bool has_progress = false;
   for (const std::string_view entry : *entries) {
     const auto sequence = read_sequence(entry, "seq");
-    const auto message = json::member(entry, "message");
+    const auto message = json::find_member(entry, "message");
     if (!sequence || !message) return std::nullopt;
     if (*sequence <= since_) continue;
     since_ = *sequence;

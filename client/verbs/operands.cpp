@@ -74,13 +74,13 @@ std::variant<Argument, UsageError> read(ArgumentWord word) {
   if (!bridge::is_utf8(argument.value))
     return UsageError{fmt::format("{}: the content is not UTF-8{}", source_of(word),
                                   argument.form == Form::string ? ", and cannot be a string" : "")};
-  const bool is_json = argument.form == Form::string || json::is_valid(argument.value);
+  const bool is_json = argument.form == Form::string || json::is_json(argument.value);
   if (argument.form == Form::json && !is_json) {
     const std::string what = word.is_file ? "its content" : fmt::format("'{}'", argument.value);
     return UsageError{fmt::format("{}: {} is not JSON (for text write {}=...)", source_of(word),
                                   what, argument.key)};
   }
-  if (argument.form == Form::object && !(is_json && json::is_object(argument.value)))
+  if (argument.form == Form::object && !json::members(argument.value))
     return UsageError{fmt::format("{} are not a JSON object", source_of(word))};
   return argument;
 }
@@ -171,7 +171,7 @@ Params free_params(const Operands& operands) {
   if (std::holds_alternative<UsageError>(read)) return read;
   const std::string& text = std::get<std::string>(read);
   if (!bridge::is_utf8(text)) return UsageError{"PARAMS are not UTF-8"};
-  if (!json::is_valid(text) || (!json::is_object(text) && !json::is_array(text)))
+  if (!json::members(text) && !json::elements(text))
     return UsageError{
         fmt::format("PARAMS: '{}' is not a JSON object or array", text.substr(0, 60))};
   return json::on_one_line(text);

@@ -10,7 +10,7 @@ void TerminalQuestions::ask(std::string id, ElicitationForm form) {
 }
 
 bool TerminalQuestions::withdraw(const json::Message& cancelled) {
-  const auto which = json::member(cancelled.params, "requestId");
+  const auto which = json::find_member(cancelled.params, "requestId");
   const auto found = std::find_if(questions_.begin(), questions_.end(),
                                   [&](const Question& one) { return which && one.id == *which; });
   if (found == questions_.end()) return false;

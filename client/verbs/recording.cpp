@@ -61,15 +61,16 @@ Recording read_recording(std::string_view text) {
     const std::string_view line = text.substr(0, text.find('\n'));
     const bool is_cut_off = line.size() == text.size() && number > 1;
     text.remove_prefix(std::min(text.size(), line.size() + 1));
-    const std::string passage = json::string_member(line, "passage");
+    const std::string passage =
+        json::is_json(line) ? json::string_member(line, "passage") : std::string();
     const bool is_wrong = passage.empty() && !line.empty() && !is_cut_off;
     if (is_wrong && recording.wrong_line == 0) recording.wrong_line = number;
-    const auto raw = json::member(line, "message");
+    const auto raw = json::find_member(line, "message");
     if (passage == "from_client" && !raw) ++recording.left_out;  // too long to be shown whole
     if (!raw || (passage != "from_client" && passage != "to_client")) continue;
     const json::Message message = json::parse_message(*raw);
     const std::string key =
-        fmt::format("{} {}", json::member(line, "client").value_or(""), message.id);
+        fmt::format("{} {}", json::find_member(line, "client").value_or(""), message.id);
     if (passage == "from_client" && message.kind == json::Message::Kind::request) {
       if (is_for_the_bridge(message.method) ||
           bridge::has_word("initialize server/discover ping subscriptions/listen", message.method))

@@ -203,7 +203,7 @@ void UnansweredRequests::take_message(std::string_view text, bool is_sent) {
     has_new_ = true;
   } else if (is_sent && message.method == "notifications/cancelled") {
     // No response need come.
-    ids_.erase(std::string(json::member(message.params, "requestId").value_or("")));
+    ids_.erase(std::string(json::find_member(message.params, "requestId").value_or("")));
   } else if (!is_sent && message.kind == Kind::response) {
     ids_.erase(std::string(message.id));
     // A line that the daemon refused, without saying which.

@@ -45,7 +45,7 @@ bool has_all(const json::Value& element, const std::vector<std::string>& words) 
 std::string hit_lines(std::string_view object, const std::string& prefix, std::size_t width) {
   std::string text;
   for (const SearchedList& searched : searched_lists) {
-    const auto list = json::member(object, searched.list.member);
+    const auto list = json::find_member(object, searched.list.member);
     const auto elements = list ? json::elements(*list) : std::nullopt;
     for (std::size_t at = 0; elements && at < elements->size(); ++at) {
       const auto element = json::parse((*elements)[at]);
@@ -221,7 +221,7 @@ ExitCode grep_all(const Options& options, Console& console, Interrupt& interrupt
     const std::string output = searches[at]->output();
     json::JsonObject server;
     server.add("name", name);
-    if (!json::member(output, tool_list.member)) {
+    if (!json::find_member(output, tool_list.member)) {
       const std::string why = searches[at]->message();
       console.note(fmt::format("@{} was not searched: {}", name, why));
       servers.add(server.add("error", why));
@@ -231,7 +231,7 @@ ExitCode grep_all(const Options& options, Console& console, Interrupt& interrupt
     has_any = has_any || !lines.empty();
     text += lines;
     for (const SearchedList& searched : searched_lists) {
-      const auto list = json::member(output, searched.list.member);
+      const auto list = json::find_member(output, searched.list.member);
       server.add_unless_empty(searched.list.member, json::RawJson{list.value_or("")});
     }
     servers.add(server);

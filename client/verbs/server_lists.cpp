@@ -34,7 +34,7 @@ std::variant<std::string, Unknown, Answer> find_in_list(Dialogue& dialogue, cons
                                                         std::string_view wanted) {
   FetchedList fetched = fetch_list(dialogue, list, wanted);
   if (fetched.failed) return std::move(*fetched.failed);
-  if (!json::member(fetched.pages.front(), list.member))
+  if (!json::find_member(fetched.pages.front(), list.member))
     return Answer{Answer::Outcome::result, fetched.pages.front()};
   std::vector<std::string> names;
   for (const std::string_view element : fetched.elements()) {
@@ -80,7 +80,7 @@ ExitCode show(Dialogue& dialogue, const Options& options, const ServerList& list
   } else if (options.names) {
     Elements names;
     for (const std::string_view element : elements)
-      names.push_back(json::member(element, list.name).value_or(""));
+      names.push_back(json::find_member(element, list.name).value_or(""));
     console.print(names_of(names));
   } else if (elements.empty()) {
     console.note(
@@ -128,7 +128,7 @@ FetchedList fetch_list(Dialogue& dialogue, const ServerList& list, std::string_v
   while (fetched.pages.size() < most_pages) {
     Answer answer = dialogue.ask(list.method, params);
     if (!answer.ok()) return {list, {}, std::move(answer)};
-    const auto cursor = json::member(answer.payload, "nextCursor");
+    const auto cursor = json::find_member(answer.payload, "nextCursor");
     const bool has_more = cursor && json::is_string(*cursor);
     const bool is_repeated = has_more && !cursors.insert(json::decode_string(*cursor)).second;
     if (has_more) params = json::JsonObject().add("cursor", json::RawJson{*cursor}).text();
@@ -141,7 +141,7 @@ FetchedList fetch_list(Dialogue& dialogue, const ServerList& list, std::string_v
       std::set<std::string_view> names;  // it may have sent its first page again
       json::JsonArray all;
       for (const std::string_view element : fetched.elements()) {
-        const auto name = json::member(element, list.name);
+        const auto name = json::find_member(element, list.name);
         if (!name || names.insert(*name).second) all.add(json::RawJson{element});
       }
       fetched.pages = {json::JsonObject().add(list.member, all).text()};
@@ -155,7 +155,7 @@ FetchedList fetch_list(Dialogue& dialogue, const ServerList& list, std::string_v
 std::vector<std::string_view> FetchedList::elements() const {
   std::vector<std::string_view> all;
   for (const std::string& page : pages) {
-    const auto elements = json::elements(json::member(page, list.member).value_or(""));
+    const auto elements = json::elements(json::find_member(page, list.member).value_or(""));
     if (elements) all.insert(all.end(), elements->begin(), elements->end());
   }
   return all;
@@ -182,7 +182,7 @@ std::variant<KnownTool, Unknown, NoToolList, Answer> find_tool(Dialogue& dialogu
   Answer answer = dialogue.ask("bridge/tool", json::JsonObject().add("name", name).text());
   if (answer.ok()) return KnownTool{std::move(answer.payload)};
   if (answer.outcome != Answer::Outcome::error) return answer;
-  const auto data = json::member(answer.payload, "data").value_or("{}");
+  const auto data = json::find_member(answer.payload, "data").value_or("{}");
   const bool is_bridges = json::string_member(data, "source") == "bridge";
   // The daemon keeps no list: it is an older one, does not support bridge/ methods, or the list is
   // too long for it. The server may have none, too.
@@ -202,7 +202,7 @@ ExitCode list_tools(Dialogue& dialogue, const Options& options) {
   if (options.names) {
     // As kept by the daemon, if it keeps them.
     const Answer kept = dialogue.ask("bridge/tool", "");
-    const auto names = json::elements(json::member(kept.payload, "names").value_or(""));
+    const auto names = json::elements(json::find_member(kept.payload, "names").value_or(""));
     if (kept.ok() && names) {
       dialogue.console().print(names_of(*names));
       return ExitCode::ok;

@@ -40,7 +40,7 @@ struct KnownTool {
   std::string json;  ///< `{"tool":…}`, as the daemon returns it
 
   /// nullopt if it contains none, as in a response of another daemon.
-  std::optional<std::string_view> raw() const { return json::member(json, "tool"); }
+  std::optional<std::string_view> raw() const { return json::find_member(json, "tool"); }
 };
 
 /// There is no such tool or prompt: the message, the name that was probably meant ("" = none is

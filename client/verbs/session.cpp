@@ -128,7 +128,7 @@ void add_offers(ServerPage& page, Dialogue& dialogue, const Options& options) {
   for (const auto& [capability, list] :
        {std::pair("tools", tool_list), std::pair("resources", resource_list),
         std::pair("prompts", prompt_list)}) {
-    if (!json::member(page.capabilities, capability)) continue;
+    if (!json::find_member(page.capabilities, capability)) continue;
     const FetchedList fetched = fetch_list(dialogue, list);
     if (fetched.failed) continue;
     const auto elements = fetched.elements();
@@ -179,8 +179,9 @@ ExitCode ping(Dialogue& dialogue, const Options& options) {
   const ExitCode code = have_done(dialogue, "ping", "");
   if (code != ExitCode::ok) return code;
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
-  dialogue.console().print(options.json ? fmt::format("{{\"ms\":{:.3f}}}\n", took.count())
-                                        : fmt::format("{:.1f} ms\n", took.count()));
+  const std::string exact = fmt::format("{:.3f}", took.count());
+  const std::string json = json::JsonObject().add("ms", json::RawJson{exact}).text() + "\n";
+  dialogue.console().print(options.json ? json : fmt::format("{:.1f} ms\n", took.count()));
   return ExitCode::ok;
 }
 

@@ -8,7 +8,6 @@
 #include "auth/discovery.hpp"
 #include "auth/recent_secrets.hpp"
 #include "http/client/web_url.hpp"
-#include "json/document.hpp"
 #include "json/json_text.hpp"
 #include "text/visible_text.hpp"
 
@@ -29,9 +28,9 @@ std::chrono::seconds seconds_of(const std::string& body, std::string_view name, 
 std::variant<DeviceCode, std::string> read_device_code(int status, const std::string& body) {
   if (status != 200 || !is_json_object(body)) return read_refusal(status, body).reason;
   DeviceCode device;
-  device.code = json::string_member(body, "device_code");
-  device.user_code = json::string_member(body, "user_code");
-  device.verification_uri = json::string_member(body, "verification_uri");
+  device.code = string_member(body, "device_code");
+  device.user_code = string_member(body, "user_code");
+  device.verification_uri = string_member(body, "verification_uri");
   const auto url = fits_header(device.verification_uri, header_limit::url)
                        ? parse_web_url(device.verification_uri)
                        : std::nullopt;

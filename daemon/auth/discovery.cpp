@@ -11,7 +11,6 @@
 #include "base/contains.hpp"
 #include "base/log.hpp"
 #include "http/client/web_url.hpp"
-#include "json/document.hpp"
 #include "json/json_text.hpp"
 #include "text/characters.hpp"
 #include "text/utf8.hpp"
@@ -203,14 +202,14 @@ bool is_json_object(const std::string& text) {
 
 std::optional<ResourceMetadata> read_resource_metadata(const std::string& text) {
   if (!is_json_object(text)) return std::nullopt;
-  return ResourceMetadata{json::string_member(text, "resource"),
+  return ResourceMetadata{string_member(text, "resource"),
                           find_strings(text, "authorization_servers"),
                           find_strings(text, "scopes_supported")};
 }
 
 std::optional<ServerMetadata> read_server_metadata(const std::string& text) {
   if (!is_json_object(text)) return std::nullopt;
-  const auto member = [&text](std::string_view name) { return json::string_member(text, name); };
+  const auto member = [&text](std::string_view name) { return string_member(text, name); };
   ServerMetadata server;
   server.issuer = member("issuer");
   server.token_endpoint = member("token_endpoint");

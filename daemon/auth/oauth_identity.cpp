@@ -8,7 +8,6 @@
 #include "auth/recent_secrets.hpp"
 #include "base/contains.hpp"
 #include "base/secret_file.hpp"
-#include "json/document.hpp"
 #include "json/json_object.hpp"
 #include "json/json_text.hpp"
 #include "text/visible_text.hpp"
@@ -54,8 +53,8 @@ std::variant<OAuthClient, std::string> read_registration(int status, const std::
   if ((status != 200 && status != 201) || !is_json_object(body))
     return read_refusal(status, body).reason;
   OAuthClient identity;
-  identity.id = json::string_member(body, "client_id");
-  identity.secret = json::string_member(body, "client_secret");
+  identity.id = string_member(body, "client_id");
+  identity.secret = string_member(body, "client_secret");
   if (!fits_header(identity.id, longest_credential, Blanks::inside))
     return std::string("the response has no valid client_id");
   if (!identity.secret.empty()) {

@@ -11,7 +11,6 @@
 #include "http/client/curl_loop.hpp"
 #include "http/client/web_url.hpp"
 #include "http/request.hpp"
-#include "json/document.hpp"
 #include "json/json_text.hpp"
 #include "text/characters.hpp"
 #include "text/visible_text.hpp"
@@ -105,8 +104,8 @@ std::optional<std::chrono::seconds> seconds_of(const std::string& body) {
 
 TokenRefusal read_refusal(int status, const std::string& body) {
   if (!is_json_object(body)) return {fmt::format("HTTP {}", status)};
-  const std::string error = json::string_member(body, "error");
-  const std::string description = json::string_member(body, "error_description");
+  const std::string error = string_member(body, "error");
+  const std::string description = string_member(body, "error_description");
   return {fmt::format("HTTP {}{}{}{}{}", status, error.empty() ? "" : ": ", error,
                       description.empty() ? "" : ": ", description),
           error};
@@ -116,8 +115,8 @@ std::variant<TokenGrant, TokenRefusal> read_token_response(int status, const std
   if (status != 200) return read_refusal(status, body);
   if (!is_json_object(body)) return TokenRefusal{"the response is not a JSON object"};
   if (find_member(body, "error")) return read_refusal(status, body);
-  TokenGrant grant{json::string_member(body, "access_token"), seconds_of(body),
-                   json::string_member(body, "refresh_token"), json::string_member(body, "scope")};
+  TokenGrant grant{string_member(body, "access_token"), seconds_of(body),
+                   string_member(body, "refresh_token"), string_member(body, "scope")};
   if (grant.token.empty()) return TokenRefusal{"the response has no access_token"};
   if (!is_token(grant.token)) {
     return TokenRefusal{"the access_token is not valid in a header"};

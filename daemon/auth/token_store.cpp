@@ -18,7 +18,6 @@
 #include "base/files.hpp"
 #include "base/log.hpp"
 #include "base/secret_file.hpp"
-#include "json/document.hpp"
 #include "json/json_object.hpp"
 #include "json/json_text.hpp"
 #include "process/process_start.hpp"
@@ -75,9 +74,9 @@ JsonObject object_of(const StoredLogin& login) {
 StoredLogin login_of(std::string_view text) {
   StoredLogin login;
   each_text(login, [text](std::string_view name, std::string& member) {
-    member = json::string_member(text, name);
+    member = string_member(text, name);
   });
-  const std::string place = json::string_member(text, "secret_place");
+  const std::string place = string_member(text, "secret_place");
   login.client.place = place == "basic"  ? SecretPlace::basic
                        : place == "body" ? SecretPlace::body
                                          : SecretPlace::none;
@@ -97,10 +96,9 @@ StoredLogin login_of(std::string_view text) {
 }  // namespace
 
 std::string logins_text(const std::vector<StoredLogin>& logins) {
-  std::string text = fmt::format("{{\"version\":{},\"logins\":[", version);
-  for (const StoredLogin& login : logins)
-    text += (&login == logins.data() ? "\n" : ",\n") + object_of(login).text();
-  return text + "\n]}\n";
+  JsonArray list;
+  for (const StoredLogin& login : logins) list.add(object_of(login));
+  return JsonObject().add("version", version).add("logins", list).text() + "\n";
 }
 
 std::optional<std::vector<StoredLogin>> read_logins(const std::string& text) {

@@ -15,11 +15,6 @@ namespace {
 using bridge::JsonScanner;
 using bridge::Slice;
 
-char first_character(std::string_view text) {
-  const std::size_t at = text.find_first_not_of(" \t\r\n");
-  return at == std::string_view::npos ? '\0' : text[at];
-}
-
 template <typename Number>
 bool take_number(std::string_view digits, Value& value) {
   Number number{};
@@ -82,13 +77,9 @@ bool read(JsonScanner& scanner, std::string_view text, Value& value) {
 
 std::string on_one_line(std::string_view valid_json) {
   std::string out(valid_json);
-  for (char& c : out) {
-    if (c == '\n' || c == '\r') c = ' ';
-  }
+  bridge::make_single_line(out);
   return out;
 }
-
-bool is_valid(std::string_view text) { return bridge::is_json(text); }
 
 std::optional<std::string_view> leading_value(std::string_view text) {
   JsonScanner scanner(text);
@@ -117,31 +108,8 @@ std::optional<std::vector<std::string_view>> elements(std::string_view text) {
   return is_whole ? std::optional(std::move(found)) : std::nullopt;
 }
 
-std::optional<std::string_view> member(std::string_view object, std::string_view name) {
-  std::optional<std::string_view> found;
-  const bool is_whole =
-      bridge::each_member(object, [&](std::string_view key, std::string_view value) {
-        if (!found && bridge::key_is(key, name)) found = value;
-        return true;
-      });
-  return is_whole ? found : std::nullopt;
-}
-
-std::string string_member(std::string_view object, std::string_view name) {
-  const auto found = member(object, name);
-  return found && is_string(*found) ? decode_string(*found) : std::string();
-}
-
 bool is_true(std::string_view object, std::string_view name) {
-  return member(object, name) == std::optional<std::string_view>("true");
-}
-
-bool is_object(std::string_view valid_json) { return first_character(valid_json) == '{'; }
-bool is_array(std::string_view valid_json) { return first_character(valid_json) == '['; }
-bool is_string(std::string_view valid_json) { return first_character(valid_json) == '"'; }
-
-std::string decode_string(std::string_view quoted) {
-  return quoted.size() < 2 ? std::string() : bridge::unescape(quoted.substr(1, quoted.size() - 2));
+  return find_member(object, name) == std::optional<std::string_view>("true");
 }
 
 const Value* Value::find(std::string_view name) const {

@@ -17,10 +17,17 @@
 /// Views point into the given text. Pure.
 namespace json {
 
+using bridge::decode_string;
+using bridge::find_member;
+using bridge::is_array;
+using bridge::is_json;
+using bridge::is_object;
+using bridge::is_string;
 using bridge::JsonArray;
 using bridge::JsonObject;
 using bridge::quote;
 using bridge::RawJson;
+using bridge::string_member;
 
 /// JSON text on one line: raw line breaks can only be white space, and become spaces.
 std::string on_one_line(std::string_view valid_json);
@@ -31,10 +38,6 @@ struct RawMember {
   std::string_view value;
 };
 
-/// Whether `text` is exactly one JSON value (RFC 8259 grammar), with only white space around it.
-/// Does not check UTF-8.
-bool is_valid(std::string_view text);
-
 /// The value at the front of `text` without the space before it; nullopt if absent.
 std::optional<std::string_view> leading_value(std::string_view text);
 
@@ -44,21 +47,8 @@ std::optional<std::vector<RawMember>> members(std::string_view text);
 /// The elements in order; nullopt if `text` is not one valid array.
 std::optional<std::vector<std::string_view>> elements(std::string_view text);
 
-/// The value of the first member called `name` (names are compared unescaped).
-std::optional<std::string_view> member(std::string_view object, std::string_view name);
-
-/// The text of the first member called `name` if that is a string; else "".
-std::string string_member(std::string_view object, std::string_view name);
-
 /// Whether the first member called `name` is true.
 bool is_true(std::string_view object, std::string_view name);
-bool is_object(std::string_view valid_json);
-bool is_array(std::string_view valid_json);
-bool is_string(std::string_view valid_json);
-
-/// Decodes a JSON string found by the functions above to UTF-8. A lone surrogate
-/// becomes U+FFFD.
-std::string decode_string(std::string_view quoted);
 
 struct Member;
 

@@ -13,6 +13,9 @@
 
 namespace bridge {
 
+// A Frame records members of MCP too, and member_names.hpp lists its methods, so that a message is
+// read in one pass. They are judged and edited in `mcp/`.
+
 /// The names in `_meta` reserved by MCP 2026-07-28 (basic, "`_meta`"; schema, RequestMetaObject,
 /// NotificationMetaObject, ResultMetaObject).
 namespace meta_key {

@@ -118,32 +118,4 @@ Slice whole_value(std::string_view text);
 /// that a frame records. Pure.
 Frame edited(Frame frame, const Edits& edits);
 
-// Edits of the members of a request's or notification's `params._meta`. Pure.
-
-/// Whether its params are an object, null or absent: only then it can have a `_meta`.
-bool has_place_for_meta(const Frame& frame);
-
-/// Adds `members` (`"a":1,"b":2`, not empty) to the message's `_meta`, which is created if absent
-/// and replaced if it is not an object. Does nothing unless has_place_for_meta().
-void add_meta_members(Edits& edits, const Frame& frame, const std::string& members);
-
-/// The parts to erase for without_meta_members().
-template <class Drop>
-Edits meta_removal(const Frame& frame, Drop&& drop) {
-  Edits edits;
-  if (frame.text(frame.meta).starts_with('{') &&
-      !edit_members(edits, frame.bytes, frame.meta, drop)) {
-    edits = {};
-    edits.erase(member_around(frame.bytes, frame.meta));
-  }
-  return edits;
-}
-
-/// The message without the members of `_meta` for whose raw key `drop` returns true; a `_meta` that
-/// is then empty is removed.
-template <class Drop>
-std::string without_meta_members(const Frame& frame, Drop&& drop) {
-  return meta_removal(frame, drop).made_in(frame.bytes);
-}
-
 }  // namespace bridge

@@ -75,6 +75,10 @@ std::string unescape(std::string_view raw) {
   return out.append(raw, at, raw.npos);
 }
 
+std::string decode_string(std::string_view quoted) {
+  return quoted.size() < 2 ? std::string() : unescape(quoted.substr(1, quoted.size() - 2));
+}
+
 std::string quote(std::string_view text) {
   std::string out = "\"";
   out.reserve(text.size() + 2);
@@ -135,12 +139,16 @@ bool is_json(std::string_view text, std::size_t depth) {
 
 std::optional<std::string> to_text(std::string_view raw_value) {
   if (!is_string(raw_value)) return std::nullopt;
-  return unescape(raw_value.substr(1, raw_value.size() - 2));
+  return decode_string(raw_value);
 }
 
 std::optional<std::string> find_string(std::string_view object, std::string_view name) {
   const auto raw = find_member(object, name);
   return raw ? to_text(*raw) : std::nullopt;
+}
+
+std::string string_member(std::string_view object, std::string_view name) {
+  return find_string(object, name).value_or("");
 }
 
 std::optional<std::uint64_t> to_unsigned(std::string_view raw_value) {
@@ -206,7 +214,7 @@ bool is_canonical_id(std::string_view raw_id) {
 
 std::string canonical_id(std::string_view raw_id) {
   if (is_canonical_id(raw_id)) return std::string(raw_id);
-  if (is_string(raw_id)) return '"' + unescape(raw_id.substr(1, raw_id.size() - 2)) + '"';
+  if (is_string(raw_id)) return '"' + decode_string(raw_id) + '"';
   const bool is_negative = raw_id.front() == '-';
   const std::string_view number = raw_id.substr(is_negative ? 1 : 0);
   const bool is_number = !number.empty() && is_digit(number.front()) && is_json(number);

@@ -12,11 +12,17 @@ namespace bridge {
 
 struct ReceivedText;
 
-// Small readers and writers of JSON text. The readers require text that a JsonScanner has accepted.
+// Small readers and writers of JSON text. The readers require text that a JsonScanner has accepted
+// (of other text a member at its front may be found). White space is allowed around a document
+// (`object`, `array`, `text`), as a peer may send it, but not around a `raw_value`, which is what
+// the readers return.
 
 /// Decodes a string from its raw bytes (between the quotes) to UTF-8. A lone surrogate becomes
 /// U+FFFD.
 std::string unescape(std::string_view raw);
+
+/// The same of a string with its quotes; "" if it is shorter than they are.
+std::string decode_string(std::string_view quoted);
 
 /// `text` as a JSON string, with its quotes. Bytes that are not UTF-8 become U+FFFD.
 std::string quote(std::string_view text);
@@ -65,6 +71,9 @@ std::optional<std::string> to_text(std::string_view raw_value);
 /// The text of a member if it is a string.
 std::optional<std::string> find_string(std::string_view object, std::string_view name);
 
+/// The same; "" if there is none.
+std::string string_member(std::string_view object, std::string_view name);
+
 /// An integer without sign, fraction or exponent that fits; nullopt otherwise.
 std::optional<std::uint64_t> to_unsigned(std::string_view raw_value);
 /// The same for an integer of ours that a peer returns, compared by its value: `3.0`, `30e-1` and
@@ -76,6 +85,10 @@ inline bool is_string(std::string_view raw_value) {
 }
 inline bool is_object(std::string_view raw_value) {
   return !raw_value.empty() && raw_value.front() == '{';
+}
+
+inline bool is_array(std::string_view raw_value) {
+  return !raw_value.empty() && raw_value.front() == '[';
 }
 
 /// Whether two raw ids or tokens are equal: the same bytes, strings that are equal once unescaped,

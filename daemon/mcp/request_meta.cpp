@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "json/frame.hpp"
-#include "json/json_edit.hpp"
 #include "json/json_object.hpp"
 #include "json/json_text.hpp"
 #include "json/reply.hpp"
@@ -19,6 +18,30 @@
 #include "text/characters.hpp"
 
 namespace bridge {
+
+bool has_place_for_meta(const Frame& frame) {
+  const std::string_view params = frame.text(frame.params);
+  return params.empty() || is_object(params) || params == "null";
+}
+
+void add_meta_members(Edits& edits, const Frame& frame, const std::string& members) {
+  if (!has_place_for_meta(frame)) return;
+  if (is_object(frame.text(frame.meta)))
+    return add_members(edits, frame.bytes, frame.meta, members);
+  const std::string meta = '{' + members + '}';
+  const JsonObject params = JsonObject().add("_meta", RawJson{meta});
+  if (frame.meta.present()) {
+    edits.replace(frame.meta, meta);
+  } else if (is_object(frame.text(frame.params))) {
+    add_members(edits, frame.bytes, frame.params, params.members());
+  } else if (frame.params.present()) {
+    edits.replace(frame.params, params.text());
+  } else {
+    add_members(edits, frame.bytes, whole_value(frame.bytes),
+                JsonObject().add("params", params).members());
+  }
+}
+
 namespace {
 
 constexpr std::string_view quoted_newest_version = R"("2026-07-28")";

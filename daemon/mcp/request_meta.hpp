@@ -5,10 +5,37 @@
 #include <string_view>
 
 #include "json/frame.hpp"
+#include "json/json_edit.hpp"
 
 namespace bridge {
 
-struct Frame;
+// Edits of the members of a request's or notification's `params._meta`. Pure.
+
+/// Whether its params are an object, null or absent: only then it can have a `_meta`.
+bool has_place_for_meta(const Frame& frame);
+
+/// Adds `members` (`"a":1,"b":2`, not empty) to the message's `_meta`, which is created if absent
+/// and replaced if it is not an object. Does nothing unless has_place_for_meta().
+void add_meta_members(Edits& edits, const Frame& frame, const std::string& members);
+
+/// The parts to erase for without_meta_members().
+template <class Drop>
+Edits meta_removal(const Frame& frame, Drop&& drop) {
+  Edits edits;
+  if (frame.text(frame.meta).starts_with('{') &&
+      !edit_members(edits, frame.bytes, frame.meta, drop)) {
+    edits = {};
+    edits.erase(member_around(frame.bytes, frame.meta));
+  }
+  return edits;
+}
+
+/// The message without the members of `_meta` for whose raw key `drop` returns true; a `_meta` that
+/// is then empty is removed.
+template <class Drop>
+std::string without_meta_members(const Frame& frame, Drop&& drop) {
+  return meta_removal(frame, drop).made_in(frame.bytes);
+}
 
 // What every request has in `params._meta` since MCP 2026-07-28 (basic, "`_meta`: Per-request
 // protocol fields"): added for a modern upstream, removed for a legacy one. Pure; all else in the
