@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "auth/login_desk.hpp"
+#include "base/random.hpp"
 #include "base/start_error.hpp"
 #include "control/supervisor.hpp"
 #include "make_upstream.hpp"
@@ -112,7 +113,6 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
       router_upgrade_(router_),
       jobs_(loop_, router_, log_, options_.jobs),
       job_waiters_(loop_, jobs_, router_.clients()),
-      control_(loop_, router_, session_, *upstream_, feed_, jobs_, job_waiters_),
       tools_(loop_, router_, session_),
       monitor_(loop_, router_.clients(), session_.tap(), [this] { return secrets(); }),
       state_(state_of(beginning_, options_.state.folder, log_,
@@ -128,8 +128,33 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
               loop_, client_ids_, feed_, budget_, log_, options_.clients, flush_, {}, {}},
           router_, take_socket(options_.socket, beginning_), options_.peers,
           options_.max_connections(), options_.pipes, earlier_pipes(beginning_)),
-      metrics_(loop_, router_, session_, *upstream_, feed_, jobs_.store(), budget_, log_,
-               clients_.socket_name()),
+      audit_log_(open_audit()),
+      audit_(audit_log_ ? std::make_unique<AuditTrail>(loop_, *audit_log_, options_.audit,
+                                                       [this] { return secrets(); })
+                        : nullptr),
+      metrics_(
+          loop_, router_, session_, *upstream_, feed_, jobs_.store(), budget_, log_,
+          clients_.socket_name(), [this] { return state_report(); }, audit_log_.get()),
+      metrics_file_(options_.metrics_file.empty() ? nullptr
+                                                  : std::make_unique<MetricsFile>(
+                                                        loop_, options_.metrics_file,
+                                                        [this] { return metrics_.text(); }, log_)),
+      metrics_listener_(options_.metrics_listener.address
+                            ? std::make_unique<MetricsListener>(
+                                  loop_, budget_, options_.metrics_listener,
+                                  MetricsListener::Reports{
+                                      [this] { return metrics_.text(); },
+                                      [this] { return bridge::is_ready(session_, *upstream_); }},
+                                  log_)
+                            : nullptr),
+      frontend_(make_frontend()),
+      control_(
+          loop_, router_, session_, *upstream_, feed_, jobs_, job_waiters_,
+          ControlSources{tools_, monitor_, metrics_,
+                         metrics_listener_ ? metrics_listener_->url() : std::string(),
+                         frontend_ ? frontend_->urls() : std::vector<std::string>(),
+                         upstream_->login(), why_no_login(options_.upstream),
+                         [this] { return state_report(); }, audit_log_.get(), instance_of_ring()}),
       supervisor_(loop_, supervision_, log_),
       heap_(loop_, budget_),
       upgrade_(loop_, *this, log_),
@@ -145,52 +170,39 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
       token_file_(loop_, [this](std::string_view name) { token_folder_changed(name); }),
       answers_(std::move(parsed.answers)) {
   take_policy(options_.policy, false);
-  if (!options_.audit.target.empty()) begin_audit();
+  if (audit_) begin_audit();
   upstream_->set_events(session_);
   session_.set_events(router_);
   router_.set_control(control_);
-  control_.set_tools(tools_);
   if (LoginDesk* const login = upstream_->login())
     login->on_login([this] { session_.logged_in(); });
   watch_token_file();
-  control_.set_login(upstream_->login(), why_no_login(options_.upstream));
-  control_.set_monitor(monitor_);
   feed_.add_readers(clients_);
-  if (options_.frontend.is_on()) {
-    FrontendReports reports;
-    reports.status = [this](const Peer& peer) { return control_.status_for(peer).text(); };
-    reports.metrics = [this] { return metrics_.text(); };
-    reports.is_ready = [this] { return bridge::is_ready(session_, *upstream_); };
-    frontend_ = std::make_unique<HttpFrontend>(loop_, flush_, client_ids_, feed_, budget_, router_,
-                                               log_, options_.frontend, std::move(reports),
-                                               take_http_socket(options_.frontend, beginning_));
-    control_.set_http_urls(frontend_->urls());
+  if (frontend_) {
     feed_.add_readers(*frontend_);
     show_policy_to_frontend();
     router_.set_onlookers(frontend_->onlookers());
     metrics_.add_clients("http", frontend_->counts());
   }
   metrics_.add_clients("unix", clients_.counts());
-  control_.set_metrics([this] { return metrics_.text(); });
-  if (!options_.metrics_file.empty()) {
-    metrics_file_ = std::make_unique<MetricsFile>(
-        loop_, options_.metrics_file, [this] { return metrics_.text(); }, log_);
-  }
-  if (options_.metrics_listener.address) {
-    metrics_listener_ = std::make_unique<MetricsListener>(
-        loop_, budget_, options_.metrics_listener,
-        MetricsListener::Reports{[this] { return metrics_.text(); },
-                                 [this] { return bridge::is_ready(session_, *upstream_); }},
-        log_);
-    control_.set_metrics_url(metrics_listener_->url());
-  }
-  if (state_) {
-    keep_state();
-  } else {
-    loop_.after_turn([this] { end_turn(); });
-  }
+  loop_.after_turn([this] {
+    if (state_) state_->end_turn();
+    end_turn();
+  });
   budget_.on_relief([this] { flush_.schedule(); });
   budget_.on_used_up([this] { flush_.schedule(); });
+}
+
+/// Null without --http.
+std::unique_ptr<HttpFrontend> Daemon::make_frontend() {
+  if (!options_.frontend.is_on()) return nullptr;
+  FrontendReports reports;
+  reports.status = [this](const Peer& peer) { return control_.status_for(peer).text(); };
+  reports.metrics = [this] { return metrics_.text(); };
+  reports.is_ready = [this] { return bridge::is_ready(session_, *upstream_); };
+  return std::make_unique<HttpFrontend>(loop_, flush_, client_ids_, feed_, budget_, router_, log_,
+                                        options_.frontend, std::move(reports),
+                                        take_http_socket(options_.frontend, beginning_));
 }
 
 void Daemon::take_policy(std::shared_ptr<const PolicyFile> policy, bool tells) {
@@ -216,29 +228,30 @@ void Daemon::token_folder_changed(std::string_view name) {
 }
 
 /// Throws StartError (73) if it cannot be written, but not in an upgrade, which goes on without.
-void Daemon::begin_audit() {
+/// Null without --audit.
+std::unique_ptr<AuditLog> Daemon::open_audit() {
+  const std::string& target = options_.audit.target;
+  if (target.empty()) return nullptr;
   const AuditStart start = beginning_.earlier ? AuditStart::may_be_shut : AuditStart::must_open;
   std::unique_ptr<AuditOutput> output;
-  std::vector<std::string> unended;
-  if (options_.audit.target == "journal") {
+  if (target == "journal") {
     output = std::make_unique<AuditJournal>(start);
-  } else if (options_.audit.target == "stdout" || options_.audit.target == "stderr") {
-    output = std::make_unique<AuditStream>(
-        options_.audit.target == "stdout" ? STDOUT_FILENO : STDERR_FILENO, start);
+  } else if (target == "stdout" || target == "stderr") {
+    output =
+        std::make_unique<AuditStream>(target == "stdout" ? STDOUT_FILENO : STDERR_FILENO, start);
   } else {
-    auto file = std::make_unique<AuditFile>(options_.audit.target, start);
-    if (!beginning_.earlier) unended = file->unended();
+    auto file = std::make_unique<AuditFile>(target, start);
+    if (!beginning_.earlier) audit_unended_ = file->unended();
     output = std::move(file);
   }
-  audit_log_ = std::make_unique<AuditLog>(loop_, std::move(output), log_);
-  audit_ = std::make_unique<AuditTrail>(loop_, *audit_log_, options_.audit,
-                                        [this] { return secrets(); });
-  audit_->found_begun(std::move(unended));
+  return std::make_unique<AuditLog>(loop_, std::move(output), log_);
+}
+
+void Daemon::begin_audit() {
+  audit_->found_begun(std::move(audit_unended_));
   audit_log_->on_another_file([this] { audit_->begin_again(); });
   router_.set_audit(*audit_);
   if (state_) state_->set_audit(*audit_);
-  metrics_.set_audit(*audit_log_);
-  control_.set_audit(*audit_log_);
 }
 
 /// The subscribers of /mcp/stream are not clients of the router.
@@ -255,15 +268,13 @@ std::vector<std::string> Daemon::secrets() const {
   return secrets;
 }
 
-void Daemon::keep_state() {
-  control_.set_instance(state_->instance());
-  const auto report = [this] { return state_->report(); };
-  control_.set_state_report(report);
-  metrics_.set_state_report(report);
-  loop_.after_turn([this] {
-    state_->end_turn();
-    end_turn();
-  });
+std::string Daemon::instance_of_ring() const {
+  if (beginning_.earlier) return beginning_.earlier->process.instance;
+  return state_ ? state_->instance() : random_hex(8);
+}
+
+std::optional<StateReport> Daemon::state_report() const {
+  return state_ ? std::optional(state_->report()) : std::nullopt;
 }
 
 void Daemon::end_turn() {

@@ -67,10 +67,13 @@ class Daemon final : private Upgradable {
   void show_policy_to_frontend();
   void watch_token_file();
   void token_folder_changed(std::string_view name);
+  std::unique_ptr<HttpFrontend> make_frontend();
+  std::unique_ptr<AuditLog> open_audit();
   void begin_audit();
+  std::string instance_of_ring() const;
+  std::optional<StateReport> state_report() const;
   void flush();
   std::vector<std::string> secrets() const;
-  void keep_state();
   void end_turn();
   bool is_kept() const { return state_ && state_->report().durable; }
   void tell_state();
@@ -116,18 +119,19 @@ class Daemon final : private Upgradable {
   RouterUpgrade router_upgrade_;
   JobRunner jobs_;
   JobWaiters job_waiters_;
-  ControlMethods control_;
   ToolLookup tools_;
   Monitor monitor_;
-  std::unique_ptr<AuditLog> audit_log_;  ///< null without --audit
-  std::unique_ptr<AuditTrail> audit_;    ///< likewise
-  std::unique_ptr<DaemonState> state_;   ///< null without --state-dir
+  std::unique_ptr<DaemonState> state_;  ///< null without --state-dir
   SignalWatch signals_;  ///< before the socket appears: its users may send a signal at once
   UnixClients clients_;
-  std::unique_ptr<HttpFrontend> frontend_;  ///< null without --http
+  std::vector<std::string> audit_unended_;  ///< found in the file of --audit
+  std::unique_ptr<AuditLog> audit_log_;     ///< null without --audit
+  std::unique_ptr<AuditTrail> audit_;       ///< likewise
   Metrics metrics_;
   std::unique_ptr<MetricsFile> metrics_file_;          ///< --metrics-file
   std::unique_ptr<MetricsListener> metrics_listener_;  ///< --metrics-listen
+  std::unique_ptr<HttpFrontend> frontend_;             ///< null without --http
+  ControlMethods control_;
   Supervisor supervisor_;
   HeapTrimmer heap_;
   Upgrade upgrade_;

@@ -174,7 +174,6 @@ void Daemon::restore() {
   const EventLoop::Turn turn(loop_);
   DaemonSnapshot snapshot = *std::exchange(beginning_.earlier, std::nullopt);
   feed_.ring().restore(std::move(snapshot.ring), loop_.wall_time());
-  control_.set_instance(snapshot.process.instance);
   jobs_.restore_ended(std::move(snapshot.jobs.ended), std::move(snapshot.jobs.keys));
   if (LoginDesk* const login = upstream_->login()) login->restore_login(snapshot.process.login);
   if (ChildUpstream* const child = local_server_of(*upstream_); child != nullptr && snapshot.run)

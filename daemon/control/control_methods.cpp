@@ -174,7 +174,7 @@ std::optional<JsonObject> last_reopening(const SessionRecord& record) {
 
 ControlMethods::ControlMethods(const EventLoop& loop, const Router& router, const Session& session,
                                const Upstream& upstream, NotificationFeed& feed, JobRunner& jobs,
-                               JobWaiters& collectors)
+                               JobWaiters& collectors, ControlSources sources)
     : loop_(loop),
       router_(router),
       session_(session),
@@ -183,7 +183,8 @@ ControlMethods::ControlMethods(const EventLoop& loop, const Router& router, cons
       jobs_(jobs.store()),
       job_waiters_(collectors),
       job_methods_(loop, jobs, collectors),
-      instance_(random_hex(8)),
+      sources_(std::move(sources)),
+      logins_(sources_.login, sources_.why_no_login),
       started_(loop_.now()) {}
 
 /// Who may call a control method.
@@ -228,7 +229,8 @@ std::span<const ControlMethods::Method> ControlMethods::methods() {
        MayCall::anyone,
        {},
        [](Self self, const Frame& request, Asker, Reply&& reply) {
-         reply(result_reply(request.text(request.id), JsonObject().add("text", self.metrics_())));
+         reply(result_reply(request.text(request.id),
+                            JsonObject().add("text", self.sources_.metrics.text())));
        }},
       {"bridge/tool",
        "name?",
@@ -236,7 +238,7 @@ std::span<const ControlMethods::Method> ControlMethods::methods() {
        MayCall::anyone,
        {.is_handled_again = true},
        [](Self self, const Frame& request, Asker asker, Reply&& reply) {
-         self.tools_->answer(request, asker, std::move(reply));
+         self.sources_.tools.answer(request, asker, std::move(reply));
        }},
       {"bridge/login",
        "mode?, callback?, waitMs?, cancel?",
@@ -260,7 +262,7 @@ std::span<const ControlMethods::Method> ControlMethods::methods() {
        MayCall::owner,
        {},
        [](Self self, const Frame& request, Asker asker, Reply&& reply) {
-         reply(self.monitor_->answer(request, asker));
+         reply(self.sources_.monitor.answer(request, asker));
        }},
       {"bridge/submit",
        "method, params?, key?, keepMs?",
@@ -345,8 +347,7 @@ void ControlMethods::answer(const Frame& request, Client& asker, Reply reply) {
 }
 
 bool ControlMethods::list_tools(Reply done) {
-  if (tools_ == nullptr) return false;
-  tools_->fetch(std::move(done));
+  sources_.tools.fetch(std::move(done));
   return true;
 }
 
@@ -396,7 +397,7 @@ JsonObject ControlMethods::status(const PolicyRule* rule, std::optional<ClientId
   JsonObject all;
   all.add("version", MCP_BRIDGE_VERSION)
       .add("pid", getpid())
-      .add("instance", instance_)
+      .add("instance", sources_.instance)
       .add("uptimeMs", milliseconds(loop_.now() - started_))
       .add("upstream", upstream_status())
       .add("ring", ring_status())
@@ -408,18 +409,18 @@ JsonObject ControlMethods::status(const PolicyRule* rule, std::optional<ClientId
                             .add("addedP50", statistics.added.percentile(0.5)))
       .add("jobs", jobs_status())
       .add("lastError", last_error);
-  if (!http_urls_.empty()) {
+  if (!sources_.http_urls.empty()) {
     JsonArray urls;
-    for (const std::string& url : http_urls_) urls.add(url);
+    for (const std::string& url : sources_.http_urls) urls.add(url);
     all.add("http", urls);
   }
-  all.add_unless_empty("metrics", metrics_url_);
-  if (audit_ != nullptr) all.add("audit", audit_->is_failing() ? "failing" : "written");
-  if (state_report_) {
-    const StateReport state = state_report_();
+  all.add_unless_empty("metrics", sources_.metrics_url);
+  if (sources_.audit != nullptr)
+    all.add("audit", sources_.audit->is_failing() ? "failing" : "written");
+  if (const auto state = sources_.state_report()) {
     JsonObject object;
-    object.add("durable", state.durable).add("bytes", state.bytes);
-    if (!state.durable) object.add("error", state.error);
+    object.add("durable", state->durable).add("bytes", state->bytes);
+    if (!state->durable) object.add("error", state->error);
     all.add("state", object);
   }
   return all;
@@ -542,7 +543,7 @@ std::string ControlMethods::notifications(std::string_view params, const RingFil
   feed_.acknowledge_read();
   Ring& ring = feed_.ring();
   ring.expire(loop_.wall_time());
-  const bool other_instance = raw_instance && *raw_instance != quote(instance_);
+  const bool other_instance = raw_instance && *raw_instance != quote(sources_.instance);
   if (other_instance) since = 0;
   const bool gap = other_instance || (raw_since && since + 1 < value_of(ring.oldest())) ||
                    since > value_of(ring.newest());
@@ -567,7 +568,7 @@ std::string ControlMethods::notifications(std::string_view params, const RingFil
                     return true;
                   });
   return JsonObject()
-      .add("instance", instance_)
+      .add("instance", sources_.instance)
       .add("oldest", value_of(ring.oldest()))
       .add("newest", value_of(ring.newest()))
       .add("dropped", ring.dropped())

@@ -10,6 +10,7 @@
 
 #include "audit/audit_log.hpp"
 #include "auth/login_desk.hpp"
+#include "control/metrics.hpp"
 #include "control/monitor.hpp"
 #include "control/tool_lookup.hpp"
 #include "jobs/job_methods.hpp"
@@ -28,10 +29,8 @@ namespace bridge {
 class LoginMethods {
  public:
   /// `login` is null if a login is impossible; `why_not` says why.
-  void set_login(LoginDesk* login, std::string why_not) {
-    login_ = login;
-    why_not_ = std::move(why_not);
-  }
+  LoginMethods(LoginDesk* login, std::string why_not)
+      : login_(login), why_not_(std::move(why_not)) {}
 
   void log_in(const Frame& request, Control::Reply reply);
   void log_out(const Frame& request, Control::Reply reply);
@@ -42,8 +41,22 @@ class LoginMethods {
   /// Whether a login is possible; if not, `reply` says why.
   bool can_log_in(const Frame& request, const Control::Reply& reply) const;
 
-  LoginDesk* login_ = nullptr;
-  std::string why_not_ = "the upstream is not an HTTP server";
+  LoginDesk* const login_;
+  const std::string why_not_;
+};
+
+/// What ControlMethods shows or asks besides the router and the session.
+struct ControlSources {
+  ToolLookup& tools;
+  Monitor& monitor;
+  const Metrics& metrics;
+  std::string metrics_url;             ///< where they are served without a token; empty: not served
+  std::vector<std::string> http_urls;  ///< of the HTTP frontend
+  LoginDesk* login;                    ///< null: a login is impossible...
+  std::string why_no_login;            ///< ...for this reason
+  std::function<std::optional<StateReport>()> state_report;  ///< nullopt: without a state
+  const AuditLog* audit;                                     ///< null: there is none
+  std::string instance;  ///< the name under which the ring continues after a restart, if it does
 };
 
 /// Answers `bridge/…` requests (BEHAVIOUR, "Control methods"). Owned by the daemon, after the parts
@@ -52,29 +65,9 @@ class ControlMethods final : public Control {
  public:
   ControlMethods(const EventLoop& loop, const Router& router, const Session& session,
                  const Upstream& upstream, NotificationFeed& feed, JobRunner& jobs,
-                 JobWaiters& collectors);
+                 JobWaiters& collectors, ControlSources sources);
 
-  /// The source of bridge/metrics.
-  void set_metrics(std::function<std::string()> metrics) { metrics_ = std::move(metrics); }
-  /// The name under which the ring continues after a restart, if it does.
-  void set_instance(std::string instance) { instance_ = std::move(instance); }
-  const std::string& instance() const { return instance_; }
-  /// Where the metrics are served without a token, for the status.
-  void set_metrics_url(std::string url) { metrics_url_ = std::move(url); }
-  void set_http_urls(std::vector<std::string> urls) { http_urls_ = std::move(urls); }
-  /// The source of the audit's state; without it there is no audit.
-  void set_audit(const AuditLog& audit) { audit_ = &audit; }
-  /// The source of the report on the state; without it there is none.
-  void set_state_report(std::function<StateReport()> report) { state_report_ = std::move(report); }
-
-  /// Answers bridge/login: null if a login is impossible, with the reason.
-  void set_login(LoginDesk* login, std::string why_not) {
-    logins_.set_login(login, std::move(why_not));
-  }
-  /// Answers bridge/monitor; set once.
-  void set_monitor(Monitor& monitor) { monitor_ = &monitor; }
-  /// Answers bridge/tool; set once.
-  void set_tools(ToolLookup& tools) { tools_ = &tools; }
+  const std::string& instance() const { return sources_.instance; }
 
   ControlFacts facts_of(std::string_view method) const override;
   void answer(const Frame& request, Client& asker, Reply reply) override;
@@ -129,15 +122,8 @@ class ControlMethods final : public Control {
   const JobStore& jobs_;
   JobWaiters& job_waiters_;
   JobMethods job_methods_;
-  std::function<std::string()> metrics_;
-  ToolLookup* tools_ = nullptr;
+  const ControlSources sources_;
   LoginMethods logins_;
-  Monitor* monitor_ = nullptr;
-  std::function<StateReport()> state_report_;
-  const AuditLog* audit_ = nullptr;
-  std::string metrics_url_;             ///< empty: not served
-  std::vector<std::string> http_urls_;  ///< of the HTTP frontend
-  std::string instance_;
   std::chrono::steady_clock::time_point started_;
 };
 

@@ -45,7 +45,8 @@ void add_histogram(Exposition& out, const Histogram<upper_bounds>& histogram,
 
 Metrics::Metrics(const EventLoop& loop, const Router& router, const Session& session,
                  const Upstream& upstream, NotificationFeed& feed, const JobStore& jobs,
-                 const ByteBudget& budget, const Log& log, std::string socket)
+                 const ByteBudget& budget, const Log& log, std::string socket,
+                 std::function<std::optional<StateReport>()> state_report, const AuditLog* audit)
     : loop_(loop),
       router_(router),
       session_(session),
@@ -55,7 +56,9 @@ Metrics::Metrics(const EventLoop& loop, const Router& router, const Session& ses
       budget_(budget),
       log_(log),
       socket_(std::move(socket)),
-      started_(loop.wall_time()) {}
+      started_(loop.wall_time()),
+      state_report_(std::move(state_report)),
+      audit_(audit) {}
 
 std::string Metrics::text() const {
   Exposition out({{"socket", socket_}});
@@ -218,17 +221,17 @@ void Metrics::add_ring(Exposition& out) const {
 }
 
 void Metrics::add_state(Exposition& out) const {
-  if (!state_report_) return;
-  const StateReport state = state_report_();
+  const auto state = state_report_();
+  if (!state) return;
   out.gauge("mcp_bridge_state_durable",
             "1 while changes are saved in the state (--state-dir), 0 while they cannot be.",
-            state.durable ? 1 : 0);
+            state->durable ? 1 : 0);
   out.gauge("mcp_bridge_state_bytes", "Bytes of the state's log.",
-            static_cast<double>(state.bytes));
+            static_cast<double>(state->bytes));
   out.counter("mcp_bridge_state_failures_total", "How often writing the state failed.",
-              state.failures);
+              state->failures);
   out.counter("mcp_bridge_state_rewrites_total", "How often its log was rewritten.",
-              state.rewrites);
+              state->rewrites);
 }
 
 void Metrics::add_jobs(Exposition& out) const {

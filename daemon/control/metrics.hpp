@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,21 +26,17 @@ class Exposition;
 /// label `socket`, so that the files of several daemons can stand side by side.
 class Metrics {
  public:
+  /// `state_report`: nullopt without a state. `audit`: null if there is none.
   Metrics(const EventLoop& loop, const Router& router, const Session& session,
           const Upstream& upstream, NotificationFeed& feed, const JobStore& jobs,
-          const ByteBudget& budget, const Log& log, std::string socket);
+          const ByteBudget& budget, const Log& log, std::string socket,
+          std::function<std::optional<StateReport>()> state_report, const AuditLog* audit);
 
   /// Adds another transport of clients; `kind` is that of its ClientIdentity. Both outlive the last
   /// text().
   void add_clients(std::string kind, const ClientCounts& counts) {
     transports_.emplace_back(std::move(kind), &counts);
   }
-
-  /// The source of the report on the state; without it there is none.
-  void set_state_report(std::function<StateReport()> report) { state_report_ = std::move(report); }
-
-  /// The source of the audit's counts; without it there are none.
-  void set_audit(const AuditLog& audit) { audit_ = &audit; }
 
   std::string text() const;
 
@@ -66,8 +63,8 @@ class Metrics {
   const Log& log_;
   std::string socket_;
   WallTime started_;
-  std::function<StateReport()> state_report_;
-  const AuditLog* audit_ = nullptr;
+  const std::function<std::optional<StateReport>()> state_report_;
+  const AuditLog* const audit_;
   std::vector<std::pair<std::string, const ClientCounts*>> transports_;
 };
 
