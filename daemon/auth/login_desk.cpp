@@ -14,12 +14,10 @@
 
 namespace bridge {
 
-LoginFlow::LoginFlow(LoginParts parts, Wish wish, std::function<void()> offered,
-                     std::function<void(const End&)> ended)
+LoginFlow::LoginFlow(LoginParts parts, Wish wish, LoginDesk& owner)
     : parts_(std::move(parts)),
       wish_(std::move(wish)),
-      offered_(std::move(offered)),
-      ended_(std::move(ended)),
+      owner_(owner),
       until_(parts_.loop.now() + longest),
       identity_(parts_,
                 [this](const std::variant<OAuthClient, std::string>& found) { identified(found); }),
@@ -27,11 +25,11 @@ LoginFlow::LoginFlow(LoginParts parts, Wish wish, std::function<void()> offered,
                 [this] { fail(ErrorKind::timeout, "the login was not completed in time"); }),
       tell_(parts_.loop, [this] {
         if (!end_) {
-          offered_();
+          owner_.flow_offers();
           return;
         }
         const End end = *end_;
-        ended_(end);  // destroys this
+        owner_.flow_ended(end);  // destroys this
       }) {
   LoginMethod::Owner& owner = *this;
   if (wish_.mode == LoginMode::device) {
@@ -325,8 +323,7 @@ void LoginDesk::begin_login(std::optional<LoginMode> mode, LoginDone done) {
     last_failure_.reset();
     flow_ = std::make_unique<LoginFlow>(
         LoginParts{parts_.loop, parts_.curl, parts_.upstream, parts_.options, parts_.log},
-        wish(mode.value_or(usual)), [this] { waiters_.offered(); },
-        [this](const LoginFlow::End& end) { flow_ended(end); });
+        wish(mode.value_or(usual)), *this);
     waiters_.add(LoginWaiters::For::offer, LoginFlow::longest, std::move(done));
     flow_->start();
   } else if (flow_->offer()) {

@@ -23,6 +23,8 @@
 
 namespace bridge {
 
+class LoginDesk;
+
 /// One login of a person, from discovery to the first tokens (MCP 2026-07-28, "Authorization";
 /// BEHAVIOUR, "Login").
 ///
@@ -50,8 +52,7 @@ class LoginFlow final : private LoginMethod::Owner {
   };
   using End = std::variant<StoredLogin, Failure>;
 
-  LoginFlow(LoginParts parts, Wish wish, std::function<void()> offered,
-            std::function<void(const End&)> ended);
+  LoginFlow(LoginParts parts, Wish wish, LoginDesk& owner);
   LoginFlow(const LoginFlow&) = delete;
   LoginFlow& operator=(const LoginFlow&) = delete;
 
@@ -78,8 +79,7 @@ class LoginFlow final : private LoginMethod::Owner {
 
   LoginParts parts_;
   Wish wish_;
-  std::function<void()> offered_;
-  std::function<void(const End&)> ended_;
+  LoginDesk& owner_;
   SteadyTime until_;
   std::unique_ptr<SmallRequest> question_;
   std::unique_ptr<Discovery> discovery_;
@@ -199,6 +199,11 @@ class LoginDesk {
   /// Sets the action run after each login. Called once.
   void on_login(std::function<void()> action) { on_login_ = std::move(action); }
 
+  // From the LoginFlow, never from within a call of it.
+  void flow_offers() { waiters_.offered(); }
+  /// Destroys it.
+  void flow_ended(const LoginFlow::End& end);
+
   // For an upgrade.
   /// A pending login cannot be resumed: its waiters are told so.
   void give_up_pending_login();
@@ -209,7 +214,6 @@ class LoginDesk {
  private:
   LoginAnswer answer() const;
   LoginFlow::Wish wish(LoginMode mode) const;
-  void flow_ended(const LoginFlow::End& end);
   void take(const StoredLogin& login);
 
   Parts parts_;

@@ -43,14 +43,7 @@ EraSession::EraSession(Era era, EventLoop& loop, UpstreamIdSource& ids, Upstream
       opening_(loop, sender_, upstream, log, *this),
       listen_(loop, sender_, upstream, log, *this),
       event_streams_(loop, sender_, log, options_.events),
-      health_(loop, sender_, upstream, log, options_, record_,
-              // The refusals stand: the session was not shown to be lost. They wait for the ping no
-              // longer than for a session.
-              [this] {
-                health_.check_ended(false);
-                resolve_suspected(false);
-                if (is_open()) health_.watch();
-              }),
+      health_(loop, sender_, upstream, log, options_, record_, *this),
       retries_(loop, *this, options_.connect_wait),
       slow_(loop, [this] { owner_.era_is_slow(this->era()); }),
       check_time_(loop, [this] { check_time_over(); }) {}

@@ -165,6 +165,7 @@ class EraSession {
   bool has_ended() const { return std::holds_alternative<Ended>(life_); }
 
  private:
+  friend class HealthCheck;
   friend class Opening;
   friend class Retries;
   friend class UpstreamListen;
@@ -264,6 +265,7 @@ class EraSession {
   bool denies_session(const Frame& response) const;
   bool holds_response(UpstreamId id, const Frame& response);
   SessionVerdict judge_unclear(UpstreamId id, SessionVerdict verdict);
+  void ping_unanswered();
   void resolve_suspected(bool lost);
   void try_another_session(Failure refusal);
   void another_session_failed();

@@ -144,6 +144,14 @@ void EraSession::check_session() {
   if (is_open() && !health_.check_suspected()) resolve_suspected(false);
 }
 
+// The refusals stand: the session was not shown to be lost. They wait for the ping no longer than
+// for a session.
+void EraSession::ping_unanswered() {
+  health_.check_ended(false);
+  resolve_suspected(false);
+  if (is_open()) health_.watch();
+}
+
 void EraSession::resolve_suspected(bool lost) {
   for (Ending& ending : health_.take_suspected()) {
     if (!lost && !ending.response.empty()) {

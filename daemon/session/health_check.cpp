@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "session/era_session.hpp"
 #include "session/retries.hpp"
 
 namespace bridge {
@@ -21,14 +22,14 @@ constexpr std::chrono::seconds ping_timeout{15};
 
 HealthCheck::HealthCheck(EventLoop& loop, SessionSender& sender, Upstream& upstream, Log& log,
                          const SessionOptions& options, const SessionRecord& record,
-                         std::function<void()> unanswered)
+                         EraSession& owner)
     : loop_(loop),
       sender_(sender),
       upstream_(upstream),
       log_(log),
       options_(options),
       record_(record),
-      unanswered_(std::move(unanswered)),
+      owner_(owner),
       timer_(loop, [this] { expired(); }) {}
 
 void HealthCheck::watch() {
@@ -115,7 +116,7 @@ void HealthCheck::expired() {
   const auto now = loop_.now();
   if (checks_suspected_) {
     cancel();
-    unanswered_();
+    owner_.ping_unanswered();
   } else if (is_pinging() && now < sent_ + ping_timeout) {
     timer_.set(sent_ + ping_timeout);
   } else if (is_pinging()) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <utility>
 #include <vector>
 
@@ -11,6 +10,8 @@
 #include "session/session_sender.hpp"
 
 namespace bridge {
+
+class EraSession;
 
 /// Checks by pings, one at a time, whether the session exists: after silence, to keep it alive and
 /// to notice a loss; after a refusal that may mean a loss (a doubt); and on request (BEHAVIOUR,
@@ -25,10 +26,8 @@ namespace bridge {
 /// requests in flight.
 class HealthCheck {
  public:
-  /// `unanswered`: the ping about doubts was not answered in time.
   HealthCheck(EventLoop& loop, SessionSender& sender, Upstream& upstream, Log& log,
-              const SessionOptions& options, const SessionRecord& record,
-              std::function<void()> unanswered);
+              const SessionOptions& options, const SessionRecord& record, EraSession& owner);
 
   /// The session is open: a legacy one is watched for silence; if its server refuses messages, it
   /// is asked once a minute at least.
@@ -76,7 +75,7 @@ class HealthCheck {
   Log& log_;
   const SessionOptions& options_;
   const SessionRecord& record_;
-  const std::function<void()> unanswered_;
+  EraSession& owner_;
   std::vector<Ending> suspected_;
   UpstreamId ping_{};              ///< pending
   bool checks_suspected_ = false;  ///< sent about doubts

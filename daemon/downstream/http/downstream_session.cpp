@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/random.hpp"
+#include "downstream/http/http_frontend.hpp"
 #include "downstream/http/posted_messages.hpp"
 #include "json/json_text.hpp"
 #include "text/characters.hpp"
@@ -45,7 +46,7 @@ void DownstreamSession::leave() {
     posts_.back()->close("the session has ended", session_not_found());
   }
   stream_.close("the session has ended");
-  context_.session_over(*this);
+  context_.frontend.session_over(*this);
 }
 
 void DownstreamSession::begin_post(HttpConnection& connection, Post::Asked asked) {
@@ -65,7 +66,7 @@ void DownstreamSession::post_over(Post& post) {
 }
 
 void DownstreamSession::sweep_when_due() {
-  if (const auto end = due()) context_.sweep_by(end->time);
+  if (const auto end = due()) context_.frontend.sweep_by(end->time);
 }
 
 Post* DownstreamSession::post_for(std::string_view raw_id) const {
@@ -231,7 +232,7 @@ void DownstreamSession::load_changed() {
   congested_ = !congested_;
   if (congested_) {
     last_taken_ = context_.loop.now();
-    context_.sweep_by(last_taken_ + context_.options.stall);
+    context_.frontend.sweep_by(last_taken_ + context_.options.stall);
   }
   if (life_ != Life::finished) context_.events.client_congestion(identity_.id, congested_);
 }

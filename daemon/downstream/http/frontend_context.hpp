@@ -3,7 +3,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -25,6 +24,7 @@ namespace bridge {
 class DownstreamSession;
 class EventStream;
 class FanOut;
+class HttpFrontend;
 class Post;
 
 /// The options of the HTTP frontend (BEHAVIOUR, "HTTP frontend"). Off without an address and a
@@ -62,6 +62,7 @@ struct FrontendOptions {
 
 /// Shared by the parts of the frontend. Outlives them.
 struct FrontendContext {
+  HttpFrontend& frontend;
   EventLoop& loop;
   ClientIdSource& ids;
   NotificationFeed& feed;
@@ -73,11 +74,6 @@ struct FrontendContext {
   FanOut* fan_out = nullptr;
   std::set<EventStream*> streams{};  ///< the open ones, which get keep-alive comments
   std::uint64_t last_post = 0;       ///< the number of the last one
-  /// Asks for a sweep at that time at the latest.
-  std::function<void(SteadyTime)> sweep_by{};
-  // These have ended and are to be reaped.
-  std::function<void(DownstreamSession&)> session_over{};
-  std::function<void(Post&)> post_over{};
 
   /// A new client that calls on this connection.
   ClientIdentity new_client(const HttpConnection& connection) {

@@ -38,7 +38,7 @@ HttpFrontend::HttpFrontend(EventLoop& loop, Deferred& flush, ClientIdSource& ids
                            NotificationFeed& feed, ByteBudget& budget, ClientEvents& events,
                            Log& log, FrontendOptions options, FrontendReports reports,
                            std::optional<ListeningSocket> socket)
-    : context_{loop, ids, feed, budget, events, log, std::move(options)},
+    : context_{*this, loop, ids, feed, budget, events, log, std::move(options)},
       fan_out_(context_),
       reports_(std::move(reports)),
       access_(routes(), context_.options),
@@ -46,11 +46,6 @@ HttpFrontend::HttpFrontend(EventLoop& loop, Deferred& flush, ClientIdSource& ids
       sweep_timer_(loop, [this] { sweep(); }) {
   const FrontendOptions& frontend = context_.options;
   context_.fan_out = &fan_out_;
-  context_.sweep_by = [this](SteadyTime time) { sweep_timer_.set_at_latest(time); };
-  context_.session_over = [this](DownstreamSession& session) {
-    reap_from(context_.loop, sessions_, session.name());
-  };
-  context_.post_over = [this](Post& post) { reap_from(context_.loop, posts_, post.identity().id); };
   auto tls = tls_of(frontend);
   ListeningPort port = frontend.inherited_listener
                            ? ListeningPort::kept(*frontend.inherited_listener)
@@ -70,6 +65,14 @@ HttpFrontend::HttpFrontend(EventLoop& loop, Deferred& flush, ClientIdSource& ids
 }
 
 HttpFrontend::~HttpFrontend() = default;
+
+void HttpFrontend::session_over(const DownstreamSession& session) {
+  reap_from(context_.loop, sessions_, session.name());
+}
+
+void HttpFrontend::post_over(const Post& post) {
+  reap_from(context_.loop, posts_, post.identity().id);
+}
 
 void HttpFrontend::start() {
   server_->start();
@@ -317,7 +320,7 @@ DownstreamSession* HttpFrontend::add_session(DownstreamSession::Kind kind,
                                                      context_.new_client(request.connection));
   DownstreamSession& added = *session;
   sessions_.emplace(added.name(), std::move(session));
-  context_.sweep_by(context_.loop.now() + context_.options.session_idle);
+  sweep_by(context_.loop.now() + context_.options.session_idle);
   context_.announce(added);
   return &added;
 }
@@ -455,7 +458,7 @@ std::vector<ClientChannel*> HttpFrontend::restore(Saved saved) {
   std::vector<ClientChannel*> clients;
   for (DownstreamSession::Saved& one : saved.sessions) {
     auto session = std::make_unique<DownstreamSession>(context_, std::move(one), *server_);
-    context_.sweep_by(session->last_used() + context_.options.session_idle);
+    sweep_by(session->last_used() + context_.options.session_idle);
     clients.push_back(session.get());
     sessions_.emplace(session->name(), std::move(session));
   }

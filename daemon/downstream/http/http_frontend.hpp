@@ -94,6 +94,13 @@ class HttpFrontend final : public HttpRequests, public NotificationReaders {
   void ring_grew() override;
   void acknowledge_read() override;
 
+  // From its sessions and POSTs.
+  /// Requires a sweep at that time at the latest.
+  void sweep_by(SteadyTime time) { sweep_timer_.set_at_latest(time); }
+  /// It has ended, and is reaped.
+  void session_over(const DownstreamSession& session);
+  void post_over(const Post& post);
+
  private:
   // Answered without a message: http_frontend_routes.cpp.
   std::optional<HttpResponse> health(FrontendRequest& request);

@@ -6,6 +6,7 @@
 
 #include "downstream/http/downstream_session.hpp"
 #include "downstream/http/fan_out.hpp"
+#include "downstream/http/http_frontend.hpp"
 #include "http/sse_parser.hpp"
 #include "json/json_text.hpp"
 #include "json/reply.hpp"
@@ -37,7 +38,7 @@ void Post::begin(HttpConnection& connection, Asked asked) {
   if (asked_.form == AnswerForm::stream && may_become_stream() && !is_modern()) {
     begin_stream();
   } else if (const auto time = due()) {
-    context_.sweep_by(*time);
+    context_.frontend.sweep_by(*time);
   }
 }
 
@@ -310,12 +311,12 @@ void Post::close(std::string_view last_comment, const HttpResponse& refusal) {
 
 void Post::leave() {
   context_.events.client_left(client_id());
-  context_.post_over(*this);
+  context_.frontend.post_over(*this);
 }
 
 void Post::finish() {
   leaving_.cancel();
-  context_.post_over(*this);
+  context_.frontend.post_over(*this);
 }
 
 Post::Post(FrontendContext& context, DownstreamSession& session, Saved saved,
@@ -332,7 +333,7 @@ Post::Post(FrontendContext& context, DownstreamSession& session, Saved saved,
   } else {
     stage_ = saved.is_stream ? Stage::broken : Stage::gone;
   }
-  if (const auto time = due()) context_.sweep_by(*time);
+  if (const auto time = due()) context_.frontend.sweep_by(*time);
 }
 
 Post::Saved Post::save() const {

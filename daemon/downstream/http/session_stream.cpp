@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "downstream/http/downstream_session.hpp"
+#include "downstream/http/http_frontend.hpp"
 #include "http/sse_parser.hpp"
 
 namespace bridge {
@@ -29,8 +30,8 @@ EventStream::EventStream(FrontendContext& context, HttpConnection& connection,
   context_.streams.insert(this);
   comment("open");
   last_event_ = last_sent_;
-  context_.sweep_by(last_sent_ + context_.options.keepalive);
-  if (const auto end = quiet_end()) context_.sweep_by(*end);
+  context_.frontend.sweep_by(last_sent_ + context_.options.keepalive);
+  if (const auto end = quiet_end()) context_.frontend.sweep_by(*end);
 }
 
 EventStream::~EventStream() { context_.streams.erase(this); }
@@ -82,7 +83,7 @@ bool EventStream::is_stuck(std::size_t queued) {
   if (connection_.is_blocked_for(timeout)) return true;
   const SteadyTime since =
       connection_.is_blocked() ? connection_.last_written() : context_.loop.now();
-  context_.sweep_by(since + timeout);
+  context_.frontend.sweep_by(since + timeout);
   return connection_.unsent() > 2 * context_.options.client_buffer + context_.options.max_frame;
 }
 
@@ -264,7 +265,7 @@ void SessionStream::pump() {
   }
   if (queued() != before) {
     session_.load_changed();
-    context_.sweep_by(context_.loop.now() + acknowledged_after);
+    context_.frontend.sweep_by(context_.loop.now() + acknowledged_after);
   }
   drop_if_stuck();
 }

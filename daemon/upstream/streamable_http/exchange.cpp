@@ -11,6 +11,7 @@
 #include "json/json_text.hpp"
 #include "json/reply.hpp"
 #include "upstream/streamable_http/failures.hpp"
+#include "upstream/streamable_http/http_upstream.hpp"
 
 namespace bridge {
 namespace {
@@ -28,9 +29,9 @@ constexpr long max_idle_to_read = 118;
 
 }  // namespace
 
-Exchange::Exchange(HttpContext& context, const Progressed& progressed, Outgoing&& message)
+Exchange::Exchange(HttpContext& context, HttpUpstream& owner, Outgoing&& message)
     : context_(context),
-      progressed_(progressed),
+      owner_(owner),
       message_(std::move(message)),
       share_(context.budget()),
       transfer_(context.curl(), *this) {
@@ -241,7 +242,7 @@ void Exchange::transfer_progressed(bool done, int result) {
   } else if (failed_end_ && !is_settled()) {
     end_failed(is_given_back());
   }
-  progressed_(message_.id);
+  owner_.exchange_progressed(message_.id);
 }
 
 std::optional<ReceivedText> Exchange::next_message() {

@@ -123,6 +123,8 @@ struct SentRequest {
   bool has_left(CURL* handle, bool http2) const;
 };
 
+class HttpUpstream;
+
 /// One message under way: a POST, its response, and if the response's stream breaks and can be
 /// resumed, the GETs that continue it (MCP 2025-11-25, "Resumability and Redelivery"; BEHAVIOUR,
 /// "Streamable HTTP: streams that break").
@@ -133,11 +135,7 @@ struct SentRequest {
 /// Ends on its own, or by close(), which closes the response stream at once.
 class Exchange final : private TransferReceiver, private SseSink {
  public:
-  /// Messages arrived (next_message()), or it ended (has_ended()). Called on the loop's thread,
-  /// outside of curl, never from within a call of Exchange.
-  using Progressed = std::function<void(UpstreamId id)>;
-
-  Exchange(HttpContext& context, const Progressed& progressed, Outgoing&& message);
+  Exchange(HttpContext& context, HttpUpstream& owner, Outgoing&& message);
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
@@ -285,7 +283,7 @@ class Exchange final : private TransferReceiver, private SseSink {
   void on_oversized_event() override;
 
   HttpContext& context_;
-  const Progressed& progressed_;
+  HttpUpstream& owner_;
   Outgoing message_;
   Phase phase_ = Phase::posting;
   SteadyTime due_{};  ///< of the phase

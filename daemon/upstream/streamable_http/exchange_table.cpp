@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "upstream/streamable_http/http_upstream.hpp"
+
 namespace bridge {
 namespace {
 
@@ -11,9 +13,9 @@ constexpr std::chrono::seconds relief_timeout{1};
 
 }  // namespace
 
-ExchangeTable::ExchangeTable(HttpContext& context, Exchange::Progressed progressed)
+ExchangeTable::ExchangeTable(HttpContext& context, HttpUpstream& owner)
     : context_(context),
-      progressed_(std::move(progressed)),
+      owner_(owner),
       clock_(context.curl().loop(), [this] { check_time(); }),
       short_clock_(context.curl().loop(), [this] { check_time(); }),
       relief_(context.curl().loop(), [this] { end_largest_answer(); }) {}
@@ -40,7 +42,7 @@ std::vector<UpstreamId> ExchangeTable::ids() const {
 
 void ExchangeTable::begin(Outgoing&& message) {
   const UpstreamId id = message.id;
-  auto exchange = std::make_unique<Exchange>(context_, progressed_, std::move(message));
+  auto exchange = std::make_unique<Exchange>(context_, owner_, std::move(message));
   Exchange& begun = *exchange;
   spare_.insert(exchanges_, id, std::move(exchange));
   if (begun.is_resumed()) {
@@ -53,7 +55,7 @@ void ExchangeTable::begin(Outgoing&& message) {
 
 void ExchangeTable::restore(SavedMessage saved) {
   const UpstreamId id = saved.message.id;
-  auto exchange = std::make_unique<Exchange>(context_, progressed_, std::move(saved.message));
+  auto exchange = std::make_unique<Exchange>(context_, owner_, std::move(saved.message));
   Exchange& restored = *exchange;
   exchanges_[id] = std::move(exchange);
   restored.restore(saved);
@@ -83,7 +85,7 @@ void ExchangeTable::check_time() {
     exchange->check_time(now, next);
     if (exchange->has_ended()) ended.push_back(id);
   }
-  for (const UpstreamId id : ended) progressed_(id);
+  for (const UpstreamId id : ended) owner_.exchange_progressed(id);
   if (next != SteadyTime::max()) clock_.set_at_latest(next);
 }
 
@@ -112,7 +114,7 @@ void ExchangeTable::end_largest_answer() {
   if (largest == nullptr) return;
   largest->fail(failure_of(ErrorKind::overloaded, Delivered::unknown,
                            "the bridge's buffers are full (--max-buffered)"));
-  progressed_(largest->id());
+  owner_.exchange_progressed(largest->id());
   if (context_.budget().over()) relief_.set_at_latest(context_.now());
 }
 

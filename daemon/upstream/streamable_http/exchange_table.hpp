@@ -96,10 +96,10 @@ class UnsentMessages {
 /// --max-buffered in all.
 ///
 /// The loop's thread only; owned by HttpUpstream. An exchange whose time is over, or that must make
-/// room, is ended and reported by Exchange::Progressed like any other end.
+/// room, is ended and reported like any other end.
 class ExchangeTable {
  public:
-  ExchangeTable(HttpContext& context, Exchange::Progressed progressed);
+  ExchangeTable(HttpContext& context, HttpUpstream& owner);
 
   bool empty() const { return exchanges_.empty(); }
   /// Whether an exchange is unanswered, does not stay open as a stream, and does not survive an
@@ -135,7 +135,7 @@ class ExchangeTable {
   void end_largest_answer();
 
   HttpContext& context_;
-  const Exchange::Progressed progressed_;
+  HttpUpstream& owner_;
   Map exchanges_;
   SpareNodes<Map> spare_;
   DeadlineTimer clock_;        ///< for requests: distant and seldom changed

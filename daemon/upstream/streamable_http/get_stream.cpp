@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "upstream/streamable_http/failures.hpp"
+#include "upstream/streamable_http/http_upstream.hpp"
 
 namespace bridge {
 namespace {
@@ -16,10 +17,9 @@ constexpr long read_size = 4096;
 
 }  // namespace
 
-UpstreamGetStream::UpstreamGetStream(EventLoop& loop, HttpContext& context,
-                                     std::function<void()> progressed)
+UpstreamGetStream::UpstreamGetStream(EventLoop& loop, HttpContext& context, HttpUpstream& owner)
     : context_(context),
-      progressed_(std::move(progressed)),
+      owner_(owner),
       timer_(loop, [this] { connect(); }),
       parser_(context.options().max_frame),
       transfer_(context.curl(), *this) {}
@@ -123,7 +123,7 @@ void UpstreamGetStream::on_oversized_event_end(std::string_view beginning, std::
 
 void UpstreamGetStream::transfer_progressed(bool done, int result) {
   if (done) ended(result);
-  progressed_();
+  owner_.stream_progressed();
 }
 
 void UpstreamGetStream::ended(int result) {

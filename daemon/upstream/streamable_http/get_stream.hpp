@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -72,6 +71,8 @@ class StreamPace {
   std::optional<std::chrono::milliseconds> wait_once_;
 };
 
+class HttpUpstream;
+
 /// The GET for the upstream's own messages, kept open during the session (MCP 2025-11-25,
 /// "Listening for Messages from the Server"; BEHAVIOUR, "Streamable HTTP: server stream"): reopened
 /// at once, then with back-off, at most twice a second.
@@ -81,9 +82,7 @@ class StreamPace {
 /// server has none, or after --stream-retries consecutive failures; see state().
 class UpstreamGetStream final : private TransferReceiver, private SseSink {
  public:
-  /// `progressed`: messages arrived, the state changed, or an attempt was refused. Called on the
-  /// loop's thread, outside of curl, never from within a call.
-  UpstreamGetStream(EventLoop& loop, HttpContext& context, std::function<void()> progressed);
+  UpstreamGetStream(EventLoop& loop, HttpContext& context, HttpUpstream& owner);
   /// `resumed_after`: of an earlier daemon's session: its last event; may be empty. None: the
   /// session is new.
   void open(std::optional<std::string> resumed_after = std::nullopt);
@@ -140,7 +139,7 @@ class UpstreamGetStream final : private TransferReceiver, private SseSink {
   void on_oversized_event_end(std::string_view beginning, std::string_view end) override;
 
   HttpContext& context_;
-  const std::function<void()> progressed_;
+  HttpUpstream& owner_;
   DeadlineTimer timer_;
   StreamPace pace_;
   SseParser parser_;

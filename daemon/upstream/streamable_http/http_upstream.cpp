@@ -49,8 +49,8 @@ HttpUpstream::HttpUpstream(EventLoop& loop, HttpOptions options, const AuthOptio
              [this](const std::optional<Failure>& failure) { token_arrived(failure); }),
       context_(curl_, std::move(options), token_, name_of(auth.origin()), budget, log),
       unsent_(budget),
-      exchanges_(context_, [this](UpstreamId id) { exchange_progressed(id); }),
-      stream_(loop, context_, [this] { stream_progressed(); }),
+      exchanges_(context_, *this),
+      stream_(loop, context_, *this),
       soon_(loop, [this] { report_soon(); }) {
   traits_ = {.kind = "http", .target = context_.options().target};
   counts_ = &context_.counts();

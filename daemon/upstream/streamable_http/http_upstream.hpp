@@ -75,10 +75,14 @@ class HttpUpstream final : public Upstream {
   /// of one of its events.
   void end_oversized(UpstreamId id);
 
- private:
+  // From its parts: from the loop, outside of curl, never from within a call of them.
+  /// Messages arrived (Exchange::next_message()), or it ended (Exchange::has_ended()).
   void exchange_progressed(UpstreamId id);
-  void exchange_ended(Exchange& exchange);
+  /// Messages arrived, the state changed, or an attempt was refused.
   void stream_progressed();
+
+ private:
+  void exchange_ended(Exchange& exchange);
   void token_arrived(const std::optional<Failure>& failure);
   bool try_another_token(Exchange& exchange, Ending& ending);
   void end_session();
