@@ -31,6 +31,15 @@ FileDescriptor sealed_file(const char* name, const std::string& content) {
   return file;
 }
 
+bool run_detached(const std::string& program, const std::string& argument) {
+  const FileDescriptor nothing(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  bridge::ProcessOrder order{program, {program, argument}, {}, {{nothing.get(), STDOUT_FILENO}}};
+  for (char** one = environ; *one != nullptr; ++one) order.environment.emplace_back(*one);
+  order.has_own_session = true;
+  pid_t process = 0;
+  return bridge::spawn(process, std::move(order)) == 0;
+}
+
 std::string find_program(std::string_view name, const std::string& except) {
   const char* const path = std::getenv("PATH");
   std::string_view folders = path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path;

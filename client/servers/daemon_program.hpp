@@ -19,6 +19,10 @@ std::string find_daemon_program();
 /// An unnamed file with this content, which cannot be changed.
 FileDescriptor sealed_file(const char* name, const std::string& content);
 
+/// Runs the program with this argument and our environment in a new session, without stdout. False:
+/// it cannot be run.
+bool run_detached(const std::string& program, const std::string& argument);
+
 /// Has mcp-bridged read it: the library for TOML would be 70 KB of a static client. Waits for that
 /// process.
 bridge::FileAsJson toml_by_daemon(std::string_view text);

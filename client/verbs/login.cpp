@@ -1,8 +1,6 @@
 // mcp-nc login and logout: show the steps for the person, and wait for the end.
-#include <fcntl.h>
 #include <fmt/format.h>
 
-#include "process/spawn.hpp"
 #include "servers/daemon_program.hpp"
 #include "verbs/verbs.hpp"
 
@@ -19,16 +17,7 @@ constexpr std::size_t longest_line = 16384;
 void open_in_browser(Console& console, const std::string& url) {
   const std::string program = find_program("xdg-open");
   if (program.empty()) return console.note("cannot open a browser: xdg-open not found");
-  std::vector<std::string> environment;
-  for (char** one = environ; *one != nullptr; ++one) environment.emplace_back(*one);
-  const FileDescriptor nothing(::open("/dev/null", O_WRONLY | O_CLOEXEC));
-  pid_t process = 0;
-  if (bridge::spawn(process, {program,
-                              {program, url},
-                              std::move(environment),
-                              {{nothing.get(), STDOUT_FILENO}},
-                              "",
-                              true}) != 0)
+  if (!run_detached(program, url))
     console.note(fmt::format("cannot open a browser: {} cannot be run", program));
 }
 

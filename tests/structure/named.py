@@ -73,7 +73,7 @@ def names_on_page(text):
 def names_in_comments(text):
     comments = " ".join(re.findall(r"(?:^|\s)//+<?(.*)", text, re.MULTILINE))
     comments = re.sub(r'"[^"]*"', "", comments)  # a text, or the heading of a specification
-    return set(re.findall(rf"(?<![\w:/.$%-])(?:{NAME})(?![\w/.:-]|\(\d)", comments))
+    return set(re.findall(rf"(?<![\w:/.$%-])(?:{NAME})(?![\w/:-]|\.\w|\(\d)", comments))
 
 
 def main():

@@ -66,7 +66,7 @@ struct HttpOptions {
   std::string client_key;
   std::shared_ptr<const TrustFiles> trust;  ///< the content of these three; null if none is set
   bool insecure = false;
-  // For the URLs that a server names for SmallRequests.
+  // For the URLs that a server names for a SmallRequest.
   bool may_be_private = false;  ///< private addresses are allowed, whichever server named them
   bool public_only = false;     ///< no connection to a private address
   bool http2 = false;
