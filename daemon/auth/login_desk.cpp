@@ -14,10 +14,10 @@
 
 namespace bridge {
 
-LoginFlow::LoginFlow(LoginParts parts, Wish wish, LoginDesk& owner)
+LoginFlow::LoginFlow(LoginParts parts, Wish wish, LoginDesk& desk)
     : parts_(std::move(parts)),
       wish_(std::move(wish)),
-      owner_(owner),
+      desk_(desk),
       until_(parts_.loop.now() + longest),
       identity_(parts_,
                 [this](const std::variant<OAuthClient, std::string>& found) { identified(found); }),
@@ -25,11 +25,11 @@ LoginFlow::LoginFlow(LoginParts parts, Wish wish, LoginDesk& owner)
                 [this] { fail(ErrorKind::timeout, "the login was not completed in time"); }),
       tell_(parts_.loop, [this] {
         if (!end_) {
-          owner_.flow_offers();
+          desk_.flow_offers();
           return;
         }
         const End end = *end_;
-        owner_.flow_ended(end);  // destroys this
+        desk_.flow_ended(end);  // destroys this
       }) {
   LoginMethod::Owner& owner = *this;
   if (wish_.mode == LoginMode::device) {

@@ -52,7 +52,7 @@ class LoginFlow final : private LoginMethod::Owner {
   };
   using End = std::variant<StoredLogin, Failure>;
 
-  LoginFlow(LoginParts parts, Wish wish, LoginDesk& owner);
+  LoginFlow(LoginParts parts, Wish wish, LoginDesk& desk);
   LoginFlow(const LoginFlow&) = delete;
   LoginFlow& operator=(const LoginFlow&) = delete;
 
@@ -79,7 +79,7 @@ class LoginFlow final : private LoginMethod::Owner {
 
   LoginParts parts_;
   Wish wish_;
-  LoginDesk& owner_;
+  LoginDesk& desk_;
   SteadyTime until_;
   std::unique_ptr<SmallRequest> question_;
   std::unique_ptr<Discovery> discovery_;

@@ -13,7 +13,7 @@ struct ProcessOrder {
   std::string path;
   std::vector<std::string> arguments;  ///< the first one is its name
   std::vector<std::string> environment;
-  /// Our descriptors (-1: none), and their numbers in the process, in ascending order.
+  /// Our descriptors (-1: none), and their numbers in the process.
   std::vector<std::pair<int, int>> descriptors;
   std::string folder{};          ///< empty: ours
   bool has_own_session = false;  ///< what is typed at our terminal is not for it
