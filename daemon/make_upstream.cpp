@@ -1,11 +1,10 @@
 #include "make_upstream.hpp"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
 #include <string>
 
 #include "auth/make_token_source.hpp"
+#include "text/sha256.hpp"
 #include "upstream/http_sse/sse_upstream.hpp"
 #include "upstream/stdio/child_upstream.hpp"
 
@@ -36,10 +35,7 @@ TargetHash hash_of_target(const UpstreamOptions& options) {
     add(without_userinfo(options.http.url));
     add(options.http.unix_socket);
   }
-  TargetHash hash{};
-  unsigned size = 0;
-  EVP_Digest(name.data(), name.size(), hash.data(), &size, EVP_sha256(), nullptr);
-  return hash;
+  return sha256(name);
 }
 
 std::unique_ptr<Upstream> make_upstream(EventLoop& loop, const UpstreamOptions& options,

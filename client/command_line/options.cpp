@@ -3,7 +3,7 @@
 
 #include "base/contains.hpp"
 #include "command_line/verb.hpp"
-#include "spelling/spelling.hpp"
+#include "text/shell_word.hpp"
 
 namespace client {
 namespace {
@@ -19,8 +19,8 @@ constexpr Option own(std::string_view form, Option::Target target, std::string_v
 constexpr Option rows[] = {
     general(
         "-s, --socket PATH", &Options::socket,
-        "the daemon's socket; @NAME is an abstract one. Default: MCP_SOCKET_PATH, else the first "
-        "that exists of /tmp/mcp.sock, /run/mcp-bridged/mcp.sock"),
+        "the daemon's socket (@NAME: an abstract one) or folder of pipes. Default: MCP_SOCKET_PATH, "
+        "else the first that exists of /tmp/mcp.sock, /run/mcp-bridged/mcp.sock"),
     general("--config FILE", &Options::config,
             "where @NAME is looked up first; then in the file MCP_CONFIG"),
     general("--url URL", &Options::url, "instead of @NAME: a server at that address"),
@@ -186,20 +186,20 @@ std::span<const DaemonOption> daemon_options() {
 
 std::string typed_program(const Options& options) {
   std::string words = "mcp-nc";
-  if (!options.socket.empty()) words += " -s " + shell_word(options.socket);
-  if (!options.config.empty()) words += " --config " + shell_word(options.config);
-  if (!options.server.empty()) words += " " + shell_word("@" + options.server);
+  if (!options.socket.empty()) words += " -s " + bridge::shell_word(options.socket);
+  if (!options.config.empty()) words += " --config " + bridge::shell_word(options.config);
+  if (!options.server.empty()) words += " " + bridge::shell_word("@" + options.server);
   const bool may_be_secret = options.url.find_first_of("?@") != std::string::npos;
   if (!options.url.empty())
-    words += may_be_secret ? " --url URL" : " --url " + shell_word(options.url);
-  if (!options.command.empty()) words += " --run " + shell_word(options.command);
+    words += may_be_secret ? " --url URL" : " --url " + bridge::shell_word(options.url);
+  if (!options.command.empty()) words += " --run " + bridge::shell_word(options.command);
   if (!options.headers.empty()) words += " --header HEADER";
   for (const DaemonOption& one : daemon_options()) {
     const auto* const text = std::get_if<std::string Options::*>(&one.target);
     const auto* const flag = std::get_if<bool Options::*>(&one.target);
     if (flag != nullptr && options.**flag) words += " " + std::string(one.name);
     if (text != nullptr && !(options.**text).empty())
-      words += " " + std::string(one.name) + " " + shell_word(options.**text);
+      words += " " + std::string(one.name) + " " + bridge::shell_word(options.**text);
   }
   return words;
 }

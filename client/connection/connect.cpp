@@ -1,13 +1,18 @@
 #include "connection/connect.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/inotify.h>
 #include <sys/socket.h>
 
+#include <cstdio>
 #include <cstring>
 
 #include "base/contains.hpp"
+#include "base/random.hpp"
 #include "process/socket_address.hpp"
+#include "system/signals.hpp"
 
 namespace client {
 namespace {
@@ -16,26 +21,51 @@ constexpr std::size_t longest_path = 107;  // sun_path holds 108 bytes with the 
 constexpr std::string_view default_paths[] = {"/tmp/mcp.sock", "/run/mcp-bridged/mcp.sock"};
 constexpr int first_pause_ms = 1;
 constexpr int longest_pause_ms = 50;
+constexpr Milliseconds longest_opening{5000};  // of pipes by a daemon that runs
 
-/// errno of the attempt; 0: connected.
-int try_connect(const std::string& path, FileDescriptor& connected) {
-  FileDescriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!socket) return errno;
-  const bridge::SocketAddress address(path);
-  if (::connect(socket.get(), address.get(), address.length) != 0) return errno;
-  connected = std::move(socket);
-  return 0;
-}
+/// The outcome of an attempt to connect.
+struct Attempt {
+  int error = 0;     ///< errno, or one that stands for a cause (explanations); 0: connected
+  std::string path;  ///< of the socket, or of the folder of pipes
+  int why_not_made = 0;
+  DaemonStream stream{};
+  std::optional<ucred> server{};  ///< who serves it, if known
+};
 
-/// Connects to the first existing socket of the paths; else returns its error and sets `path`.
-int try_all(const std::vector<std::string>& paths, FileDescriptor& connected, std::string& path) {
-  for (const std::string& candidate : paths) {
-    path = candidate;
-    const int error = try_connect(candidate, connected);
-    if (error != ENOENT) return error;
-  }
-  path = paths.front();
-  return ENOENT;
+enum Cause { forbidden = EPERM, not_pipes = ENXIO, not_made = EROFS, not_opened = ETIMEDOUT };
+
+/// Why there is no connection, and what to do, for a person: the table in TROUBLESHOOTING.md,
+/// "Between mcp-nc and the daemon".
+struct Explanation {
+  int error;
+  std::string_view late;  ///< when the time is up; empty: it is not tried again
+  std::string_view text;
+};
+constexpr Explanation explanations[] = {
+    {ENOENT, "the socket is not there",
+     "cannot connect to {paths}: no such file; is mcp-bridged running? ({other}{wait})"},
+    {ECONNREFUSED, "the socket is not there",
+     "cannot connect to {path}: connection refused; is mcp-bridged running? see {log}{wait}"},
+    {EAGAIN, "the daemon has too many clients", ""},
+    {ENOTSOCK, "", "cannot connect to {path}: not a socket ({other})"},
+    {EPROTOTYPE, "", "cannot connect to {path}: not a stream socket ({other})"},
+    {EACCES, "", "cannot connect to {path}: permission denied; {way_in}"},
+    {forbidden, "",
+     "cannot connect to {path}: this sandbox forbids Unix sockets; use pipes in a folder that it "
+     "may write (mcp-bridged --pipes DIR, mcp-nc -s DIR), or allow Unix sockets in its settings"},
+    {not_pipes, "", "cannot connect to {path}: mcp-bridged --pipes has not made this folder"},
+    {not_made, "",
+     "cannot make pipes in {path}: {error}; the sandbox must let you write there; for other users "
+     "than the daemon's start it with --pipes-mode 1733"},
+    {not_opened, "no daemon has opened the pipes",
+     "cannot connect to {path}: no daemon has opened the pipes; is mcp-bridged --pipes running, "
+     "with fewer than --max-clients?{wait}"},
+    {0, "", "cannot connect to {path}: {error} ({other})"},
+};
+
+const Explanation& explanation_of(int error) {
+  return *std::find_if(std::begin(explanations), std::prev(std::end(explanations)),
+                       [error](const Explanation& one) { return one.error == error; });
 }
 
 constexpr std::string_view units_folder = "/run/mcp-bridged/";
@@ -78,43 +108,125 @@ std::string where_its_log_is(std::string_view path) {
   return unit.empty() ? "its log" : fmt::format("journalctl -u {}", unit);
 }
 
-/// Why the connection failed and what to do, in one line for a person. `paths` were tried, `path`
-/// is the one that `error` (an errno) is about. `waited`: for the duration of --wait.
-std::string describe_refusal(const std::vector<std::string>& paths, const std::string& path,
-                             int error, bool waited) {
-  const std::string_view wait_hint = waited ? "" : "; --wait 10s waits for it";
-  switch (error) {
-    case ENOENT:
-      return fmt::format("cannot connect to {}: no such file; is mcp-bridged running? ({}{})",
-                         fmt::join(paths, " or "), other_socket, wait_hint);
-    case ECONNREFUSED: {
-      struct stat status {};
-      if (::stat(path.c_str(), &status) == 0 && !S_ISSOCK(status.st_mode))
-        return fmt::format("cannot connect to {}: not a socket ({})", path, other_socket);
-      const std::string advice =
-          unit_of(path).empty() ? "is mcp-bridged running?" : "see " + where_its_log_is(path);
-      return fmt::format("cannot connect to {}: connection refused; {}{}", path, advice, wait_hint);
+/// `paths` were tried. `waited`: for the duration of --wait.
+std::string explain(const Attempt& attempt, const std::vector<std::string>& paths, bool waited) {
+  return fmt::format(
+      fmt::runtime(explanation_of(attempt.error).text), fmt::arg("path", attempt.path),
+      fmt::arg("paths", fmt::join(paths, " or ")), fmt::arg("other", other_socket),
+      fmt::arg("log", where_its_log_is(attempt.path)),
+      fmt::arg("wait", waited ? "" : "; --wait 10s waits for it"),
+      fmt::arg("way_in", way_in(attempt.path)),
+      fmt::arg("error",
+               std::strerror(attempt.why_not_made != 0 ? attempt.why_not_made : attempt.error)));
+}
+
+/// The names of one client's pipes (PIPES.md); removes what the daemon has not.
+class PipeNames {
+ public:
+  explicit PipeNames(int folder) : folder_(folder), name_(bridge::random_hex(16)) {}
+  ~PipeNames() {
+    for (const char* const end : {".out", ".in"}) {
+      ::unlinkat(folder_, hidden(end).c_str(), 0);
+      ::unlinkat(folder_, shown(end).c_str(), 0);
     }
-    case EACCES:
-    case EPERM:
-      return fmt::format("cannot connect to {}: permission denied; {}", path, way_in(path));
-    case EPROTOTYPE:
-      return fmt::format("cannot connect to {}: not a stream socket ({})", path, other_socket);
-    default:
-      return fmt::format("cannot connect to {}: {} ({})", path, std::strerror(error), other_socket);
   }
+  PipeNames(const PipeNames&) = delete;
+  PipeNames& operator=(const PipeNames&) = delete;
+
+  std::string shown(const char* end) const { return name_ + end; }
+  FileDescriptor make(const char* end, mode_t mode, int access) const {
+    const std::string made = hidden(end);
+    if (::mkfifoat(folder_, made.c_str(), mode) != 0 ||
+        ::fchmodat(folder_, made.c_str(), mode, 0) != 0)  // whatever the umask is
+      return {};
+    return FileDescriptor(::openat(folder_, made.c_str(), access | O_NONBLOCK | O_CLOEXEC));
+  }
+  bool publish(const char* end) const {
+    return ::renameat(folder_, hidden(end).c_str(), folder_, shown(end).c_str()) == 0;
+  }
+
+ private:
+  std::string hidden(const char* end) const { return "." + name_ + end; }
+
+  int folder_;
+  std::string name_;
+};
+
+/// Makes pipes and waits until the daemon has opened them: it removes their names.
+Attempt try_pipes(const std::string& folder, Deadline until) {
+  const SignalDescriptor signals({SIGHUP, SIGINT, SIGTERM});  // they wait until no name is left
+  const FileDescriptor place(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  struct stat status {};
+  struct stat lock {};
+  errno = 0;
+  if (!place || ::fstat(place.get(), &status) != 0 ||
+      ::fstatat(place.get(), ".lock", &lock, AT_SYMLINK_NOFOLLOW) != 0 ||
+      lock.st_uid != status.st_uid)
+    return {errno == EACCES ? not_made : not_pipes, folder, errno};
+  const uid_t server = status.st_uid;
+  const bool is_private = server == 0 || server == ::geteuid();
+  const PipeNames names(place.get());
+  FileDescriptor out = names.make(".out", is_private ? 0600 : 0602, O_RDONLY);
+  // Open for both directions, so that it needs no reader, and until the daemon has it.
+  FileDescriptor in = out ? names.make(".in", is_private ? 0600 : 0604, O_RDWR) : FileDescriptor();
+  if (!in || !names.publish(".out") || !names.publish(".in")) return {not_made, folder, errno};
+  // Makes it known at once, where there is one.
+  const FileDescriptor watch(::inotify_init1(IN_CLOEXEC));
+  ::inotify_add_watch(watch.get(), (folder + "/" + names.shown(".in")).c_str(), IN_ATTRIB);
+  pollfd watched[] = {{signals.descriptor(), POLLIN, 0}, {watch.get(), POLLIN, 0}};
+  for (int ms = first_pause_ms; ::fstat(in.get(), &status) != 0 || status.st_nlink != 0; ms *= 2) {
+    if (until.passed() || watched[0].revents != 0) return {not_opened, folder};
+    const Deadline pause = Deadline::after(Milliseconds(ms = std::min(ms, longest_pause_ms)));
+    ::poll(watched, 2, Deadline::earlier(until, pause).poll_timeout());
+  }
+  return {0, folder, 0, {std::move(out), std::move(in)}, ucred{0, server, 0}};
+}
+
+/// A path that is a folder is one of pipes; otherwise they are used where the socket is forbidden.
+/// `pipes`: their folder, if not that of the socket.
+Attempt try_path(const std::string& path, const std::string& pipes, Deadline until) {
+  FileDescriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const bool is_made = static_cast<bool>(socket);
+  const bridge::SocketAddress address(path);
+  if (is_made && ::connect(socket.get(), address.get(), address.length) == 0) {
+    const auto peer = peer_of(socket.get());
+    return {0, path, 0, std::move(socket), peer};
+  }
+  const int error = errno;
+  struct stat status {};
+  const bool is_there = ::stat(path.c_str(), &status) == 0;
+  if (is_there && S_ISDIR(status.st_mode)) return try_pipes(path, until);
+  if (error == EINTR) return {EAGAIN, path};
+  if (error == ECONNREFUSED && is_there && !S_ISSOCK(status.st_mode)) return {ENOTSOCK, path};
+  if (error != EACCES && error != EPERM && error != EAFNOSUPPORT) return {error, path};
+  Attempt other = try_pipes(pipes.empty() ? path + ".pipes" : pipes, until);
+  // Where the socket's mode lets this user connect, something else forbids it.
+  const bool is_by_mode =
+      is_made && !(is_there && (status.st_uid == ::geteuid() ||
+                                ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0));
+  if (!pipes.empty() || (other.error != not_pipes && (other.error != not_made || !is_by_mode)))
+    return other;
+  return {is_by_mode ? EACCES : forbidden, path};
+}
+
+/// Connects to the first of the paths that exists; else to none, for the first reason.
+Attempt try_all(const std::vector<std::string>& paths, const std::string& pipes, Deadline until) {
+  Attempt first{ENOENT, paths.front()};
+  for (const std::string& path : paths) {
+    Attempt attempt = try_path(path, pipes, until);
+    if (attempt.error != ENOENT && attempt.error != forbidden) return attempt;
+    if (first.error == ENOENT) first = std::move(attempt);
+  }
+  return first;
 }
 
 }  // namespace
 
 std::variant<std::vector<std::string>, UsageError> choose_sockets(std::string_view option,
                                                                   const char* environment) {
-  std::string_view chosen = option;
-  std::string_view from = "-s";
-  if (chosen.empty() && environment != nullptr) {
-    chosen = environment;
-    from = "MCP_SOCKET_PATH";
-  }
+  const bool is_option = !option.empty() || environment == nullptr;
+  const std::string_view chosen = is_option ? option : environment;
+  const std::string_view from = is_option ? "-s" : "MCP_SOCKET_PATH";
   if (chosen.empty())
     return std::vector<std::string>(std::begin(default_paths), std::end(default_paths));
   if (chosen.size() > longest_path) {
@@ -127,33 +239,27 @@ std::variant<std::vector<std::string>, UsageError> choose_sockets(std::string_vi
 
 std::variant<Connected, ConnectFailure> connect_to_daemon(const std::vector<std::string>& paths,
                                                           const TrustedPeer& trusted,
-                                                          Milliseconds wait, Deadline deadline) {
+                                                          Milliseconds wait, Deadline deadline,
+                                                          const std::string& pipes) {
   const Deadline waiting = Deadline::after(wait);
-  int pause_ms = first_pause_ms;
-  for (;;) {
-    FileDescriptor connected;
-    std::string path;
-    const int error = try_all(paths, connected, path);
-    if (error == 0) {
-      if (auto why = distrust(connected.get(), path, trusted)) return ConnectFailure{*why};
-      return Connected{std::move(connected), std::move(path), trusted};
+  const Deadline opened = Deadline::after(std::max(wait, longest_opening));
+  for (int ms = first_pause_ms;; ms = std::min(2 * ms, longest_pause_ms)) {
+    Attempt attempt = try_all(paths, pipes, Deadline::earlier(opened, deadline));
+    if (attempt.error == 0) {
+      if (auto why = distrust(attempt.server, attempt.path, trusted)) return ConnectFailure{*why};
+      return Connected{std::move(attempt.stream), std::move(attempt.path), trusted};
     }
-    const bool queue_is_full = error == EAGAIN;
-    const bool may_come = error == ENOENT || error == ECONNREFUSED;
-    if (error != EINTR && !queue_is_full && (!may_come || waiting.passed())) {
-      return ConnectFailure{describe_refusal(paths, path, error, wait.count() > 0), false,
-                            may_come};
+    const std::string_view late = explanation_of(attempt.error).late;
+    const bool may_come = !late.empty() && attempt.error != EAGAIN;
+    const bool is_over = may_come ? waiting.passed() : late.empty();
+    if (deadline.passed() && (!is_over || attempt.error == not_opened)) {
+      return ConnectFailure{fmt::format("cannot connect to {}: timed out; {}", attempt.path, late),
+                            true};
     }
-    if (deadline.passed()) {
-      const std::string_view why =
-          queue_is_full ? "the daemon has too many clients" : "the socket is not there";
-      return ConnectFailure{fmt::format("cannot connect to {}: timed out; {}", path, why), true};
-    }
-    const Deadline until =
-        may_come ? Deadline::earlier(waiting, deadline) : Deadline::earlier(deadline, {});
-    const int left = until.poll_timeout();
-    ::poll(nullptr, 0, left < 0 ? pause_ms : std::min(pause_ms, left));
-    pause_ms = std::min(pause_ms * 2, longest_pause_ms);
+    if (is_over) return ConnectFailure{explain(attempt, paths, wait.count() > 0), false, may_come};
+    const Deadline until = may_come ? Deadline::earlier(waiting, deadline) : deadline;
+    const Deadline pause = Deadline::after(Milliseconds(ms));
+    ::poll(nullptr, 0, Deadline::earlier(until, pause).poll_timeout());
   }
 }
 

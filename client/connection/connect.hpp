@@ -5,9 +5,9 @@
 
 namespace client {
 
-/// A connection to a daemon, the path of its socket, and the trusted peers.
+/// A connection to a daemon, the path of its socket or folder of pipes, and the trusted peers.
 struct Connected {
-  FileDescriptor daemon;
+  DaemonStream daemon;
   std::string path;
   TrustedPeer trusted{};
 };
@@ -24,13 +24,15 @@ struct ConnectFailure {
 std::variant<std::vector<std::string>, UsageError> choose_sockets(std::string_view option,
                                                                   const char* environment);
 
-/// Connects to the first of `paths` that exists, if its peer is trusted (distrust). For the
-/// duration of `wait` a missing or refusing socket is retried; a full accept queue is waited for
-/// until `deadline`. The socket is non-blocking and close-on-exec; nothing was sent on it. Without
-/// more than paths it waits for nothing.
+/// Connects to the first of `paths` that exists, if its peer is trusted (distrust); by pipes, if it
+/// is their folder, or if the socket is forbidden and `pipes` (else the socket's path and ".pipes")
+/// is. For the duration of `wait` a missing or refusing socket is retried; a full accept queue is
+/// waited for until `deadline`, the opening of pipes also 5 s at most. The descriptors are
+/// close-on-exec; nothing was sent on them. Without more than paths it waits for nothing.
 std::variant<Connected, ConnectFailure> connect_to_daemon(
     const std::vector<std::string>& paths, const TrustedPeer& trusted = {},
-    Milliseconds wait = Milliseconds(0), Deadline deadline = Deadline::after(Milliseconds(0)));
+    Milliseconds wait = Milliseconds(0), Deadline deadline = Deadline::after(Milliseconds(0)),
+    const std::string& pipes = {});
 
 /// The systemd unit of a socket, for journalctl -u: the package's unit for one under
 /// /run/mcp-bridged, "" for any other path. Pure.

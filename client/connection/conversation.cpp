@@ -12,7 +12,33 @@ constexpr std::size_t chunk_size = std::size_t{64} * 1024;
 
 }  // namespace
 
-Conversation::Conversation(FileDescriptor daemon, int interrupt)
+bool DaemonStream::send(std::string_view& bytes) const {
+  const Sink sink(sending());
+  while (!bytes.empty()) {
+    std::size_t written = 0;
+    const Sink::Result result = sink.write_some(bytes, written);
+    if (result != Sink::Result::ok) return result == Sink::Result::would_block;
+    bytes.remove_prefix(written);
+  }
+  return true;
+}
+
+std::optional<std::size_t> DaemonStream::receive(char* to, std::size_t size) const {
+  const ssize_t count = ::read(receiving_.get(), to, size);
+  if (count > 0) return static_cast<std::size_t>(count);
+  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return 0;
+  return std::nullopt;
+}
+
+void DaemonStream::finish_sending() {
+  if (sending_pipe_) {
+    sending_pipe_ = {};
+  } else {
+    ::shutdown(receiving_.get(), SHUT_WR);
+  }
+}
+
+Conversation::Conversation(DaemonStream daemon, int interrupt)
     : daemon_(std::move(daemon)),
       interrupt_(interrupt),
       chunk_(std::make_unique_for_overwrite<char[]>(chunk_size)) {}
@@ -36,10 +62,9 @@ Conversation::Event Conversation::next(Deadline deadline, int input) {
     if (closed_) return Event::closed;
 
     const bool sending = !outbox_.empty() && !sending_done_;
-    std::array<pollfd, 4> watched = {
-        pollfd{interrupt_, POLLIN, 0},
-        pollfd{daemon_.get(), static_cast<short>(sending ? POLLIN | POLLOUT : POLLIN), 0},
-        pollfd{input, POLLIN, 0}, pollfd{output_, 0, 0}};
+    std::array<pollfd, 5> watched = {
+        pollfd{interrupt_, POLLIN, 0}, pollfd{daemon_.get(), POLLIN, 0}, pollfd{input, POLLIN, 0},
+        pollfd{output_, 0, 0}, pollfd{sending ? daemon_.sending() : -1, POLLOUT, 0}};
     const int ready = ::poll(watched.data(), watched.size(), deadline.poll_timeout());
     if (ready < 0) continue;  // EINTR
     if (watched[0].revents != 0) return Event::interrupted;
@@ -48,8 +73,8 @@ Conversation::Event Conversation::next(Deadline deadline, int input) {
       continue;
     }
     if (watched[3].revents != 0) return Event::output_closed;
-    if (watched[1].revents & POLLOUT) send();
-    if (watched[1].revents & (POLLIN | POLLHUP | POLLERR)) {
+    if (watched[4].revents != 0) send();
+    if (watched[1].revents != 0) {
       closed_ = !receive();
     } else if (watched[2].revents != 0) {
       return Event::input;
@@ -74,25 +99,16 @@ bool Conversation::take_line() {
 }
 
 void Conversation::send() {
-  while (sent_ < outbox_.size()) {
-    const ssize_t count = ::send(daemon_.get(), outbox_.data() + sent_, outbox_.size() - sent_,
-                                 MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (count >= 0) {
-      sent_ += static_cast<std::size_t>(count);
-    } else if (errno == EAGAIN) {
-      return;
-    } else if (errno != EINTR) {
-      // The daemon accepts no more; reading its last output detects when it has closed.
-      sending_done_ = true;
-      break;
-    }
-  }
+  std::string_view rest = std::string_view(outbox_).substr(sent_);
+  // If the daemon accepts no more, reading its last output detects when it has closed.
+  if (!daemon_.send(rest)) sending_done_ = true;
+  sent_ = outbox_.size() - rest.size();
+  if (!rest.empty() && !sending_done_) return;
   outbox_.clear();
   sent_ = 0;
-  if (finishing_ && !sending_done_) {
-    sending_done_ = true;
-    ::shutdown(daemon_.get(), SHUT_WR);
-  }
+  if (!finishing_ || sending_done_) return;
+  sending_done_ = true;
+  daemon_.finish_sending();
 }
 
 /// False once the daemon has closed.
@@ -102,10 +118,9 @@ bool Conversation::receive() {
     searched_ -= consumed_;
     consumed_ = 0;
   }
-  const ssize_t count = ::recv(daemon_.get(), chunk_.get(), chunk_size, MSG_DONTWAIT);
-  if (count < 0) return errno == EAGAIN || errno == EINTR;
-  inbox_.append(chunk_.get(), static_cast<std::size_t>(count));
-  return count > 0;
+  const auto count = daemon_.receive(chunk_.get(), chunk_size);
+  inbox_.append(chunk_.get(), count.value_or(0));
+  return count.has_value();
 }
 
 }  // namespace client

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "system/files.hpp"
 
@@ -41,12 +42,37 @@ class Deadline {
   /// For poll(2): -1 never, rounded up so that waking is never too early.
   int poll_timeout() const {
     if (!at_) return -1;
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(*at_ - Clock::now()).count();
-    return static_cast<int>(std::clamp<long long>(left, 0, 1000LL * 1000 * 1000));
+    return static_cast<int>(std::min<long long>(left().count(), 1000LL * 1000 * 1000));
   }
 
  private:
   std::optional<Clock::time_point> at_;
+};
+
+/// A connection to a daemon: a socket, or two pipes (PIPES.md). Its descriptors do not block; to
+/// destroy it is to leave. Of pipes only the end of what is received tells that the daemon has
+/// ended, since `sending` is open for reading, too.
+class DaemonStream {
+ public:
+  DaemonStream(FileDescriptor socket = {}, FileDescriptor sending_pipe = {})
+      : receiving_(std::move(socket)), sending_pipe_(std::move(sending_pipe)) {}
+
+  explicit operator bool() const { return static_cast<bool>(receiving_); }
+  /// To poll for POLLIN.
+  int get() const { return receiving_.get(); }
+  /// To poll for POLLOUT, before finish_sending().
+  int sending() const { return sending_pipe_ ? sending_pipe_.get() : receiving_.get(); }
+
+  /// Sends as much as fits and removes it from `bytes`. False if the daemon accepts no more.
+  bool send(std::string_view& bytes) const;
+  /// The received bytes' number, 0 if there are none yet; nullopt once the daemon has closed.
+  std::optional<std::size_t> receive(char* to, std::size_t size) const;
+  /// Half-closes.
+  void finish_sending();
+
+ private:
+  FileDescriptor receiving_;
+  FileDescriptor sending_pipe_;
 };
 
 /// Lines to and from the daemon over one connection, without threads, blocking only in poll(2).
@@ -67,7 +93,7 @@ class Conversation {
   };
 
   /// `interrupt` is a descriptor to poll, not owned, or -1.
-  Conversation(FileDescriptor daemon, int interrupt);
+  Conversation(DaemonStream daemon, int interrupt);
 
   /// Queues a line. Lines queued together are sent together, at the next call of next().
   void queue(std::string_view line);
@@ -93,7 +119,7 @@ class Conversation {
   void send();
   bool receive();
 
-  FileDescriptor daemon_;
+  DaemonStream daemon_;
   int interrupt_;
   int output_ = -1;
   std::string outbox_;
@@ -102,7 +128,7 @@ class Conversation {
   std::size_t consumed_ = 0;  // of inbox_, handed out
   std::size_t searched_ = 0;  // of inbox_, without a line break after consumed_
   std::string_view line_;
-  std::unique_ptr<char[]> chunk_;  // the buffer of recv(2)
+  std::unique_ptr<char[]> chunk_;  // the buffer of read(2)
   bool finishing_ = false;
   bool sending_done_ = false;
   bool closed_ = false;

@@ -1,7 +1,6 @@
 #include "connection/trusted_peer.hpp"
 
 #include <fmt/format.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -85,12 +84,9 @@ std::string refusal(const PeerFacts& facts, const std::string& path, std::string
 
 std::variant<TrustedPeer, UsageError> choose_trusted_peer(std::string_view option,
                                                           const char* environment) {
-  std::string_view chosen = option;
-  std::string_view from = "--peer";
-  if (chosen.empty() && environment != nullptr) {
-    chosen = environment;
-    from = "MCP_NC_PEER";
-  }
+  const bool is_option = !option.empty() || environment == nullptr;
+  const std::string_view chosen = is_option ? option : environment;
+  const std::string_view from = is_option ? "--peer" : "MCP_NC_PEER";
   TrustedPeer trusted;
   trusted.anybody = chosen == "any";
   if (chosen.empty() || trusted.anybody) return trusted;
@@ -107,15 +103,20 @@ bool is_trusted(const PeerFacts& facts, const TrustedPeer& trusted) {
   return facts.peer == facts.user || facts.peer == facts.folder_owner;
 }
 
-std::optional<std::string> distrust(int connected, const std::string& path,
-                                    const TrustedPeer& trusted) {
-  if (trusted.anybody) return std::nullopt;
+std::optional<ucred> peer_of(int connected) {
   ucred peer{};
   socklen_t length = sizeof peer;
-  if (::getsockopt(connected, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0)
+  if (::getsockopt(connected, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) return std::nullopt;
+  return peer;
+}
+
+std::optional<std::string> distrust(const std::optional<ucred>& server, const std::string& path,
+                                    const TrustedPeer& trusted) {
+  if (trusted.anybody) return std::nullopt;
+  if (!server)
     return fmt::format("cannot tell who serves {} (--peer any connects all the same)", path);
-  if (is_trusted_anywhere(peer.uid, trusted)) return std::nullopt;
-  PeerFacts facts{peer.uid, ::geteuid(), std::nullopt, nameless_user()};
+  if (is_trusted_anywhere(server->uid, trusted)) return std::nullopt;
+  PeerFacts facts{server->uid, ::geteuid(), std::nullopt, nameless_user()};
   if (path.front() == '@') {
     if (is_trusted(facts, trusted)) return std::nullopt;
     return refusal(facts, path, "its name, which any user may take");

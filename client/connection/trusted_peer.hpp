@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sys/types.h>
+#include <sys/socket.h>
 
 #include "command_line/options.hpp"
 #include "connection/accounts.hpp"
@@ -33,8 +33,10 @@ bool is_trusted(const PeerFacts& facts, const TrustedPeer& trusted);
 
 /// Checks the server of a socket that any user could have created (in a folder that group or others
 /// may write, or with an abstract name, which has no permissions). nullopt if it is trusted, else
-/// why not, for a person. `connected` is a Unix socket, its path as it was given.
-std::optional<std::string> distrust(int connected, const std::string& path,
+/// why not, for a person. `server`: who serves it, if known; the path as it was given.
+std::optional<std::string> distrust(const std::optional<ucred>& server, const std::string& path,
                                     const TrustedPeer& trusted);
+/// The process behind a Unix socket (its pid is 0 in another PID namespace); nullopt if unknown.
+std::optional<ucred> peer_of(int connected);
 
 }  // namespace client

@@ -7,8 +7,8 @@
 
 #include "base/contains.hpp"
 #include "schema/signature.hpp"
-#include "spelling/spelling.hpp"
 #include "text/characters.hpp"
+#include "text/shell_word.hpp"
 #include "text/similar.hpp"
 
 namespace client {
@@ -314,7 +314,7 @@ std::optional<bool> fits_at_sight(std::string_view text, std::string_view type,
 }
 
 std::string shown(std::string_view text) {
-  const std::string word = shell_word(bridge::whole_characters(text, longest_value_shown));
+  const std::string word = bridge::shell_word(bridge::whole_characters(text, longest_value_shown));
   return text.size() <= longest_value_shown ? word : word + "...";
 }
 

@@ -6,7 +6,7 @@
 
 #include "base/contains.hpp"
 #include "schema/arguments.hpp"
-#include "spelling/spelling.hpp"
+#include "text/shell_word.hpp"
 
 namespace client {
 namespace {
@@ -266,7 +266,8 @@ std::string as_operands(const std::vector<std::string>& words) {
   const bool has_dash = std::any_of(words.begin(), words.end(),
                                     [](const std::string& word) { return word.starts_with('-'); });
   std::string text = has_dash ? "--" : "";
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + shell_word(word);
+  for (const std::string& word : words)
+    text += (text.empty() ? "" : " ") + bridge::shell_word(word);
   return text;
 }
 

@@ -8,8 +8,9 @@
 #include "connection/typed_line.hpp"
 #include "render/failure.hpp"
 #include "servers/instance.hpp"
-#include "spelling/spelling.hpp"
 #include "system/signals.hpp"
+#include "text/sha256.hpp"
+#include "text/shell_word.hpp"
 #include "text/visible_text.hpp"
 
 namespace client {
@@ -19,8 +20,9 @@ constexpr std::size_t longest_list = 1 << 20;
 
 std::string key_of(const NamedServer& server) {
   const Definition& definition = server.definition;
-  return sha256_hex(fmt::format("{}:{}{}:{}{}", server.file.size(), server.file,
-                                definition.name.size(), definition.name, definition.document));
+  return bridge::sha256_hex(fmt::format("{}:{}{}:{}{}", server.file.size(), server.file,
+                                        definition.name.size(), definition.name,
+                                        definition.document));
 }
 
 std::string list_of(const Places& places) { return places.state + "/approved"; }
@@ -101,7 +103,7 @@ ExitCode approve_server(const Options& options, Console& console) {
       failure = naming_failure(std::move(fault), ExitCode::unreachable);
   } else {
     failure = naming_failure("no terminal to ask at; if it may run, type: mcp-nc approve --yes " +
-                             shell_word("@" + name));
+                             bridge::shell_word("@" + name));
   }
   if (failure) return tell_failure(console, options, *failure);
   if (options.json) console.print(json::JsonObject().add("approved", name).text() + "\n");

@@ -12,8 +12,9 @@
 #include "servers/find.hpp"
 #include "servers/places.hpp"
 #include "servers/variables.hpp"
-#include "spelling/spelling.hpp"
 #include "text/characters.hpp"
+#include "text/sha256.hpp"
+#include "text/shell_word.hpp"
 #include "text/utf8.hpp"
 
 namespace client {
@@ -140,7 +141,7 @@ std::string_view without_secrets(std::string_view url) {
 /// Tells servers apart whose shown names are the same.
 std::string with_mark(const std::string& name, std::string_view all) {
   constexpr std::size_t digits = 4;
-  return name + "-" + sha256_hex(all).substr(0, digits);
+  return name + "-" + bridge::sha256_hex(all).substr(0, digits);
 }
 
 constexpr std::string_view hidden = "(hidden)";
@@ -363,7 +364,7 @@ Definition definition_of_url(std::string_view url,
 }
 
 std::optional<Definition> definition_of_command(std::string_view command) {
-  const auto words = shell_words(command);
+  const auto words = bridge::shell_words(command);
   if (!words || words->empty()) return std::nullopt;
   json::JsonArray arguments;
   for (std::size_t i = 1; i < words->size(); ++i) arguments.add((*words)[i]);

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 
 #include <tuple>
@@ -10,6 +9,7 @@
 #include "base/secret_file.hpp"
 #include "servers/start.hpp"
 #include "text/characters.hpp"
+#include "text/sha256.hpp"
 #include "text/visible_text.hpp"
 
 namespace client {
@@ -49,10 +49,8 @@ std::variant<Connected, ConnectFailure> connect_to_instance(const std::string& s
 }
 
 pid_t process_behind(int connection) {
-  ucred peer{};
-  socklen_t length = sizeof(peer);
-  if (::getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) return 0;
-  return peer.pid;
+  const auto peer = peer_of(connection);
+  return peer ? peer->pid : 0;
 }
 
 FileDescriptor hold_process(pid_t process) {
@@ -87,7 +85,7 @@ std::string describe_end(std::string_view socket, pid_t process) {
 
 Instance instance_for(const NamedServer& server, std::string id) {
   return {std::move(id), server.definition.name, server.file, summary_of(server.definition),
-          sha256_hex(server.definition.document)};
+          bridge::sha256_hex(server.definition.document)};
 }
 
 std::string record_of(const Instance& instance) {
@@ -127,7 +125,7 @@ bool is_of(const Instance& instance, const NamedServer& server) {
 bool is_former(const Instance& instance, const NamedServer& server) {
   return instance.definition.empty()
              ? instance.summary != kept(summary_of(server.definition))
-             : instance.definition != sha256_hex(server.definition.document);
+             : instance.definition != bridge::sha256_hex(server.definition.document);
 }
 
 void forget_ended(const Instance& instance, const Places& places) {

@@ -5,10 +5,6 @@
 
 namespace client {
 
-/// SHA-256 (FIPS 180-4) as 64 hexadecimal digits. Our own, because mcp-nc loads no library except
-/// libc, and it hashes no secrets. Pure.
-std::string sha256_hex(std::string_view bytes);
-
 /// The folders of the daemons that mcp-nc starts. They belong to the user, and no other user may
 /// enter them.
 struct Places {

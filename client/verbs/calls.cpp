@@ -144,8 +144,7 @@ ExitCode send_notification(Dialogue& dialogue, const Options& options, const Pre
   // The daemon closes after reading the line; an error without id would come first.
   if (const auto refusal = dialogue.leave())
     return dialogue.report({Answer::Outcome::refused, *refusal});
-  if (options.json) dialogue.console().print("{}\n");
-  return ExitCode::ok;
+  return print_done(dialogue, options, "");
 }
 
 ExitCode show_tasks(Dialogue& dialogue, const Options& options) {

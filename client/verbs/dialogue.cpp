@@ -9,7 +9,7 @@
 #include "command_line/verb.hpp"
 #include "render/lines.hpp"
 #include "servers/instance.hpp"
-#include "spelling/spelling.hpp"
+#include "text/shell_word.hpp"
 
 namespace client {
 namespace {
@@ -35,7 +35,7 @@ constexpr std::string_view hint_of_job =
 std::string detached_call(const Options& options) {
   if (options.verb == nullptr || options.verb->name() != "call" || is_job(options)) return {};
   std::string words = typed_program(options) + " call --detach";
-  for (const std::string& word : options.operands) words += " " + shell_word(word);
+  for (const std::string& word : options.operands) words += " " + bridge::shell_word(word);
   return words;
 }
 
@@ -125,7 +125,8 @@ Answer::Outcome Dialogue::reconnect() {
     const Milliseconds pause = std::min(reconnect_pause_, until.left());
     if (::poll(&interrupt, 1, static_cast<int>(pause.count())) > 0) return Outcome::interrupted;
     reconnect_pause_ = std::min(reconnect_pause_ * 2, longest_pause);
-    auto again = connect_to_daemon({path_}, trusted_);
+    auto again = connect_to_daemon({path_}, trusted_, Milliseconds(0),
+                                   Deadline::earlier(until, Deadline::after(longest_pause)));
     if (auto* connected = std::get_if<Connected>(&again)) {
       conversation_ = Conversation(std::move(connected->daemon), interrupt_.descriptor());
       if (ring_ != Ring::taken) ring_ = Ring::to_be_left;

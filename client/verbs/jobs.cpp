@@ -332,8 +332,7 @@ ExitCode answer_here(Dialogue& dialogue, const Options& options) {
   if (event.kind == JobEvent::Kind::stopped) return dialogue.report(event.answer, event.job);
   if (event.kind != JobEvent::Kind::ended && event.kind != JobEvent::Kind::time_up)
     return report_event(dialogue, options, event, false);
-  if (options.json) dialogue.console().print("{}\n");
-  return ExitCode::ok;
+  return print_done(dialogue, options, "");
 }
 
 /// Only this call receives the result, or the next one with the same key.
@@ -535,8 +534,7 @@ ExitCode answer_job(Dialogue& dialogue, const Options& options, const Prepared& 
   const auto chosen = choose_answer(console, options, *found, values);
   if (!chosen) return ExitCode::usage;
   const Answer answer = dialogue.ask("bridge/answer", chosen->text());
-  if (answer.ok() && options.json) console.print("{}\n");
-  return answer.ok() ? ExitCode::ok : dialogue.report(answer);
+  return answer.ok() ? print_done(dialogue, options, "") : dialogue.report(answer);
 }
 
 bool complete_jobs(Dialogue& dialogue, Options& options) {

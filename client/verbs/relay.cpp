@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/socket.h>
 
 #include <array>
 #include <cstring>
@@ -15,10 +14,11 @@ namespace client {
 namespace {
 
 constexpr std::size_t relay_chunk_size = std::size_t{64} * 1024;
+constexpr Milliseconds longest_connecting{100};  // what is relayed waits meanwhile
 
 class Relay {
  public:
-  Relay(int input, int output, FileDescriptor daemon, std::optional<Milliseconds> idle,
+  Relay(int input, int output, DaemonStream daemon, std::optional<Milliseconds> idle,
         RelayObserver* observer)
       : input_(input),
         output_(output),
@@ -39,37 +39,37 @@ class Relay {
   }
 
  private:
+  using Watched = std::array<pollfd, 5>;
+
   // A descriptor without wanted events is not polled at all: its hang-up would be reported
   // repeatedly. The output is always polled, so that its closing is noticed at once.
   void wait() {
     const bool read_input = !input_done_ && to_daemon_.empty();
     const bool read_daemon = !daemon_done_ && to_output_.empty();
-    const bool send = !to_daemon_.empty();
-    const int daemon_events = (read_daemon ? POLLIN : 0) | (send ? POLLOUT : 0);
-    std::array<pollfd, 4> watched = {
+    Watched watched = {
         pollfd{read_input ? input_ : -1, POLLIN, 0},
-        pollfd{daemon_events != 0 ? daemon_.get() : -1, static_cast<short>(daemon_events), 0},
+        pollfd{read_daemon ? daemon_.get() : -1, POLLIN, 0},
         pollfd{output_.descriptor(), static_cast<short>(to_output_.empty() ? 0 : POLLOUT), 0},
-        pollfd{observer_ != nullptr ? observer_->descriptor() : -1, POLLIN, 0}};
+        pollfd{observer_ != nullptr ? observer_->descriptor() : -1, POLLIN, 0},
+        pollfd{to_daemon_.empty() ? -1 : daemon_.sending(), POLLOUT, 0}};
     const Deadline observers = observer_ != nullptr ? observer_->deadline() : Deadline();
     const int ready = ::poll(watched.data(), watched.size(),
                              Deadline::earlier(idle_deadline_, observers).poll_timeout());
     if (ready == 0 && idle_deadline_.passed()) end_ = RelayEnd::timed_out;
-    if (ready > 0) carry(watched, read_daemon, send);
+    if (ready > 0) carry(watched);
     // Last, since the observer may wait for what has just arrived.
     if (ready >= 0 && (watched[3].revents != 0 || observers.passed())) observer_->wake();
   }
 
-  void carry(const std::array<pollfd, 4>& watched, bool read_daemon, bool send) {
-    constexpr short readable = POLLIN | POLLHUP | POLLERR | POLLNVAL;
+  void carry(const Watched& watched) {
     if (watched[2].revents & POLLOUT) {
       write_output();
     } else if (watched[2].revents != 0) {
       end_ = RelayEnd::output_closed;
     }
-    if (read_daemon && (watched[1].revents & readable)) receive();
-    if (send && (watched[1].revents & (POLLOUT | POLLHUP | POLLERR))) send_to_daemon();
-    if (watched[0].revents & readable) read_input_chunk();
+    if (watched[1].revents != 0) receive();
+    if (watched[4].revents != 0) send_to_daemon();
+    if (watched[0].revents != 0) read_input_chunk();
   }
 
   void read_input_chunk() {
@@ -86,31 +86,26 @@ class Relay {
   void finish_sending() {
     input_done_ = true;
     sending_done_ = true;
-    ::shutdown(daemon_.get(), SHUT_WR);
+    daemon_.finish_sending();
     if (observer_ != nullptr) observer_->take_sent("\n");
     restart_idle();
   }
 
   void send_to_daemon() {
-    const ssize_t count =
-        ::send(daemon_.get(), to_daemon_.data(), to_daemon_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (count >= 0) {
-      to_daemon_.remove_prefix(static_cast<std::size_t>(count));
-    } else if (errno != EAGAIN && errno != EINTR) {
-      // The daemon accepts no more, but what it has written before can still be read.
-      to_daemon_ = {};
-      input_done_ = true;
-    }
+    if (daemon_.send(to_daemon_)) return;
+    // The daemon accepts no more, but what it has written before can still be read.
+    to_daemon_ = {};
+    input_done_ = true;
   }
 
   void receive() {
-    const ssize_t count = ::recv(daemon_.get(), received_.get(), relay_chunk_size, MSG_DONTWAIT);
-    if (count > 0) {
-      to_output_ = std::string_view(received_.get(), static_cast<std::size_t>(count));
+    const auto count = daemon_.receive(received_.get(), relay_chunk_size);
+    if (count && *count > 0) {
+      to_output_ = std::string_view(received_.get(), *count);
       if (observer_ != nullptr) observer_->take_received(to_output_);
       if (is_terminal_) to_output_ = visible_text_ = visible_.feed(to_output_);
       restart_idle();
-    } else if (count == 0 || (errno != EINTR && errno != EAGAIN)) {
+    } else if (!count) {
       daemon_done_ = true;
       to_output_ = visible_text_ = visible_.finish();
     }
@@ -130,7 +125,7 @@ class Relay {
 
   int input_;
   Sink output_;
-  FileDescriptor daemon_;
+  DaemonStream daemon_;
   std::optional<Milliseconds> idle_;
   RelayObserver* observer_;
   bool is_terminal_;
@@ -153,7 +148,7 @@ constexpr std::string_view status_id = "1";
 
 }  // namespace
 
-RelayEnd relay(int input, int output, FileDescriptor daemon, std::optional<Milliseconds> idle,
+RelayEnd relay(int input, int output, DaemonStream daemon, std::optional<Milliseconds> idle,
                RelayObserver* observer) {
   return Relay(input, output, std::move(daemon), idle, observer).run();
 }
@@ -239,7 +234,7 @@ void WaitingWatch::wake() {
 void WaitingWatch::begin_look() {
   look_at_.reset();
   look_.reset();
-  FileDescriptor daemon = connect_();
+  DaemonStream daemon = connect_();
   if (!daemon) return;
   look_.emplace(std::move(daemon), -1);
   look_until_ = Deadline::after(timeout_);
@@ -275,8 +270,9 @@ ExitCode run_relay(Connected connected, const Options& options, const TrustedPee
   Console console;
   std::optional<WaitingWatch> watch;
   if (console.error_is_terminal()) {
-    const auto connect = [path = connected.path, trusted]() -> FileDescriptor {
-      auto one = connect_to_daemon({path}, trusted);
+    const auto connect = [path = connected.path, trusted]() -> DaemonStream {
+      auto one =
+          connect_to_daemon({path}, trusted, Milliseconds(0), Deadline::after(longest_connecting));
       if (auto* daemon = std::get_if<Connected>(&one)) return std::move(daemon->daemon);
       return {};
     };

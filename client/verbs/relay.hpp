@@ -40,7 +40,7 @@ enum class RelayEnd {
 /// is read without room for it. `input` and `output` are not owned and their flags are not changed.
 /// If `output` is a terminal, control characters are made visible. `observer` may be null; it
 /// outlives the call.
-RelayEnd relay(int input, int output, FileDescriptor daemon, std::optional<Milliseconds> idle,
+RelayEnd relay(int input, int output, DaemonStream daemon, std::optional<Milliseconds> idle,
                RelayObserver* observer = nullptr);
 
 /// The unanswered requests of a connection, from the bytes of both directions, in pieces of any
@@ -84,7 +84,7 @@ class UnansweredRequests {
 class WaitingWatch final : public RelayObserver {
  public:
   /// Makes a new connection to the daemon; empty if none is possible at once.
-  using Connect = std::function<FileDescriptor()>;
+  using Connect = std::function<DaemonStream()>;
   using Say = std::function<void(std::string_view line)>;
 
   WaitingWatch(Milliseconds timeout, Connect connect, Say say);

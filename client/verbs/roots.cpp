@@ -48,18 +48,16 @@ std::string file_uri(std::string_view path) {
 std::variant<std::string, UsageError> read_roots(const std::vector<std::string>& folders) {
   json::JsonArray roots;
   for (const std::string& folder : folders) {
-    const std::unique_ptr<char, decltype(&std::free)> path(::realpath(folder.c_str(), nullptr),
-                                                           &std::free);
+    const std::string path = real_path(folder);
     struct stat facts {};
-    const bool is_there = path != nullptr && ::stat(path.get(), &facts) == 0;
+    const bool is_there = ::stat(path.c_str(), &facts) == 0;
     if (!is_there || !S_ISDIR(facts.st_mode)) {
       return UsageError{fmt::format("option --root: {}: {}", bridge::make_visible_line(folder),
                                     std::strerror(is_there ? ENOTDIR : errno))};
     }
-    const std::string_view whole = path.get();
-    std::string_view name = whole.substr(whole.rfind('/') + 1);
+    std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
     if (name.empty() || !bridge::is_utf8(name)) name = "root";
-    roots.add(json::JsonObject().add("uri", file_uri(whole)).add("name", name));
+    roots.add(json::JsonObject().add("uri", file_uri(path)).add("name", name));
   }
   return roots.is_empty() ? std::string() : json::JsonObject().add("roots", roots).text();
 }

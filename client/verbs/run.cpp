@@ -154,8 +154,10 @@ ExitCode run(const Options& options) {
   }
   if (verb == nullptr && !console.input_is_terminal()) await_first_line();
   const Deadline deadline = Deadline::after(options.timeout);
-  auto connected = connect_to_daemon(std::get<std::vector<std::string>>(sockets),
-                                     std::get<TrustedPeer>(trusted), options.wait, deadline);
+  const char* const pipes = std::getenv("MCP_PIPES_PATH");
+  auto connected =
+      connect_to_daemon(std::get<std::vector<std::string>>(sockets), std::get<TrustedPeer>(trusted),
+                        options.wait, deadline, named || pipes == nullptr ? "" : pipes);
   const auto* failure = std::get_if<ConnectFailure>(&connected);
   // What completes a word starts nothing that its user has turned off.
   const bool is_kept_off = named && options.names && is_disabled(named->server.definition);

@@ -5,7 +5,7 @@
 #include <csignal>
 
 #include "command_line/verb.hpp"
-#include "spelling/spelling.hpp"
+#include "text/shell_word.hpp"
 
 namespace client {
 namespace {
@@ -22,7 +22,7 @@ constexpr std::string_view short_help =
 }  // namespace
 
 std::variant<Options, UsageError> read_shell_line(const std::string& line, const Options& shell) {
-  auto words = shell_words(line);
+  auto words = bridge::shell_words(line);
   if (!words) return UsageError{"a quote is not closed", shell.json};
   if (!words->empty() && words->front() == "mcp-nc")
     words->erase(words->begin());  // as next steps are printed

@@ -13,7 +13,7 @@ DialogueVerb list_tools, list_resources, list_others, grep, wait_for_jobs, show_
     change_subscriptions, link_tools, show_server, ping, show_status, log_in, replay;
 PreparedVerb call, get_prompt, send_request, send_notification, answer_job, show_agent_help;
 PrintResult print_resource, print_completion, print_level, print_caller, print_logout, print_jobs,
-    print_job_state, print_done;
+    print_job_state;
 MakeParams check_jobs, check_job, job_params_of;
 
 namespace {

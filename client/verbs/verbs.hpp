@@ -33,6 +33,9 @@ ExitCode grep_all(const Options& options, Console& console, Interrupt& interrupt
 /// used. Daemons are started as by grep_all().
 ExitCode check_servers(const Options& options, Console& console, Interrupt& interrupt);
 
+/// The end of a verb whose result says no more than that: `{}` with --json.
+ExitCode print_done(Dialogue& dialogue, const Options& options, const std::string& result);
+
 /// Offers a login at the terminal, and logs in. False if there is no login afterwards.
 bool log_in_if_wanted(Dialogue& dialogue, const Options& options);
 

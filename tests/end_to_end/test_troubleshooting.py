@@ -9,12 +9,13 @@ import subprocess
 import unittest
 
 from harness import Case, main
-from harness.binaries import binary
+from harness.binaries import ROOT, binary
 from harness.document import shown_as
 from harness.frames import initialize
 from harness.old_sse_server import OldSseServer
 from harness.other_user import become_nobody, for_others, is_root, listen_as_nobody
 from harness.pages import text_of_page
+from harness.sandbox import CALLS, forbidding
 from harness.scripted_server import Last, ScriptedServer
 
 
@@ -41,6 +42,19 @@ class Symptoms(Case):
     def daemon_says(self, symptom, *words, code):
         self.shows(symptom, self.run_tool([binary("MCP_BRIDGED"), *words], code=code)[1])
 
+    def test_a_message_of_mcp_nc_without_a_connection_has_its_row(self):
+        source = (pathlib.Path(ROOT) / "client/connection/connect.cpp").read_text(encoding="utf-8")
+        table = re.search(r"(?s)explanations\[\] = \{\n(.*?)\n\};", source)[1]
+        texts = [re.sub(r"\{.*?\}", "x", "".join(re.findall('"([^"]*)"', row)[1:])) for row in table.split("\n    {")[:-1]]
+        texts = [text for text in texts if text]  # the last row is any other error; a full queue is only waited for
+        self.assertGreater(len(texts), 7)
+        page = text_of_page("daemon/TROUBLESHOOTING.md").split("## Between mcp-nc and the daemon")[1].split("\n## ")[0]
+        rows = [row for row in symptoms() if f"`{row}`" in page]
+        for text in texts:
+            with self.subTest(text):
+                self.assertEqual(len([row for row in rows if re.search(shown_as(row).removesuffix("$"), text)]), 1)
+        self.assertEqual(len(rows), len(texts))  # two texts have one row; one row is about who serves
+
     def test_no_socket(self):
         self.nc_says("cannot connect to …: no such file", "status", code=3, socket=self.path("none"))
 
@@ -48,6 +62,32 @@ class Symptoms(Case):
         with socket.socket(socket.AF_UNIX) as one:
             one.bind(self.path("dead"))
         self.nc_says("cannot connect to …: connection refused", "status", code=3, socket=self.path("dead"))
+
+    def test_what_is_no_daemon_s_socket(self):
+        self.nc_says("cannot connect to …: not a …socket", "status", code=3, socket=self.write("file", "x"))
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as one:
+            one.bind(self.path("datagrams"))
+            self.nc_says("cannot connect to …: not a …socket", "status", code=3, socket=self.path("datagrams"))
+
+    @unittest.skipIf(CALLS is None, "the numbers of the system calls are unknown here")
+    def test_where_sockets_are_forbidden(self):
+        done = subprocess.run([binary("MCP_NC"), "-s", self.path("s"), "status"], preexec_fn=forbidding("socket"), timeout=60,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        self.shows("cannot connect to …: this sandbox forbids Unix sockets", done.stderr)
+
+    def test_folders_of_pipes(self):
+        self.nc_says("cannot connect to …: mcp-bridged --pipes has not made this folder", "status", code=3, socket=self.folder)
+        self.start_daemon(self.upstream(), "--pipes", self.path("pipes")).crash()
+        self.nc_says("cannot connect to …: no daemon has opened the pipes", "status", code=3, socket=self.path("pipes"))
+        if is_root():
+            os.chmod(self.folder, 0o755)
+            done = subprocess.run([for_others(self, binary("MCP_NC")), "-s", self.path("pipes"), "status"],
+                                  preexec_fn=become_nobody, timeout=60, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                  check=False)
+            self.shows("cannot make pipes in …", done.stderr)
+        else:
+            os.chmod(self.path("pipes"), 0o500)
+            self.nc_says("cannot make pipes in …", "status", code=3, socket=self.path("pipes"))
 
     @unittest.skipUnless(is_root(), "another user is needed")
     def test_not_allowed(self):

@@ -1,6 +1,20 @@
-"""A TCP proxy that cuts, resets, hangs and refuses as the control port says. README.md beside it lists the commands.
+"""A TCP proxy that cuts, resets, hangs and refuses as the control port says.
 
     fault_proxy.py HOST PORT      passes on to it; prints `listening on 127.0.0.1:PORT` and `control on 127.0.0.1:PORT`
+    printf 'refuse on\\nstats\\n' | nc -N 127.0.0.1 CONTROL
+
+A command is a line on the control port, answered by `ok`, `error …` or JSON. It applies to open and new connections until
+`pass` or another value. Bytes count per connection from its start or the command; `down` is server to client.
+
+    cut-after-down N [once], cut-after-up N [once]      passes N bytes; at the next one both sides get FIN (`down 0`: the
+                                                        request arrives, no byte of the answer does); `once`: then disarmed
+    reset-after-down N [once], reset-after-up N [once]  the same with RST
+    refuse on|off, accept-hang on|off                   refuses new connections; accepts them and passes nothing
+    close-all, reset-all, hang-all                      FIN, RST, or silence for the open connections
+    pass                                                all of the above off
+    stats                                               {"accepted":2,"open":1}
+
+A connection that the server refuses is reset.
 """
 
 import select

@@ -185,6 +185,19 @@ TEST_CASE_FIXTURE(Talk, "queued lines leave together, and finishing is a half-cl
   CHECK(conversation.next(soon()) == Event::line);
 }
 
+TEST_CASE("two pipes are a connection, and its half-close ends one of them") {
+  Pipe up, down;
+  Conversation conversation(DaemonStream(std::move(down.read), std::move(up.write)), -1);
+  conversation.queue("a");
+  conversation.finish_sending();
+  CHECK(read_all(up.read) == "a\n");
+  write_text(down.write, "answer\n");
+  CHECK(conversation.next(soon()) == Event::line);
+  CHECK(conversation.next(Deadline::after(Milliseconds(10))) == Event::timed_out);
+  down.write = FileDescriptor();
+  CHECK(conversation.next(soon()) == Event::closed);
+}
+
 TEST_CASE("an interrupt and a closed output end the wait") {
   Pair pair = make_pair();
   const Pipe alarm;

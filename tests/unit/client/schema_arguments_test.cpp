@@ -5,7 +5,7 @@
 #include <random>
 
 #include "schema/signature.hpp"
-#include "spelling/spelling.hpp"
+#include "text/shell_word.hpp"
 #include "verbs/operands.hpp"
 
 using namespace client;
@@ -164,7 +164,7 @@ TEST_CASE("what a schema does not say, or says in words of its own, constrains n
           Row{R"({"properties":{"q":{}},"patternProperties":{"^n":{"type":"number"}},"additionalProperties":false})",
               "n1=1", R"({"n1":1})"},
       })
-    CHECK_MESSAGE(made(*shell_words(row.word), row.schema) == row.made, row.schema);
+    CHECK_MESSAGE(made(*bridge::shell_words(row.word), row.schema) == row.made, row.schema);
 }
 
 constexpr std::string_view order =
@@ -188,13 +188,14 @@ TEST_CASE("an index leads into a list, as in --field") {
            Row{R"('items:=[{"sku":"a"},{"sku":"b"}]' items.1.sku=c)",
                R"("items":[{"sku":"a"},{"sku":"c"}]})"},
        })
-    CHECK_MESSAGE(made(*shell_words(who + row.words), order) == begin + row.made, row.words);
-  CHECK(
-      made(*shell_words(who + "items.1.sku=y"), order).starts_with("wrong: 'items.0' is required"));
-  CHECK(made(*shell_words(who + "items.sku=y"), order) ==
+    CHECK_MESSAGE(made(*bridge::shell_words(who + row.words), order) == begin + row.made,
+                  row.words);
+  CHECK(made(*bridge::shell_words(who + "items.1.sku=y"), order)
+            .starts_with("wrong: 'items.0' is required"));
+  CHECK(made(*bridge::shell_words(who + "items.sku=y"), order) ==
         "wrong: unknown argument 'items.sku': a list has elements, as items.0;");
   for (const char* wrong : {"items.01.sku=y", "items.0.=y", "items.12345.sku=y", "items.-1.sku=y"})
-    CHECK_MESSAGE(made(*shell_words(who + wrong), order).starts_with("wrong: "), wrong);
+    CHECK_MESSAGE(made(*bridge::shell_words(who + wrong), order).starts_with("wrong: "), wrong);
 }
 
 TEST_CASE("what is missing in an object is named as it is typed, and not twice") {
@@ -284,7 +285,7 @@ TEST_CASE("the example made of any schema passes the check of the call that it i
     const std::string example = example_arguments(schema);
     const auto problems = problems_of(json::parse_or_null(example), schema);
     REQUIRE_MESSAGE(problems.empty(), text << "\n" << example << "\n" << problems.front());
-    auto words = shell_words(example_call("tool", schema));
+    auto words = bridge::shell_words(example_call("tool", schema));
     REQUIRE(words);
     std::erase(*words, "--");
     REQUIRE(words->front() == "tool");

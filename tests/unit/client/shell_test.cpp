@@ -3,17 +3,8 @@
 #include <doctest/doctest.h>
 
 #include "command_line/verb.hpp"
-#include "spelling/spelling.hpp"
 
 using namespace client;
-
-TEST_CASE("a line is split as a shell does, and nothing in it is expanded") {
-  using Words = std::vector<std::string>;
-  CHECK(shell_words(" call  a='b c'\t\"d\\\"e\" f\\ g $H '' ") ==
-        Words{"call", "a=b c", "d\"e", "f g", "$H", ""});
-  CHECK(shell_words("") == Words{});
-  CHECK_FALSE(shell_words("call 'x"));
-}
 
 TEST_CASE("a line of the shell is for the shell's server, unless it names another") {
   Options shell;
