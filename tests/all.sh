@@ -24,6 +24,7 @@ soak         |    |          | fuzzer and crash test in turns, for TIME
 packages     | 15 | root     | the life of the package in a bare Debian 12 and 13
 systemd      | 15 | root     | the units of the package in a booted Debian 12 and 13
 containers   | 15 | root     | the image, the recipes, compose.yaml and kubernetes.yaml with podman
+sandbox      |  1 | npm root | mcp-nc inside the Linux sandbox of coding agents
 bare         | 60 | root     | the two commands of the README in a bare Debian 12 and 13
 bench        |  6 | idle     | the parts of the benchmark against their limits
 state        |  3 | idle     | what --state-dir costs, against its limits
@@ -54,6 +55,7 @@ run() {
     packages) bash tests/packages/run.sh ;;
     systemd) bash tests/systemd/run.sh bookworm && bash tests/systemd/run.sh trixie ;;
     containers) bash tests/containers/run.sh ;;
+    sandbox) build release && bash tests/sandbox/run.sh ;;
     bare) bash tests/bare/run.sh ;;
     bench) bash tests/bench/run.sh --parts ;;
     state) bash tests/bench/run.sh --state ;;
