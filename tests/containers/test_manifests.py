@@ -10,6 +10,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "end_to_end"))
 from harness import Case, main  # noqa: E402
 from harness.binaries import ROOT, binary  # noqa: E402
+from harness.certificates import Authority, key_of  # noqa: E402
 from harness.metrics import promtool  # noqa: E402
 
 try:
@@ -78,6 +79,36 @@ class Manifests(Case):
         of_compose = {**self.compose["services"]["bridge"]["environment"], **self.added("policy"), **self.added("metrics")}
         for name in set(variables) | set(of_compose) - {"MCP_SERVER_TOKEN"}:
             self.assertIn(name, help)
+
+    def test_the_broker_s_variables_are_known_and_its_parts_belong_together(self):
+        documents = {one["kind"]: one for one in yaml.safe_load_all((DOCKER / "broker.yaml").read_text(encoding="utf-8"))}
+        pod = documents["Deployment"]["spec"]["template"]
+        bridge, = pod["spec"]["containers"]
+        self.assertEqual(documents["Service"]["spec"]["selector"], pod["metadata"]["labels"])
+        self.assertFalse(documents["Service"]["metadata"]["name"].startswith("mcp-bridge"))
+        self.assertEqual({one["name"] for one in bridge["volumeMounts"]}, {one["name"] for one in pod["spec"]["volumes"]})
+        variables = {one["name"]: one["value"] for one in bridge["env"]}
+        self.assertEqual(variables["MCP_BRIDGE_HTTP"].rpartition(":")[2], str(bridge["ports"][0]["containerPort"]))
+        self.assertEqual(variables["MCP_BRIDGE_HTTP_ALLOW_HOST"], documents["Service"]["metadata"]["name"])
+        certificate = Authority(self.folder).sign("broker")
+        secrets = documents["Secret"]["stringData"]
+        for name, path in (("TOKEN_FILE", self.write("token", secrets["token"])), ("HTTP_CERT", certificate),
+                           ("HTTP_TOKEN_FILE", self.write("http-token", secrets["http-token"])),
+                           ("HTTP_KEY", key_of(certificate)),
+                           ("POLICY", self.write("policy.json", documents["ConfigMap"]["data"]["policy.json"]))):
+            variables["MCP_BRIDGE_" + name] = path
+        daemon = self.start_daemon(None, "--check", socket=None, ready=False, environment=variables)
+        self.assertEqual(daemon.wait(), 0, daemon.stderr())
+
+    def test_the_pipes_of_compose_are_those_that_mcp_nc_looks_for(self):
+        added = self.added("pipes")
+        path = added["MCP_BRIDGE_PIPES"]
+        self.assertEqual(path, "/run/mcp-bridged/mcp.sock.pipes")
+        volumes = yaml.safe_load((DOCKER / "compose.pipes.yaml").read_text(encoding="utf-8"))["services"]["agent"]["volumes"]
+        self.assertEqual([one + ":ro" for one in volumes], self.compose["services"]["agent"]["volumes"])
+        variables = {"MCP_BRIDGE_PIPES_MODE": added["MCP_BRIDGE_PIPES_MODE"], "MCP_BRIDGE_PIPES": self.path("pipes")}
+        daemon = self.start_daemon("http://127.0.0.1:9/mcp", "--check", socket=None, ready=False, environment=variables)
+        self.assertEqual(daemon.wait(), 0, daemon.stderr())
 
     def added(self, name):
         """The variables that another file adds to those of compose.yaml."""

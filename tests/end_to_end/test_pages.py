@@ -43,7 +43,7 @@ LANGUAGES_TRIED_HERE = {"console", "json", "toml", "python", "wire", "nginx", "l
 WITH_DAEMON = {"client/README.md", "daemon/OBSERVABILITY.md"}
 LONGEST_README = 200
 # Options of other programs, where they stand in text or tables.
-OPTIONS_OF_OTHERS = {"--stateful", "--group-add", "--build", "--preset", "--name"}
+OPTIONS_OF_OTHERS = {"--stateful", "--group-add", "--build", "--preset", "--name", "--host-uds"}
 
 
 def inline_code(page):

@@ -75,7 +75,7 @@ row() {
     if [ -z "${said#*=}" ]; then
       [ ! -s "$scratch/${said%%=*}" ] || fail "$name: std${said%%=*}: $(cat "$scratch/${said%%=*}")"
     else
-      [ "$(wc -l <"$scratch/${said%%=*}")" -eq 1 ] && grep -Eq "${said#*=}" "$scratch/${said%%=*}" ||
+      { [ "$(wc -l <"$scratch/${said%%=*}")" -eq 1 ] && grep -Eq "${said#*=}" "$scratch/${said%%=*}"; } ||
         fail "$name: std${said%%=*}: $(cat "$scratch/${said%%=*}")"
     fi
   done
