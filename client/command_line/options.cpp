@@ -19,8 +19,8 @@ constexpr Option own(std::string_view form, Option::Target target, std::string_v
 constexpr Option rows[] = {
     general(
         "-s, --socket PATH", &Options::socket,
-        "the daemon's socket (@NAME: an abstract one) or folder of pipes. Default: MCP_SOCKET_PATH, "
-        "else the first that exists of /tmp/mcp.sock, /run/mcp-bridged/mcp.sock"),
+        "the daemon's socket (@NAME: abstract) or folder of pipes. Default: MCP_SOCKET_PATH, else "
+        "/tmp/mcp.sock or /run/mcp-bridged/mcp.sock; where it is forbidden, also MCP_PIPES_PATH"),
     general("--config FILE", &Options::config,
             "where @NAME is looked up first; then in the file MCP_CONFIG"),
     general("--url URL", &Options::url, "instead of @NAME: a server at that address"),

@@ -155,14 +155,14 @@ class Unserved(Pipes):
 
     def test_wait_for_jobs_comes_back_after_a_restart(self):
         daemon = self.served("--state-dir", self.path("state"))
-        job = self.said(self.begun("-s", self.pipes, "call", "--detach", "slow", "steps=3"), 0)[0].strip()
+        job = self.said(self.begun("-s", self.pipes, "call", "--detach", "slow", "steps=1000"), 0)[0].strip()
         waiting = self.begun("-s", self.pipes, "wait", job)
         eventually(lambda: any(one["kind"] == "pipes" for one in daemon.status()["clients"]), "the waiting one")
         daemon.crash()
         waiting.stderr.readline()
         self.start_daemon(self.server, "--pipes", "--state-dir", self.path("state"))
         waiting.communicate(timeout=60)
-        self.assertIn(waiting.returncode, (0, 1))  # what became of the call is not about pipes
+        self.assertNotEqual(waiting.returncode, 3)  # the rest is what became of the call
 
 
 @unittest.skipUnless(is_root(), "other users are needed")
