@@ -39,28 +39,29 @@ enum Cause { forbidden = EPERM, not_pipes = ENXIO, not_made = EROFS, not_opened 
 struct Explanation {
   int error;
   std::string_view late;  ///< when the time is up; empty: it is not tried again
-  std::string_view text;
+  std::string_view text;  ///< {0} path, {1} all of them, {2} another socket, {3} --wait, {4} log,
+                          ///< {5} way_in(), {6} error
 };
 constexpr Explanation explanations[] = {
     {ENOENT, "the socket is not there",
-     "cannot connect to {paths}: no such file; is mcp-bridged running? ({other}{wait})"},
+     "cannot connect to {1}: no such file; is mcp-bridged running? ({2}{3})"},
     {ECONNREFUSED, "the socket is not there",
-     "cannot connect to {path}: connection refused; is mcp-bridged running? see {log}{wait}"},
+     "cannot connect to {0}: connection refused; is mcp-bridged running? see {4}{3}"},
     {EAGAIN, "the daemon has too many clients", ""},
-    {ENOTSOCK, "", "cannot connect to {path}: not a socket ({other})"},
-    {EPROTOTYPE, "", "cannot connect to {path}: not a stream socket ({other})"},
-    {EACCES, "", "cannot connect to {path}: permission denied; {way_in}"},
+    {ENOTSOCK, "", "cannot connect to {0}: not a socket ({2})"},
+    {EPROTOTYPE, "", "cannot connect to {0}: not a stream socket ({2})"},
+    {EACCES, "", "cannot connect to {0}: permission denied; {5}"},
     {forbidden, "",
-     "cannot connect to {path}: this sandbox forbids Unix sockets; use pipes in a folder that it "
+     "cannot connect to {0}: this sandbox forbids Unix sockets; use pipes in a folder that it "
      "may write (mcp-bridged --pipes DIR, mcp-nc -s DIR), or allow Unix sockets in its settings"},
-    {not_pipes, "", "cannot connect to {path}: mcp-bridged --pipes has not made this folder"},
+    {not_pipes, "", "cannot connect to {0}: mcp-bridged --pipes has not made this folder"},
     {not_made, "",
-     "cannot make pipes in {path}: {error}; the sandbox must let you write there; for other users "
+     "cannot make pipes in {0}: {6}; the sandbox must let you write there; for other users "
      "than the daemon's start it with --pipes-mode 1733"},
     {not_opened, "no daemon has opened the pipes",
-     "cannot connect to {path}: no daemon has opened the pipes; is mcp-bridged --pipes running, "
-     "with fewer than --max-clients?{wait}"},
-    {0, "", "cannot connect to {path}: {error} ({other})"},
+     "cannot connect to {0}: no daemon has opened the pipes; is mcp-bridged --pipes running, "
+     "with fewer than --max-clients?{3}"},
+    {0, "", "cannot connect to {0}: {6} ({2})"},
 };
 
 const Explanation& explanation_of(int error) {
@@ -111,13 +112,11 @@ std::string where_its_log_is(std::string_view path) {
 /// `paths` were tried. `waited`: for the duration of --wait.
 std::string explain(const Attempt& attempt, const std::vector<std::string>& paths, bool waited) {
   return fmt::format(
-      fmt::runtime(explanation_of(attempt.error).text), fmt::arg("path", attempt.path),
-      fmt::arg("paths", fmt::join(paths, " or ")), fmt::arg("other", other_socket),
-      fmt::arg("log", where_its_log_is(attempt.path)),
-      fmt::arg("wait", waited ? "" : "; --wait 10s waits for it"),
-      fmt::arg("way_in", way_in(attempt.path)),
-      fmt::arg("error",
-               std::strerror(attempt.why_not_made != 0 ? attempt.why_not_made : attempt.error)));
+      fmt::runtime(explanation_of(attempt.error).text), attempt.path,
+      fmt::format("{}", fmt::join(paths, " or ")), other_socket,
+      waited ? "" : "; --wait 10s waits for it", where_its_log_is(attempt.path),
+      way_in(attempt.path),
+      std::strerror(attempt.why_not_made != 0 ? attempt.why_not_made : attempt.error));
 }
 
 /// The names of one client's pipes (PIPES.md); removes what the daemon has not.
