@@ -153,7 +153,7 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
           ControlSources{tools_, monitor_, metrics_,
                          metrics_listener_ ? metrics_listener_->url() : std::string(),
                          frontend_ ? frontend_->urls() : std::vector<std::string>(),
-                         upstream_->login(), why_no_login(options_.upstream),
+                         clients_.pipes_name(), upstream_->login(), why_no_login(options_.upstream),
                          [this] { return state_report(); }, audit_log_.get(), instance_of_ring()}),
       supervisor_(loop_, supervision_, log_),
       heap_(loop_, budget_),

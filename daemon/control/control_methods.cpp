@@ -414,6 +414,7 @@ JsonObject ControlMethods::status(const PolicyRule* rule, std::optional<ClientId
     for (const std::string& url : sources_.http_urls) urls.add(url);
     all.add("http", urls);
   }
+  all.add_unless_empty("pipes", sources_.pipes);
   all.add_unless_empty("metrics", sources_.metrics_url);
   if (sources_.audit != nullptr)
     all.add("audit", sources_.audit->is_failing() ? "failing" : "written");

@@ -52,6 +52,7 @@ struct ControlSources {
   const Metrics& metrics;
   std::string metrics_url;             ///< where they are served without a token; empty: not served
   std::vector<std::string> http_urls;  ///< of the HTTP frontend
+  std::string pipes;                   ///< their folder; empty: there is none
   LoginDesk* login;                    ///< null: a login is impossible...
   std::string why_no_login;            ///< ...for this reason
   std::function<std::optional<StateReport>()> state_report;  ///< nullopt: without a state

@@ -19,7 +19,8 @@ from harness import DEADLINE, Case, Client, eventually, initialize, main, notifi
 from harness.binaries import binary
 from harness.face import Face
 from harness.facing import Facing
-from harness.other_user import NOBODY, acting_as, is_root
+from harness.other_user import NOBODY, acting_as, become_nobody, for_others, is_root
+from harness.pipe_ends import PipeEnds
 
 AGENT, OTHER = NOBODY, NOBODY - 1
 
@@ -271,6 +272,49 @@ class PipesFolder(Case):
         eventually(lambda: self.entries() == [".lock"], "nothing but the lock")
         self.assertLess(daemon.stderr().count("removed"), 100)
 
+    def test_a_writer_that_never_stops_is_disconnected_and_delays_no_other(self):
+        daemon = self.served("--client-buffer", "100K", "--client-stall", "1s")
+        other, endless = self.through(), PipeEnds(self.path("pipes"))
+        self.addCleanup(endless.close)
+
+        def is_disconnected():
+            with contextlib.suppress(BlockingIOError):
+                while True:
+                    os.write(endless.writing, b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n' * 50)
+            self.assertEqual(text_of(other.call("echo", {"message": "hi"})), "hi")
+            return "disconnected" in daemon.stderr()
+
+        eventually(is_disconnected, "its end")
+        other.close()
+        eventually(lambda: "pipes" not in [one["kind"] for one in daemon.status()["clients"]], "the end of both")
+
+    @unittest.skipUnless(is_root(), "other users are needed")
+    def test_a_daemon_of_another_user_opens_what_it_may(self):
+        os.chmod(self.folder, 0o755)
+        home = self.path("home")
+        os.mkdir(home)
+        os.chown(home, NOBODY, NOBODY)
+        daemon = self.start_daemon(self.upstream(), "--pipes", home + "/pipes", socket=home + "/s",
+                                   program=for_others(self, binary("MCP_BRIDGED")), before_exec=become_nobody)
+        self.through(Client(home + "/pipes")).close()
+        before = daemon.fds()
+        name = "n" * 16
+        begun, ready = f"{home}/pipes/.{name}", f"{home}/pipes/{name}"
+        for closed in (".in", ".out"):
+            for end in (".in", ".out"):
+                os.mkfifo(begun + end, 0o600)
+                os.chmod(begun + end, 0o606)
+            reading = os.open(begun + ".out", os.O_RDONLY | os.O_NONBLOCK)
+            os.chmod(begun + closed, 0o600)  # after the client has opened it
+            for end in (".out", ".in"):
+                os.rename(begun + end, ready + end)
+            eventually(lambda: os.listdir(home + "/pipes") == [".lock"], "nothing but the lock")
+            os.close(reading)
+        daemon.logged("cannot be opened: Permission denied")
+        self.assertLessEqual(daemon.fds(), before)
+        os.chmod(home + "/pipes", 0o755)  # the daemon's folder, by root: what is in it can still be opened
+        self.through(Client(home + "/pipes"))
+
     def test_the_folder_is_made_and_removed_and_made_again(self):
         daemon = self.served()
         self.assertEqual(stat.S_IMODE(os.stat(self.path("pipes")).st_mode), 0o700)
@@ -321,6 +365,7 @@ class PipesFolder(Case):
         eventually(lambda: os.path.getsize(audit) > 0, "a line of the audit")
         with open(audit, encoding="utf-8") as lines:
             self.assertEqual(json.loads(lines.readline())["client"]["uid"], AGENT)
+        self.assertEqual(daemon.status()["pipes"], self.path("pipes"))
         mine = [one for one in daemon.status()["clients"] if one["kind"] == "pipes"]
         self.assertEqual([one["uid"] for one in mine], [AGENT])
         with acting_as(OTHER):

@@ -36,6 +36,8 @@ class World:
         self.forgets_streams = "--http-stream-buffer" in self.options or "--max-buffered" in self.options
         self.policy_file = os.path.join(folder, "policy.json") if choices.of("policy").chance(0.6) else None
         self.socket_path = os.path.join(folder, "s")
+        self.face_path = os.path.join(folder, "http")
+        self.options += ["--http", self.face_path, "--pipes"]
         self.patience = patience
         self.daemon = None
         self.reloads = 0

@@ -13,7 +13,9 @@ ACCEPT = {"json": JSON, "stream": STREAM, "both": f"{JSON}, {STREAM}"}
 
 class FaceRequest:
     def __init__(self, port, method, path, headers=None, body=None, receive_buffer=None):
-        self.port, self.receive_buffer = port, receive_buffer
+        # A path is that of HTTP on a Unix socket.
+        self.door = ("127.0.0.1", port) if isinstance(port, int) else port
+        self.receive_buffer = receive_buffer
         lines = [f"{method} {path} HTTP/1.1", f"Host: 127.0.0.1:{port}",
                  *(f"{name}: {value}" for name, value in (headers or {}).items())]
         if body is not None:
@@ -24,11 +26,12 @@ class FaceRequest:
 
     async def send(self):
         """The status; ConnectionError if there is none."""
-        plain = socket.socket(socket.AF_INET, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+        family = socket.AF_UNIX if isinstance(self.door, str) else socket.AF_INET
+        plain = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
         if self.receive_buffer:
             plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, self.receive_buffer)
         try:
-            await asyncio.get_running_loop().sock_connect(plain, ("127.0.0.1", self.port))
+            await asyncio.get_running_loop().sock_connect(plain, self.door)
         except OSError:
             plain.close()
             raise
