@@ -14,11 +14,10 @@ using namespace std::chrono_literals;
 struct TakenClients final : PipeClients {
   bool has_room() const override { return true; }
   void pipes_opened(ClientEnds ends, uid_t, gid_t) override {
-    taken.emplace_back(ends.in, ends.out);
+    taken.push_back({Descriptor(ends.in), Descriptor(ends.out)});
   }
 
   struct Ends {
-    Ends(int in, int out) : in(in), out(out) {}
     Descriptor in, out;
   };
   std::vector<Ends> taken;
