@@ -438,11 +438,14 @@ void ClientFrames::log_undeclared(const Client& client, std::string_view capabil
     names += (names.empty() ? "" : ", ") + name;
   }
   if (!is_news) return;
+  std::string all =
+      capabilities_of_both(capabilities_of_both(opened_with, undeclared_), capabilities);
   context_.log.peer(
       LogLevel::warning, "capabilities not declared", {.client = client.id()},
       "a client declares {}, but the session was opened without: the server may offer less; to "
       "declare all, start with --client-capabilities '{}'",
-      names, capabilities_of_both(opened_with, capabilities));
+      names, all);
+  if (all.size() <= longest_capabilities) undeclared_ = std::move(all);
 }
 
 /// Judges requests of jobs, those that were judged before the policy changed, and those that may

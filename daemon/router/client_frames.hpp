@@ -301,6 +301,7 @@ class ClientFrames {
   std::uint64_t unserved_ = 0;  ///< requests that failed since the last session
   DeadlineTimer expiry_;
   std::set<std::string> logged_undeclared_;  ///< capabilities, at most 64
+  std::string undeclared_ = "{}";            ///< those of all logged clients
   std::vector<ClientId> unrecorded_;  ///< --audit-required: whose frames arrived in this turn
   bool unrecorded_jobs_ = false;      ///< the same of any job
   Deferred recording_;                ///< records them with one write, then starts them

@@ -93,6 +93,7 @@ class Shared(Case):
         self.assertIn("a client declares sampling, but the session was opened without: the server may offer less; to declare all, "
                       "start with --client-capabilities '{\"roots\":{\"listChanged\":true},\"sampling\":{}}'", log)
         self.assertIn("a client declares elicitation, but", log)
+        self.assertIn("'{\"elicitation\":{\"form\":{}},\"roots\":{\"listChanged\":true},\"sampling\":{}}'", log)
 
     def test_an_error_goes_to_that_client_alone_and_the_next_frame_opens_it(self):
         server, _ = self.bridge()

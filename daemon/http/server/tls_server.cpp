@@ -90,7 +90,11 @@ int choose_http_1_1(SSL*, const unsigned char** chosen, unsigned char* chosen_le
   const unsigned long error = ERR_peek_last_error();
   const char* reason = ERR_reason_error_string(error);
   ERR_clear_error();
-  const std::string text = !why.empty() ? why : reason != nullptr ? reason : "cannot be used";
+  const int library = ERR_GET_LIB(error);
+  const bool is_unreadable =
+      library == ERR_LIB_PEM || library == ERR_LIB_ASN1 || library == ERR_LIB_OSSL_DECODER;
+  std::string text = !why.empty() ? why : reason != nullptr ? reason : "cannot be used";
+  if (why.empty() && is_unreadable) text = fmt::format("not valid PEM ({})", text);
   throw StartError(exit_code::configuration,
                    fmt::format("{}: {}: {}", option, printable(path), text));
 }
