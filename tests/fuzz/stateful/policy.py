@@ -40,7 +40,7 @@ class Policy:
 
     def change(self, choices):
         """While clients are connected: other tools, and other numbers in flight."""
-        self.versions.append({side: rule and dict(rule) for side, rule in self.rules.items()})
+        self.versions.append({side: None if rule is None else dict(rule) for side, rule in self.rules.items()})
         for rule in self.rules.values():
             if rule is not None:
                 rule.pop("tools", None)
