@@ -91,6 +91,7 @@ std::optional<std::string_view> leading_value(std::string_view text) {
 
 std::optional<std::vector<RawMember>> members(std::string_view text) {
   std::vector<RawMember> found;
+  found.reserve(4);
   const bool is_whole =
       bridge::each_member(text, [&](std::string_view key, std::string_view value) {
         found.push_back({{key.data() - 1, key.size() + 2}, value});

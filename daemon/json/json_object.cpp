@@ -41,7 +41,7 @@ JsonArray& JsonArray::add(std::string_view text) { return add(RawJson{quote(text
 
 std::string own_request(std::string_view raw_id, std::string_view method,
                         std::string_view raw_params) {
-  JsonObject message = json_rpc_message();
+  JsonObject message = json_rpc_message(raw_id.size() + method.size() + raw_params.size());
   message.add("id", RawJson{raw_id}).add("method", method);
   return std::move(message.add_unless_empty("params", RawJson{raw_params})).text();
 }

@@ -20,6 +20,13 @@ class JsonArray;
 /// that are not UTF-8 become U+FFFD. A value; one allocation that grows with the text.
 class JsonObject {
  public:
+  JsonObject() = default;
+  /// With room for so many bytes.
+  explicit JsonObject(std::size_t bytes) : text_() {
+    text_.reserve(bytes);
+    text_ += '{';
+  }
+
   JsonObject& add(std::string_view name, std::string_view text);
   JsonObject& add(std::string_view name, const char* text) {
     return add(name, std::string_view(text));
@@ -70,8 +77,12 @@ class JsonObject {
   std::string text_ = "{";
 };
 
-/// The start of a JSON-RPC message: `"jsonrpc":"2.0"`.
-inline JsonObject json_rpc_message() { return JsonObject().add("jsonrpc", "2.0"); }
+/// The start of a JSON-RPC message, `"jsonrpc":"2.0"`, with room for so many bytes more.
+inline JsonObject json_rpc_message(std::size_t bytes = 0) {
+  JsonObject message(bytes + 64);
+  message.add("jsonrpc", RawJson{R"("2.0")"});
+  return message;
+}
 
 /// Messages of this program's own, without line break. `raw_id`, `raw_params` (empty: none),
 /// `raw_result` and `raw_data` (empty: none) are JSON.
