@@ -33,7 +33,7 @@ std::vector<int> DaemonSnapshot::descriptors() const {
     if (one >= 0) all.push_back(one);
   }
   for (const DownstreamSession::Saved& one : frontend.sessions) {
-    for (const Post::Saved& post : one.posts) {
+    for (const SessionPost::Saved& post : one.posts) {
       if (post.connection) all.push_back(post.connection->descriptor);
     }
   }

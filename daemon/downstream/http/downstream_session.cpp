@@ -5,7 +5,8 @@
 #include <utility>
 
 #include "base/random.hpp"
-#include "downstream/http/http_frontend.hpp"
+#include "downstream/http/fan_out.hpp"
+#include "downstream/http/frontend_clients.hpp"
 #include "downstream/http/posted_messages.hpp"
 #include "json/json_text.hpp"
 #include "text/characters.hpp"
@@ -46,16 +47,16 @@ void DownstreamSession::leave() {
     posts_.back()->close("the session has ended", session_not_found());
   }
   stream_.close("the session has ended");
-  context_.frontend.session_over(*this);
+  context_.clients->session_over(*this);
 }
 
 void DownstreamSession::begin_post(HttpConnection& connection, Post::Asked asked) {
-  posts_.push_back(std::make_unique<Post>(context_, *this));
+  posts_.push_back(std::make_unique<SessionPost>(context_, *this));
   posts_.back()->begin(connection, std::move(asked));
   can_be_asked_now();
 }
 
-void DownstreamSession::post_over(Post& post) {
+void DownstreamSession::post_over(SessionPost& post) {
   const auto found = std::find_if(posts_.begin(), posts_.end(),
                                   [&post](const auto& one) { return one.get() == &post; });
   context_.loop.reap(std::move(*found));
@@ -66,16 +67,16 @@ void DownstreamSession::post_over(Post& post) {
 }
 
 void DownstreamSession::sweep_when_due() {
-  if (const auto end = due()) context_.frontend.sweep_by(end->time);
+  if (const auto end = due()) context_.clients->sweep_by(end->time);
 }
 
-Post* DownstreamSession::post_for(std::string_view raw_id) const {
+SessionPost* DownstreamSession::post_for(std::string_view raw_id) const {
   const auto found = std::find_if(posts_.begin(), posts_.end(),
                                   [raw_id](const auto& one) { return one->awaits(raw_id); });
   return found == posts_.end() ? nullptr : found->get();
 }
 
-Post* DownstreamSession::post_of_stream(std::uint64_t number) {
+SessionPost* DownstreamSession::post_of_stream(std::uint64_t number) {
   const auto found = std::find_if(posts_.begin(), posts_.end(), [number](const auto& one) {
     return one->number() == number && one->can_resume();
   });
@@ -98,7 +99,7 @@ void DownstreamSession::send(Delivery delivery) {
 void DownstreamSession::answer(Delivery response) {
   const std::string_view request_id = response.request_id;
   std::string& frame = response.frame;
-  Post* post = post_for(request_id);
+  SessionPost* post = post_for(request_id);
   const bool is_late = post == nullptr && take_expected_later(request_id);
   context_.fan_out->publish_answer(identity_, frame, is_late && kind_ == Kind::streamable);
   if (!opening_id_.empty() && same_id(request_id, opening_id_)) {
@@ -125,7 +126,7 @@ void DownstreamSession::cancel(const std::string& raw_id) {
 void DownstreamSession::send_about(std::string_view request_id, std::string frame) {
   context_.fan_out->publish_about(identity_, frame,
                                   kind_ == Kind::streamable && later_.contains(request_id));
-  Post* post = post_for(request_id);
+  SessionPost* post = post_for(request_id);
   // A question cannot wait for a resumption; a notification can.
   const bool elsewhere =
       post != nullptr && !post->can_ask() && stream_.is_open() && is_request_text(frame);
@@ -135,7 +136,7 @@ void DownstreamSession::send_about(std::string_view request_id, std::string fram
 }
 
 void DownstreamSession::no_answer(std::string_view request_id) {
-  if (Post* post = post_for(request_id)) post->no_answer(request_id);
+  if (SessionPost* post = post_for(request_id)) post->not_answered(request_id);
   take_expected_later(request_id);
 }
 
@@ -161,7 +162,7 @@ void DownstreamSession::send_message(std::string frame) {
 /// A stream without a connection may never be resumed: a question there may get no answer.
 bool DownstreamSession::can_be_asked(std::string_view request_id) const {
   if (stream_.is_open()) return true;
-  const Post* asking = request_id.empty() ? nullptr : post_for(request_id);
+  const SessionPost* asking = request_id.empty() ? nullptr : post_for(request_id);
   if (asking != nullptr) return asking->can_ask();
   return std::any_of(posts_.begin(), posts_.end(), [](const auto& one) { return one->can_ask(); });
 }
@@ -232,7 +233,7 @@ void DownstreamSession::load_changed() {
   congested_ = !congested_;
   if (congested_) {
     last_taken_ = context_.loop.now();
-    context_.frontend.sweep_by(last_taken_ + context_.options.stall);
+    context_.clients->sweep_by(last_taken_ + context_.options.stall);
   }
   if (life_ != Life::finished) context_.events.client_congestion(identity_.id, congested_);
 }
@@ -257,10 +258,10 @@ DownstreamSession::DownstreamSession(FrontendContext& context, Saved saved, Http
                         saved.identity()) {
   last_used_ = saved.last_used;
   store_.restore(std::move(saved.store));
-  for (Post::Saved& one : saved.posts) {
+  for (SessionPost::Saved& one : saved.posts) {
     HttpConnection* const connection =
         one.connection ? &server.restore(std::move(*one.connection)) : nullptr;
-    posts_.push_back(std::make_unique<Post>(context_, *this, std::move(one), connection));
+    posts_.push_back(std::make_unique<SessionPost>(context_, *this, std::move(one), connection));
   }
   later_ = std::move(saved.later);
   stream_.restore(std::move(saved.stream));
@@ -269,7 +270,7 @@ DownstreamSession::DownstreamSession(FrontendContext& context, Saved saved, Http
 bool DownstreamSession::survives_upgrade(std::string_view request_id) const {
   if (kind_ != Kind::streamable || is_over() || !opening_id_.empty()) return false;
   if (request_id.empty() || later_.contains(request_id)) return true;
-  const Post* const post = post_for(request_id);
+  const SessionPost* const post = post_for(request_id);
   return post != nullptr && post->survives_upgrade();
 }
 

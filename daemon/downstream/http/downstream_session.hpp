@@ -8,7 +8,7 @@
 
 #include "base/clock.hpp"
 #include "downstream/http/fan_out.hpp"
-#include "downstream/http/post.hpp"
+#include "downstream/http/session_post.hpp"
 #include "downstream/http/session_stream.hpp"
 
 namespace bridge {
@@ -83,7 +83,7 @@ class DownstreamSession final : public ClientChannel {
     EventStore::Saved store;
     SessionStream::Saved stream;
     IdSet later;  ///< ids whose responses go to the session's stream
-    std::vector<Post::Saved> posts;
+    std::vector<SessionPost::Saved> posts;
     std::string remote;
     std::string kind = "http";
     pid_t pid = 0;
@@ -114,9 +114,9 @@ class DownstreamSession final : public ClientChannel {
 
   /// Begins a POST whose responses a caller waits for.
   void begin_post(HttpConnection& connection, Post::Asked asked);
-  const std::vector<std::unique_ptr<Post>>& posts() const { return posts_; }
+  const std::vector<std::unique_ptr<SessionPost>>& posts() const { return posts_; }
   /// The POST whose stream has that number; null if there is none.
-  Post* post_of_stream(std::uint64_t number);
+  SessionPost* post_of_stream(std::uint64_t number);
   /// Whether a request with that id is being answered.
   bool awaits(std::string_view raw_id) const;
   /// The id of the `initialize` that opens the session: an error as its response ends the session.
@@ -141,14 +141,12 @@ class DownstreamSession final : public ClientChannel {
   std::optional<SessionDue> due() const;
 
   // Called by its POSTs and its stream.
-  /// Queues a response that its POST does not or cannot carry.
-  void take_unsent(std::string message) { stream_.push(std::move(message)); }
   /// The number of undelivered bytes has changed.
   void load_changed();
   /// Cancels a request whose caller was answered with an error.
   void cancel(const std::string& raw_id);
   /// The POST was answered, or given up: to be reaped.
-  void post_over(Post& post);
+  void post_over(SessionPost& post);
   /// A connection carries its stream now, or no longer.
   void opened();
   void stream_lost();
@@ -177,7 +175,7 @@ class DownstreamSession final : public ClientChannel {
     finished,  ///< the router no longer knows it
   };
 
-  Post* post_for(std::string_view raw_id) const;
+  SessionPost* post_for(std::string_view raw_id) const;
   void send_message(std::string frame);
   void send_about(std::string_view request_id, std::string frame);
   void answer(Delivery response);
@@ -194,7 +192,7 @@ class DownstreamSession final : public ClientChannel {
   ClientIdentity identity_;
   EventStore store_;
   ByteBudget::Share share_;
-  std::vector<std::unique_ptr<Post>> posts_;  ///< under way
+  std::vector<std::unique_ptr<SessionPost>> posts_;  ///< under way
   IdSet later_;
   SteadyTime last_used_;
   SteadyTime last_taken_{};  ///< see SessionUse; the connections of its streams count too

@@ -21,11 +21,9 @@
 
 namespace bridge {
 
-class DownstreamSession;
 class EventStream;
 class FanOut;
-class HttpFrontend;
-class Post;
+class FrontendClients;
 
 /// The options of the HTTP frontend (BEHAVIOUR, "HTTP frontend"). Off without an address and a
 /// socket. Token, TLS and hosts are for the port.
@@ -62,7 +60,6 @@ struct FrontendOptions {
 
 /// Shared by the parts of the frontend. Outlives them.
 struct FrontendContext {
-  HttpFrontend& frontend;
   EventLoop& loop;
   ClientIdSource& ids;
   NotificationFeed& feed;
@@ -72,6 +69,7 @@ struct FrontendContext {
   FrontendOptions options;
   ClientCounts counts{};  ///< each session and each POST without one is a client
   FanOut* fan_out = nullptr;
+  FrontendClients* clients = nullptr;
   std::set<EventStream*> streams{};  ///< the open ones, which get keep-alive comments
   std::uint64_t last_post = 0;       ///< the number of the last one
 

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/start_error.hpp"
-#include "downstream/http/downstream_session.hpp"
 #include "downstream/http/posted_messages.hpp"
 #include "http/request.hpp"
 #include "http/sse_parser.hpp"
@@ -14,17 +13,8 @@ namespace bridge {
 
 namespace {
 
-/// Far over the limit of all buffers, connections may be unread for this long.
-constexpr std::chrono::seconds unread_time{1};
-
 constexpr std::string_view last_words = "the bridge is shutting down";
 constexpr std::string_view words_at_upgrade = "the bridge is being upgraded";
-
-/// Removes the entry from its table; destroyed at the end of the turn.
-template <class Table, class Key>
-void reap_from(EventLoop& loop, Table& table, const Key& key) {
-  if (auto node = table.extract(key)) loop.reap(std::move(node.mapped()));
-}
 
 /// Null: without TLS.
 std::unique_ptr<TlsServer> tls_of(const FrontendOptions& frontend) {
@@ -38,25 +28,15 @@ HttpFrontend::HttpFrontend(EventLoop& loop, Deferred& flush, ClientIdSource& ids
                            NotificationFeed& feed, ByteBudget& budget, ClientEvents& events,
                            Log& log, FrontendOptions options, FrontendReports reports,
                            std::optional<ListeningSocket> socket)
-    : context_{*this, loop, ids, feed, budget, events, log, std::move(options)},
+    : context_{loop, ids, feed, budget, events, log, std::move(options)},
       fan_out_(context_),
       reports_(std::move(reports)),
       access_(routes(), context_.options),
       socket_(std::move(socket)),
-      sweep_timer_(loop, [this] { sweep(); }) {
-  const FrontendOptions& frontend = context_.options;
+      server_(make_server(flush)),
+      clients_(context_, *server_) {
   context_.fan_out = &fan_out_;
-  auto tls = tls_of(frontend);
-  ListeningPort port = frontend.inherited_listener
-                           ? ListeningPort::kept(*frontend.inherited_listener)
-                       : frontend.address ? ListeningPort::open(*frontend.address)
-                                          : ListeningPort::none();
-  if (port.descriptor >= 0) url_ = (tls ? "https://" : "http://") + port.authority;
-  server_ = std::make_unique<HttpServer>(
-      HttpConnectionContext{loop, budget, context_.counts, *this, flush, frontend.max_frame,
-                            frontend.stall},
-      std::move(port), std::move(tls),
-      std::min(frontend.wanted_connections(), frontend.max_connections), log);
+  context_.clients = &clients_;
   if (!socket_) return;
   // An abstract socket has no file permissions.
   context_.options.peers.own_user_only = socket_->is_abstract();
@@ -64,15 +44,22 @@ HttpFrontend::HttpFrontend(EventLoop& loop, Deferred& flush, ClientIdSource& ids
                   [this] { server_->start_local(socket_->take_descriptor()); });
 }
 
+std::unique_ptr<HttpServer> HttpFrontend::make_server(Deferred& flush) {
+  const FrontendOptions& frontend = context_.options;
+  auto tls = tls_of(frontend);
+  ListeningPort port = frontend.inherited_listener
+                           ? ListeningPort::kept(*frontend.inherited_listener)
+                       : frontend.address ? ListeningPort::open(*frontend.address)
+                                          : ListeningPort::none();
+  if (port.descriptor >= 0) url_ = (tls ? "https://" : "http://") + port.authority;
+  return std::make_unique<HttpServer>(
+      HttpConnectionContext{context_.loop, context_.budget, context_.counts, *this, flush,
+                            frontend.max_frame, frontend.stall},
+      std::move(port), std::move(tls),
+      std::min(frontend.wanted_connections(), frontend.max_connections), context_.log);
+}
+
 HttpFrontend::~HttpFrontend() = default;
-
-void HttpFrontend::session_over(const DownstreamSession& session) {
-  reap_from(context_.loop, sessions_, session.name());
-}
-
-void HttpFrontend::post_over(const Post& post) {
-  reap_from(context_.loop, posts_, post.identity().id);
-}
 
 void HttpFrontend::start() {
   server_->start();
@@ -114,164 +101,25 @@ void HttpFrontend::stop_accepting() {
   server_->stop_accepting();
 }
 
-/// Events kept for resumption give way to messages under way, the largest store first.
-void HttpFrontend::drop_kept_events() {
-  std::vector<EventStore*> stores{&fan_out_.store()};
-  for (auto& [name, session] : sessions_) stores.push_back(&session->store());
-  std::sort(stores.begin(), stores.end(),
-            [](const EventStore* a, const EventStore* b) { return a->bytes() > b->bytes(); });
-  for (EventStore* store : stores) {
-    if (!context_.budget.over()) break;
-    store->give_way();
-  }
-}
-
 void HttpFrontend::flush() {
-  if (context_.budget.over() && !budget_used_up_since_) {
-    budget_used_up_since_ = context_.loop.now();
-    drop_kept_events();
-    sweep_timer_.set_at_latest(*budget_used_up_since_ + context_.options.stall);
-  }
-  if (!context_.budget.over()) budget_used_up_since_.reset();
-  if (context_.budget.far_over()) sweep_timer_.set_at_latest(context_.loop.now() + unread_time);
+  clients_.note_budget();
   server_->flush();
-}
-
-std::vector<Post*> HttpFrontend::posts() const {
-  std::vector<Post*> all;
-  for (const auto& [name, session] : sessions_) {
-    for (const auto& post : session->posts()) all.push_back(post.get());
-  }
-  for (const auto& [id, post] : posts_) all.push_back(post.get());
-  return all;
-}
-
-void HttpFrontend::end_in_time(DownstreamSession& session, SessionEnd why) {
-  if (why == SessionEnd::idle) {
-    context_.log.event(LogLevel::debug, "http session idle",
-                       "an HTTP session was not used for {} ms and has ended",
-                       context_.options.session_idle.count());
-  } else {
-    ++context_.counts.stalled;
-    context_.log.peer(
-        LogLevel::warning, "client stalled", {.client = session.identity().id},
-        "an HTTP session has ended: nothing was taken for {} ms (--client-stall) with "
-        "{} bytes waiting for it (--client-buffer)",
-        context_.options.stall.count(), session.queued_bytes());
-  }
-  session.end();
-}
-
-/// With --http-max-sessions used up, ends the session that was unused for longest, of those with
-/// nothing open and nothing under way. False if there is none.
-bool HttpFrontend::end_longest_unused() {
-  DownstreamSession* longest = nullptr;
-  for (auto& [name, session] : sessions_) {
-    if (session->is_unused() && (longest == nullptr || session->last_used() < longest->last_used()))
-      longest = session.get();
-  }
-  if (longest == nullptr) return false;
-  context_.log.peer(LogLevel::info, "http session made room",
-                    "an HTTP session has ended to make room for another (--http-max-sessions): it "
-                    "was not used for {} ms",
-                    std::chrono::duration_cast<std::chrono::milliseconds>(context_.loop.now() -
-                                                                          longest->last_used())
-                        .count());
-  longest->end();
-  return true;
-}
-
-/// Everything with a deadline: comments on quiet streams, callers that have waited too long, unused
-/// sessions.
-void HttpFrontend::sweep() {
-  const SteadyTime now = context_.loop.now();
-  std::optional<SteadyTime> next;
-  const auto later = [&next](SteadyTime time) { next = next ? std::min(*next, time) : time; };
-
-  for (Post* post : posts()) {
-    post->sweep(now);
-    if (const auto time = post->due()) later(*time);
-  }
-
-  // Streams that are nearly due are handled too: fewer wake-ups.
-  const auto interval = context_.options.keepalive;
-  const std::vector<EventStream*> streams(context_.streams.begin(), context_.streams.end());
-  for (EventStream* stream : streams) {
-    if (stream->last_sent() + interval / 2 <= now) stream->comment("keep-alive");
-    later(stream->last_sent() + interval);
-  }
-
-  if (const auto time = fan_out_.end_quiet(now)) later(*time);
-  for (auto& [name, session] : sessions_) {
-    session->stream().drop_if_stuck();
-    if (const auto time = session->end_quiet_stream(now)) later(*time);
-    const auto due = session->due();
-    if (!due) continue;
-    if (due->time <= now) {
-      end_in_time(*session, due->why);
-    } else {
-      later(due->time);
-    }
-  }
-  if (const auto time = make_room(now)) later(*time);
-  if (next) sweep_timer_.set_at_latest(*next);
-}
-
-/// With buffers far over their limit, ends the connection with most unread bytes at once: whole
-/// responses, whose requests have ended. With all buffers full for a while, frees the largest heap:
-/// the unfetched messages of a session, the collected responses of a POST, or the queue of a POST
-/// without a session whose stream is read too slowly. Returns when to check again.
-std::optional<SteadyTime> HttpFrontend::make_room(SteadyTime now) {
-  if (!context_.budget.over()) return std::nullopt;
-  if (context_.budget.far_over() && server_->end_largest_unread(unread_time))
-    return now + std::chrono::milliseconds(1);
-  const SteadyTime due = budget_used_up_since_.value_or(now) + context_.options.stall;
-  if (now < due) return due;
-  std::size_t most = 0;
-  DownstreamSession* session = nullptr;
-  Post* largest = nullptr;
-  for (auto& [name, one] : sessions_) {
-    if (one->is_over() || one->unfetched_bytes() <= most) continue;
-    most = one->unfetched_bytes();
-    session = one.get();
-  }
-  for (Post* post : posts()) {
-    if (post->reclaimable_bytes() <= most) continue;
-    most = post->reclaimable_bytes();
-    largest = post;
-  }
-  if (most == 0) return now + context_.options.stall;  // other parts have to make room first
-  if (largest != nullptr) {
-    largest->give_up();
-  } else {
-    context_.log.peer(LogLevel::warning, "http session ended",
-                      "an HTTP session has ended: {} bytes of answers were not fetched, and "
-                      "--max-buffered is used up",
-                      most);
-    session->end();
-  }
-  return now + std::chrono::milliseconds(1);  // its memory is released at the end of this turn
 }
 
 void HttpFrontend::ring_grew() {
   fan_out_.ring_grew();
-  for (auto& [name, session] : sessions_) session->stream().pump();
+  clients_.ring_grew();
 }
 
-void HttpFrontend::acknowledge_read() {
-  for (auto& [name, session] : sessions_) session->stream().acknowledge_read();
-  for (auto& [id, post] : posts_) post->acknowledge_read();
-}
+void HttpFrontend::acknowledge_read() { clients_.acknowledge_read(); }
 
 void HttpFrontend::close_all() {
   fan_out_.close_all(last_words);
-  const HttpResponse refusal = error_response(503, json_rpc::bridge_error, last_words);
-  for (Post* post : posts()) post->close(last_words, refusal);
-  for (auto& [name, session] : sessions_) session->stream().close(last_words);
+  clients_.close_all(last_words);
   server_->close_all();
 }
 
-// Sessions of the frontend, and the streams that callers open.
+// The streams that callers open.
 
 namespace {
 
@@ -296,46 +144,10 @@ HttpResponse stream_is_over() {
 
 }  // namespace
 
-DownstreamSession* HttpFrontend::find_session(const FrontendRequest& request,
-                                              const std::string& name,
-                                              std::optional<DownstreamSession::Kind> kind) {
-  const auto found = sessions_.find(name);
-  if (found == sessions_.end() || found->second->is_over()) return nullptr;
-  if (kind && found->second->kind() != *kind) return nullptr;
-  if (found->second->identity().user() != FrontendContext::caller_of(request.connection).user())
-    return nullptr;
-  found->second->used();
-  return found->second.get();
-}
-
-/// Null at the limit of sessions.
-DownstreamSession* HttpFrontend::add_session(DownstreamSession::Kind kind,
-                                             const FrontendRequest& request) {
-  const auto living = std::count_if(sessions_.begin(), sessions_.end(),
-                                    [](const auto& entry) { return !entry.second->is_over(); });
-  if (static_cast<std::size_t>(living) >= context_.options.max_sessions && !end_longest_unused())
-    return nullptr;
-  auto session = std::make_unique<DownstreamSession>(context_, kind, make_session_name(),
-                                                     user_agent(request.head),
-                                                     context_.new_client(request.connection));
-  DownstreamSession& added = *session;
-  sessions_.emplace(added.name(), std::move(session));
-  sweep_by(context_.loop.now() + context_.options.session_idle);
-  context_.announce(added);
-  return &added;
-}
-
 /// Why no further stream is opened for this caller; nullopt if one may be.
 std::optional<HttpResponse> HttpFrontend::stream_refusal(const RequestHead& head) const {
   if (!accepts_stream(head.header("accept"))) return no_stream_wanted();
-  const auto of_sessions = std::count_if(sessions_.begin(), sessions_.end(), [](const auto& entry) {
-    return entry.second->stream().is_open();
-  });
-  const auto listens = std::count_if(posts_.begin(), posts_.end(),
-                                     [](const auto& entry) { return entry.second->listens(); });
-  if (fan_out_.size() + static_cast<std::size_t>(of_sessions + listens) <
-      context_.options.max_streams)
-    return std::nullopt;
+  if (fan_out_.size() + clients_.open_streams() < context_.options.max_streams) return std::nullopt;
   return full_response("too many streams are open (--http-max-streams)");
 }
 
@@ -346,7 +158,8 @@ std::optional<HttpResponse> HttpFrontend::open_stream(FrontendRequest& request) 
   const std::string name = head.header("mcp-session-id");
   if (name.empty())
     return error_response(400, json_rpc::bridge_error, "Bad Request: Mcp-Session-Id is needed");
-  DownstreamSession* session = find_session(request, name, DownstreamSession::Kind::streamable);
+  DownstreamSession* session =
+      clients_.find_session(request.connection, name, DownstreamSession::Kind::streamable);
   if (session == nullptr) return session_not_found();
   auto last = parse_event_id(head.header("last-event-id"));
   if (last && last->stream != SessionStream::number) {
@@ -371,7 +184,7 @@ std::optional<HttpResponse> HttpFrontend::open_stream(FrontendRequest& request) 
 /// left of it.
 bool HttpFrontend::resume_post(FrontendRequest& request, DownstreamSession& session, EventId last) {
   HttpResponse::Headers headers = access_.cors_headers(request.head);
-  if (Post* post = session.post_of_stream(last.stream)) {
+  if (SessionPost* post = session.post_of_stream(last.stream)) {
     post->resume(request.connection, std::move(headers), last);
     session.can_be_asked_now();
     return true;
@@ -398,7 +211,8 @@ std::optional<HttpResponse> HttpFrontend::open_fan_out(FrontendRequest& request)
 std::optional<HttpResponse> HttpFrontend::open_old_sse(FrontendRequest& request) {
   const RequestHead& head = request.head;
   if (auto refusal = stream_refusal(head)) return refusal;
-  DownstreamSession* session = add_session(DownstreamSession::Kind::old_sse, request);
+  DownstreamSession* session =
+      clients_.add_session(DownstreamSession::Kind::old_sse, request.connection, user_agent(head));
   if (session == nullptr) return full_response("too many sessions (--http-max-sessions)");
   session->stream().open(request.connection, access_.cors_headers(head), std::nullopt, false,
                          sse_event({}, "endpoint", "/message?sessionId=" + session->name()));
@@ -410,7 +224,7 @@ std::optional<HttpResponse> HttpFrontend::end_session(FrontendRequest& request) 
   const std::string name = request.head.header("mcp-session-id");
   if (name.empty())
     return error_response(400, json_rpc::bridge_error, "Bad Request: Mcp-Session-Id is needed");
-  DownstreamSession* session = find_session(request, name);
+  DownstreamSession* session = clients_.find_session(request.connection, name);
   if (session == nullptr) return session_not_found();
   session->end();
   return HttpResponse{204, {}, {}, {}};
@@ -418,7 +232,7 @@ std::optional<HttpResponse> HttpFrontend::end_session(FrontendRequest& request) 
 
 /// A caller that accepts a stream can come back for the rest of it.
 void HttpFrontend::pause() {
-  for (auto& [name, session] : sessions_) {
+  for (auto& [name, session] : clients_.sessions()) {
     for (const auto& post : session->posts()) {
       if (!post->survives_upgrade()) post->become_stream();
     }
@@ -428,25 +242,17 @@ void HttpFrontend::pause() {
 void HttpFrontend::close_for_upgrade() {
   pause();
   fan_out_.close_all(words_at_upgrade);
-  const HttpResponse refusal = error_response(503, json_rpc::bridge_error, words_at_upgrade);
-  for (Post* post : posts()) {
-    if (!post->survives_upgrade()) {
-      post->close(words_at_upgrade, refusal);
-    } else if (post->can_resume()) {
-      post->detach(words_at_upgrade);
-    }
-  }
-  for (auto& [name, session] : sessions_) session->stream().close(words_at_upgrade);
-  const std::vector<Post*> left = posts();
+  const std::vector<const SessionPost*> left = clients_.close_for_upgrade(words_at_upgrade);
   server_->close_others([&left](const HttpConnection& connection) {
-    return std::any_of(left.begin(), left.end(),
-                       [&connection](const Post* post) { return post->moves_with(connection); });
+    return std::any_of(left.begin(), left.end(), [&connection](const SessionPost* post) {
+      return post->moves_with(connection);
+    });
   });
 }
 
 HttpFrontend::Saved HttpFrontend::save() const {
   Saved saved{context_.last_post, fan_out_.save(), {}};
-  for (const auto& [name, session] : sessions_) {
+  for (const auto& [name, session] : clients_.sessions()) {
     if (session->survives_upgrade({})) saved.sessions.push_back(session->save());
   }
   return saved;
@@ -456,12 +262,8 @@ std::vector<ClientChannel*> HttpFrontend::restore(Saved saved) {
   context_.last_post = saved.last_post;
   fan_out_.restore(std::move(saved.fan_out));
   std::vector<ClientChannel*> clients;
-  for (DownstreamSession::Saved& one : saved.sessions) {
-    auto session = std::make_unique<DownstreamSession>(context_, std::move(one), *server_);
-    sweep_by(session->last_used() + context_.options.session_idle);
-    clients.push_back(session.get());
-    sessions_.emplace(session->name(), std::move(session));
-  }
+  for (DownstreamSession::Saved& one : saved.sessions)
+    clients.push_back(&clients_.restore_session(std::move(one)));
   return clients;
 }
 

@@ -1,15 +1,13 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "downstream/http/access_check.hpp"
-#include "downstream/http/downstream_session.hpp"
 #include "downstream/http/fan_out.hpp"
-#include "downstream/http/post.hpp"
+#include "downstream/http/frontend_clients.hpp"
 #include "downstream/http/posted_messages.hpp"
 #include "downstream/http/routes.hpp"
 #include "http/server/http_server.hpp"
@@ -94,14 +92,9 @@ class HttpFrontend final : public HttpRequests, public NotificationReaders {
   void ring_grew() override;
   void acknowledge_read() override;
 
-  // From its sessions and POSTs.
-  /// Requires a sweep at that time at the latest.
-  void sweep_by(SteadyTime time) { sweep_timer_.set_at_latest(time); }
-  /// It has ended, and is reaped.
-  void session_over(const DownstreamSession& session);
-  void post_over(const Post& post);
-
  private:
+  std::unique_ptr<HttpServer> make_server(Deferred& flush);
+
   // Answered without a message: http_frontend_routes.cpp.
   std::optional<HttpResponse> health(FrontendRequest& request);
   std::optional<HttpResponse> readiness(FrontendRequest& request);
@@ -110,15 +103,11 @@ class HttpFrontend final : public HttpRequests, public NotificationReaders {
   std::optional<HttpResponse> open_api(FrontendRequest& request);
   void add_cors_headers(HttpResponse& response, const RequestHead& head) const;
 
-  // Sessions and their streams.
+  // Streams.
   std::optional<HttpResponse> open_stream(FrontendRequest& request);
   std::optional<HttpResponse> open_fan_out(FrontendRequest& request);
   std::optional<HttpResponse> open_old_sse(FrontendRequest& request);
   std::optional<HttpResponse> end_session(FrontendRequest& request);
-  /// Without a kind: of any kind. Null also for a session of another user.
-  DownstreamSession* find_session(const FrontendRequest& request, const std::string& name,
-                                  std::optional<DownstreamSession::Kind> kind = std::nullopt);
-  DownstreamSession* add_session(DownstreamSession::Kind kind, const FrontendRequest& request);
   bool resume_post(FrontendRequest& request, DownstreamSession& session, EventId last);
   std::optional<HttpResponse> stream_refusal(const RequestHead& head) const;
   /// Whether its client supports events without data (MCP 2025-11-25, "Sending Messages").
@@ -139,25 +128,15 @@ class HttpFrontend final : public HttpRequests, public NotificationReaders {
   static void expect_later(DownstreamSession& session, PostedMessages& posted);
   void deliver(ClientId client, PostedMessages& posted, std::optional<HttpResponse>& response);
 
-  std::vector<Post*> posts() const;
-  void sweep();
-  void end_in_time(DownstreamSession& session, SessionEnd why);
-  void drop_kept_events();
-  std::optional<SteadyTime> make_room(SteadyTime now);
-  bool end_longest_unused();
-
   FrontendContext context_;
   FanOut fan_out_;
   FrontendReports reports_;
   AccessCheck access_;
   std::string url_;  ///< of the port; empty: none
   std::optional<ListeningSocket> socket_;
-  std::optional<PathKeeper> keeper_;  ///< of the socket
-  DeadlineTimer sweep_timer_;
-  std::optional<SteadyTime> budget_used_up_since_;  ///< none: it is not used up
+  std::optional<PathKeeper> keeper_;    ///< of the socket
   std::unique_ptr<HttpServer> server_;  ///< its connections are destroyed after their responders
-  std::map<std::string, std::unique_ptr<DownstreamSession>, std::less<>> sessions_;
-  std::map<ClientId, std::unique_ptr<Post>> posts_;  ///< those without a session
+  FrontendClients clients_;
 };
 
 }  // namespace bridge

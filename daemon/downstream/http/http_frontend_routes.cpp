@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "downstream/http/http_frontend.hpp"
-#include "downstream/http/post.hpp"
 #include "downstream/http/posted_messages.hpp"
 #include "downstream/http/routes.hpp"
 #include "http/request.hpp"
@@ -182,9 +181,7 @@ bool HttpFrontend::has_no_room() const {
   const std::size_t half = context_.budget.limit() / 2;
   if (context_.budget.used() <= half) return false;
   if (context_.budget.over()) return true;
-  std::size_t held = server_->held();
-  for (const auto& [name, session] : sessions_) held += session->unfetched_bytes();
-  return held > half;
+  return server_->held() + clients_.unfetched_bytes() > half;
 }
 
 /// `initialize` is always answered at once: its response opens the session. So is a body that
@@ -209,8 +206,10 @@ std::optional<HttpResponse> HttpFrontend::post_messages(FrontendRequest& request
   if (name.empty() && !posted.initializes)
     return post_alone(request, std::move(posted), Era::legacy);
   DownstreamSession* session =
-      name.empty() ? add_session(DownstreamSession::Kind::streamable, request)
-                   : find_session(request, name, DownstreamSession::Kind::streamable);
+      name.empty()
+          ? clients_.add_session(DownstreamSession::Kind::streamable, request.connection,
+                                 user_agent(request.head))
+          : clients_.find_session(request.connection, name, DownstreamSession::Kind::streamable);
   if (session == nullptr)
     return name.empty() ? full_response("too many sessions (--http-max-sessions)")
                         : session_not_found();
@@ -251,7 +250,7 @@ void HttpFrontend::deliver(ClientId client, PostedMessages& posted,
 /// The responses, and the faults of an array, come on the session's stream.
 void HttpFrontend::expect_later(DownstreamSession& session, PostedMessages& posted) {
   for (const std::string& id : posted.request_ids) session.expect_later(id);
-  for (std::string& fault : posted.faults) session.take_unsent(std::move(fault));
+  for (std::string& fault : posted.faults) session.stream().push(std::move(fault));
 }
 
 std::optional<HttpResponse> HttpFrontend::post_in_session(FrontendRequest& request,
@@ -278,11 +277,8 @@ std::optional<HttpResponse> HttpFrontend::post_in_session(FrontendRequest& reque
 std::optional<HttpResponse> HttpFrontend::post_alone(FrontendRequest& request,
                                                      PostedMessages posted, Era era) {
   const RequestHead& head = request.head;
-  auto post = std::make_unique<Post>(context_, era, user_agent(head),
-                                     context_.new_client(request.connection));
-  Post& added = *post;
+  LonePost& added = clients_.add_post(era, request.connection, user_agent(head));
   const ClientId id = added.identity().id;
-  posts_.emplace(id, std::move(post));
   std::optional<HttpResponse> response = response_at_once(posted);
   if (!response) {
     Post::Asked asked = asked_of(request, posted);
@@ -316,9 +312,9 @@ std::optional<HttpResponse> HttpFrontend::post_modern(FrontendRequest& request,
 }
 
 std::optional<HttpResponse> HttpFrontend::post_old_sse(FrontendRequest& request) {
-  DownstreamSession* session =
-      find_session(request, request.head.parameter("sessionId").value_or(std::string()),
-                   DownstreamSession::Kind::old_sse);
+  DownstreamSession* session = clients_.find_session(
+      request.connection, request.head.parameter("sessionId").value_or(std::string()),
+      DownstreamSession::Kind::old_sse);
   if (session == nullptr) return session_not_found();
   auto read = read_posted(std::move(request.body));
   if (const auto* fault = std::get_if<FrameFault>(&read))

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "downstream/http/downstream_session.hpp"
-#include "downstream/http/http_frontend.hpp"
+#include "downstream/http/frontend_clients.hpp"
 #include "http/sse_parser.hpp"
 
 namespace bridge {
@@ -30,8 +30,8 @@ EventStream::EventStream(FrontendContext& context, HttpConnection& connection,
   context_.streams.insert(this);
   comment("open");
   last_event_ = last_sent_;
-  context_.frontend.sweep_by(last_sent_ + context_.options.keepalive);
-  if (const auto end = quiet_end()) context_.frontend.sweep_by(*end);
+  context_.clients->sweep_by(last_sent_ + context_.options.keepalive);
+  if (const auto end = quiet_end()) context_.clients->sweep_by(*end);
 }
 
 EventStream::~EventStream() { context_.streams.erase(this); }
@@ -83,7 +83,7 @@ bool EventStream::is_stuck(std::size_t queued) {
   if (connection_.is_blocked_for(timeout)) return true;
   const SteadyTime since =
       connection_.is_blocked() ? connection_.last_written() : context_.loop.now();
-  context_.frontend.sweep_by(since + timeout);
+  context_.clients->sweep_by(since + timeout);
   return connection_.unsent() > 2 * context_.options.client_buffer + context_.options.max_frame;
 }
 
@@ -265,7 +265,7 @@ void SessionStream::pump() {
   }
   if (queued() != before) {
     session_.load_changed();
-    context_.frontend.sweep_by(context_.loop.now() + acknowledged_after);
+    context_.clients->sweep_by(context_.loop.now() + acknowledged_after);
   }
   drop_if_stuck();
 }

@@ -21,6 +21,8 @@
 
 namespace bridge {
 
+class DownstreamSession;
+
 /// An entry of the ring as a message: without its `\n`.
 inline std::string_view message_of(const RingEntry& entry) {
   return std::string_view(entry.line).substr(0, entry.line.size() - 1);

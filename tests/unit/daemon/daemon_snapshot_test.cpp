@@ -30,7 +30,7 @@ DaemonSnapshot a_state() {
   call.client = ClientId{12};
   call.to_legacy = std::make_unique<ModernToLegacy>();
   state.router.calls.emplace_back(UpstreamId{70}, std::move(call));
-  Post::Saved post;
+  SessionPost::Saved post;
   post.asked.ids.insert("8");
   post.connection.emplace();
   post.connection->descriptor = 30;
