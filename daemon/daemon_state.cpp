@@ -281,7 +281,7 @@ void DaemonState::take_up_session() {
   report_previous(restored);
   if (audit_ != nullptr) {
     audit_->give_up_jobs([this](std::string_view job) {
-      const Job* const found = runner_.store().find(job);
+      const Job* const found = runner_.store().find_job(job);
       return found != nullptr && !is_end(found->state);
     });
   }

@@ -49,12 +49,12 @@ DaemonSnapshot Daemon::snapshot() {
     all.http_socket = frontend_->save_socket();
   }
   all.jobs = jobs_.save();
-  all.deliveries = job_waiters_.save();
+  all.deliveries = job_waiters_.save_deliveries();
   if (audit_log_) {
     audit_log_->write_last();
     all.audit_log = audit_log_->save();
   }
-  if (audit_) all.audit = audit_->save();
+  if (audit_) all.audit = audit_->save_open();
   save_session(all);
   all.router = router_upgrade_.save(all.process.in_session);
   if (all.process.in_session) save_messages(all);
@@ -195,7 +195,7 @@ void Daemon::restore() {
   restore_clients(snapshot);
   router_upgrade_.restore_questions(snapshot.router);
   for (JobWaiters::Delivery& delivery : snapshot.deliveries) {
-    if (router_.clients().find(delivery.client) == nullptr) continue;
+    if (router_.clients().find_client(delivery.client) == nullptr) continue;
     Control::Reply reply = router_upgrade_.continued_reply(delivery.client, delivery.request_id);
     job_waiters_.restore(std::move(delivery), std::move(reply));
   }

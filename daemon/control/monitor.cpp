@@ -54,7 +54,7 @@ std::string Monitor::answer(const Frame& request, Client& asker) {
 void Monitor::end() {
   tap_.set_watcher(nullptr);
   for (const auto& [id, state] : std::exchange(watchers_, {})) {
-    Client* const watcher = clients_.find(id);
+    Client* const watcher = clients_.find_client(id);
     if (watcher == nullptr) continue;
     watcher->channel.send_unwatched(
         own_notification("notifications/bridge/monitor", R"({"ended":"upgrade"})"));
@@ -86,7 +86,7 @@ JsonObject Monitor::shown(std::string_view frame, bool confidential) {
 void Monitor::passed(Passage passage, ClientId client, std::string_view frame, bool confidential) {
   std::optional<JsonObject> what;
   for (auto at = watchers_.begin(); at != watchers_.end();) {
-    Client* const watcher = clients_.find(at->first);
+    Client* const watcher = clients_.find_client(at->first);
     if (watcher == nullptr) {
       at = watchers_.erase(at);
       continue;

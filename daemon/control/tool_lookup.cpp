@@ -58,7 +58,7 @@ ToolLookup::ToolLookup(EventLoop& loop, Router& router, const Session& session)
 std::string ToolLookup::reply_from(ClientId asker, std::string_view id,
                                    const std::optional<std::string>& asked,
                                    const ToolList& list) const {
-  const Client* const client = router_.clients().find(asker);
+  const Client* const client = router_.clients().find_client(asker);
   const PolicyRule* const rule = client != nullptr ? client->rule : nullptr;
   if (!asked) {
     JsonArray names;

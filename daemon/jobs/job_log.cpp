@@ -21,7 +21,7 @@ const JobOutcome& outcome_of(const Job& job) { return job; }
 
 }  // namespace
 
-Job* JobReplay::find(JobNumber number) {
+Job* JobReplay::find_job(JobNumber number) {
   const auto found = jobs_.find(number);
   return found == jobs_.end() ? nullptr : &found->second;
 }
@@ -49,7 +49,7 @@ bool JobReplay::position(std::string_view payload) {
   JobNumber number{};
   JobPosition position;
   if (!read(payload, number, position)) return false;
-  if (Job* const replayed = find(number)) replayed->position = std::move(position);
+  if (Job* const replayed = find_job(number)) replayed->position = std::move(position);
   return true;
 }
 
@@ -57,7 +57,7 @@ bool JobReplay::changed(std::string_view payload) {
   JobNumber number{};
   JobOutcome outcome;
   if (!read(payload, number, outcome) || !is_consistent(outcome)) return false;
-  Job* const replayed = find(number);
+  Job* const replayed = find_job(number);
   if (replayed == nullptr) return true;
   static_cast<JobOutcome&>(*replayed) = std::move(outcome);
   if (!is_end(replayed->state)) return true;
@@ -122,7 +122,7 @@ RestoredJobs JobLog::restore(JobReplay replay, bool may_act) {
       append_forgotten(call.mapped().number);
     }
     jobs_.take_over(std::move(job), may_act);
-    const Job* const taken = jobs_.store().find(of_job);
+    const Job* const taken = jobs_.store().find_job(of_job);
     ++restored.unfinished;
     if (taken == nullptr || is_end(taken->state)) ++restored.failed;
   }
@@ -150,7 +150,7 @@ void JobLog::note_changes() {
     return (bits & static_cast<unsigned>(what)) != 0;
   };
   for (const auto& [number, bits] : changes.jobs) {
-    const Job* const job = jobs_.store().find(number);
+    const Job* const job = jobs_.store().find_job(number);
     if (job == nullptr) continue;
     if (includes(bits, JobChange::all)) {
       append(*job);

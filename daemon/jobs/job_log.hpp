@@ -46,7 +46,7 @@ class JobReplay {
   bool read(std::string_view payload, Values&... values) const {
     return Archive::read(Archive::Kind::disk, now_, payload, values...);
   }
-  Job* find(JobNumber number);
+  Job* find_job(JobNumber number);
 
   Moment now_;
   std::map<JobNumber, Job> jobs_;

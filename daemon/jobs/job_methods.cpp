@@ -60,9 +60,9 @@ bool JobMethods::may_see(const Client& asker, const Job& job) const {
 }
 
 /// The job that the params name, if its user may see it.
-Job* JobMethods::find(std::string_view params, const Client& asker) {
+Job* JobMethods::find_job(std::string_view params, const Client& asker) {
   const auto name = find_string(params, "job");
-  Job* const job = name ? runner_.store().find(*name) : nullptr;
+  Job* const job = name ? runner_.store().find_job(*name) : nullptr;
   return job != nullptr && may_see(asker, *job) ? job : nullptr;
 }
 
@@ -109,7 +109,7 @@ void JobMethods::collect(const Frame& request, const Client& asker, Control::Rep
         invalid(id, "Invalid params: waitMs is a whole number, keep and answer are true or false"));
     return;
   }
-  Job* const job = find(params, asker);
+  Job* const job = find_job(params, asker);
   if (job == nullptr) {
     reply(unknown_job_reply(id));
     return;
@@ -134,7 +134,7 @@ void JobMethods::collect(const Frame& request, const Client& asker, Control::Rep
                      ? longest
                      : std::chrono::milliseconds(*wait);
   if (asker.user.remote) collect.wait = std::min(collect.wait, runner_.options().longest_http_wait);
-  job_waiters_.add(asker, request, *job, collect, std::move(reply));
+  job_waiters_.add_waiter(asker, request, *job, collect, std::move(reply));
 }
 
 std::string JobMethods::keep_for_later(const Frame& request, const Client& asker,
@@ -149,7 +149,7 @@ std::string JobMethods::keep_for_later(const Frame& request, const Client& asker
   static_cast<void>(runner_.permissions().take_token(asker));
   Collect collect;
   collect.delivers = true;
-  job_waiters_.add(asker, request, *job, collect, std::move(reply));
+  job_waiters_.add_waiter(asker, request, *job, collect, std::move(reply));
   return job->id;
 }
 
@@ -178,7 +178,7 @@ std::string JobMethods::answer_question(const Frame& request, const Client& aske
   const std::string_view error = find_member(params, "error").value_or("");
   if (result.empty() == error.empty() || !is_object(result.empty() ? error : result))
     return invalid(id, "Invalid params: one of result and error is needed, an object");
-  Job* const job = find(params, asker);
+  Job* const job = find_job(params, asker);
   if (job == nullptr) return unknown_job_reply(id);
   const std::string_view question = find_member(params, "questionId").value_or("");
   if (!question.empty() && !is_string(question))
@@ -192,7 +192,7 @@ std::string JobMethods::answer_question(const Frame& request, const Client& aske
 std::string JobMethods::cancel(const Frame& request, const Client& asker) {
   const std::string_view id = request.text(request.id);
   const std::string_view params = request.text(request.params);
-  Job* const job = find(params, asker);
+  Job* const job = find_job(params, asker);
   if (job == nullptr) return unknown_job_reply(id);
   const JobState state = is_end(job->state) ? job->state : JobState::cancelled;
   if (!is_end(job->state)) runner_.cancel(*job);
@@ -202,7 +202,7 @@ std::string JobMethods::cancel(const Frame& request, const Client& asker) {
 std::string JobMethods::forget(const Frame& request, const Client& asker) {
   const std::string_view id = request.text(request.id);
   const std::string_view params = request.text(request.params);
-  Job* const job = find(params, asker);
+  Job* const job = find_job(params, asker);
   if (job == nullptr) return unknown_job_reply(id);
   if (!is_end(job->state))
     return invalid(id, "Invalid params: the job has not ended: it can be cancelled");

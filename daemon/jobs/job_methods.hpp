@@ -33,7 +33,7 @@ class JobMethods {
 
  private:
   bool may_see(const Client& asker, const Job& job) const;
-  Job* find(std::string_view params, const Client& asker);
+  Job* find_job(std::string_view params, const Client& asker);
 
   const EventLoop& loop_;
   JobRunner& runner_;

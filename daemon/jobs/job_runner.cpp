@@ -82,7 +82,7 @@ void JobRunner::settle() {
   std::erase_if(callers_, [this](const auto& entry) {
     return entry.second->is_idle() &&
            std::none_of(running_.begin(), running_.end(), [&](const auto& running) {
-             return store_.find(running.first)->user == entry.first;
+             return store_.find_job(running.first)->user == entry.first;
            });
   });
   if (const auto next = store_.expire(loop_.now())) forgetting_.set_at_latest(*next);
@@ -123,12 +123,12 @@ Job* JobRunner::submit(SubmittedRequest submitted, JobNumber number, const Clien
   // Decided now: after a restart the server's tools are unknown. A server without tasks ignores it
   // (MCP 2025-11-25, "Tasks: Task Support and Handling").
   job.request = router_.with_task(std::move(submitted.request)).bytes;
-  Job* const added = store_.add(std::move(job));
+  Job* const added = store_.add_job(std::move(job));
   if (added == nullptr) return nullptr;
   Running& running = running_[number];
   running.since = loop_.now();
   running.for_client = submitted.for_later;
-  send(*added, running);
+  send_request(*added, running);
   return added;
 }
 
@@ -146,7 +146,7 @@ std::unique_ptr<JobRequest> JobRunner::adopt(const Client& former, UpstreamId id
   auto job = job_of(former, id, call);
   if (!job) return nullptr;
   job->id = new_id();
-  const Job* const added = store_.add(std::move(*job));
+  const Job* const added = store_.add_job(std::move(*job));
   if (added == nullptr) {
     log_.peer(LogLevel::warning, "orphan without room", {.client = former.id()}, "{}",
               no_room_for_orphan);
@@ -171,10 +171,10 @@ JobRequest JobRunner::request_of(const Job& job, const Running& running) const {
 
 /// Sends the request for the first time, or resumes it: with the answers to its questions, or only
 /// to get its answer.
-void JobRunner::send(Job& job, Running& running) {
+void JobRunner::send_request(Job& job, Running& running) {
   running.stage = Stage::waiting;
   later([this, number = job.number] {
-    const Job* const sent = store_.find(number);
+    const Job* const sent = store_.find_job(number);
     if (has_ended(sent)) return;
     Running& its = running_.at(number);
     JobRequest request = request_of(*sent, its);
@@ -184,7 +184,7 @@ void JobRunner::send(Job& job, Running& running) {
     auto parsed = parse_frame(sent->request.empty() ? awaited_request(*sent) : sent->request);
     auto* const frame = std::get_if<Frame>(&parsed);
     if (frame == nullptr) {
-      fail(*store_.find(number), lost_with_its_daemon());
+      fail(*store_.find_job(number), lost_with_its_daemon());
     } else if (!position.round.empty()) {
       const bool was_asked = position.time.asks;
       its.stage = Stage::working;
@@ -205,7 +205,7 @@ void JobRunner::request_starting(JobNumber number, UpstreamId id, Era side) {
   const auto found = running_.find(number);
   if (found == running_.end()) return;
   Running& running = found->second;
-  Job& job = *store_.find(number);
+  Job& job = *store_.find_job(number);
   if (running.stage == Stage::waiting) {
     // A request that is sent again keeps its time.
     if (!running.was_left) running.since = loop_.now();
@@ -227,7 +227,7 @@ void JobRunner::request_starting(JobNumber number, UpstreamId id, Era side) {
 
 void JobRunner::request_asked(JobNumber number, std::string_view result) {
   if (!running_.contains(number)) return;
-  Job& job = *store_.find(number);
+  Job& job = *store_.find_job(number);
   job.position.round = result;
   job.position.answers.clear();
   store_.changed(job, JobChange::position);
@@ -238,7 +238,7 @@ void JobRunner::request_asked(JobNumber number, std::string_view result) {
 void JobRunner::request_ended(const JobRequest& request, End end) {
   later([this, number = request.number, about_task = request.about_task,
          ended = std::move(end)]() mutable {
-    Job* const job = store_.find(number);
+    Job* const job = store_.find_job(number);
     if (has_ended(job)) return;
     Running& running = running_.at(number);
     // If the job has become a task, its request is over.
@@ -258,13 +258,13 @@ void JobRunner::take_end(Job& job, Running& running, End&& end) {
   const auto* const failure = std::get_if<Failure>(&end);
   const bool is_upstreams = failure != nullptr && !failure->error_object.empty();
   if (failure == nullptr) {
-    this->end(job, JobState::cancelled, {}, true);
+    this->finish_job(job, JobState::cancelled, {}, true);
   } else if (leaves_unfinished_ && !is_upstreams) {
     // The next daemon resumes it.
   } else if (running.task != nullptr && !is_upstreams) {
     running.task->asked = Task::Asked::nothing;
     running.pause = std::min(running.pause * 2, longest_poll);
-    pause(running, running.pause);
+    pause_job(running, running.pause);
   } else if (!tries_again(job, running, *failure)) {
     fail(job, *failure);
   }
@@ -278,7 +278,7 @@ bool JobRunner::tries_again(const Job& job, Running& running, const Failure& fai
                                                             failure.kind != ErrorKind::denied
                                                       : failure.kind <= ErrorKind::closed;
   if (!may_be_sent) return false;
-  pause(running, running.pause);
+  pause_job(running, running.pause);
   running.pause = std::min(running.pause * 2, longest_poll);
   return true;
 }
@@ -287,12 +287,13 @@ void JobRunner::end_with(Job& job, Frame response) {
   const bool is_error = response.error.present();
   const bool delivered = !is_error || !says_undelivered(response.text(response.error));
   splice(response.bytes, {response.id, "null"});
-  end(job, is_error ? JobState::failed : JobState::completed, std::move(response.bytes), delivered);
+  finish_job(job, is_error ? JobState::failed : JobState::completed, std::move(response.bytes),
+             delivered);
 }
 
 void JobRunner::request_notified(JobNumber number, Frame notification) {
   later([this, number, frame = std::move(notification)] {
-    Job* const job = store_.find(number);
+    Job* const job = store_.find_job(number);
     if (has_ended(job)) return;
     if (frame.method != "notifications/progress") {
       waiters_->job_notified(*job, frame);
@@ -306,25 +307,26 @@ void JobRunner::request_notified(JobNumber number, Frame notification) {
 
 // How jobs end, and when.
 
-void JobRunner::end(Job& job, JobState state, std::string response, bool delivered) {
+void JobRunner::finish_job(Job& job, JobState state, std::string response, bool delivered) {
   const JobNumber number = job.number;
   running_.erase(number);
   if (AuditTrail* const audit = router_.audit()) audit->job_ended(job.id, response);
   // Its questions may have been about another request.
   later([this, number] { router_.questions().job_over(number); });
-  if (!store_.end(job, state, std::move(response), delivered, loop_.now())) {
-    store_.end(job, JobState::failed,
-               error_reply("null", failure_of(ErrorKind::too_large, Delivered::unknown,
-                                              "the answer does not fit into --jobs-bytes")),
-               true, loop_.now());
+  if (!store_.end_job(job, state, std::move(response), delivered, loop_.now())) {
+    store_.end_job(job, JobState::failed,
+                   error_reply("null", failure_of(ErrorKind::too_large, Delivered::unknown,
+                                                  "the answer does not fit into --jobs-bytes")),
+                   true, loop_.now());
   }
   later([this, number] {
-    if (const Job* const ended = store_.find(number)) waiters_->job_settled(*ended);
+    if (const Job* const ended = store_.find_job(number)) waiters_->job_settled(*ended);
   });
 }
 
 void JobRunner::fail(Job& job, const Failure& failure) {
-  end(job, JobState::failed, error_reply("null", failure), failure.delivered != Delivered::no);
+  finish_job(job, JobState::failed, error_reply("null", failure),
+             failure.delivered != Delivered::no);
 }
 
 /// Also cancels it at the upstream.
@@ -335,7 +337,7 @@ void JobRunner::fail_and_cancel(Job& job, const Failure& failure) {
 
 void JobRunner::cancel(Job& job) {
   cancel_request(job);
-  end(job, JobState::cancelled, {}, true);
+  finish_job(job, JobState::cancelled, {}, true);
 }
 
 void JobRunner::cancel_request(const Job& job) {
@@ -401,7 +403,7 @@ void JobRunner::watch(const Running& running) {
   if (then != SteadyTime::max()) clock_.set_at_latest(then);
 }
 
-void JobRunner::pause(Running& running, SteadyTime::duration time) {
+void JobRunner::pause_job(Running& running, SteadyTime::duration time) {
   running.stage = Stage::pausing;
   running.due = loop_.now() + time;
   watch(running);
@@ -416,17 +418,17 @@ void JobRunner::check_time() {
       continue;
     }
     if (running.stage == Stage::pausing && running.due <= now) {
-      Job& job = *store_.find(number);
+      Job& job = *store_.find_job(number);
       if (running.task != nullptr) {
         ask_about_task(job, running);
       } else {
-        send(job, running);
+        send_request(job, running);
       }
     }
     watch(running);
   }
   for (const JobNumber number : late) {
-    fail_and_cancel(*store_.find(number),
+    fail_and_cancel(*store_.find_job(number),
                     failure_of(ErrorKind::timeout, Delivered::unknown,
                                running_.at(number).stage == Stage::asked
                                    ? "the upstream's question was not answered within --job-ttl"
@@ -438,7 +440,7 @@ void JobRunner::check_time() {
 
 std::optional<JobNumber> JobRunner::job_of_task(std::string_view raw_id) const {
   for (const auto& [number, running] : running_) {
-    if (running.task != nullptr && same_id(store_.find(number)->position.task, raw_id))
+    if (running.task != nullptr && same_id(store_.find_job(number)->position.task, raw_id))
       return number;
   }
   return std::nullopt;
@@ -450,7 +452,7 @@ std::vector<JobNumber> JobRunner::jobs_to_ask() const {
     const bool is_at_server =
         running.task != nullptr || running.stage == Stage::working || running.stage == Stage::asked;
     if (!is_at_server) continue;
-    const Job& job = *store_.find(number);
+    const Job& job = *store_.find_job(number);
     chosen.try_emplace(job.user, number);
   }
   std::vector<JobNumber> all;
@@ -464,7 +466,7 @@ void JobRunner::job_questions_changed(JobNumber number) {
   const Question* const first = router_.questions().first_of(number);
   if (found != running_.end() && first != nullptr && first->origin &&
       std::exchange(found->second.notes_questions, false) && store_.keeper() != nullptr)
-    store_.keeper()->note_question(*store_.find(number));
+    store_.keeper()->note_question(*store_.find_job(number));
   later([this, number] { look_at_questions(number); });
 }
 
@@ -476,7 +478,7 @@ void JobRunner::look_at_questions(JobNumber number) {
     return;
   }
   Running& running = found->second;
-  Job& job = *store_.find(number);
+  Job& job = *store_.find_job(number);
   const Question* const first = router_.questions().first_of(number);
   if (first == nullptr) {
     running.notes_questions = true;
@@ -507,7 +509,8 @@ void JobRunner::set_asked(const Job& job, Running& running, bool is_asked) {
   router_.set_asked(caller_of(job.user), request.id(), is_asked);
   if (is_asked) return;
   running.stage = Stage::working;
-  if (running.task != nullptr && running.task->asked == Task::Asked::nothing) pause(running, {});
+  if (running.task != nullptr && running.task->asked == Task::Asked::nothing)
+    pause_job(running, {});
 }
 
 void JobRunner::keep_question(Job& job, const Question& question) {
@@ -518,7 +521,7 @@ void JobRunner::keep_question(Job& job, const Question& question) {
   }
   watch(running_.at(job.number));
   later([this, number = job.number] {
-    if (const Job* const asked = store_.find(number)) waiters_->job_settled(*asked);
+    if (const Job* const asked = store_.find_job(number)) waiters_->job_settled(*asked);
   });
 }
 
@@ -540,7 +543,7 @@ void JobRunner::job_question_answered(JobNumber number, const Question& question
                                       std::string_view result) {
   const auto found = running_.find(number);
   if (found == running_.end()) return;
-  Job& job = *store_.find(number);
+  Job& job = *store_.find_job(number);
   if (question.origin) {
     // Answers to the first questions are saved in their order.
     if (result.empty() || question.index != job.position.answers.size()) return;
@@ -550,7 +553,7 @@ void JobRunner::job_question_answered(JobNumber number, const Question& question
     found->second.task->answers.push_back({question.key, std::string(result)});
   } else {
     later([this, number] {
-      Job* const its = store_.find(number);
+      Job* const its = store_.find_job(number);
       if (!has_ended(its))
         fail_and_cancel(*its, failure_of(ErrorKind::no_client, Delivered::unknown,
                                          "the server's question was answered with an error"));
@@ -588,7 +591,7 @@ bool JobRunner::adopt(Job left) {
   }
   const JobNumber number = left.number;
   take_over(std::move(left));
-  store_.changed(*store_.find(number), JobChange::all);
+  store_.changed(*store_.find_job(number), JobChange::all);
   return true;
 }
 
@@ -600,11 +603,11 @@ void JobRunner::resume_left(Job& job, Running& running) {
     running.task = std::make_unique<Task>();
     ask_task(job, running, Task::Asked::state);
   } else if (!job.request.empty() && (has_round || may_be_sent)) {
-    send(job, running);
+    send_request(job, running);
   } else if (!position.event_id.empty()) {
     job.request.clear();
     position.round.clear();
-    send(job, running);
+    send_request(job, running);
   } else {
     fail(job, lost_with_its_daemon());
     return;
@@ -643,10 +646,10 @@ bool JobRunner::stays(const Job& job, const Running& running) {
 void JobRunner::end_unfinished() {
   std::vector<JobNumber> unfinished;
   for (const auto& [number, running] : running_) {
-    if (!stays(*store_.find(number), running)) unfinished.push_back(number);
+    if (!stays(*store_.find_job(number), running)) unfinished.push_back(number);
   }
   for (const JobNumber number : unfinished) {
-    Job& job = *store_.find(number);
+    Job& job = *store_.find_job(number);
     fail(job,
          failure_of(ErrorKind::closed, job.position.started ? Delivered::unknown : Delivered::no,
                     "the bridge was upgraded before the job had ended"));
@@ -664,7 +667,7 @@ JobRunner::Saved JobRunner::save() {
   store_.each_used_key(
       [&saved](const User& user, const UsedKey& key) { saved.keys.emplace_back(user, key); });
   for (const auto& [number, running] : running_) {
-    const Job& job = *store_.find(number);
+    const Job& job = *store_.find_job(number);
     if (stays(job, running)) saved.running.push_back({job, Archive::copy(running)});
   }
   return saved;
@@ -680,9 +683,9 @@ void JobRunner::restore_running(std::vector<SavedJob> jobs) {
       later([this, number = job.number] { look_at_questions(number); });
     } else if (running.task != nullptr) {
       running.pause = shortest_poll;
-      pause(running, running.pause);
+      pause_job(running, running.pause);
     } else if (running.stage != Stage::working) {
-      send(job, running);
+      send_request(job, running);
     }
     watch(running);
   }

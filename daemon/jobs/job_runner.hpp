@@ -160,7 +160,7 @@ class JobRunner final : private JobOwner {
   template <class Visit>
   void each_started(Visit&& visit) {
     for (const auto& [number, running] : running_) {
-      Job& job = *store_.find(number);
+      Job& job = *store_.find_job(number);
       if (job.position.started) visit(job);
     }
   }
@@ -184,14 +184,14 @@ class JobRunner final : private JobOwner {
   Job new_job(std::string method, const Client& by, JobNumber number) const;
   void later(std::function<void()> action);
   JobRequest request_of(const Job& job, const Running& running) const;
-  void send(Job& job, Running& running);
+  void send_request(Job& job, Running& running);
   void take_end(Job& job, Running& running, End&& end);
   bool tries_again(const Job& job, Running& running, const Failure& failure);
   void end_with(Job& job, Frame response);
   void look_at_questions(JobNumber number);
   void set_asked(const Job& job, Running& running, bool is_asked);
   void keep_question(Job& job, const Question& question);
-  void end(Job& job, JobState state, std::string response, bool delivered);
+  void finish_job(Job& job, JobState state, std::string response, bool delivered);
   void fail(Job& job, const Failure& failure);
   void fail_and_cancel(Job& job, const Failure& failure);
   void cancel_request(const Job& job);
@@ -203,7 +203,7 @@ class JobRunner final : private JobOwner {
   void take_over_time(Running& running, const JobPosition& position) const;
   SteadyTime due(const Running& running) const;
   void watch(const Running& running);
-  void pause(Running& running, SteadyTime::duration time);
+  void pause_job(Running& running, SteadyTime::duration time);
   void check_time();
 
   void resume_left(Job& job, Running& running);

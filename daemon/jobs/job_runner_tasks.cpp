@@ -44,17 +44,17 @@ void JobRunner::task_is(Job& job, Running& running, ServerTask state) {
   using Status = ServerTask::Status;
   running.pause = state.poll_after;
   if (state.status == Status::working) {
-    pause(running, running.pause);
+    pause_job(running, running.pause);
   } else if (state.status == Status::cancelled) {
-    end(job, JobState::cancelled, {}, true);
+    finish_job(job, JobState::cancelled, {}, true);
   } else if (job.position.task_form == static_cast<std::uint64_t>(ServerTask::Form::legacy)) {
     // Its stream has the questions and finally the response.
     ask_task(job, running, Task::Asked::result);
   } else if (state.status == Status::input_required) {
     task_asks(job, running, state.questions);
   } else if (state.status == Status::completed) {
-    end(job, JobState::completed, result_reply("null", state.result.empty() ? "{}" : state.result),
-        true);
+    finish_job(job, JobState::completed,
+               result_reply("null", state.result.empty() ? "{}" : state.result), true);
   } else if (is_object(state.error)) {
     Failure failure;
     failure.error_object = std::move(state.error);
@@ -67,9 +67,10 @@ void JobRunner::task_is(Job& job, Running& running, ServerTask state) {
 /// The questions that were not asked yet.
 void JobRunner::task_asks(Job& job, Running& running, const std::vector<InputRequest>& questions) {
   Task& task = *running.task;
-  pause(running, running.pause);
+  pause_job(running, running.pause);
   for (const InputRequest& question : questions) {
-    if (task.answered.insert(question.key).second) router_.questions().add(job.number, question);
+    if (task.answered.insert(question.key).second)
+      router_.questions().take_question(job.number, question);
   }
   if (task.answered.size() > most_questions) {
     fail_and_cancel(job, failure_of(ErrorKind::overloaded, Delivered::unknown,
@@ -82,12 +83,12 @@ void JobRunner::task_answered(Job& job, Running& running, Frame&& response) {
   const auto asked = std::exchange(task.asked, Task::Asked::nothing);
   if (response.error.present() && is_of_bridge(response.text(response.error))) {
     running.pause = std::min(running.pause * 2, longest_poll);
-    pause(running, running.pause);
+    pause_job(running, running.pause);
   } else if (response.error.present() || asked == Task::Asked::result) {
     end_with(job, std::move(response));
   } else if (asked == Task::Asked::answers) {
     task.answers.clear();
-    pause(running, running.pause);
+    pause_job(running, running.pause);
   } else if (auto state = read_task(response.text(response.result))) {
     task_is(job, running, std::move(*state));
   } else {

@@ -29,7 +29,7 @@ std::size_t JobStore::charge_of(const Job& job) {
          charge_of_response(job.response);
 }
 
-Job* JobStore::add(Job job) {
+Job* JobStore::add_job(Job job) {
   job.bytes = charge_of(job);
   Owner& owner = owners_[job.user];
   trim_others(owner);
@@ -115,21 +115,21 @@ void JobStore::insert_ended(Owner& owner, const Job& job) {
   due_.emplace(std::pair(job.ended + job.keep, job.number), place);
 }
 
-const Job* JobStore::find(JobNumber number) const {
+const Job* JobStore::find_job(JobNumber number) const {
   const auto found = jobs_.find(number);
   return found == jobs_.end() ? nullptr : &found->second;
 }
 
-Job* JobStore::find(std::string_view id) {
+Job* JobStore::find_job(std::string_view id) {
   const auto found = by_id_.find(id);
-  return found == by_id_.end() ? nullptr : find(found->second);
+  return found == by_id_.end() ? nullptr : find_job(found->second);
 }
 
 Job* JobStore::with_key(const User& user, std::string_view key) {
   const auto owner = owners_.find(user);
   if (owner == owners_.end()) return nullptr;
   const auto found = owner->second.keys.find(key);
-  return found == owner->second.keys.end() ? nullptr : find(found->second);
+  return found == owner->second.keys.end() ? nullptr : find_job(found->second);
 }
 
 const UsedKey* JobStore::used_key(const User& user, std::string_view key, SteadyTime now) {
@@ -220,7 +220,8 @@ void JobStore::proceed(Job& job) {
   changed(job, JobChange::outcome);
 }
 
-bool JobStore::end(Job& job, JobState state, std::string response, bool delivered, SteadyTime now) {
+bool JobStore::end_job(Job& job, JobState state, std::string response, bool delivered,
+                       SteadyTime now) {
   latest_ = now;
   proceed(job);
   if (!grow(job, charge_of_response(response))) return false;

@@ -152,7 +152,7 @@ class JobStore {
   JobNumber next_number() { return static_cast<JobNumber>(++last_number_); }
   /// Null if there is no room even without this user's ended jobs. REQUIRES: a number from
   /// next_number(); a new key, or none.
-  Job* add(Job job);
+  Job* add_job(Job job);
   /// Makes room for the job if possible; returns whether there is room.
   bool make_room_for(const Job& job);
   /// Restores a job unchanged. An unfinished one always has room, whatever the present bounds:
@@ -160,9 +160,11 @@ class JobStore {
   Job* restore(Job job);
   void restore(const User& user, UsedKey key);
 
-  Job* find(JobNumber number) { return const_cast<Job*>(std::as_const(*this).find(number)); }
-  const Job* find(JobNumber number) const;
-  Job* find(std::string_view id);
+  Job* find_job(JobNumber number) {
+    return const_cast<Job*>(std::as_const(*this).find_job(number));
+  }
+  const Job* find_job(JobNumber number) const;
+  Job* find_job(std::string_view id);
   Job* with_key(const User& user, std::string_view key);
   const UsedKey* used_key(const User& user, std::string_view key, SteadyTime now);
 
@@ -172,7 +174,7 @@ class JobStore {
   bool ask(Job& job, JobQuestion question);
   void proceed(Job& job);
   /// False: no room for the response; the job did not end. REQUIRES: it has not ended.
-  bool end(Job& job, JobState state, std::string response, bool delivered, SteadyTime now);
+  bool end_job(Job& job, JobState state, std::string response, bool delivered, SteadyTime now);
   /// REQUIRES: the job has ended.
   void forget(Job& job, SteadyTime now);
   /// Forgets jobs and keys that have expired. Returns when to call again, if any job has ended.

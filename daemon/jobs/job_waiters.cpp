@@ -53,8 +53,8 @@ bool JobWaiters::has_room_for(const Client& client) const {
   return static_cast<std::size_t>(waiting) < max_of_client;
 }
 
-void JobWaiters::add(const Client& client, const Frame& request, Job& job, const Collect& collect,
-                     Control::Reply reply) {
+void JobWaiters::add_waiter(const Client& client, const Frame& request, Job& job,
+                            const Collect& collect, Control::Reply reply) {
   WaitingCollect collector{collect};
   collector.client = client.id();
   collector.request_id = request.text(request.id);
@@ -64,10 +64,10 @@ void JobWaiters::add(const Client& client, const Frame& request, Job& job, const
   collector.is_due = !collect.delivers && collect.wait.count() == 0;
   collector.reply = std::move(reply);
   if (!collect.delivers) clock_.set_at_latest(collector.until);
-  add(job.number, std::move(collector));
+  add_waiter(job.number, std::move(collector));
 }
 
-void JobWaiters::add(JobNumber job, WaitingCollect collector) {
+void JobWaiters::add_waiter(JobNumber job, WaitingCollect collector) {
   const auto added = all_.emplace(job, std::move(collector));
   runner_.waiters_changed(job);
   tell(added);
@@ -86,7 +86,7 @@ void JobWaiters::job_progress(const Job& job, std::string_view params) {
   const auto [begin, end] = all_.equal_range(job.number);
   for (auto at = begin; at != end; ++at) {
     const WaitingCollect& collector = at->second;
-    Client* const client = clients_.find(collector.client);
+    Client* const client = clients_.find_client(collector.client);
     // The next progress replaces one that would wait in a queue.
     if (client == nullptr || collector.progress_token.empty() || client->channel.congested())
       continue;
@@ -103,7 +103,7 @@ void JobWaiters::job_progress(const Job& job, std::string_view params) {
 void JobWaiters::job_notified(const Job& job, const Frame& notification) {
   const auto [begin, end] = all_.equal_range(job.number);
   for (auto at = begin; at != end; ++at) {
-    Client* const client = clients_.find(at->second.client);
+    Client* const client = clients_.find_client(at->second.client);
     if (client != nullptr && at->second.delivers && !client->channel.congested())
       client->channel.send_about(at->second.request_id, notification.bytes);
   }
@@ -128,8 +128,8 @@ void JobWaiters::ask_no_more(All::iterator at) {
 
 /// Answers the collect if it is due, and removes it.
 void JobWaiters::tell(All::iterator at) {
-  Client* const client = clients_.find(at->second.client);
-  Job* const job = runner_.store().find(at->first);
+  Client* const client = clients_.find_client(at->second.client);
+  Job* const job = runner_.store().find_job(at->first);
   const bool waits = at->second.delivers ? job != nullptr && !is_end(job->state)
                                          : job != nullptr && job->state == JobState::working;
   if (waits && !at->second.is_due) return;
@@ -158,7 +158,8 @@ void JobWaiters::tell_now(All::iterator at) {
 
 void JobWaiters::forget_collected() {
   for (const JobNumber number : std::exchange(collected_, {})) {
-    if (Job* const job = runner_.store().find(number)) runner_.store().forget(*job, loop_.now());
+    if (Job* const job = runner_.store().find_job(number))
+      runner_.store().forget(*job, loop_.now());
   }
 }
 
@@ -186,7 +187,7 @@ bool JobWaiters::cancel(const Client& client, std::string_view raw_id) {
   });
   if (found.empty()) return false;
   Job* const job =
-      found.front()->second.delivers ? runner_.store().find(found.front()->first) : nullptr;
+      found.front()->second.delivers ? runner_.store().find_job(found.front()->first) : nullptr;
   ask_no_more(found.front());
   all_.erase(found.front());
   if (job != nullptr && !is_end(job->state)) runner_.cancel(*job);
@@ -216,7 +217,7 @@ void JobWaiters::client_left(const Client& client) {
   }
 }
 
-std::vector<JobWaiters::Delivery> JobWaiters::save() const {
+std::vector<JobWaiters::Delivery> JobWaiters::save_deliveries() const {
   std::vector<Delivery> all;
   for (const auto& [number, one] : all_) {
     if (one.delivers) all.push_back({number, one.client, one.request_id, one.progress_token});
@@ -231,7 +232,7 @@ void JobWaiters::restore(Delivery saved, Control::Reply reply) {
   collector.progress_token = std::move(saved.progress_token);
   collector.until = SteadyTime::max();
   collector.reply = std::move(reply);
-  add(saved.job, std::move(collector));
+  add_waiter(saved.job, std::move(collector));
 }
 
 }  // namespace bridge

@@ -50,12 +50,12 @@ class JobWaiters {
 
   bool has_room_for(const Client& client) const;
   /// `request` is the client's `bridge/collect`.
-  void add(const Client& client, const Frame& request, Job& job, const Collect& collect,
-           Control::Reply reply);
+  void add_waiter(const Client& client, const Frame& request, Job& job, const Collect& collect,
+                  Control::Reply reply);
   std::size_t size() const { return all_.size(); }
 
   /// For an upgrade.
-  std::vector<Delivery> save() const;
+  std::vector<Delivery> save_deliveries() const;
   /// REQUIRES: the client and the job were restored.
   void restore(Delivery saved, Control::Reply reply);
 
@@ -90,7 +90,7 @@ class JobWaiters {
   };
   using All = std::multimap<JobNumber, WaitingCollect>;
 
-  void add(JobNumber job, WaitingCollect collector);
+  void add_waiter(JobNumber job, WaitingCollect collector);
   void ask_no_more(All::iterator at);
   void tell(All::iterator at);
   void tell_now(All::iterator at);

@@ -47,7 +47,7 @@ bool Answerers::has_reachable_client() const {
 
 std::string_view Answerers::subject(const Question& question, const Client& client) const {
   if (question.owner != client.id()) return {};
-  const Call* const about = in_flight_.find(question.origin);
+  const Call* const about = in_flight_.find_call(question.origin);
   return about != nullptr ? std::string_view(about->client_request_id) : std::string_view();
 }
 
@@ -127,7 +127,7 @@ std::optional<UpstreamId> Answerers::suspended_call(const Question& question) co
 }
 
 bool Answerers::may_be_asked_in(UpstreamId id, const Question& question) const {
-  const Call* const call = in_flight_.find(id);
+  const Call* const call = in_flight_.find_call(id);
   const Client* const client = call != nullptr ? call->client() : nullptr;
   if (client != nullptr && !client->may_take_part()) return false;
   return call != nullptr && call->to_legacy != nullptr && question.is_request() &&
@@ -141,7 +141,7 @@ std::optional<Candidate> Answerers::choose(const Question& question, bool is_new
   const auto its_job =
       context_.jobs != nullptr && !task.empty() ? context_.jobs->job_of_task(task) : std::nullopt;
   if (its_job) return Candidate{{}, true, true, false, *its_job};
-  const Call* const about = in_flight_.find(question.origin);
+  const Call* const about = in_flight_.find_call(question.origin);
   if (about != nullptr && about->job != nullptr)
     return Candidate{{}, true, true, false, about->job->number};
   if (is_new && about != nullptr && may_be_asked_in(*question.origin, question))
@@ -225,12 +225,12 @@ std::optional<UpstreamId> Answerers::client_request_named_by(const Frame& reques
   const auto number = times == 1 ? unsigned_by_value(request.text(name)) : std::nullopt;
   if (!number) return std::nullopt;
   const auto id = static_cast<UpstreamId>(*number);
-  const Call* const call = in_flight_.find(id);
+  const Call* const call = in_flight_.find_call(id);
   return call != nullptr && call->acts_for_user() ? std::optional(id) : std::nullopt;
 }
 
 bool Answerers::may_answer_later(const Question& question) const {
-  const Client* const client = context_.clients.find(question.named);
+  const Client* const client = context_.clients.find_client(question.named);
   return client != nullptr && !client->half_closed && client->may_take_part() &&
          !has_declined(question, client->id()) &&
          (is_about_task(question.method) ||
@@ -238,8 +238,8 @@ bool Answerers::may_answer_later(const Question& question) const {
 }
 
 std::optional<Candidate> Answerers::choose_named(const Question& question) const {
-  const bool is_reached =
-      may_answer_later(question) && context_.clients.find(question.named)->channel.can_be_asked({});
+  const bool is_reached = may_answer_later(question) &&
+                          context_.clients.find_client(question.named)->channel.can_be_asked({});
   return is_reached ? std::optional(Candidate{*question.named, true}) : std::nullopt;
 }
 

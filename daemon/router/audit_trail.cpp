@@ -44,14 +44,15 @@ void AuditedArguments::note(AuditRecord& record, std::string_view arguments) {
   }
 }
 
-AuditRecord* OpenRequests::find(AuditOwner owner, std::string_view name) {
+AuditRecord* OpenRequests::find_open(AuditOwner owner, std::string_view name) {
   const auto known = known_.find(owner);
   if (known == known_.end()) return nullptr;
   const auto found = known->second.open.find(name);
   return found == known->second.open.end() ? nullptr : &found->second;
 }
 
-AuditRecord* OpenRequests::find(AuditOwner owner, std::string_view name, std::uint64_t number) {
+AuditRecord* OpenRequests::find_open(AuditOwner owner, std::string_view name,
+                                     std::uint64_t number) {
   const auto known = known_.find(owner);
   if (known == known_.end()) return nullptr;
   const auto [first, last] = known->second.open.equal_range(name);
@@ -60,9 +61,10 @@ AuditRecord* OpenRequests::find(AuditOwner owner, std::string_view name, std::ui
   return found == last ? nullptr : &found->second;
 }
 
-std::optional<AuditRecord> OpenRequests::take(AuditOwner owner, std::string_view name) {
+std::optional<AuditRecord> OpenRequests::take_open(AuditOwner owner, std::string_view name) {
   std::optional<AuditRecord> taken;
-  end(owner, name, [&taken](AuditRecord& record, std::string_view) { taken = std::move(record); });
+  end_open(owner, name,
+           [&taken](AuditRecord& record, std::string_view) { taken = std::move(record); });
   return taken;
 }
 
@@ -104,7 +106,7 @@ void AuditTrail::came(const Client& client, const Frame& request) {
   if (!is_recorded(request)) return;
   const std::string_view raw_id = request.text(request.id);
   OpenRequests::Of& its = of(client);
-  AuditRecord& record = open_.add(its, raw_id);
+  AuditRecord& record = open_.add_open(its, raw_id);
   record.client = its.client;
   fill(record, request);
   if (options_.required && !request.method.starts_with("bridge/"))
@@ -113,8 +115,8 @@ void AuditTrail::came(const Client& client, const Frame& request) {
 
 void AuditTrail::came(const User& user, const JobRequest& job, const Frame& request) {
   if (job.about_task) return;  // a request of the bridge about a job
-  if (open_.find(AuditOwner::jobs(), job.job) != nullptr) return;  // sent by an earlier daemon
-  AuditRecord& record = open_.add(open_.of(AuditOwner::jobs()).first, job.job);
+  if (open_.find_open(AuditOwner::jobs(), job.job) != nullptr) return;  // sent by an earlier daemon
+  AuditRecord& record = open_.add_open(open_.of(AuditOwner::jobs()).first, job.job);
   record.client.http = user.remote;
   record.client.uid = user.uid;
   record.client.pid = static_cast<std::uint64_t>(job.pid);
@@ -130,11 +132,11 @@ void AuditTrail::kept_as_job(const Client& client, const Frame& request, std::st
   record.client = of(client).client;
   fill(record, request);
   record.job = job;
-  end(record, {AuditOutcome::ok});
+  write_end(record, {AuditOutcome::ok});
 }
 
 void AuditTrail::fill(AuditRecord& record, const Frame& request) {
-  record.number = numbers_.next();
+  record.number = numbers_.next_number();
   record.time = ticks_of(loop_.wall_time());
   record.came = ticks_of(loop_.now());
   record.bytes_in = request.bytes.size();
@@ -185,18 +187,18 @@ void AuditTrail::describe(AuditRecord& record, const Frame& request) {
 void AuditTrail::begin_all() {
   std::vector<AuditRecord*> records;
   for (const New& one : std::exchange(new_, {})) {
-    AuditRecord* const record = open_.find(one.owner, one.name, one.number);
+    AuditRecord* const record = open_.find_open(one.owner, one.name, one.number);
     if (record == nullptr || !record->id.empty()) continue;
     record->id = next_id();
     records.push_back(record);
   }
-  begin(records);
+  write_begin(records);
 }
 
 std::string AuditTrail::next_id() { return fmt::format("{}-{}", run_, ++last_id_); }
 
 /// REQUIRES: the records have ids.
-void AuditTrail::begin(const std::vector<AuditRecord*>& records) {
+void AuditTrail::write_begin(const std::vector<AuditRecord*>& records) {
   if (records.empty()) return;
   std::string lines;
   for (const AuditRecord* const record : records) lines += beginning_line(*record);
@@ -209,18 +211,18 @@ void AuditTrail::begin(const std::vector<AuditRecord*>& records) {
 }
 
 bool AuditTrail::may_send(ClientId client, std::string_view raw_id) {
-  return may_send(open_.find(AuditOwner::of(client), raw_id));
+  return may_send(open_.find_open(AuditOwner::of(client), raw_id));
 }
 
 bool AuditTrail::may_send(const JobRequest& job) {
-  return may_send(open_.find(AuditOwner::jobs(), job.job));
+  return may_send(open_.find_open(AuditOwner::jobs(), job.job));
 }
 
 /// Null: a request of the bridge itself.
 bool AuditTrail::may_send(AuditRecord* record) {
   if (!options_.required || record == nullptr || record->is_begun) return true;
   if (record->id.empty()) record->id = next_id();
-  begin({record});
+  write_begin({record});
   return record->is_begun;
 }
 
@@ -238,7 +240,8 @@ void AuditTrail::begin_again() {
 }
 
 /// `client`: described() of its client, if at hand; else empty.
-void AuditTrail::end(const AuditRecord& record, const AuditEnd& how, std::string_view client) {
+void AuditTrail::write_end(const AuditRecord& record, const AuditEnd& how,
+                           std::string_view client) {
   const auto took = std::chrono::duration_cast<std::chrono::microseconds>(
       loop_.now() - steady_time_of(record.came));
   line_.clear();
@@ -249,39 +252,42 @@ void AuditTrail::end(const AuditRecord& record, const AuditEnd& how, std::string
   }
   append(line_);
   begun_before_.erase(record.id);  // a job of an earlier daemon: it has its last line
-  numbers_.ended(record.number);
+  numbers_.number_ended(record.number);
 }
 
 void AuditTrail::answered(ClientId client, std::string_view raw_id, std::string_view response) {
-  open_.end(AuditOwner::of(client), raw_id, [&](AuditRecord& record, std::string_view its_client) {
-    if (record.method == "bridge/submit"sv)
-      record.job = find_string(find_member(response, "result").value_or(""), "job").value_or("");
-    end(record, end_of_response(response, record.method == "tools/call"sv, raw_id), its_client);
-  });
+  open_.end_open(
+      AuditOwner::of(client), raw_id, [&](AuditRecord& record, std::string_view its_client) {
+        if (record.method == "bridge/submit"sv)
+          record.job =
+              find_string(find_member(response, "result").value_or(""), "job").value_or("");
+        write_end(record, end_of_response(response, record.method == "tools/call"sv, raw_id),
+                  its_client);
+      });
 }
 
 void AuditTrail::not_answered(ClientId client, std::string_view raw_id) {
-  open_.end(AuditOwner::of(client), raw_id,
-            [this](const AuditRecord& record, std::string_view its_client) {
-              end(record, {AuditOutcome::cancelled}, its_client);
-            });
+  open_.end_open(AuditOwner::of(client), raw_id,
+                 [this](const AuditRecord& record, std::string_view its_client) {
+                   write_end(record, {AuditOutcome::cancelled}, its_client);
+                 });
 }
 
 void AuditTrail::left_behind(ClientId client, std::string_view raw_id, UpstreamId id) {
-  auto record = open_.take(AuditOwner::of(client), raw_id);
+  auto record = open_.take_open(AuditOwner::of(client), raw_id);
   if (!record) return;
   if (open_.of_left_behind() >= most_left_behind) {
-    end(*record, {AuditOutcome::unknown});
+    write_end(*record, {AuditOutcome::unknown});
   } else {
-    open_.add(open_.of(AuditOwner::left_behind()).first, name_of(id)) = std::move(*record);
+    open_.add_open(open_.of(AuditOwner::left_behind()).first, name_of(id)) = std::move(*record);
   }
 }
 
 void AuditTrail::adopted(ClientId client, std::string_view raw_id, std::string_view job) {
-  auto record = open_.take(AuditOwner::of(client), raw_id);
+  auto record = open_.take_open(AuditOwner::of(client), raw_id);
   if (!record) return;
   record->job = job;
-  open_.add(open_.of(AuditOwner::jobs()).first, job) = std::move(*record);
+  open_.add_open(open_.of(AuditOwner::jobs()).first, job) = std::move(*record);
 }
 
 void AuditTrail::left_behind_ended(UpstreamId id, std::string_view response) {
@@ -289,8 +295,8 @@ void AuditTrail::left_behind_ended(UpstreamId id, std::string_view response) {
 }
 
 void AuditTrail::left_behind_renamed(UpstreamId former, UpstreamId next) {
-  if (auto record = open_.take(AuditOwner::left_behind(), name_of(former)))
-    open_.add(open_.of(AuditOwner::left_behind()).first, name_of(next)) = std::move(*record);
+  if (auto record = open_.take_open(AuditOwner::left_behind(), name_of(former)))
+    open_.add_open(open_.of(AuditOwner::left_behind()).first, name_of(next)) = std::move(*record);
 }
 
 void AuditTrail::job_ended(std::string_view job, std::string_view response) {
@@ -300,9 +306,9 @@ void AuditTrail::job_ended(std::string_view job, std::string_view response) {
 /// `otherwise`: without a response.
 void AuditTrail::end_with(AuditOwner owner, std::string_view name, std::string_view response,
                           AuditOutcome otherwise) {
-  open_.end(owner, name, [&](const AuditRecord& record, std::string_view) {
+  open_.end_open(owner, name, [&](const AuditRecord& record, std::string_view) {
     const bool is_call = record.method == "tools/call"sv;
-    end(record, response.empty() ? AuditEnd{otherwise} : end_of_response(response, is_call));
+    write_end(record, response.empty() ? AuditEnd{otherwise} : end_of_response(response, is_call));
   });
 }
 
@@ -312,7 +318,7 @@ void AuditTrail::client_left(ClientId client) {
 
 void AuditTrail::end_all_of(AuditOwner owner, AuditOutcome outcome) {
   open_.end_all(owner, [&](const AuditRecord& record, std::string_view its_client) {
-    end(record, {outcome}, its_client);
+    write_end(record, {outcome}, its_client);
   });
 }
 
@@ -334,7 +340,7 @@ void AuditTrail::take_over(std::vector<AuditRecord> records) {
           WallTime::duration(static_cast<WallTime::rep>(now - std::min(now, record.time)));
       record.came = ticks_of(loop_.now() - std::chrono::duration_cast<SteadyTime::duration>(took));
       const std::string job = record.job;
-      open_.add(open_.of(AuditOwner::jobs()).first, job) = std::move(record);
+      open_.add_open(open_.of(AuditOwner::jobs()).first, job) = std::move(record);
     } else {
       end_unknown(record);
     }
@@ -344,7 +350,7 @@ void AuditTrail::take_over(std::vector<AuditRecord> records) {
 /// If the file has the first line, the last line is made from it.
 void AuditTrail::end_unknown(const AuditRecord& record) {
   if (!begun_before_.contains(record.id)) append(unknown_line(beginning_line(record)));
-  numbers_.ended(record.number);
+  numbers_.number_ended(record.number);
 }
 
 void AuditTrail::found_begun(std::vector<std::string> lines) {
@@ -364,10 +370,10 @@ void AuditTrail::give_up_jobs(const std::function<bool(std::string_view job)>& k
   open_.each([&](AuditOwner owner, const std::string& name, const AuditRecord&) {
     if (owner == AuditOwner::jobs() && !known(name)) unknown.push_back(name);
   });
-  for (const std::string& job : unknown) end_unknown(*open_.take(AuditOwner::jobs(), job));
+  for (const std::string& job : unknown) end_unknown(*open_.take_open(AuditOwner::jobs(), job));
 }
 
-std::vector<AuditTrail::Saved> AuditTrail::save() const {
+std::vector<AuditTrail::Saved> AuditTrail::save_open() const {
   std::vector<Saved> saved;
   open_.each([&saved](AuditOwner owner, const std::string& name, const AuditRecord& record) {
     saved.push_back({owner, name, record});
@@ -383,7 +389,7 @@ void AuditTrail::restore(std::vector<Saved> saved) {
       its.client = one.record.client;
       its.text = described(its.client);
     }
-    open_.add(its, one.name) = std::move(one.record);
+    open_.add_open(its, one.name) = std::move(one.record);
   }
 }
 

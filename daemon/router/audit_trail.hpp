@@ -96,19 +96,19 @@ class OpenRequests {
     return {found->second, is_new};
   }
   /// A client may use a name twice.
-  AuditRecord& add(Of& its, std::string_view name) {
+  AuditRecord& add_open(Of& its, std::string_view name) {
     ++size_;
     return its.open
         .emplace(std::piecewise_construct, std::forward_as_tuple(name), std::forward_as_tuple())
         ->second;
   }
-  AuditRecord* find(AuditOwner owner, std::string_view name);
+  AuditRecord* find_open(AuditOwner owner, std::string_view name);
   /// The one with this number.
-  AuditRecord* find(AuditOwner owner, std::string_view name, std::uint64_t number);
-  std::optional<AuditRecord> take(AuditOwner owner, std::string_view name);
+  AuditRecord* find_open(AuditOwner owner, std::string_view name, std::uint64_t number);
+  std::optional<AuditRecord> take_open(AuditOwner owner, std::string_view name);
   /// Removes it before `visit`, which gets the record and the client's description.
   template <class Visit>
-  void end(AuditOwner owner, std::string_view name, Visit&& visit) {
+  void end_open(AuditOwner owner, std::string_view name, Visit&& visit) {
     const auto known = known_.find(owner);
     if (known == known_.end()) return;
     const auto found = known->second.open.find(name);
@@ -145,14 +145,14 @@ class OpenRequests {
 /// The numbers of requests in order of arrival, and which of them the state knows. Pure.
 class AuditNumbers {
  public:
-  std::uint64_t next() { return ++last_; }
+  std::uint64_t next_number() { return ++last_; }
   void count_from(std::uint64_t number) { last_ = std::max(last_, number); }
   /// A request of an earlier daemon.
   void restored(std::uint64_t number) { last_ = noted_ = std::max(noted_, number); }
   /// The state is told of all requests up to now; returns the last one that it knew.
   std::uint64_t note_all() { return std::exchange(noted_, last_); }
   bool has_new() const { return noted_ != last_; }
-  void ended(std::uint64_t number) {
+  void number_ended(std::uint64_t number) {
     if (number <= noted_) ended_.push_back(number);
   }
   /// Ended requests that the state knows.
@@ -228,7 +228,7 @@ class AuditTrail {
   /// Later lines go to another file, which gets the first lines of open requests.
   void begin_again();
 
-  std::vector<Saved> save() const;
+  std::vector<Saved> save_open() const;
   void restore(std::vector<Saved> saved);
 
   // For the state: the open requests, so that the next daemon knows them.
@@ -275,8 +275,8 @@ class AuditTrail {
   void describe(AuditRecord& record, const Frame& request);
   bool may_send(AuditRecord* record);
   std::string next_id();
-  void begin(const std::vector<AuditRecord*>& records);
-  void end(const AuditRecord& record, const AuditEnd& how, std::string_view client = {});
+  void write_begin(const std::vector<AuditRecord*>& records);
+  void write_end(const AuditRecord& record, const AuditEnd& how, std::string_view client = {});
   void end_with(AuditOwner owner, std::string_view name, std::string_view response,
                 AuditOutcome otherwise);
   void end_all_of(AuditOwner owner, AuditOutcome outcome);

@@ -6,10 +6,10 @@
 
 namespace bridge {
 
-std::pair<UpstreamId, const Call*> CallTable::find(const Caller& caller,
-                                                   std::string_view raw_id) const {
+std::pair<UpstreamId, const Call*> CallTable::find_call(const Caller& caller,
+                                                        std::string_view raw_id) const {
   for (const UpstreamId id : caller.in_flight) {
-    const Call* const call = find(id);
+    const Call* const call = find_call(id);
     if (same_id(call->client_request_id, raw_id)) return {id, call};
   }
   return {};
@@ -17,7 +17,7 @@ std::pair<UpstreamId, const Call*> CallTable::find(const Caller& caller,
 
 std::optional<UpstreamId> CallTable::named_by(std::string_view raw_id) const {
   const auto number = unsigned_by_value(raw_id);
-  const bool is_one = number && find(static_cast<UpstreamId>(*number)) != nullptr;
+  const bool is_one = number && find_call(static_cast<UpstreamId>(*number)) != nullptr;
   return is_one ? std::optional(static_cast<UpstreamId>(*number)) : std::nullopt;
 }
 
@@ -25,7 +25,7 @@ std::size_t CallTable::slots_used_by(const Caller& caller) const {
   if (caller.client() != nullptr) return caller.in_flight.size();
   return static_cast<std::size_t>(
       std::count_if(caller.in_flight.begin(), caller.in_flight.end(),
-                    [this](UpstreamId id) { return find(id)->takes_slot(); }));
+                    [this](UpstreamId id) { return find_call(id)->takes_slot(); }));
 }
 
 std::size_t CallTable::slots_used_by(const User& user) const {

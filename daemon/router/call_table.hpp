@@ -41,12 +41,12 @@ class TakenCall {
 /// their streams. Pure. Bounds: --max-inflight requests, 1024 answered ones.
 class CallTable {
  public:
-  Call& add(UpstreamId id, Call call) {
+  Call& add_call(UpstreamId id, Call call) {
     if (call.takes_slot()) ++slots_used_;
     return calls_.emplace(id, std::move(call)).first->second;
   }
   /// Adds a call to be filled in place. REQUIRES: the id is unused.
-  Call& add(UpstreamId id, Call::Kind kind) {
+  Call& add_call(UpstreamId id, Call::Kind kind) {
     Call& call = calls_[id];
     call.kind = kind;
     if (call.takes_slot()) ++slots_used_;
@@ -68,16 +68,16 @@ class CallTable {
     slots_used_ += call.takes_slot() ? 1 : 0;
   }
 
-  Call* find(UpstreamId id) {
+  Call* find_call(UpstreamId id) {
     const auto found = calls_.find(id);
     return found == calls_.end() ? nullptr : &found->second;
   }
-  const Call* find(UpstreamId id) const {
+  const Call* find_call(UpstreamId id) const {
     const auto found = calls_.find(id);
     return found == calls_.end() ? nullptr : &found->second;
   }
 
-  TakenCall take(UpstreamId id) {
+  TakenCall take_call(UpstreamId id) {
     TakenCall taken(calls_.extract(id));
     if (!taken) return taken;
     if (taken->takes_slot()) --slots_used_;
@@ -93,15 +93,15 @@ class CallTable {
   }
 
   /// The caller's request with this id, and its upstream id; null: not in flight.
-  std::pair<UpstreamId, const Call*> find(const Caller& caller, std::string_view raw_id) const;
+  std::pair<UpstreamId, const Call*> find_call(const Caller& caller, std::string_view raw_id) const;
   bool has(const Caller& caller, std::string_view raw_id) const {
-    return find(caller, raw_id).second != nullptr;
+    return find_call(caller, raw_id).second != nullptr;
   }
   /// The request in flight with this upstream id, given as JSON.
   std::optional<UpstreamId> named_by(std::string_view raw_id) const;
   /// The session in which it was sent; nullopt: not in flight.
   std::optional<Era> side_of(UpstreamId id) const {
-    const Call* const call = find(id);
+    const Call* const call = find_call(id);
     return call == nullptr ? std::nullopt : std::optional(call->side);
   }
   /// The ids of all calls that match, in order.

@@ -69,16 +69,16 @@ const WaitingFrame& WaitingFrames::front() const {
 
 WaitingFrame WaitingFrames::take_front() {
   List& list = front_is_request() ? requests_ : notifications_;
-  return take(list, list.begin());
+  return take_at(list, list.begin());
 }
 
 const WaitingFrame* WaitingFrames::find_request(std::string_view raw_id) {
-  const auto found = find(raw_id);
+  const auto found = find_id(raw_id);
   return found == by_id_.end() ? nullptr : &found->second->content;
 }
 
 WaitingFrame WaitingFrames::take_request(std::string_view raw_id) {
-  return take(requests_, find(raw_id)->second);
+  return take_at(requests_, find_id(raw_id)->second);
 }
 
 /// Frames since the last cancellation are at the end of the list.
@@ -100,7 +100,7 @@ std::string_view WaitingFrames::key_of(Waiting& request) {
   return request.content.frame.text(request.content.frame.id);
 }
 
-WaitingFrames::Index::iterator WaitingFrames::find(std::string_view raw_id) {
+WaitingFrames::Index::iterator WaitingFrames::find_id(std::string_view raw_id) {
   complete_index();
   const auto first_of = [this](std::string_view key) {
     const auto at = by_id_.lower_bound(key);
@@ -109,7 +109,7 @@ WaitingFrames::Index::iterator WaitingFrames::find(std::string_view raw_id) {
   return is_canonical_id(raw_id) ? first_of(raw_id) : first_of(canonical_id(raw_id));
 }
 
-WaitingFrame WaitingFrames::take(List& list, List::iterator at) {
+WaitingFrame WaitingFrames::take_at(List& list, List::iterator at) {
   // However it was found, it is the first of its id.
   if (at->indexed) by_id_.erase(by_id_.lower_bound(key_of(*at)));
   share_.remove(charge_of(at->content.frame));

@@ -95,8 +95,8 @@ class WaitingFrames {
   bool front_is_request() const;
   void complete_index();
   static std::string_view key_of(Waiting& request);
-  Index::iterator find(std::string_view raw_id);
-  WaitingFrame take(List& list, List::iterator at);
+  Index::iterator find_id(std::string_view raw_id);
+  WaitingFrame take_at(List& list, List::iterator at);
 
   List requests_;
   List notifications_;
@@ -339,12 +339,12 @@ class Clients {
       : done_(std::move(done)), end_of_turn_(loop, [this] { finish_done(); }) {}
 
   /// `tap` outlives the clients.
-  Client& add(ClientChannel& channel, const MessageTap& tap, ByteBudget& budget) {
+  Client& add_client(ClientChannel& channel, const MessageTap& tap, ByteBudget& budget) {
     auto client = std::make_unique<Client>(channel, tap, budget, audit_);
     return *clients_.emplace(client->id(), std::move(client)).first->second;
   }
   /// Removes the client. REQUIRES: it is in the table.
-  std::unique_ptr<Client> take(const Client& client) {
+  std::unique_ptr<Client> take_client(const Client& client) {
     return std::move(clients_.extract(client.id()).mapped());
   }
 
@@ -353,11 +353,11 @@ class Clients {
   void leave(const Caller& caller) { std::erase(others_, &caller); }
 
   /// Null if it is no longer connected.
-  Client* find(ClientId id) const {
+  Client* find_client(ClientId id) const {
     const auto found = clients_.find(id);
     return found == clients_.end() ? nullptr : found->second.get();
   }
-  Client* find(std::optional<ClientId> id) const { return id ? find(*id) : nullptr; }
+  Client* find_client(std::optional<ClientId> id) const { return id ? find_client(*id) : nullptr; }
 
   void set_audit(AuditTrail& audit) { audit_ = &audit; }
   /// Called when something of the caller has ended.
@@ -370,7 +370,7 @@ class Clients {
   /// At once instead of at the end of the turn.
   void finish_done() {
     for (const ClientId id : std::exchange(perhaps_done_, {})) {
-      if (Client* client = find(id); client != nullptr && client->is_done()) done_(*client);
+      if (Client* client = find_client(id); client != nullptr && client->is_done()) done_(*client);
     }
   }
 

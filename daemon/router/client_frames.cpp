@@ -36,7 +36,7 @@ ClientNotifications::ClientNotifications(const RouterContext& context, ByteBudge
       handed_over_(std::move(handed_over)),
       too_slow_(context.loop, [this] { stop_waiting(); }) {}
 
-void ClientNotifications::start(Client& client, std::string body) {
+void ClientNotifications::send_notification(Client& client, std::string body) {
   const SteadyTime now = context_.loop.now();
   const Era side = context_.session.side_for(client.era);
   client.notification = {context_.upstream.notify(std::move(body), side), now};
@@ -71,7 +71,7 @@ ClientNotifications::Queues::iterator ClientNotifications::send_next(Queues::ite
   return std::next(queue);
 }
 
-void ClientNotifications::ended(UpstreamId id) {
+void ClientNotifications::notification_ended(UpstreamId id) {
   const auto queue = std::find_if(orphaned_.begin(), orphaned_.end(),
                                   [id](const auto& one) { return one.under_way == id; });
   if (queue != orphaned_.end()) {
@@ -168,7 +168,7 @@ void ClientFrames::client_left(Client& client) {
   while (!client.waiting.empty()) {
     WaitingFrame waiting = client.waiting.take_front();
     if (waiting.frame.is_request()) {
-      context_.statistics.end(class_of(waiting.frame.method), Outcome::left);
+      context_.statistics.count_end(class_of(waiting.frame.method), Outcome::left);
     } else {
       notifications.push_back(std::move(waiting.frame.bytes));
     }
@@ -206,7 +206,7 @@ void ClientFrames::choose_served() {
   if (Client* client = served_.choose()) start_waiting(*client);
 }
 
-void ClientFrames::add(Caller& caller, Frame&& frame, std::unique_ptr<JobRequest> job) {
+void ClientFrames::queue_frame(Caller& caller, Frame&& frame, std::unique_ptr<JobRequest> job) {
   if (shut_down_) {
     refuse(caller, frame, *shut_down_);
     return;
@@ -243,7 +243,7 @@ void ClientFrames::add(Caller& caller, Frame&& frame, std::unique_ptr<JobRequest
 void ClientFrames::start_recorded() {
   context_.audit->begin_all();
   for (const ClientId id : std::exchange(unrecorded_, {})) {
-    if (Client* const client = context_.clients.find(id)) start_waiting(*client);
+    if (Client* const client = context_.clients.find_client(id)) start_waiting(*client);
   }
   if (!std::exchange(unrecorded_jobs_, false)) return;
   context_.clients.each_caller([this](Caller& caller) {
@@ -256,7 +256,7 @@ bool ClientFrames::cancel(Caller& caller, std::string_view raw_id) {
   if (found == nullptr) return false;
   if (found->frame.method != "initialize"sv) {
     const WaitingFrame dropped = caller.waiting.take_request(raw_id);
-    context_.statistics.end(class_of(dropped.frame.method), Outcome::cancelled);
+    context_.statistics.count_end(class_of(dropped.frame.method), Outcome::cancelled);
     caller.no_answer(dropped.frame.text(dropped.frame.id));
     context_.clients.finish_if_done(caller);
   }
@@ -316,7 +316,7 @@ void ClientFrames::start_waiting(Caller& caller) {
     if (is_judged && refuse_denied(caller, request.frame, request.job.get())) continue;
     if (client != nullptr && crossings_.take_retry(*client, request)) continue;
     if (is_judged && client != nullptr && refuse_over_rate(*client, request.frame)) continue;
-    in_flight_.start(caller, std::move(request));
+    in_flight_.start_call(caller, std::move(request));
   }
   context_.clients.finish_if_done(caller);
 }
@@ -336,7 +336,7 @@ void ClientFrames::start_notification(Client& client) {
   if (client.judged_before_change && is_denied(client, notification)) {
     ++context_.statistics.dropped_notifications;
   } else if (!is_unknown_to(context_.session.side_for(client.era), notification)) {
-    notifications_.start(client, std::move(notification.bytes));
+    notifications_.send_notification(client, std::move(notification.bytes));
   }
 }
 
@@ -628,7 +628,7 @@ bool ClientFrames::start_listen(Client& client) {
       context_.permissions.is_on() ? listens_.count_new_subscriptions(frame) : 0;
   if (refuse_by_policy(client, frame, 1 + caused)) return true;
   if (client.listens < context_.options.client_inflight) {
-    listens_.add(client, frame);
+    listens_.add_listen(client, frame);
   } else {
     refuse(client, frame,
            failure_of(ErrorKind::overloaded, Delivered::no,

@@ -49,7 +49,7 @@ class ServedClient {
   /// none changed.
   Client* choose() {
     if (!one_at_a_time_) return nullptr;
-    const Client* const served = clients_.find(served_);
+    const Client* const served = clients_.find_client(served_);
     if (served != nullptr && !served->is_observer()) return nullptr;
     served_.reset();
     for (const auto& [id, client] : clients_) {
@@ -152,12 +152,12 @@ class ClientNotifications {
                       std::function<void(Client&)> handed_over);
 
   /// REQUIRES: the client's session is open, and no notification of the client is being sent.
-  void start(Client& client, std::string body);
+  void send_notification(Client& client, std::string body);
   /// The client has left; `rest` are its unsent notifications. Returns whether they wait for a
   /// session. REQUIRES: the client was removed from Clients.
   bool client_left(const Client& client, std::deque<std::string> rest);
   /// The message is complete; ignored if it is not a client's notification.
-  void ended(UpstreamId id);
+  void notification_ended(UpstreamId id);
   void session_open();
   /// Drops notifications of clients that have left and that have waited for --connect-wait. Returns
   /// whether more wait.
@@ -222,7 +222,7 @@ class ClientFrames {
   bool is_denied(const Client& client, const Frame& notification) const;
 
   /// A request or notification to be forwarded.
-  void add(Caller& caller, Frame&& frame, std::unique_ptr<JobRequest> job = nullptr);
+  void queue_frame(Caller& caller, Frame&& frame, std::unique_ptr<JobRequest> job = nullptr);
   /// Drops what waits of this caller.
   void drop_waiting(Caller& caller);
   /// Drops the waiting request with this id, but no `initialize`; false if there is none.
@@ -231,7 +231,7 @@ class ClientFrames {
   /// A request of this caller has released its slot.
   void slot_freed(Caller& caller);
   /// A message that is not a request is complete.
-  void message_ended(UpstreamId id) { notifications_.ended(id); }
+  void message_ended(UpstreamId id) { notifications_.notification_ended(id); }
 
   // Events of the session.
   void session_open();

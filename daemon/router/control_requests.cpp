@@ -25,7 +25,7 @@ std::string as_modern(const std::string& response) {
 
 }  // namespace
 
-void ControlRequests::add(Client& client, Frame request) {
+void ControlRequests::queue_request(Client& client, Frame request) {
   ++context_.statistics.control_requests;
   if (client.control.empty() && !client.channel.congested()) {
     answer(client, request);
@@ -84,7 +84,7 @@ Control::Reply ControlRequests::reply_to(Client& client, Client::UnansweredContr
   client.control_unanswered.push_back(std::move(unanswered));
   return
       [this, client = client.id(), number, is_modern, confidential, order](std::string response) {
-        Client* const asker = context_.clients.find(client);
+        Client* const asker = context_.clients.find_client(client);
         if (asker == nullptr) return;
         auto& all = asker->control_unanswered;
         const auto found = std::find_if(all.begin(), all.end(),

@@ -20,7 +20,7 @@ class ControlRequests {
   ControlFacts facts_of(std::string_view method) const {
     return control_ != nullptr ? control_->facts_of(method) : ControlFacts{};
   }
-  void add(Client& client, Frame request);
+  void queue_request(Client& client, Frame request);
   /// Control::list_tools().
   bool list_tools(Control::Reply done) {
     return control_ != nullptr && control_->list_tools(std::move(done));

@@ -102,11 +102,11 @@ SubscriptionFilter Listens::honoured(SubscriptionFilter asked) const {
   return asked;
 }
 
-void Listens::add(Client& client, const Frame& request) {
+void Listens::add_listen(Client& client, const Frame& request) {
   const std::string_view id = request.text(request.id);
   auto asked = read_filter(request);
   if (const auto* invalid = std::get_if<std::string_view>(&asked)) {
-    context_.statistics.end(MethodClass::subscribe, Outcome::error);
+    context_.statistics.count_end(MethodClass::subscribe, Outcome::error);
     client.channel.answer(id, error_reply(id, json_rpc::invalid_params, *invalid),
                           AnswerOrder::in_order);
     return;
@@ -126,7 +126,7 @@ void Listens::add(Client& client, const Frame& request) {
                                max_entries, max_bytes)));
     return;
   }
-  context_.statistics.end(MethodClass::subscribe, Outcome::ok);
+  context_.statistics.count_end(MethodClass::subscribe, Outcome::ok);
   auto listen = std::make_unique<Listen>();
   listen->client = client.id();
   listen->raw_id = std::string(id);
@@ -236,7 +236,7 @@ void Listens::upstream_tells() { answer_waiting(false); }
 void Listens::answer_waiting(bool all) {
   std::vector<Subscribing> still_waiting;
   for (Subscribing& one : std::exchange(subscribing_, {})) {
-    Client* const client = context_.clients.find(one.client);
+    Client* const client = context_.clients.find_client(one.client);
     if (client == nullptr) continue;
     SubscriptionFilter wanted;
     wanted.resources = {one.uri};
@@ -246,13 +246,13 @@ void Listens::answer_waiting(bool all) {
       continue;
     }
     --client->subscribing;
-    context_.statistics.end(MethodClass::subscribe, Outcome::ok);
+    context_.statistics.count_end(MethodClass::subscribe, Outcome::ok);
     client->channel.answer(one.raw_id, result_reply(one.raw_id, "{}"), AnswerOrder::in_order);
     context_.clients.finish_if_done(*client);
   }
   std::move(still_waiting.begin(), still_waiting.end(), std::back_inserter(subscribing_));
   for (const auto& listen : listens_) {
-    Client* const client = context_.clients.find(listen->client);
+    Client* const client = context_.clients.find_client(listen->client);
     if (client != nullptr && !listen->is_acknowledged && (all || is_informed_of(listen->filter)))
       acknowledge(*client, *listen);
   }
@@ -282,7 +282,7 @@ void Listens::feed(Client& client, Listen& listen) {
 
 void Listens::ring_grew() {
   for (const auto& listen : listens_) {
-    if (Client* client = context_.clients.find(listen->client)) feed(*client, *listen);
+    if (Client* client = context_.clients.find_client(listen->client)) feed(*client, *listen);
   }
 }
 
@@ -298,7 +298,7 @@ void Listens::proceed(Client& client) {
 bool Listens::tell(const Frame& notification) {
   if (!bypass_ring()) return false;
   for (const auto& listen : listens_) {
-    Client* const client = context_.clients.find(listen->client);
+    Client* const client = context_.clients.find_client(listen->client);
     if (client == nullptr || !listen->is_acknowledged || !listen->filter.matches(notification) ||
         is_hidden(*client, notification))
       continue;
@@ -316,7 +316,7 @@ bool Listens::tell(const Frame& notification) {
 bool Listens::tell_changed() {
   if (!bypass_ring()) return false;
   for (const auto& listen : listens_) {
-    Client* const client = context_.clients.find(listen->client);
+    Client* const client = context_.clients.find_client(listen->client);
     if (client == nullptr || !listen->is_acknowledged) continue;
     listen->missed = listen->filter;
     tell_missed(*client, *listen);
@@ -348,18 +348,19 @@ void Listens::sides_changed() {
   update();
 }
 
-Listens::All::const_iterator Listens::find(const Client& client, std::string_view raw_id) const {
+Listens::All::const_iterator Listens::find_listen(const Client& client,
+                                                  std::string_view raw_id) const {
   return std::find_if(listens_.begin(), listens_.end(), [&](const auto& listen) {
     return listen->client == client.id() && same_id(listen->raw_id, raw_id);
   });
 }
 
 bool Listens::has(const Client& client, std::string_view raw_id) const {
-  return client.listens > 0 && find(client, raw_id) != listens_.end();
+  return client.listens > 0 && find_listen(client, raw_id) != listens_.end();
 }
 
 bool Listens::cancel(Client& client, std::string_view raw_id) {
-  const auto at = find(client, raw_id);
+  const auto at = find_listen(client, raw_id);
   if (at == listens_.end()) return false;
   const auto found = listens_.begin() + (at - listens_.begin());
   const std::unique_ptr<Listen> listen = std::move(*found);
@@ -382,11 +383,11 @@ void Listens::client_left(const Client& client) {
   update();
 }
 
-void Listens::end_all() { end(std::exchange(listens_, {})); }
+void Listens::end_all() { answer_ended(std::exchange(listens_, {})); }
 
-void Listens::end(const std::vector<std::unique_ptr<Listen>>& listens) {
+void Listens::answer_ended(const std::vector<std::unique_ptr<Listen>>& listens) {
   for (const auto& listen : listens) {
-    Client* const client = context_.clients.find(listen->client);
+    Client* const client = context_.clients.find_client(listen->client);
     if (client == nullptr) continue;
     --client->listens;
     client->channel.answer(listen->raw_id, listen_result(listen->raw_id), AnswerOrder::in_order);
@@ -397,20 +398,20 @@ void Listens::end(const std::vector<std::unique_ptr<Listen>>& listens) {
 void Listens::end_left_behind() {
   std::vector<std::unique_ptr<Listen>> left_behind;
   const auto stays = [this](const std::unique_ptr<Listen>& listen) {
-    const Client* const client = context_.clients.find(listen->client);
+    const Client* const client = context_.clients.find_client(listen->client);
     return client != nullptr && client->channel.survives_upgrade({});
   };
   const auto from = std::stable_partition(listens_.begin(), listens_.end(), stays);
   std::move(from, listens_.end(), std::back_inserter(left_behind));
   listens_.erase(from, listens_.end());
-  end(left_behind);
+  answer_ended(left_behind);
   for (const auto& listen : left_behind) unsubscribe(listen->filter, true);
 }
 
-Listens::Saved Listens::save() const {
+Listens::Saved Listens::save_listens() const {
   Saved saved;
   for (const auto& listen : listens_) {
-    const Client* const client = context_.clients.find(listen->client);
+    const Client* const client = context_.clients.find_client(listen->client);
     if (client != nullptr && client->channel.survives_upgrade({})) saved.listens.push_back(*listen);
   }
   // What was not sent yet is found missing, and what is to be unsubscribed found expired.
@@ -427,7 +428,7 @@ Listens::Saved Listens::save() const {
 void Listens::restore(Saved saved) {
   subscriptions().restore_listened(saved.subscribed);
   for (Listen& one : saved.listens) {
-    Client* const client = context_.clients.find(one.client);
+    Client* const client = context_.clients.find_client(one.client);
     if (client == nullptr) continue;
     Listen& listen = *listens_.emplace_back(std::make_unique<Listen>(std::move(one)));
     if (bypass_ring()) listen.ring_end = feed_.ring().newest();

@@ -73,7 +73,7 @@ class Listens final : public NotificationReaders {
   /// How many resources the upstream would have to be asked to subscribe for this listen.
   std::size_t count_new_subscriptions(const Frame& listen) const;
   /// A client's request. REQUIRES: the session is open.
-  void add(Client& client, const Frame& request);
+  void add_listen(Client& client, const Frame& request);
   /// Answers a legacy client's accepted `resources/subscribe` once the upstream confirms the
   /// resource. REQUIRES: a modern upstream.
   void answer_subscribe(Client& client, const Frame& request);
@@ -104,7 +104,7 @@ class Listens final : public NotificationReaders {
   void end_all();
   /// In an upgrade: answers those whose clients do not survive it.
   void end_left_behind();
-  Saved save() const;
+  Saved save_listens() const;
   /// REQUIRES: the clients and the ring were restored.
   void restore(Saved saved);
 
@@ -133,11 +133,11 @@ class Listens final : public NotificationReaders {
   static bool is_hidden(const Client& client, const Frame& notification);
   static void tell_missed(Client& client, Listen& listen);
 
-  All::const_iterator find(const Client& client, std::string_view raw_id) const;
+  All::const_iterator find_listen(const Client& client, std::string_view raw_id) const;
   bool is_informed_of(const SubscriptionFilter& filter) const;
   void acknowledge(Client& client, Listen& listen);
   void answer_waiting(bool all);
-  void end(const std::vector<std::unique_ptr<Listen>>& listens);
+  void answer_ended(const std::vector<std::unique_ptr<Listen>>& listens);
   SubscriptionFilter honoured(SubscriptionFilter asked) const;
   SubscriptionFilter acknowledged(SubscriptionFilter filter) const;
   bool make_room_for(const SubscriptionFilter& filter);

@@ -27,7 +27,7 @@ class OwnRequests {
     bool subscribes = true;
   };
 
-  void add(User user, const std::string& uri, bool subscribes) {
+  void add_change(User user, const std::string& uri, bool subscribes) {
     if (const auto found = places_.find(uri); found != places_.end()) {
       if (found->second.request->subscribes != subscribes) erase(found);
       return;

@@ -13,7 +13,7 @@ namespace bridge {
 void OwnSubscriptions::request_later(const Client* cause, const std::string& uri, bool subscribes) {
   // A new session has none of the subscriptions of the former one, and was given what is wanted.
   if (std::exchange(session_, context_.session.number()) != session_) unsent_.clear();
-  unsent_.add(cause != nullptr ? cause->user : User{false, ::geteuid()}, uri, subscribes);
+  unsent_.add_change(cause != nullptr ? cause->user : User{false, ::geteuid()}, uri, subscribes);
   send_unsent();
 }
 
@@ -58,7 +58,7 @@ OwnRequests::Request OwnSubscriptions::forget(std::string_view raw_id) {
 /// The next process sends it.
 void OwnSubscriptions::given_up(std::string_view raw_id, const Failure&) {
   OwnRequests::Request request = forget(raw_id);
-  if (!request.uri.empty()) unsent_.add(request.user, request.uri, request.subscribes);
+  if (!request.uri.empty()) unsent_.add_change(request.user, request.uri, request.subscribes);
 }
 
 }  // namespace bridge

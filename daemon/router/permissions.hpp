@@ -44,7 +44,7 @@ class Permissions {
   explicit Permissions(const EventLoop& loop) : loop_(loop) {}
 
   /// Replaces the policy; each client's rule must be looked up again. Null: no policy.
-  void take(std::shared_ptr<const PolicyFile> policy) { policy_ = std::move(policy); }
+  void take_policy(std::shared_ptr<const PolicyFile> policy) { policy_ = std::move(policy); }
   bool is_on() const { return policy_ != nullptr; }
   /// Null without a policy.
   const PolicyFile* policy() const { return policy_.get(); }

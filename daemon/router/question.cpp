@@ -48,7 +48,7 @@ bool QuestionTable::can_park(std::size_t bytes) const {
   return parked() < max_parked && parked_bytes <= max_parked_bytes;
 }
 
-Question& QuestionTable::add(Question question) {
+Question& QuestionTable::add_question(Question question) {
   bytes_ += question.line.size();
   questions_.push_back(std::move(question));
   return questions_.back();
@@ -74,12 +74,12 @@ Question* QuestionTable::find_if(IsOne&& is_one) {
   return found == questions_.end() ? nullptr : &*found;
 }
 
-Question* QuestionTable::find(std::uint64_t id) {
+Question* QuestionTable::find_question(std::uint64_t id) {
   return find_if([id](const Question& one) { return one.id == id; });
 }
 
 Question* QuestionTable::find_shown(std::string_view raw_id) {
-  if (const auto number = unsigned_by_value(raw_id)) return find(*number);
+  if (const auto number = unsigned_by_value(raw_id)) return find_question(*number);
   return find_if([raw_id](const Question& one) { return one.shown_id == raw_id; });
 }
 

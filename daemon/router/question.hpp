@@ -103,12 +103,12 @@ class QuestionTable {
   }
   bool can_park(std::size_t bytes) const;
 
-  Question& add(Question question);
+  Question& add_question(Question question);
   void remove(const Question& question);
   /// Moves the question behind all others of its job.
   void move_to_end(const Question& question);
 
-  Question* find(std::uint64_t id);
+  Question* find_question(std::uint64_t id);
   /// By the id that the client was given, raw JSON.
   Question* find_shown(std::string_view raw_id);
   Question* find_by_upstream_id(std::string_view raw_id);
@@ -119,7 +119,7 @@ class QuestionTable {
   bool has_left_open(ClientId client, SteadyTime then) const;
 
   template <class Visit>
-  void each(Visit&& visit) {
+  void each_question(Visit&& visit) {
     for (auto at = questions_.begin(); at != questions_.end();) visit(*at++);
   }
 

@@ -69,7 +69,7 @@ void Questions::refuse_named(const Question& question) {
   }
 }
 
-void Questions::add(std::optional<UpstreamId> origin, Frame frame) {
+void Questions::take_question(std::optional<UpstreamId> origin, Frame frame) {
   const std::string_view raw_id = frame.text(frame.id);
   if (frame.method == "ping") {
     context_.upstream.respond(result_reply(raw_id, "{}"));
@@ -81,7 +81,7 @@ void Questions::add(std::optional<UpstreamId> origin, Frame frame) {
   Slice name;
   if (const auto named = origin ? std::nullopt : answerers_.client_request_named_by(frame, name)) {
     origin = named;
-    named_id = in_flight_.find(named)->client_request_id;
+    named_id = in_flight_.find_call(named)->client_request_id;
   }
   Question question = made(origin, frame.method, frame.text(frame.params));
   question.upstream_request_id = raw_id;
@@ -92,18 +92,18 @@ void Questions::add(std::optional<UpstreamId> origin, Frame frame) {
   take_in(std::move(question));
 }
 
-void Questions::add(UpstreamId origin, std::size_t index, const InputRequest& asked) {
+void Questions::take_question(UpstreamId origin, std::size_t index, const InputRequest& asked) {
   Question question = made(origin, asked.method, asked.params);
   question.index = index;
   question.line = input_request_line(asked, std::to_string(question.id));
   take_in(std::move(question));
 }
 
-void Questions::add(JobNumber job, const InputRequest& asked) {
+void Questions::take_question(JobNumber job, const InputRequest& asked) {
   Question question = made(std::nullopt, asked.method, asked.params);
   question.key = asked.key;
   question.line = input_request_line(asked, std::to_string(question.id));
-  ask({{}, true, true, false, job}, table_.add(std::move(question)));
+  ask({{}, true, true, false, job}, table_.add_question(std::move(question)));
 }
 
 Question Questions::made(std::optional<UpstreamId> origin, std::string_view method,
@@ -120,9 +120,9 @@ Question Questions::made(std::optional<UpstreamId> origin, std::string_view meth
     return question;
   }
   question.owner = in_flight_.calls().owner(*origin).client;
-  if (const Client* owner = context_.clients.find(question.owner)) {
+  if (const Client* owner = context_.clients.find_client(question.owner)) {
     question.user = owner->user;
-  } else if (const Call* call = in_flight_.find(origin)) {
+  } else if (const Call* call = in_flight_.find_call(origin)) {
     question.user = call->user;
   }
   return question;
@@ -133,7 +133,7 @@ void Questions::take_in(Question question) {
   if (whom && whom->call) {
     question.origin = whom->call;
     if (table_.has_room_for(question.line.size()) && crossings_.ask_in_result(*whom->call)) {
-      ask(*whom, table_.add(std::move(question)));
+      ask(*whom, table_.add_question(std::move(question)));
     } else {
       refuse_in_result(question);
     }
@@ -171,7 +171,7 @@ void Questions::take_in(Question question) {
            "overloaded: no client is connected and too many requests wait");
     return;
   }
-  Question& added = table_.add(std::move(question));
+  Question& added = table_.add_question(std::move(question));
   added.shown = is_watched;
   if (is_watched) onlookers_->show_request(added.line);
   if (!whom || !ask(*whom, added)) park(added);
@@ -187,7 +187,7 @@ bool Questions::ask(const Candidate& whom, Question& question) {
     question.asked.reset();
     table_.move_to_end(question);
     context_.jobs->job_questions_changed(whom.job);
-  } else if (Client* const client = context_.clients.find(whom.client)) {
+  } else if (Client* const client = context_.clients.find_client(whom.client)) {
     ask(*client, question);
   } else {
     return false;
@@ -266,9 +266,9 @@ bool Questions::ask_next(Question& question) {
 /// session's questions are parked; the upstream must not wait for other questions, nor for those
 /// about requests of a client that has left.
 void Questions::ask_others(const Client& client, bool has_left) {
-  table_.each([&](Question& question) {
+  table_.each_question([&](Question& question) {
     if (question.asked != client.id()) return;
-    const Call* const about = in_flight_.find(question.origin);
+    const Call* const about = in_flight_.find_call(question.origin);
     if (question.answerer == Question::Answerer::job) {
       if (!has_left) tell_withdrawn(question, {});
       release(question);
@@ -299,8 +299,8 @@ void Questions::ask_another(Question& question, bool may_be_asked, bool may_wait
 }
 
 void Questions::policy_changed() {
-  table_.each([&](Question& question) {
-    const Client* const client = context_.clients.find(question.asked);
+  table_.each_question([&](Question& question) {
+    const Client* const client = context_.clients.find_client(question.asked);
     if (client == nullptr || client->may_take_part()) return;
     tell_withdrawn(question, "the policy allows this client nothing");
     if (question.answerer == Question::Answerer::job) {
@@ -321,7 +321,7 @@ void Questions::park(Question& question) {
 
 void Questions::offer_parked() {
   if (table_.parked() == 0) return;
-  table_.each([&](Question& question) {
+  table_.each_question([&](Question& question) {
     if (!question.is_parked()) return;
     if (const auto whom = answerers_.choose(question, false)) ask(*whom, question);
   });
@@ -329,7 +329,7 @@ void Questions::offer_parked() {
 
 void Questions::expire_parked() {
   const SteadyTime now = context_.loop.now();
-  table_.each([&](Question& question) {
+  table_.each_question([&](Question& question) {
     if (!question.is_parked()) return;
     if (question.parked_until > now) {
       parking_.set_at_latest(question.parked_until);
@@ -347,7 +347,7 @@ bool Questions::offer(JobNumber job, const std::vector<JobWaiter>& waiters) {
   if (question == nullptr) return false;
   if (question->asked) return true;
   for (const JobWaiter& waiter : waiters) {
-    Client* const client = context_.clients.find(waiter.client);
+    Client* const client = context_.clients.find_client(waiter.client);
     const bool may_be_asked =
         client != nullptr && !client->half_closed && client->may_take_part() &&
         !has_declined(*question, waiter.client) &&
@@ -391,7 +391,7 @@ void Questions::release(Question& question) {
 }
 
 void Questions::waiter_gone(ClientId client, std::string_view raw_id) {
-  table_.each([&](Question& question) {
+  table_.each_question([&](Question& question) {
     if (question.asked != client || question.shown_id.empty() || question.shown_about != raw_id)
       return;
     tell_withdrawn(question, {});
@@ -400,7 +400,7 @@ void Questions::waiter_gone(ClientId client, std::string_view raw_id) {
 }
 
 void Questions::job_over(JobNumber job) {
-  table_.each([&](Question& question) {
+  table_.each_question([&](Question& question) {
     if (question.answerer != Question::Answerer::job || question.job != job) return;
     tell_withdrawn(question, {});
     question.shown_id.clear();
@@ -445,7 +445,7 @@ void Questions::cancel(Frame notification) {
   }
   if (!question->shown_id.empty()) {
     tell_withdrawn(*question, {});
-  } else if (Client* client = context_.clients.find(question->asked)) {
+  } else if (Client* client = context_.clients.find_client(question->asked)) {
     std::string bytes = std::move(notification.bytes);
     const std::string number = std::to_string(question->id);
     splice(bytes, {notification.request_id, number});
@@ -456,13 +456,13 @@ void Questions::cancel(Frame notification) {
 
 /// The answer is no longer needed: tells the client that was asked.
 void Questions::withdraw(Question& question, std::string_view reason) {
-  const Client* const client = context_.clients.find(question.asked);
+  const Client* const client = context_.clients.find_client(question.asked);
   if (client != nullptr && client->channel.can_be_asked({})) tell_withdrawn(question, reason);
   remove(question);
 }
 
 void Questions::tell_withdrawn(const Question& question, std::string_view reason) {
-  const Client* const client = context_.clients.find(question.asked);
+  const Client* const client = context_.clients.find_client(question.asked);
   if (client == nullptr) return;
   if (question.shown_id.empty()) {
     client->channel.send(cancelled(std::to_string(question.id), reason));
@@ -474,20 +474,20 @@ void Questions::tell_withdrawn(const Question& question, std::string_view reason
 
 void Questions::session_replaced() {
   answerers_.names().clear();
-  table_.each([&](Question& question) {
+  table_.each_question([&](Question& question) {
     if (question.is_of_session) withdraw(question, "the session was lost");
   });
 }
 
 void Questions::call_ending(UpstreamId origin) {
-  table_.each([&](Question& question) {
+  table_.each_question([&](Question& question) {
     if (question.origin == origin) withdraw(question, "the request that it belongs to has ended");
   });
 }
 
-std::vector<Question> Questions::save() {
+std::vector<Question> Questions::save_questions() {
   std::vector<Question> all;
-  table_.each([&](const Question& question) {
+  table_.each_question([&](const Question& question) {
     if (!question.origin || in_flight_.survives_upgrade(*question.origin)) all.push_back(question);
   });
   return all;
@@ -495,12 +495,12 @@ std::vector<Question> Questions::save() {
 
 void Questions::restore(std::vector<Question> saved) {
   for (Question& one : saved) {
-    Question& question = table_.add(std::move(one));
+    Question& question = table_.add_question(std::move(one));
     if (question.answerer == Question::Answerer::job) {
       release(question);  // waiting clients were answered
     } else if (question.is_parked()) {
       parking_.set_at_latest(question.parked_until);
-    } else if (question.asked && context_.clients.find(question.asked) == nullptr) {
+    } else if (question.asked && context_.clients.find_client(question.asked) == nullptr) {
       ask_another(question, true, true);  // it was asked over HTTP
     }
   }
@@ -521,7 +521,7 @@ void tell_of_refusal(const Question& question, const RequestsInFlight& in_flight
     if (is_possible && call.acts_for_user()) about.push_back(id);
   });
   if (about.size() != 1) return;
-  const Call& call = *in_flight.find(about.front());
+  const Call& call = *in_flight.find_call(about.front());
   const Client* const client = call.client();
   if (client == nullptr || call.era == Era::modern || client->declared.has_declared()) return;
   std::string_view message = find_member(question.params(), "message").value_or("");

@@ -43,11 +43,11 @@ class Questions {
   Answerers& answerers() { return answerers_; }
 
   // From the upstream.
-  void add(std::optional<UpstreamId> origin, Frame request);
+  void take_question(std::optional<UpstreamId> origin, Frame request);
   /// A question in the result of a call.
-  void add(UpstreamId origin, std::size_t index, const InputRequest& question);
+  void take_question(UpstreamId origin, std::size_t index, const InputRequest& question);
   /// A question of the task that this job has become.
-  void add(JobNumber job, const InputRequest& question);
+  void take_question(JobNumber job, const InputRequest& question);
   /// Answers the upstream's request with this error; no client is asked.
   void refuse(std::string_view raw_id, int code, std::string_view message);
   void cancel(Frame notification);
@@ -85,7 +85,7 @@ class Questions {
   // For calls of modern clients: visits the questions to ask in a result.
   template <class Visit>
   void each_of(UpstreamId call, Visit&& visit) {
-    table_.each([&](Question& one) {
+    table_.each_question([&](Question& one) {
       if (one.answerer == Question::Answerer::modern_call && one.origin == call) visit(one);
     });
   }
@@ -99,7 +99,7 @@ class Questions {
   void count_from(std::uint64_t id) { table_.count_from(id); }
 
   /// Questions of the session and of jobs, and those about calls that survive.
-  std::vector<Question> save();
+  std::vector<Question> save_questions();
   /// REQUIRES: the clients and the calls were restored.
   void restore(std::vector<Question> saved);
 

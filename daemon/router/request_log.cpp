@@ -54,8 +54,8 @@ void RequestLog::started(UpstreamId id, Call& call, const Frame& frame) {
              "a request goes to the upstream");
 }
 
-void RequestLog::ended(UpstreamId id, const Call& call, Outcome outcome) {
-  statistics_.end(class_of(call.method), outcome);
+void RequestLog::request_ended(UpstreamId id, const Call& call, Outcome outcome) {
+  statistics_.count_end(class_of(call.method), outcome);
   if (!log_.enabled(LogLevel::debug)) return;
   const auto duration = loop_.now() - call.received;
   LogFields fields = fields_of(id, call);
@@ -71,7 +71,7 @@ void RequestLog::failed(UpstreamId id, const Call& call, const Failure& failure)
 
 void RequestLog::deny(Caller& caller, std::string_view method, std::string_view raw_id,
                       const Failure& failure) {
-  statistics_.end(class_of(method), Outcome::bridge_error);
+  statistics_.count_end(class_of(method), Outcome::bridge_error);
   ++statistics_.bridge_errors[static_cast<std::size_t>(failure.kind)];
   log_.peer(LogLevel::info, "request refused",
             {.client = id_of(caller.client()), .request = raw_id, .method = method},
@@ -90,7 +90,7 @@ void RequestLog::answer_with(Caller& caller, std::string_view method, std::strin
   // An error object comes from the upstream and is only passed on.
   const bool is_upstreams = !failure.error_object.empty();
   const Outcome outcome = is_upstreams ? Outcome::error : Outcome::bridge_error;
-  statistics_.end(class_of(method), outcome);
+  statistics_.count_end(class_of(method), outcome);
   if (!is_upstreams) ++statistics_.bridge_errors[static_cast<std::size_t>(failure.kind)];
   if (log_.enabled(LogLevel::debug)) {
     log_.event(LogLevel::debug, "request ended",
@@ -104,13 +104,13 @@ void RequestLog::answer_with(Caller& caller, std::string_view method, std::strin
 }
 
 void RequestLog::answer_result(Client& client, const Frame& request, std::string_view result) {
-  statistics_.end(class_of(request.method), Outcome::ok);
+  statistics_.count_end(class_of(request.method), Outcome::ok);
   const std::string_view id = request.text(request.id);
   client.channel.answer(id, result_reply(id, result), AnswerOrder::in_order);
 }
 
 void RequestLog::answer_error(Client& client, const Frame& request, std::string_view error) {
-  statistics_.end(class_of(request.method), Outcome::error);
+  statistics_.count_end(class_of(request.method), Outcome::error);
   const std::string_view id = request.text(request.id);
   client.channel.answer(
       id, json_rpc_message().add("id", RawJson{id}).add("error", RawJson{error}).text(),

@@ -71,7 +71,7 @@ struct Statistics {
   };
   std::optional<LastError> last_error;
 
-  void end(MethodClass of, Outcome outcome) {
+  void count_end(MethodClass of, Outcome outcome) {
     ++ended[static_cast<std::size_t>(of)][static_cast<std::size_t>(outcome)];
     if (outcome == Outcome::error || outcome == Outcome::bridge_error) ++errors;
   }
@@ -109,7 +109,7 @@ class RequestLog {
 
   /// `frame` is the request as its client wrote it.
   void started(UpstreamId id, Call& call, const Frame& frame);
-  void ended(UpstreamId id, const Call& call, Outcome outcome);
+  void request_ended(UpstreamId id, const Call& call, Outcome outcome);
   /// Logs a failure at info level; counts and answers nothing.
   void failed(UpstreamId id, const Call& call, const Failure& failure);
   /// Answers a request that the policy refuses: counted, but not shown as the daemon's last error.

@@ -26,7 +26,7 @@ HeaderRetry::HeaderRetry(const RouterContext& context, const KnownTools& tools,
       in_flight_(requests),
       timer_(context.loop, [this] { proceed(); }) {}
 
-bool HeaderRetry::take(Call& call, Ending& ending) {
+bool HeaderRetry::retry_call(Call& call, Ending& ending) {
   if (!ending.failure || !ending.unanswered || call.mirrored_again || call.method != "tools/call" ||
       !context_.session.mirrors_headers(call.side) ||
       find_member(ending.failure->error_object, "code") != "-32020")
@@ -59,7 +59,7 @@ void HeaderRetry::answer(std::string_view, Frame&& response) {
 void HeaderRetry::proceed() {
   timer_.clear();
   for (Outgoing& message : std::exchange(waiting_, {})) {
-    if (in_flight_.find(message.id) == nullptr) continue;  // cancelled meanwhile
+    if (in_flight_.find_call(message.id) == nullptr) continue;  // cancelled meanwhile
     if (context_.session.is_open(Era::modern)) {
       tools_.mirror_again(message);
       context_.session.sender(Era::modern).send(std::move(message));
@@ -101,7 +101,7 @@ void RequestsInFlight::describe(Call& call, Caller& caller, const WaitingFrame& 
 
 Call& RequestsInFlight::add_call(Caller& caller, WaitingFrame& waiting, UpstreamId id,
                                  Call::Kind kind) {
-  Call& call = table_.add(id, kind);
+  Call& call = table_.add_call(id, kind);
   call.job = std::move(waiting.job);
   describe(call, caller, waiting);
   call.subject = RestorableState::subject_of(waiting.frame);
@@ -111,8 +111,8 @@ Call& RequestsInFlight::add_call(Caller& caller, WaitingFrame& waiting, Upstream
   return call;
 }
 
-TakenCall RequestsInFlight::take(UpstreamId id) {
-  TakenCall ended = table_.take(id);
+TakenCall RequestsInFlight::take_call(UpstreamId id) {
+  TakenCall ended = table_.take_call(id);
   if (!ended) return ended;
   if (ended->caller != nullptr) std::erase(ended->caller->in_flight, id);
   questions_.call_ending(id);
@@ -122,7 +122,7 @@ TakenCall RequestsInFlight::take(UpstreamId id) {
 /// Changes the id before the call is sent again: late messages of the former id no longer belong to
 /// it. Null: not in flight.
 Call* RequestsInFlight::rename(UpstreamId former, UpstreamId next) {
-  const Call* const call = table_.find(former);
+  const Call* const call = table_.find_call(former);
   if (call == nullptr) return nullptr;
   if (call->caller != nullptr)
     std::replace(call->caller->in_flight.begin(), call->caller->in_flight.end(), former, next);
@@ -131,9 +131,9 @@ Call* RequestsInFlight::rename(UpstreamId former, UpstreamId next) {
 }
 
 void RequestsInFlight::end_unanswered(UpstreamId id, Outcome outcome) {
-  const auto ended = take(id);
+  const auto ended = take_call(id);
   if (!ended) return;
-  if (ended->acts_for_user()) context_.request_log.ended(id, *ended, outcome);
+  if (ended->acts_for_user()) context_.request_log.request_ended(id, *ended, outcome);
   if (ended->caller != nullptr) ended->caller->no_answer(ended->client_request_id);
   router_.request_ended(*ended);
 }
@@ -143,15 +143,15 @@ void RequestsInFlight::fail(UpstreamId id, const Call& ended, const Failure& fai
   if (ended.caller != nullptr) {
     context_.request_log.answer_with(*ended.caller, ended.method, ended.client_request_id, failure);
   } else {
-    context_.request_log.ended(id, ended, Outcome::left);
+    context_.request_log.request_ended(id, ended, Outcome::left);
     if (context_.audit != nullptr) context_.audit->left_behind_ended(id, {});
   }
 }
 
 void RequestsInFlight::suspend(UpstreamId id, SteadyTime until,
                                const std::vector<InputRequest>& questions) {
-  Call& call = *table_.find(id);
-  context_.request_log.ended(id, call, Outcome::ok);
+  Call& call = *table_.find_call(id);
+  context_.request_log.request_ended(id, call, Outcome::ok);
   std::string state;
   table_.change(call, [&] { state = call.to_legacy->suspend(until); });
   Call told;
@@ -170,7 +170,7 @@ void RequestsInFlight::suspend(UpstreamId id, SteadyTime until,
 
 ModernToLegacy::Kept RequestsInFlight::resume(UpstreamId id, Client& client,
                                               const WaitingFrame& waiting) {
-  Call& call = *table_.find(id);
+  Call& call = *table_.find_call(id);
   describe(call, client, waiting);
   call.sent = context_.loop.now();
   ModernToLegacy::Kept kept;
@@ -182,30 +182,30 @@ ModernToLegacy::Kept RequestsInFlight::resume(UpstreamId id, Client& client,
 }
 
 void RequestsInFlight::drop_suspended(UpstreamId id, std::string_view reason) {
-  if (const Call& call = *table_.find(id); call.awaits_upstream()) {
+  if (const Call& call = *table_.find_call(id); call.awaits_upstream()) {
     context_.upstream.cancel(id, call.side, reason);
     context_.session.abandon(id);
   }
-  const auto ended = take(id);
+  const auto ended = take_call(id);
   router_.request_ended(*ended);
 }
 
 // Sending: the first time, again, and under another id.
 
-void RequestsInFlight::start(Caller& caller, WaitingFrame&& waiting) {
+void RequestsInFlight::start_call(Caller& caller, WaitingFrame&& waiting) {
   if (waiting.job != nullptr && waiting.job->resume_point) {
     await_resumed(caller, std::move(waiting));
     return;
   }
   const UpstreamId id = context_.ids.next();
   Call& call = add_call(caller, waiting, id, Call::Kind::forwarded);
-  if (send(id, call, std::move(waiting.frame))) call.sent = context_.loop.now();
+  if (send_call(id, call, std::move(waiting.frame))) call.sent = context_.loop.now();
 }
 
 /// Awaits the answer to a request that an earlier daemon sent.
 void RequestsInFlight::await_resumed(Caller& caller, WaitingFrame&& waiting) {
   const ResumePoint point = *waiting.job->resume_point;
-  if (point.session != context_.session.number() || table_.find(point.id) != nullptr) {
+  if (point.session != context_.session.number() || table_.find_call(point.id) != nullptr) {
     context_.request_log.answer_with(caller, waiting.frame.method, waiting.job->id(),
                                      failure_of(ErrorKind::closed, Delivered::unknown,
                                                 "its session has ended, and the answer was lost"));
@@ -253,12 +253,12 @@ UpstreamId RequestsInFlight::start_at_once(OwnCaller& caller, const User& user,
   Call& call = add_call(caller, request, id, Call::Kind::forwarded);
   call.user = user;
   call.side = side;
-  if (send(id, call, std::move(request.frame))) call.sent = call.received;
+  if (send_call(id, call, std::move(request.frame))) call.sent = call.received;
   return id;
 }
 
 void RequestsInFlight::remake(Outgoing& message, Era side, bool under_new_id) {
-  Call* call = table_.find(message.id);
+  Call* call = table_.find_call(message.id);
   if (call == nullptr) return;
   auto parsed = parse_frame(std::move(message.body));
   Frame& frame = std::get<Frame>(parsed);
@@ -280,9 +280,9 @@ void RequestsInFlight::remake(Outgoing& message, Era side, bool under_new_id) {
 }
 
 void RequestsInFlight::send_again(UpstreamId id, Frame request) {
-  Call& call = *table_.find(id);
+  Call& call = *table_.find_call(id);
   table_.change(call, [&] { call.to_modern->back_at_server(); });
-  send(id, call, std::move(request));
+  send_call(id, call, std::move(request));
 }
 
 /// Rewrites the request for this side of the upstream, with the message's id and the mirrored
@@ -301,7 +301,7 @@ std::string RequestsInFlight::make(Outgoing& message, Frame&& request, const Cal
 }
 
 /// False: it has ended, because a header cannot hold a value of the request.
-bool RequestsInFlight::send(UpstreamId id, const Call& call, Frame&& frame) {
+bool RequestsInFlight::send_call(UpstreamId id, const Call& call, Frame&& frame) {
   Caller* const caller = call.caller;
   if (caller != nullptr) caller->starting(id, call);
   Outgoing message;

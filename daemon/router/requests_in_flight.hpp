@@ -42,7 +42,7 @@ class HeaderRetry final : public OwnCaller {
               ByteBudget& budget);
 
   /// Takes over a call with this ending if it is to be sent once more.
-  bool take(Call& call, Ending& ending);
+  bool retry_call(Call& call, Ending& ending);
 
  private:
   // A page of the list has arrived, or none will.
@@ -79,7 +79,7 @@ class RequestsInFlight {
 
   // To the upstream.
   /// REQUIRES: the session is open.
-  void start(Caller& caller, WaitingFrame&& request);
+  void start_call(Caller& caller, WaitingFrame&& request);
   /// Opens the first session. REQUIRES: Session::wants_initialize().
   void open_session(Client& client, WaitingFrame initialize);
 
@@ -116,8 +116,8 @@ class RequestsInFlight {
   /// A message on this request's stream was malformed.
   void note_malformed(UpstreamId origin, std::string_view reason);
   /// The message is complete; false if it is not a request.
-  bool end(UpstreamId id, Ending& ending);
-  void end(UpstreamId id, ModernToLegacy::End end);
+  bool end_request(UpstreamId id, Ending& ending);
+  void end_request(UpstreamId id, ModernToLegacy::End end);
 
   // Ended by clients and by the bridge.
   /// Ends the request with this failure and answers its client.
@@ -126,7 +126,7 @@ class RequestsInFlight {
   /// forwarded to the upstream in place of one with the reason.
   void cancel(Caller& caller, std::string_view raw_id, std::string_view reason,
               std::optional<Frame> notification = {});
-  void pause(const Caller& caller, bool paused);
+  void pause_answers(const Caller& caller, bool paused);
   /// Sets whether the job is asked about this request, which then takes no slot. False if it is not
   /// in flight or nothing changes.
   bool set_asked(const Caller& caller, std::string_view raw_id, bool is_asked);
@@ -146,12 +146,14 @@ class RequestsInFlight {
   std::size_t left_behind() const;
   void give_up_left_behind(const Failure& failure, std::string_view reason);
   /// The requests that survive.
-  SavedCalls save() const;
+  SavedCalls save_calls() const;
   /// `is_awaited`: the upstream knows the request. REQUIRES: the clients were restored.
   void restore(UpstreamId id, SavedCall call, bool is_awaited);
 
-  const Call* find(std::optional<UpstreamId> id) const { return id ? table_.find(*id) : nullptr; }
-  Call* find(std::optional<UpstreamId> id) { return id ? table_.find(*id) : nullptr; }
+  const Call* find_call(std::optional<UpstreamId> id) const {
+    return id ? table_.find_call(*id) : nullptr;
+  }
+  Call* find_call(std::optional<UpstreamId> id) { return id ? table_.find_call(*id) : nullptr; }
   const CallTable& calls() const { return table_; }
   /// Whether --orphans keeps it as a job when its client leaves.
   bool outlives_client_as_job(const Call& call) const {
@@ -164,11 +166,11 @@ class RequestsInFlight {
   Call& add_call(Caller& caller, WaitingFrame& waiting, UpstreamId id, Call::Kind kind);
   void await_resumed(Caller& caller, WaitingFrame&& waiting);
   std::string make(Outgoing& message, Frame&& request, const Caller* caller, Era side) const;
-  bool send(UpstreamId id, const Call& call, Frame&& frame);
+  bool send_call(UpstreamId id, const Call& call, Frame&& frame);
   void give_up(const std::vector<UpstreamId>& ids, const Failure& failure, std::string_view reason,
                bool keeps_jobs = false);
   Call* rename(UpstreamId former, UpstreamId next);
-  TakenCall take(UpstreamId id);
+  TakenCall take_call(UpstreamId id);
   void end_unanswered(UpstreamId id, Outcome outcome);
   void fail(UpstreamId id, const Call& ended, const Failure& failure);
   void end_failed(UpstreamId id, const Call& ended, const Failure& failure);

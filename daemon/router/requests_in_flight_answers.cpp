@@ -46,7 +46,7 @@ std::optional<UpstreamId> RequestsInFlight::answer(std::optional<UpstreamId> ori
                                                    Frame&& response) {
   const SteadyTime arrived = context_.loop.round_began();
   const UpstreamId id = request_answered_by(response, origin);
-  Call* const call = table_.find(id);
+  Call* const call = table_.find_call(id);
   if (call == nullptr) {
     ++context_.statistics.unknown_answers;
     context_.log.peer(LogLevel::warning, "unknown answer",
@@ -70,7 +70,7 @@ std::optional<UpstreamId> RequestsInFlight::answer(std::optional<UpstreamId> ori
     crossings_.suspended_ended(id, *call, std::move(response));
     return id;
   }
-  const auto ended = take(id);
+  const auto ended = take_call(id);
   if (!ended->acts_for_user()) {
     tools_.see(response, *ended);
     ended->caller->answer(ended->client_request_id, std::move(response));
@@ -85,10 +85,10 @@ std::optional<UpstreamId> RequestsInFlight::answer(std::optional<UpstreamId> ori
   Caller* const caller = ended->caller;
   if (caller != nullptr && context_.permissions.is_on())
     context_.permissions.filter(*caller, ended->job.get(), ended->method, response);
-  context_.request_log.ended(id, *ended,
-                             caller == nullptr          ? Outcome::left
-                             : response.error.present() ? Outcome::error
-                                                        : Outcome::ok);
+  context_.request_log.request_ended(id, *ended,
+                                     caller == nullptr          ? Outcome::left
+                                     : response.error.present() ? Outcome::error
+                                                                : Outcome::ok);
   if (caller == nullptr && context_.audit != nullptr)
     context_.audit->left_behind_ended(id, response.bytes);
   if (const Client* const client = ended->client())
@@ -105,7 +105,7 @@ std::optional<UpstreamId> RequestsInFlight::answer(std::optional<UpstreamId> ori
 
 void RequestsInFlight::progress(Frame notification) {
   const auto token = unsigned_by_value(notification.text(notification.progress_token));
-  const Call* const call = token ? table_.find(static_cast<UpstreamId>(*token)) : nullptr;
+  const Call* const call = token ? table_.find_call(static_cast<UpstreamId>(*token)) : nullptr;
   if (call == nullptr || call->progress_token.empty() || call->caller == nullptr) {
     // Some clients disconnect on an unknown progress token.
     ++context_.statistics.dropped_notifications;
@@ -117,9 +117,9 @@ void RequestsInFlight::progress(Frame notification) {
 }
 
 bool RequestsInFlight::deliver(UpstreamId origin, Frame& notification) {
-  Call* const call = table_.find(origin);
+  Call* const call = table_.find_call(origin);
   if (call == nullptr) {
-    const Client* const client = context_.clients.find(table_.owner(origin).client);
+    const Client* const client = context_.clients.find_client(table_.owner(origin).client);
     // After the response.
     if (client != nullptr) client->channel.send(std::move(notification.bytes));
     return client != nullptr;
@@ -153,26 +153,26 @@ bool RequestsInFlight::pass_log_message_on(const Frame& message, Era side) {
 }
 
 void RequestsInFlight::note_malformed(UpstreamId origin, std::string_view reason) {
-  if (Call* const call = table_.find(origin)) call->malformed = reason;
+  if (Call* const call = table_.find_call(origin)) call->malformed = reason;
 }
 
-void RequestsInFlight::end(UpstreamId id, ModernToLegacy::End end) {
+void RequestsInFlight::end_request(UpstreamId id, ModernToLegacy::End end) {
   if (auto* response = std::get_if<Frame>(&end)) {
     answer(id, std::move(*response));
   } else {
-    this->end(id, std::get<Ending>(end));
+    this->end_request(id, std::get<Ending>(end));
   }
 }
 
-bool RequestsInFlight::end(UpstreamId id, Ending& ending) {
-  Call* const call = table_.find(id);
+bool RequestsInFlight::end_request(UpstreamId id, Ending& ending) {
+  Call* const call = table_.find_call(id);
   if (call == nullptr) return false;
   if (call->is_suspended()) {
     crossings_.suspended_ended(id, *call, std::move(ending));
     return true;
   }
-  if (header_retry_.take(*call, ending)) return true;
-  const auto ended = take(id);
+  if (header_retry_.retry_call(*call, ending)) return true;
+  const auto ended = take_call(id);
   const Failure failure = failure_of_end(ending, ended->malformed);
   if (failure.kind == ErrorKind::timeout && failure.delivered == Delivered::unknown &&
       ended->kind == Call::Kind::forwarded) {
@@ -192,7 +192,7 @@ constexpr std::chrono::milliseconds look_again{500};
 }  // namespace
 
 void RequestsInFlight::give_up(UpstreamId id, const Failure& failure) {
-  if (const auto ended = take(id)) end_failed(id, *ended, failure);
+  if (const auto ended = take_call(id)) end_failed(id, *ended, failure);
 }
 
 void RequestsInFlight::end_failed(UpstreamId id, const Call& ended, const Failure& failure) {
@@ -203,7 +203,7 @@ void RequestsInFlight::end_failed(UpstreamId id, const Call& ended, const Failur
 
 void RequestsInFlight::cancel(Caller& caller, std::string_view raw_id, std::string_view reason,
                               std::optional<Frame> notification) {
-  const auto [id, call] = table_.find(caller, raw_id);
+  const auto [id, call] = table_.find_call(caller, raw_id);
   if (call == nullptr || call->kind == Call::Kind::opens_session) return;
   if (call->awaits_upstream()) {
     const Era side = call->side;
@@ -218,13 +218,13 @@ void RequestsInFlight::cancel(Caller& caller, std::string_view raw_id, std::stri
   end_unanswered(id, Outcome::cancelled);
 }
 
-void RequestsInFlight::pause(const Caller& caller, bool paused) {
+void RequestsInFlight::pause_answers(const Caller& caller, bool paused) {
   for (const UpstreamId id : caller.in_flight) context_.session.pause(id, paused);
 }
 
 bool RequestsInFlight::set_asked(const Caller& caller, std::string_view raw_id, bool is_asked) {
-  const UpstreamId id = table_.find(caller, raw_id).first;
-  Call* const call = table_.find(id);
+  const UpstreamId id = table_.find_call(caller, raw_id).first;
+  Call* const call = table_.find_call(id);
   if (call == nullptr || !call->awaits_upstream() || call->job_asked == is_asked) return false;
   table_.change(*call, [&] { call->job_asked = is_asked; });
   // What it waits for has a deadline of its own.
@@ -234,7 +234,7 @@ bool RequestsInFlight::set_asked(const Caller& caller, std::string_view raw_id, 
 
 void RequestsInFlight::client_left(Client& client) {
   for (const UpstreamId id : std::exchange(client.in_flight, {})) {
-    Call& call = *table_.find(id);
+    Call& call = *table_.find_call(id);
     call.caller = nullptr;
     if (call.kind == Call::Kind::opens_session) {
       context_.session.withdraw_initialize(id);  // it continues, for the session
@@ -278,7 +278,7 @@ std::optional<SteadyTime> RequestsInFlight::expire_initialize(const Failure& fai
     return call.kind == Call::Kind::opens_session && call.caller != nullptr;
   });
   for (const UpstreamId id : initializing) {
-    SteadyTime due = table_.find(id)->received + context_.session_timeout();
+    SteadyTime due = table_.find_call(id)->received + context_.session_timeout();
     if (due <= now && context_.session.is_trying()) due = now + look_again;
     if (due > now) {
       next = next ? std::min(*next, due) : due;
@@ -299,11 +299,11 @@ void RequestsInFlight::give_up_all(const Failure& failure, bool keeps_jobs) {
 void RequestsInFlight::give_up(const std::vector<UpstreamId>& ids, const Failure& failure,
                                std::string_view reason, bool keeps_jobs) {
   for (const UpstreamId id : ids) {
-    if (const Call& call = *table_.find(id); call.awaits_upstream()) {
+    if (const Call& call = *table_.find_call(id); call.awaits_upstream()) {
       if (!keeps_jobs || !table_.owner(id).is_job) context_.upstream.cancel(id, call.side, reason);
       context_.session.abandon(id);
     }
-    const auto ended = take(id);
+    const auto ended = take_call(id);
     if (!ended || ended->caller == nullptr) continue;
     if (ended->acts_for_user()) {
       fail(id, *ended, failure);
@@ -314,7 +314,7 @@ void RequestsInFlight::give_up(const std::vector<UpstreamId>& ids, const Failure
 }
 
 bool RequestsInFlight::survives_upgrade(UpstreamId id) const {
-  const Call* const call = table_.find(id);
+  const Call* const call = table_.find_call(id);
   if (call == nullptr || !call->acts_for_user()) return false;
   const Client* const client = call->client();
   // A task is polled again.
@@ -341,7 +341,7 @@ void RequestsInFlight::give_up_left_behind(const Failure& failure, std::string_v
   give_up(ids, failure, reason);
 }
 
-SavedCalls RequestsInFlight::save() const {
+SavedCalls RequestsInFlight::save_calls() const {
   SavedCalls all;
   for (const auto& [id, call] : table_) {
     if (!survives_upgrade(id)) continue;
@@ -355,12 +355,12 @@ SavedCalls RequestsInFlight::save() const {
 
 void RequestsInFlight::restore(UpstreamId id, SavedCall restored, bool is_awaited) {
   is_awaited = is_awaited || !restored.awaits_upstream();
-  Caller* caller = context_.clients.find(restored.client);
+  Caller* caller = context_.clients.find_client(restored.client);
   if (restored.job != nullptr) caller = &context_.jobs->caller_of(restored.user);
   restored.caller = caller;
   if (restored.job_asked) context_.session.hold_deadline(id, true);
   if (caller != nullptr) caller->in_flight.push_back(id);
-  table_.add(id, std::move(static_cast<Call&>(restored)));
+  table_.add_call(id, std::move(static_cast<Call&>(restored)));
   if (!is_awaited) {
     give_up(id, failure_of(ErrorKind::closed, Delivered::unknown,
                            "the bridge was upgraded, and the answer was lost"));

@@ -48,7 +48,7 @@ SessionSettings RestorableState::settings() const {
   return {log_level_params_, subscriptions_.uris()};
 }
 
-void RestorableState::take(const SessionSettings& settings) {
+void RestorableState::take_settings(const SessionSettings& settings) {
   log_level_params_ = settings.log_level_params;
   for (const std::string& uri : settings.subscriptions) subscriptions_.accepted(uri, std::nullopt);
 }

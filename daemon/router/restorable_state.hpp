@@ -179,7 +179,7 @@ class RestorableState {
   /// What to restore in a new session.
   SessionSettings settings() const;
   /// Takes over the settings made in an earlier daemon.
-  void take(const SessionSettings& settings);
+  void take_settings(const SessionSettings& settings);
 
  private:
   void accepted(std::string_view method, const std::string& subject,

@@ -74,7 +74,7 @@ void Router::reconfigure(const RouterOptions& options) {
 }
 
 void Router::take_policy(std::shared_ptr<const PolicyFile> policy, bool tells) {
-  permissions_.take(std::move(policy));
+  permissions_.take_policy(std::move(policy));
   for (const auto& [id, client] : clients_) take_rule(*client);
   questions_.policy_changed();
   control_.policy_changed();
@@ -119,7 +119,7 @@ void Router::request_ended(const Call& call) {
 void Router::request(Caller& caller, Frame request, std::unique_ptr<JobRequest> job) {
   if (caller.acts_for_user()) ++statistics_.requests;
   if (audit_ != nullptr && job != nullptr) audit_->came(caller.user, *job, request);
-  frames_.add(caller, std::move(request), std::move(job));
+  frames_.queue_frame(caller, std::move(request), std::move(job));
 }
 
 void Router::resume_asked(Caller& caller, JobRequest job, Frame request, std::string_view result,
@@ -169,7 +169,7 @@ void Router::cancel(Caller& caller, std::string_view raw_id, std::string_view re
 void Router::cancel_all(Caller& caller) {
   frames_.drop_waiting(caller);
   while (!caller.in_flight.empty()) {
-    const Call& call = *in_flight_.find(caller.in_flight.back());
+    const Call& call = *in_flight_.find_call(caller.in_flight.back());
     in_flight_.cancel(caller, std::string(call.client_request_id), "its answer is not needed");
   }
 }
@@ -177,7 +177,7 @@ void Router::cancel_all(Caller& caller) {
 void Router::leave(Caller& caller) {
   frames_.drop_waiting(caller);
   std::erase_if(resumed_later_, [&](const ResumedJob& one) { return one.caller == &caller; });
-  for (const UpstreamId id : caller.in_flight) in_flight_.find(id)->caller = nullptr;
+  for (const UpstreamId id : caller.in_flight) in_flight_.find_call(id)->caller = nullptr;
   clients_.leave(caller);
 }
 
@@ -201,7 +201,7 @@ std::optional<UpstreamId> Router::message_received(Era side, std::optional<Upstr
       if (side == Era::modern) {
         malformed_received(origin, "a server of MCP 2026-07-28 sends no requests");
       } else {
-        questions_.add(origin, std::move(frame));
+        questions_.take_question(origin, std::move(frame));
       }
       break;
   }
@@ -273,7 +273,7 @@ void Router::malformed_received(std::optional<UpstreamId> origin, std::string_vi
 }
 
 void Router::message_ended(UpstreamId id, Ending ending) {
-  if (in_flight_.end(id, ending)) return;
+  if (in_flight_.end_request(id, ending)) return;
   if (ending.failure) {
     context_.log.peer(LogLevel::warning, "notification failed",
                       "a notification or an answer did not reach the upstream: {}",
@@ -345,7 +345,7 @@ void Router::subscription_unrestored(const std::string& uri) {
   own_subscriptions_.request_later(nullptr, uri, true);
 }
 
-void Router::take_settings(const SessionSettings& settings) { restorable_.take(settings); }
+void Router::take_settings(const SessionSettings& settings) { restorable_.take_settings(settings); }
 
 void Router::session_replaced(Era side, const Reopening& reopening,
                               const std::vector<std::string>& list_changes) {
@@ -401,7 +401,7 @@ std::string for_each_request(std::string_view object) {
 }  // namespace
 
 void Router::client_connected(ClientChannel& channel) {
-  Client& client = clients_.add(channel, context_.session.tap(), budget_);
+  Client& client = clients_.add_client(channel, context_.session.tap(), budget_);
   take_rule(client);
   const ClientIdentity& identity = channel.identity();
   context_.log.event(LogLevel::debug, "client connected", {.client = identity.id},
@@ -418,7 +418,7 @@ void Router::take_rule(Client& client) {
 }
 
 void Router::client_half_closed(ClientId id) {
-  Client* const client = clients_.find(id);
+  Client* const client = clients_.find_client(id);
   if (client == nullptr) return;
   client->half_closed = true;
   questions_.client_half_closed(*client);
@@ -427,7 +427,7 @@ void Router::client_half_closed(ClientId id) {
 }
 
 void Router::client_left(ClientId id) {
-  Client* const client = clients_.find(id);
+  Client* const client = clients_.find_client(id);
   if (client == nullptr) return;
   context_.log.event(LogLevel::debug, "client left", {.client = id},
                      "a client has left, with {} requests in flight", client->in_flight.size());
@@ -436,7 +436,7 @@ void Router::client_left(ClientId id) {
 
 /// The client is gone or done: settles what it leaves behind, then serves the next one.
 void Router::drop(Client& client) {
-  const std::unique_ptr<Client> until_the_end = clients_.take(client);
+  const std::unique_ptr<Client> until_the_end = clients_.take_client(client);
   restorable_.subscriptions().client_left(client.id());
   listens_.client_left(client);
   frames_.client_left(client);
@@ -448,9 +448,9 @@ void Router::drop(Client& client) {
 }
 
 void Router::client_congestion(ClientId id, bool congested) {
-  Client* const client = clients_.find(id);
+  Client* const client = clients_.find_client(id);
   if (client == nullptr) return;
-  in_flight_.pause(*client, congested);
+  in_flight_.pause_answers(*client, congested);
   if (!congested) listens_.proceed(*client);
   if (!congested) frames_.client_proceeds(*client);
   if (!congested) control_.answer_waiting(*client);
@@ -458,11 +458,11 @@ void Router::client_congestion(ClientId id, bool congested) {
 
 void Router::client_can_be_asked(ClientId id) {
   questions_.offer_parked();
-  if (const Client* const client = clients_.find(id)) control_.client_can_be_asked(*client);
+  if (const Client* const client = clients_.find_client(id)) control_.client_can_be_asked(*client);
 }
 
 std::size_t Router::waiting_bytes(ClientId id) const {
-  const Client* const client = clients_.find(id);
+  const Client* const client = clients_.find_client(id);
   return client == nullptr ? 0 : client->waiting.held() + client->control.held();
 }
 
@@ -474,7 +474,7 @@ bool Router::http_callers_may_look() const {
 const HeadersOfTools& Router::headers_of_tools() const { return tools_.annotations(); }
 
 void Router::client_line(ClientId id, ReceivedText line) {
-  Client* const client = clients_.find(id);
+  Client* const client = clients_.find_client(id);
   if (client == nullptr) return;
   context_.log.body("from a client", {.client = id}, line.bytes);
   if (is_batch(line.bytes)) {
@@ -494,14 +494,14 @@ void Router::client_batch(Client& client, std::string_view line) {
 }
 
 void Router::client_message(ClientId id, Frame message) {
-  Client* const client = clients_.find(id);
+  Client* const client = clients_.find_client(id);
   if (client == nullptr) return;
   context_.log.body("from a client", {.client = id}, message.bytes);
   client_frame(*client, std::move(message));
 }
 
 std::string Router::client_request_for_later(ClientId id, Frame request) {
-  Client* const client = clients_.find(id);
+  Client* const client = clients_.find_client(id);
   if (client == nullptr) return {};
   context_.log.body("from a client", {.client = id}, request.bytes);
   const bool can_be_kept =
@@ -527,7 +527,7 @@ bool Router::asks_more_than_jobs(const Client& client) const {
 }
 
 void Router::client_oversized_line(ClientId id) {
-  Client* const client = clients_.find(id);
+  Client* const client = clients_.find_client(id);
   if (client == nullptr) return;
   reply_invalid(*client, json_rpc::invalid_request,
                 fmt::format("Invalid Request: the line is over the limit of {} bytes (--max-frame)",
@@ -571,14 +571,14 @@ void Router::client_frame(Client& client, ParsedFrame&& parsed) {
     client_notification(client, std::move(frame));
   } else if (is_control(frame)) {
     if (client.rule == nullptr || !refuse_control(client, frame))
-      control_.add(client, std::move(frame));
+      control_.queue_request(client, std::move(frame));
   } else {
     ++statistics_.requests;
     if (frame.is_modern() && refuse_modern(client, frame)) return;
     const bool is_judged_later = permissions_.needs_tools(client, nullptr, frame, tools());
     if (client.rule != nullptr && !is_judged_later && refuse_by_policy(client, frame)) return;
     if (frame.method == "initialize"sv) note_initialize(client, frame);
-    frames_.add(client, std::move(frame));
+    frames_.queue_frame(client, std::move(frame));
   }
 }
 
@@ -676,7 +676,7 @@ void Router::client_notification(Client& client, Frame frame) {
   } else {
     if (frame.method == "notifications/tasks/status")
       questions_.answerers().told_of_task(client, frame);
-    frames_.add(client, std::move(frame));
+    frames_.queue_frame(client, std::move(frame));
   }
 }
 

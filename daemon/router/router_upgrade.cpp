@@ -40,12 +40,12 @@ void RouterUpgrade::fail_unanswered_control() {
 RouterSnapshot RouterUpgrade::save(bool in_session) const {
   RouterSnapshot saved;
   saved.clients = save_clients();
-  saved.listens = router_.listens_.save();
+  saved.listens = router_.listens_.save_listens();
   saved.last_question = router_.questions_.last_id();
   saved.rates = router_.permissions_.save_rates();
   if (!in_session) return saved;
-  saved.calls = router_.in_flight_.save();
-  saved.questions = router_.questions_.save();
+  saved.calls = router_.in_flight_.save_calls();
+  saved.questions = router_.questions_.save_questions();
   const auto& told = router_.questions_.answerers().names().entries();
   saved.told.assign(told.begin(), told.end());
   return saved;
@@ -101,7 +101,8 @@ std::vector<SavedClient> RouterUpgrade::save_clients() const {
 }
 
 void RouterUpgrade::restore(ClientChannel& channel, SavedClient saved) {
-  Client& client = router_.clients_.add(channel, router_.context_.session.tap(), router_.budget_);
+  Client& client =
+      router_.clients_.add_client(channel, router_.context_.session.tap(), router_.budget_);
   router_.take_rule(client);
   static_cast<ClientFacts&>(client) = std::move(saved.facts);
   for (const std::string& uri : saved.subscriptions)
@@ -116,12 +117,12 @@ void RouterUpgrade::restore(ClientChannel& channel, SavedClient saved) {
 }
 
 bool RouterUpgrade::survives_upgrade(Caller& caller, std::string_view raw_id) const {
-  const UpstreamId id = router_.in_flight_.calls().find(caller, raw_id).first;
+  const UpstreamId id = router_.in_flight_.calls().find_call(caller, raw_id).first;
   return router_.in_flight_.survives_upgrade(id) || caller.waiting.find_request(raw_id) != nullptr;
 }
 
 Control::Reply RouterUpgrade::continued_reply(ClientId client, std::string_view raw_id) {
-  return router_.control_.reply_continued(*router_.clients_.find(client), raw_id);
+  return router_.control_.reply_continued(*router_.clients_.find_client(client), raw_id);
 }
 
 }  // namespace bridge

@@ -88,7 +88,7 @@ std::optional<UpstreamId> EraSession::one_message(std::optional<UpstreamId> orig
   if (is_modern() && frame.is_notification() && take_notification(origin, frame))
     return std::nullopt;
   const UpstreamId id = request_answered_by(frame, origin);
-  if (const auto owner = own_.take(id, era())) {
+  if (const auto owner = own_.take_owner(id, era())) {
     own_answered(*owner, id, origin, std::move(frame));
     return id;
   }
@@ -113,7 +113,7 @@ UpstreamId request_answered_by(const Frame& frame, std::optional<UpstreamId> ori
 }
 
 void EraSession::message_ended(UpstreamId id, Ending ending) {
-  if (const auto owner = own_.take(id, era())) {
+  if (const auto owner = own_.take_owner(id, era())) {
     own_ended(*owner, id, std::move(ending));
     return;
   }
@@ -218,7 +218,7 @@ SavedStreams EraSession::save_streams() const {
   if (!has_session()) return streams;
   streams.had_listen = listen_.had_stream();
   if (listen_.stream() != nullptr) streams.listen = listen_.stream()->id;
-  streams.events = event_streams_.save();
+  streams.events = event_streams_.save_streams();
   return streams;
 }
 
@@ -266,8 +266,8 @@ bool EraSession::take_notification(std::optional<UpstreamId> origin, const Frame
   if (!own) return false;
   const bool is_on_listen = own->owner == MessageOwner::listen;
   upstream_.lift_deadline(stream);
-  auto line =
-      is_on_listen ? listen_.take(stream, notification) : event_streams_.take(stream, notification);
+  auto line = is_on_listen ? listen_.take_notification(stream, notification)
+                           : event_streams_.take_notification(stream, notification);
   if (!line) return true;
   auto parsed = parse_frame(std::move(*line));
   auto* const frame = std::get_if<Frame>(&parsed);

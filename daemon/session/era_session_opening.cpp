@@ -157,7 +157,7 @@ void EraSession::send_initialize() {
   message.opens_session = true;
   message.body = initialize_.clients ? initialize_.clients->body
                                      : own_request(message.id, "initialize", initialize_.params);
-  opening_.begin(std::move(message), options_.connect_wait);
+  opening_.begin_initialize(std::move(message), options_.connect_wait);
 }
 
 void EraSession::initialize_answered(std::optional<UpstreamId> origin, Frame frame) {

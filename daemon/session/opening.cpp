@@ -69,7 +69,7 @@ void Opening::probe(std::chrono::milliseconds wait) {
   awaited_ = {sender_.probe()};
 }
 
-void Opening::begin(Outgoing initialize, std::chrono::milliseconds connect_wait) {
+void Opening::begin_initialize(Outgoing initialize, std::chrono::milliseconds connect_wait) {
   const auto wait = std::max<std::chrono::milliseconds>(connect_wait, std::chrono::seconds(1));
   enter(Step::initialize,
         wait * (initialize_timeout << std::min(unanswered_tries_, max_doublings)));

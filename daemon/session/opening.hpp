@@ -69,7 +69,7 @@ class Opening {
   void probe(std::chrono::milliseconds wait);
   /// Sends the `initialize`. Its timeout is six times `connect_wait`, doubled after each unanswered
   /// attempt.
-  void begin(Outgoing initialize, std::chrono::milliseconds connect_wait);
+  void begin_initialize(Outgoing initialize, std::chrono::milliseconds connect_wait);
   /// `initialize` was answered: the other steps follow.
   void handshake_done(const std::string& protocol_version);
   /// Stops at the current step. Sent messages are no longer awaited: the next attempt repeats them.

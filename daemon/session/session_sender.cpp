@@ -26,7 +26,7 @@ UpstreamId SessionSender::send(Outgoing&& message) {
   last_sent_ = loop_.round_began();
   message.notes.session = number_;
   message.notes.stateful = !is_modern();
-  if (message.owner != MessageOwner::router) own_.add(id, {era_, message.owner});
+  if (message.owner != MessageOwner::router) own_.add_own(id, {era_, message.owner});
   tap_.passed(Passage::to_server, {}, message.body);
   upstream_.transport().send(std::move(message));
   return id;

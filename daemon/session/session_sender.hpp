@@ -27,7 +27,7 @@ class OwnMessages {
     MessageOwner owner;
   };
 
-  void add(UpstreamId id, Own own) { messages_.insert_or_assign(id, own); }
+  void add_own(UpstreamId id, Own own) { messages_.insert_or_assign(id, own); }
   /// The message is no longer awaited.
   void remove(UpstreamId id) { messages_.erase(id); }
   std::optional<Own> find(UpstreamId id) const {
@@ -42,7 +42,7 @@ class OwnMessages {
     return is_stream ? own : std::nullopt;
   }
   /// Removes the message; nullopt if it is not of this side.
-  std::optional<MessageOwner> take(UpstreamId id, Era side) {
+  std::optional<MessageOwner> take_owner(UpstreamId id, Era side) {
     const auto own = find(id);
     if (!own || own->side != side) return std::nullopt;
     messages_.erase(id);
@@ -94,7 +94,7 @@ class SessionSender {
   /// The same for a stream: a local server must be told.
   void close_stream(UpstreamId stream);
   /// A stream of the previous process that is still open.
-  void adopt(UpstreamId stream, MessageOwner owner) { own_.add(stream, {era_, owner}); }
+  void adopt(UpstreamId stream, MessageOwner owner) { own_.add_own(stream, {era_, owner}); }
 
   Era era() const { return era_; }
   bool is_modern() const { return era_ == Era::modern; }

@@ -39,7 +39,7 @@ UpstreamListen::UpstreamListen(EventLoop& loop, SessionSender& sender, Upstream&
       upstream_(upstream),
       log_(log),
       session_(session),
-      retry_(loop, [this] { start(); }),
+      retry_(loop, [this] { ask_for_stream(); }),
       overlap_(loop, [this] { overlap_ended(); }),
       late_(loop, [this] {
         log_.peer(LogLevel::warning, "listen unanswered",
@@ -58,7 +58,7 @@ void UpstreamListen::overlap_ended() {
     overlap_.set_after(overlap_time);
   }
   if (old_ == UpstreamId{} && std::exchange(start_waits_, false) && asked_ != wanted_.filter)
-    start();
+    ask_for_stream();
 }
 
 /// Whether the old stream has delivered what the server sent only there. Otherwise `overlap_` is
@@ -75,7 +75,7 @@ bool UpstreamListen::old_is_read() {
 void UpstreamListen::open() {
   is_open_ = true;
   pace_.reset();
-  start();
+  ask_for_stream();
 }
 
 void UpstreamListen::restore(UpstreamId still_open) {
@@ -105,7 +105,7 @@ void UpstreamListen::want(SubscriptionFilter filter, std::string capabilities) {
   if (!retry_.is_set()) retry_.set_at_latest(pace_.soonest(loop_.now()));
 }
 
-void UpstreamListen::start() {
+void UpstreamListen::ask_for_stream() {
   retry_.clear();
   if (!is_open_) return;
   // A third stream would end the first before it is read.
@@ -134,7 +134,8 @@ void UpstreamListen::close(UpstreamId& stream) {
   if (closed != UpstreamId{}) sender_.close_stream(closed);
 }
 
-std::optional<std::string> UpstreamListen::take(UpstreamId stream, const Frame& notification) {
+std::optional<std::string> UpstreamListen::take_notification(UpstreamId stream,
+                                                             const Frame& notification) {
   if (notification.method == "notifications/subscriptions/acknowledged") {
     acknowledged(stream, notification);
     return std::nullopt;
@@ -207,11 +208,11 @@ EventStreams::EventStreams(EventLoop& loop, SessionSender& sender, Log& log,
 void EventStreams::open() {
   for (Stream& stream : streams_) {
     stream.pace.reset();
-    start(stream);
+    open_stream(stream);
   }
 }
 
-std::vector<SavedStreams::Events> EventStreams::save() const {
+std::vector<SavedStreams::Events> EventStreams::save_streams() const {
   std::vector<SavedStreams::Events> saved;
   for (const Stream& stream : streams_) saved.push_back({stream.id, stream.cursor});
   return saved;
@@ -233,7 +234,7 @@ void EventStreams::close() {
   }
 }
 
-void EventStreams::start(Stream& stream) {
+void EventStreams::open_stream(Stream& stream) {
   JsonObject params;
   params.add("name", stream.event.name)
       .add_unless_empty("arguments", RawJson{stream.event.arguments})
@@ -243,13 +244,14 @@ void EventStreams::start(Stream& stream) {
                              declared_capabilities);
 }
 
-EventStreams::Stream& EventStreams::find(UpstreamId id) {
+EventStreams::Stream& EventStreams::stream_of(UpstreamId id) {
   return *std::find_if(streams_.begin(), streams_.end(),
                        [id](const Stream& stream) { return stream.id == id; });
 }
 
-std::optional<std::string> EventStreams::take(UpstreamId id, const Frame& notification) {
-  Stream& stream = find(id);
+std::optional<std::string> EventStreams::take_notification(UpstreamId id,
+                                                           const Frame& notification) {
+  Stream& stream = stream_of(id);
   stream.pace.reset();
   const std::string_view params = notification.text(notification.params);
   const auto cursor = find_member(params, "cursor");
@@ -267,7 +269,7 @@ std::optional<std::string> EventStreams::take(UpstreamId id, const Frame& notifi
 }
 
 void EventStreams::over(UpstreamId id, bool refused) {
-  Stream& stream = find(id);
+  Stream& stream = stream_of(id);
   stream.id = UpstreamId{};
   if (refused) {
     log_.peer(LogLevel::warning, "event stream refused",

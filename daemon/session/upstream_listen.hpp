@@ -83,7 +83,7 @@ class UpstreamListen {
   // REQUIRES: `stream` belongs to it (OwnMessages).
   /// A notification on that stream. Returns what to pass on; nullopt: it concerned the stream
   /// itself.
-  std::optional<std::string> take(UpstreamId stream, const Frame& notification);
+  std::optional<std::string> take_notification(UpstreamId stream, const Frame& notification);
   /// The stream has ended. `why`: for the log, if the server refused it.
   void over(UpstreamId stream, bool refused, std::string_view why = {});
 
@@ -108,7 +108,7 @@ class UpstreamListen {
     SubscriptionFilter filter;
     std::string capabilities = "{}";
   };
-  void start();
+  void ask_for_stream();
   void close(UpstreamId& stream);
   void acknowledged(UpstreamId stream, const Frame& acknowledgement);
   void overlap_ended();
@@ -154,21 +154,21 @@ class EventStreams {
   void open();
   /// The last cursors, and how to resume after them in place of streams that may still be open.
   /// REQUIRES: open() follows.
-  std::vector<SavedStreams::Events> save() const;
+  std::vector<SavedStreams::Events> save_streams() const;
   void restore(const std::vector<SavedStreams::Events>& saved, bool still_open);
   /// The session is not open.
   void close();
 
   // REQUIRES: `stream` belongs to it (OwnMessages).
   /// A notification on that stream; returns what to pass on.
-  std::optional<std::string> take(UpstreamId stream, const Frame& notification);
+  std::optional<std::string> take_notification(UpstreamId stream, const Frame& notification);
   /// The stream has ended. `refused`: by the server.
   void over(UpstreamId stream, bool refused);
 
  private:
   struct Stream {
     Stream(EventLoop& loop, const EventOption& option, EventStreams& owner)
-        : event(option), retry(loop, [this, &owner] { owner.start(*this); }) {}
+        : event(option), retry(loop, [this, &owner] { owner.open_stream(*this); }) {}
 
     const EventOption event;
     std::string cursor;  ///< of the last event, as JSON; empty: none yet
@@ -177,8 +177,8 @@ class EventStreams {
     DeadlineTimer retry;
   };
 
-  void start(Stream& stream);
-  Stream& find(UpstreamId id);
+  void open_stream(Stream& stream);
+  Stream& stream_of(UpstreamId id);
 
   EventLoop& loop_;
   SessionSender& sender_;

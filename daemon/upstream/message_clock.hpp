@@ -23,7 +23,7 @@ struct MessageTimeouts {
 /// MessageTimeouts::pause and never suspends it (BEHAVIOUR, "Deadlines").
 class MessageClock {
  public:
-  void start(SteadyTime now) { started_ = last_activity_ = now; }
+  void start_clock(SteadyTime now) { started_ = last_activity_ = now; }
   /// It was started by the previous process. Silence during the upgrade does not count.
   void restore(SteadyTime started, SteadyTime::duration excused, SteadyTime now) {
     started_ = started;

@@ -59,7 +59,7 @@ void Crossings::server_asks(UpstreamId id, Call& call, std::string_view result,
   wait(call, Waits::for_answers, context_.options.input_wait);
   settled_.schedule();
   for (std::size_t index = answers.size(); index < questions.size(); ++index)
-    questions_.add(id, index, questions[index]);
+    questions_.take_question(id, index, questions[index]);
 }
 
 void Crossings::wait(const Call& call, LegacyToModern::Waits what, SteadyTime::duration time) {
@@ -69,7 +69,7 @@ void Crossings::wait(const Call& call, LegacyToModern::Waits what, SteadyTime::d
 }
 
 void Crossings::question_answered(const Question& question, const Frame* response) {
-  const Call* const call = in_flight_.find(question.origin);
+  const Call* const call = in_flight_.find_call(question.origin);
   if (call == nullptr || !call->waits_at_bridge()) return;
   call->to_modern->take_answer(question.index, question.method, response);
   call->to_modern->hold(budget_);
@@ -90,7 +90,7 @@ bool Crossings::wait_for_session() const {
 /// At the end of the turn, because no call may end while questions are iterated.
 void Crossings::proceed_answered() {
   for (const UpstreamId id : waiting(LegacyToModern::Waits::for_answers)) {
-    const Call* const call = in_flight_.find(id);
+    const Call* const call = in_flight_.find_call(id);
     if (call == nullptr) continue;
     if (const auto& failure = call->to_modern->failure()) {
       in_flight_.give_up(id, Failure(*failure));
@@ -103,7 +103,7 @@ void Crossings::proceed_answered() {
 /// Sends the request again as soon as there is a session.
 void Crossings::proceed(UpstreamId id) {
   Session& session = context_.session;
-  const Call& call = *in_flight_.find(id);
+  const Call& call = *in_flight_.find_call(id);
   if (session.side_for(Era::modern) != Era::modern) {
     in_flight_.give_up(
         id, failure_of(ErrorKind::session, Delivered::unknown,
@@ -139,7 +139,7 @@ Failure Crossings::failure_of_wait(LegacyToModern::Waits what) const {
 void Crossings::expire_waiting() {
   const SteadyTime now = context_.loop.now();
   for (const UpstreamId id : in_flight_.calls().all(waits_at_bridge)) {
-    const Call* const call = in_flight_.find(id);
+    const Call* const call = in_flight_.find_call(id);
     if (call == nullptr) continue;
     const LegacyToModern& crossing = *call->to_modern;
     if (crossing.due() > now) {
@@ -154,7 +154,7 @@ void Crossings::expire_waiting() {
 
 void Crossings::session_open() {
   for (const UpstreamId id : waiting(LegacyToModern::Waits::for_session)) {
-    if (in_flight_.find(id) != nullptr) proceed(id);
+    if (in_flight_.find_call(id) != nullptr) proceed(id);
   }
 }
 
@@ -172,7 +172,7 @@ void Crossings::fail_waiting(const Failure& failure) {
 // Modern clients' calls.
 
 bool Crossings::ask_in_result(UpstreamId id) {
-  const Call& call = *in_flight_.find(id);
+  const Call& call = *in_flight_.find_call(id);
   ModernToLegacy& crossing = *call.to_legacy;
   const std::size_t questions = questions_of(id);
   const bool waits = crossing.is_suspended() || questions > 0;
@@ -198,15 +198,16 @@ std::vector<UpstreamId> Crossings::suspended() const {
 /// Whether another call may be suspended.
 bool Crossings::has_room_for(const User& user) const {
   const auto all = suspended();
-  const auto of_user = std::count_if(
-      all.begin(), all.end(), [&](UpstreamId id) { return in_flight_.find(id)->user == user; });
+  const auto of_user = std::count_if(all.begin(), all.end(), [&](UpstreamId id) {
+    return in_flight_.find_call(id)->user == user;
+  });
   return static_cast<std::size_t>(of_user) < context_.options.client_inflight &&
          all.size() < context_.options.max_inflight;
 }
 
 /// Asks all questions that may be asked, if any. REQUIRES: a client waits.
 void Crossings::ask(UpstreamId id) {
-  const Call& call = *in_flight_.find(id);
+  const Call& call = *in_flight_.find_call(id);
   const bool may_ask = call.to_legacy->may_ask_again() && has_room_for(call.user) && !is_ending_;
   questions_.each_of(id, [&](const Question& one) {
     if (!may_ask || !questions_.answerers().may_be_asked_in(id, one))
@@ -253,7 +254,7 @@ bool Crossings::take_retry(Client& client, WaitingFrame& request) {
            call.to_legacy->has_state(answers.request_state);
   });
   if (found.empty()) return refuse(unknown_state);
-  if (!in_flight_.find(found.front())->to_legacy->is_of(frame)) return refuse(other_request);
+  if (!in_flight_.find_call(found.front())->to_legacy->is_of(frame)) return refuse(other_request);
   take_over(found.front(), client, request, answers.responses);
   return true;
 }
@@ -267,7 +268,7 @@ void Crossings::take_over(UpstreamId id, Client& client, const WaitingFrame& req
     if (auto* const frame = std::get_if<Frame>(&message)) in_flight_.deliver(id, *frame);
   }
   if (kept.end) {
-    in_flight_.end(id, std::move(*kept.end));
+    in_flight_.end_request(id, std::move(*kept.end));
     return;
   }
   questions_.each_of(id, [&](const Question& question) {
@@ -288,7 +289,7 @@ void Crossings::drop(UpstreamId id, std::string_view reason) {
 void Crossings::expire_suspended() {
   const SteadyTime now = context_.loop.now();
   for (const UpstreamId id : in_flight_.calls().all(was_asked)) {
-    const Call* const call = in_flight_.find(id);
+    const Call* const call = in_flight_.find_call(id);
     if (call == nullptr || (!call->is_suspended() && questions_of(id) == 0)) continue;
     if (call->to_legacy->due() > now) {
       suspensions_.set_at_latest(call->to_legacy->due());
@@ -309,7 +310,7 @@ void Crossings::note_undeclared(std::optional<UpstreamId> id, std::string_view m
                                 AskedFor asked) {
   if (asked == AskedFor::anything) return;
   if (id) {
-    Call* const call = in_flight_.find(*id);
+    Call* const call = in_flight_.find_call(*id);
     if (call != nullptr && call->to_legacy != nullptr)
       call->to_legacy->note_undeclared(method, asked, false);
     return;
@@ -321,7 +322,7 @@ void Crossings::note_undeclared(std::optional<UpstreamId> id, std::string_view m
           })
           .size() > 1;
   for (const UpstreamId each : in_flight_.calls().all(may_ask_client)) {
-    ModernToLegacy& crossing = *in_flight_.find(each)->to_legacy;
+    ModernToLegacy& crossing = *in_flight_.find_call(each)->to_legacy;
     if (crossing.undeclared().empty()) crossing.note_undeclared(method, asked, is_one_of_several);
   }
 }
@@ -330,25 +331,25 @@ void Crossings::crossing_ended(const ModernToLegacy& ended, const Frame& respons
   if (ended.undeclared().empty() || !ended.is_one_of_several() || !has_failed(response)) return;
   for (const UpstreamId id :
        in_flight_.calls().all([](const Call& call) { return call.to_legacy != nullptr; }))
-    in_flight_.find(id)->to_legacy->clear_undeclared_of(ended);
+    in_flight_.find_call(id)->to_legacy->clear_undeclared_of(ended);
 }
 
 void Crossings::ask_gathered() {
   for (const UpstreamId id : in_flight_.calls().all(
            [](const Call& call) { return was_asked(call) && !call.is_suspended(); })) {
-    if (in_flight_.find(id) != nullptr) ask(id);
+    if (in_flight_.find_call(id) != nullptr) ask(id);
   }
 }
 
 void Crossings::restore() {
   for (const UpstreamId id : in_flight_.calls().all(waits_at_bridge)) {
-    LegacyToModern& crossing = *in_flight_.find(id)->to_modern;
+    LegacyToModern& crossing = *in_flight_.find_call(id)->to_modern;
     crossing.hold(budget_);
     if (crossing.due() != SteadyTime::max()) waits_.set_at_latest(crossing.due());
     settled_.schedule();
   }
   for (const UpstreamId id : in_flight_.calls().all(was_asked)) {
-    ModernToLegacy& crossing = *in_flight_.find(id)->to_legacy;
+    ModernToLegacy& crossing = *in_flight_.find_call(id)->to_legacy;
     crossing.restore(budget_);
     suspensions_.set_at_latest(crossing.due());
   }

@@ -32,7 +32,7 @@ SseStream::SseStream(EventLoop& loop, HttpContext& context, SseUpstream& owner)
       timeout_(
           loop,
           [this] {
-            end(failure_of(
+            end_stream(failure_of(
                 ErrorKind::timeout, Delivered::no,
                 "HTTP+SSE: the upstream's event stream did not begin with an endpoint in time"));
           }),
@@ -45,7 +45,7 @@ void SseStream::begin_get() {
   parser_.restart();
   token_generation_ = context_.token().generation();
   // The handle is not given back because of its URL and keep-alive settings.
-  CurlHandle handle = context_.handles().take();
+  CurlHandle handle = context_.handles().take_handle();
   curl_easy_setopt(handle.get(), CURLOPT_CURLU, nullptr);
   curl_easy_setopt(handle.get(), CURLOPT_URL, context_.options().url.c_str());
   set_stream(transfer_.prepare(std::move(handle), context_.stream_headers({})));
@@ -95,7 +95,7 @@ void SseStream::on_oversized_event_end(std::string_view beginning, std::string_v
 void SseStream::transfer_progressed(bool done, int result) {
   if (state_ == State::opening && named_endpoint_) take_endpoint(*named_endpoint_);
   while (is_open()) {
-    auto message = messages_.next();
+    auto message = messages_.next_message();
     if (!message) break;
     owner_.stream_message(std::move(*message));
   }
@@ -109,13 +109,13 @@ void SseStream::transfer_progressed(bool done, int result) {
       transfer_.redirection().follow(context_.options().url, transfer_.head())) {
     begin_get();
   } else {
-    end(failure_of_end(result));
+    end_stream(failure_of_end(result));
   }
 }
 
 void SseStream::take_endpoint(const std::string& named) {
   if (!fits_header(named, header_limit::url)) {
-    end(definitive_failure_of(
+    end_stream(definitive_failure_of(
         ErrorKind::malformed,
         "the upstream speaks the older transport HTTP+SSE, but names an endpoint that is not a URL: it is not visible ASCII"));
     return;
@@ -123,7 +123,7 @@ void SseStream::take_endpoint(const std::string& named) {
   const std::string url =
       same_origin_url(transfer_.redirection().place(context_.options().url), named);
   if (url.empty()) {
-    end(definitive_failure_of(
+    end_stream(definitive_failure_of(
         ErrorKind::malformed,
         fmt::format("the upstream speaks the older transport HTTP+SSE, but names an endpoint of "
                     "another origin than its own, {}: messages are sent to {} only",
@@ -163,7 +163,7 @@ Failure SseStream::failure_of_end(int result) const {
                     "HTTP+SSE: the upstream's event stream ended before it named an endpoint");
 }
 
-void SseStream::end(Failure failure) {
+void SseStream::end_stream(Failure failure) {
   close();
   owner_.stream_ended(std::move(failure));
 }

@@ -49,7 +49,7 @@ class SseStream final : private TransferReceiver, private SseSink {
   void head_line_received(bool complete) override;
   bool body_received(std::string_view bytes) override;
   void transfer_progressed(bool done, int result) override;
-  void end(Failure failure);
+  void end_stream(Failure failure);
   Failure failure_of_end(int result) const;
   void take_endpoint(const std::string& named);
 

@@ -227,7 +227,7 @@ ChildProcess::ChildProcess(const Context& context, const SavedRun& saved)
   if (saved.error != SavedRun::none) watch_error(static_cast<int>(saved.error));
 }
 
-void ChildProcess::save(SavedRun& saved) const {
+void ChildProcess::save_process(SavedRun& saved) const {
   const auto of = [](const std::unique_ptr<DescriptorWatch>& watch) {
     return watch ? static_cast<std::uint64_t>(watch->descriptor()) : SavedRun::none;
   };

@@ -182,7 +182,7 @@ class ChildProcess {
   /// What it wrote to its stderr before its first answer; none after that.
   const std::optional<ErrorTail>& first_errors() const { return first_errors_; }
 
-  void save(SavedRun& saved) const;
+  void save_process(SavedRun& saved) const;
 
   const FrameQueue& queue() const { return queue_; }
   void push(UpstreamId id, std::string body);

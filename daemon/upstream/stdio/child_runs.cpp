@@ -88,7 +88,7 @@ SavedRun ChildRuns::save() const {
   if (watcher_) {
     saved.watcher = static_cast<std::uint64_t>(watcher_->socket());
     saved.watcher_pid = static_cast<std::uint64_t>(watcher_->pid());
-    if (process_) process_->save(saved);
+    if (process_) process_->save_process(saved);
   }
   return saved;
 }
@@ -171,7 +171,7 @@ void ChildRuns::kill() {
   if (process_ && watcher_) watcher_->signal(process_->run(), SIGKILL);
 }
 
-void ChildRuns::end(std::function<void()> done) {
+void ChildRuns::end_run(std::function<void()> done) {
   if (process_) {
     shutdown_.begin(std::move(done));
   } else {

@@ -100,7 +100,7 @@ class ChildRuns {
   /// Ends the current run at once.
   void kill();
   /// Ends it in an orderly way (ChildShutdown); only `done` reports it.
-  void end(std::function<void()> done);
+  void end_run(std::function<void()> done);
 
   /// The name shown to people.
   const std::string& name() const { return command_.name(); }

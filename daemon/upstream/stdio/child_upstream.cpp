@@ -99,7 +99,7 @@ void ChildUpstream::send(Outgoing&& message) {
   ChildRequest request;
   request.message = std::move(message);
   request.run = process->run();
-  request.clock.start(loop_.now());
+  request.clock.start_clock(loop_.now());
   watch_time(requests_.add(id, std::move(request)));
 }
 
@@ -257,7 +257,7 @@ void ChildUpstream::end(std::function<void()> done) {
   openings_.clear();
   clock_.clear();
   pace_.stop();
-  runs_.end(std::move(done));
+  runs_.end_run(std::move(done));
 }
 
 }  // namespace bridge

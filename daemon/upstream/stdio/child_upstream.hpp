@@ -130,7 +130,7 @@ class ChildRequests {
   }
 
   /// All messages, for an upgrade.
-  std::vector<SavedMessage> save(SteadyTime now) const {
+  std::vector<SavedMessage> save_requests(SteadyTime now) const {
     std::vector<SavedMessage> all;
     for (const auto& [id, request] : requests_) {
       SavedMessage& saved = all.emplace_back();
@@ -150,7 +150,7 @@ class ChildRequests {
     request.run = saved.run;
     request.written = saved.written;
     request.begin = saved.begin;
-    request.clock.start(saved.started);
+    request.clock.start_clock(saved.started);
     request.message = std::move(saved.message);
     const UpstreamId id = request.message.id;
     return add(id, std::move(request));
@@ -246,7 +246,9 @@ class ChildUpstream final : public Upstream {
   bool survives_upgrade(std::optional<UpstreamId> id) const override {
     return !id || requests_.find(*id) != nullptr;
   }
-  std::vector<SavedMessage> save_messages() const override { return requests_.save(loop_.now()); }
+  std::vector<SavedMessage> save_messages() const override {
+    return requests_.save_requests(loop_.now());
+  }
   bool restore(SavedMessage&& message) override;
   /// A session ends with its run; nothing is kept.
   void session_over() override {}

@@ -35,7 +35,7 @@ Exchange::Exchange(HttpContext& context, HttpUpstream& owner, Outgoing&& message
       message_(std::move(message)),
       share_(context.budget()),
       transfer_(context.curl(), *this) {
-  clock_.start(context_.curl().loop().round_began());
+  clock_.start_clock(context_.curl().loop().round_began());
   share_.set(message_.body.size());
 }
 
@@ -89,9 +89,9 @@ void Exchange::post() {
   request_ = {.token_generation = context_.token().generation(),
               .session_named_by = named_by(),
               .is_large = message_.body.size() > large_body};
-  CURL* const h =
-      transfer_.prepare(request_.is_large ? context_.handles().make() : context_.handles().take(),
-                        with_lines(message_.headers, context_.post_headers(message_)));
+  CURL* const h = transfer_.prepare(
+      request_.is_large ? context_.handles().make() : context_.handles().take_handle(),
+      with_lines(message_.headers, context_.post_headers(message_)));
   if (request_.is_large) set_large_upload(h);
   curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(message_.body.size()));
   curl_easy_setopt(h, CURLOPT_POSTFIELDS, message_.body.data());  // makes it a POST
@@ -110,7 +110,7 @@ void Exchange::begin_get() {
   phase_ = Phase::continuing;
   request_.token_generation = context_.token().generation();
   stream_->restart();
-  CURL* const h = transfer_.prepare(context_.handles().take(),
+  CURL* const h = transfer_.prepare(context_.handles().take_handle(),
                                     context_.stream_headers(stream_->parser.last_event_id()));
   set_get(h);
   curl_easy_setopt(h, CURLOPT_MAXAGE_CONN, max_idle_to_read);
@@ -149,7 +149,7 @@ void Exchange::settle() {
     phase_ = Phase::over;
   } else {
     phase_ = Phase::draining;
-    end();
+    finish();
   }
 }
 
@@ -247,7 +247,7 @@ void Exchange::transfer_progressed(bool done, int result) {
 
 std::optional<ReceivedText> Exchange::next_message() {
   if (messages_.empty() && !clock_.is_paused()) transfer_.proceed();
-  return messages_.next();
+  return messages_.next_message();
 }
 
 // Results of an exchange: an answer, a stream to be resumed, an answer elsewhere, or a failure.
@@ -285,7 +285,7 @@ void Exchange::transfer_done(int result) {
                             head().is_json() && !context_.answers_elsewhere() &&
                             transfer_.body().find_first_not_of(" \t\r\n") != std::string::npos;
     if (is_message) take_body();
-    end();
+    finish();
   } else if (failed_end_) {
     end_failed(is_given_back());
   } else if (result != CURLE_OK) {
@@ -293,11 +293,11 @@ void Exchange::transfer_done(int result) {
     if (has_unusable_event_id()) progress.detail = unusable_event_id;
     Failure failure = failure_of_response(context_, head(), result, progress);
     if (!was_taken(failure)) {
-      end(std::move(failure));
+      finish(std::move(failure));
     } else if (is_request()) {
       accepted();
     } else {
-      end();
+      finish();
     }
   } else if (follow_redirection()) {
     return;
@@ -333,7 +333,7 @@ void Exchange::refused() {
     failure.retry_after.reset();
     failure.error_object.clear();
   }
-  end(std::move(failure));
+  finish(std::move(failure));
   failed_end_->session = verdict;
   failed_end_->may_have_acted = perhaps_acted;
 }
@@ -345,7 +345,7 @@ void Exchange::answer_complete() {
     return;
   }
   if (!is_request()) {
-    end();
+    finish();
     return;
   }
   if (context_.answers_elsewhere()) {
@@ -354,12 +354,12 @@ void Exchange::answer_complete() {
       return;
     }
     take_body();
-    end();
+    finish();
     return;
   }
   if (try_to_continue()) return;
   if (has_unusable_event_id()) {
-    end(failure_of(
+    finish(failure_of(
         ErrorKind::closed, Delivered::unknown,
         fmt::format("the answer's stream ended before the answer: {}", unusable_event_id)));
     return;
@@ -371,13 +371,13 @@ void Exchange::answer_complete() {
     } else if (status != 200 && may_be_answered_elsewhere()) {
       accepted();
     } else {
-      end();
+      finish();
     }
     return;
   }
   const bool blank = transfer_.body().find_first_not_of(" \t\r\n") == std::string::npos;
   if (blank && (!may_be_answered_elsewhere() || (status == 200 && head().is_json()))) {
-    end();
+    finish();
     return;
   }
   if (blank || is_only_receipt()) {
@@ -385,7 +385,7 @@ void Exchange::answer_complete() {
     return;
   }
   if (!head().is_json()) {
-    end(failure_of(
+    finish(failure_of(
         ErrorKind::malformed, Delivered::unknown,
         fmt::format(
             "the upstream answered with content type '{}', not JSON and not an event stream",
@@ -396,7 +396,7 @@ void Exchange::answer_complete() {
   if (status != 200 && may_be_answered_elsewhere()) {  // perhaps by this body
     accepted();
   } else {
-    end();
+    finish();
   }
 }
 
@@ -517,7 +517,7 @@ bool Exchange::is_given_back() const {
   return message_.may_repeat && (is_lost || phase_ == Phase::awaiting_elsewhere);
 }
 
-void Exchange::end() {
+void Exchange::finish() {
   close_transfer();
   phase_ = is_settled() ? Phase::over : Phase::ended;
   share_.set(0);
@@ -530,7 +530,7 @@ void Exchange::note_failure(Failure&& failure) {
 
 /// REQUIRES: note_failure().
 void Exchange::end_failed(bool give_back) {
-  end();
+  finish();
   if (give_back) failed_end_->unanswered = std::move(message_);
 }
 
@@ -546,7 +546,7 @@ Ending Exchange::take_ending() {
 }
 
 void Exchange::fail(Failure failure) {
-  if (!has_ended()) end(std::move(failure));
+  if (!has_ended()) finish(std::move(failure));
 }
 
 MessageTimeouts Exchange::timeouts() const {
@@ -596,18 +596,19 @@ void Exchange::check_time(SteadyTime now, SteadyTime& next) {
 }
 
 void Exchange::end_in_vain() {
-  end(failure_of(
+  finish(failure_of(
       ErrorKind::closed, Delivered::unknown,
       "the session was lost before the answer could be continued or came on another stream"));
 }
 
 void Exchange::time_out(SteadyTime now) {
   if (phase_ == Phase::draining) {
-    end();
+    finish();
     return;
   }
   if (lacks_stream() && due_ <= now) {
-    end(failure_of(ErrorKind::malformed, Delivered::unknown,
+    finish(
+        failure_of(ErrorKind::malformed, Delivered::unknown,
                    fmt::format("the upstream answered HTTP {} without an answer, and there is no "
                                "server stream on which it could come",
                                head().status)));
@@ -635,7 +636,7 @@ bool Exchange::survives_upgrade(bool server_stream_resumes) const {
   return has_begun && !failed_end_ && stream_ && stream_->can_continue();
 }
 
-SavedMessage Exchange::save() const {
+SavedMessage Exchange::save_message() const {
   SavedMessage saved;
   saved.message = message_;
   saved.started = clock_.started(context_.now());

@@ -147,7 +147,7 @@ class Exchange final : private TransferReceiver, private SseSink {
   /// stream if that is resumed.
   bool survives_upgrade(bool server_stream_resumes) const;
   /// REQUIRES: survives_upgrade().
-  SavedMessage save() const;
+  SavedMessage save_message() const;
   /// Instead of post(). REQUIRES: constructed with this message.
   void restore(const SavedMessage& saved);
   /// Upstream::treat(). What the bridge itself does not read is not late, within bounds:
@@ -269,8 +269,8 @@ class Exchange final : private TransferReceiver, private SseSink {
   bool follow_redirection();
   void end_in_vain();
   void time_out(SteadyTime now);
-  void end();
-  void end(Failure&& failure) {
+  void finish();
+  void finish(Failure&& failure) {
     note_failure(std::move(failure));
     end_failed(is_given_back());
   }

@@ -40,7 +40,7 @@ std::vector<UpstreamId> ExchangeTable::ids() const {
   return ids;
 }
 
-void ExchangeTable::begin(Outgoing&& message) {
+void ExchangeTable::begin_exchange(Outgoing&& message) {
   const UpstreamId id = message.id;
   auto exchange = std::make_unique<Exchange>(context_, owner_, std::move(message));
   Exchange& begun = *exchange;

@@ -38,7 +38,7 @@ class UnsentMessages {
     return kind == OutgoingKind::request || under_way_ < max_under_way;
   }
   void started(OutgoingKind kind) { under_way_ += kind != OutgoingKind::request ? 1 : 0; }
-  void ended(OutgoingKind kind) { under_way_ -= kind != OutgoingKind::request ? 1 : 0; }
+  void message_ended(OutgoingKind kind) { under_way_ -= kind != OutgoingKind::request ? 1 : 0; }
 
   /// False: no room; the message is unchanged.
   bool push(Outgoing&& message) {
@@ -109,7 +109,7 @@ class ExchangeTable {
   /// In order of start.
   std::vector<UpstreamId> ids() const;
 
-  void begin(Outgoing&& message);
+  void begin_exchange(Outgoing&& message);
   /// A message that the previous process sent.
   void restore(SavedMessage message);
   /// Closes it; destroyed at the end of the turn.

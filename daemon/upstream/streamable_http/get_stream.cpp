@@ -82,7 +82,7 @@ void UpstreamGetStream::begin_get() {
   }
   // The handle is not given back because of its keep-alive settings.
   CURL* const h =
-      transfer_.prepare(context_.handles().take(), context_.stream_headers(last_event_id));
+      transfer_.prepare(context_.handles().take_handle(), context_.stream_headers(last_event_id));
   set_stream(h);
   curl_easy_setopt(h, CURLOPT_BUFFERSIZE, read_size);
   transfer_.start();

@@ -45,7 +45,7 @@ void HandlePool::set_url(const std::string& url) {
   curl_url_set(static_cast<CURLU*>(url_.get()), CURLUPART_URL, url.c_str(), 0);
 }
 
-CurlHandle HandlePool::take() {
+CurlHandle HandlePool::take_handle() {
   if (!idle_.empty()) {
     CurlHandle handle = std::move(idle_.back());
     idle_.pop_back();

@@ -27,7 +27,7 @@ class HandlePool {
   HandlePool(CurlLoop& curl, const HttpOptions& options, ByteBudget& budget);
 
   /// An unused handle, or a new one.
-  CurlHandle take();
+  CurlHandle take_handle();
   /// A handle that will not be given back, because it is changed.
   CurlHandle make();
   /// For the next user. A handle whose last transfer had no connection is destroyed: libcurl 8.14

@@ -26,7 +26,7 @@ SessionDelete::SessionDelete(HttpContext& context, std::function<void()> done)
 void SessionDelete::begin() {
   const auto left =
       std::chrono::duration_cast<std::chrono::milliseconds>(deadline_ - context_.now());
-  CURL* const h = transfer_.prepare(context_.handles().take(), context_.stream_headers({}));
+  CURL* const h = transfer_.prepare(context_.handles().take_handle(), context_.stream_headers({}));
   set_get(h);
   curl_easy_setopt(h, CURLOPT_CUSTOMREQUEST, "DELETE");
   curl_easy_setopt(h, CURLOPT_TIMEOUT_MS, std::max(1L, static_cast<long>(left.count())));
@@ -72,7 +72,7 @@ void HttpUpstream::send(Outgoing&& message) {
   const UpstreamId id = message.id;
   if (token_.is_there() && unsent_.may_start(message.kind)) {
     unsent_.started(message.kind);
-    exchanges_.begin(std::move(message));
+    exchanges_.begin_exchange(std::move(message));
   } else if (unsent_.push(std::move(message))) {
     begin_unsent_with_token();
   } else {
@@ -95,7 +95,7 @@ void HttpUpstream::begin_unsent_with_token() {
 void HttpUpstream::begin_unsent() {
   while (auto message = unsent_.pop()) {
     unsent_.started(message->kind);
-    exchanges_.begin(std::move(*message));
+    exchanges_.begin_exchange(std::move(*message));
   }
 }
 
@@ -116,7 +116,7 @@ void HttpUpstream::remove(UpstreamId id) {
   const Exchange* const exchange = exchanges_.find(id);
   if (exchange == nullptr) return;
   const bool is_request = exchange->is_request();
-  unsent_.ended(exchange->kind());
+  unsent_.message_ended(exchange->kind());
   exchanges_.remove(id);
   if (!is_request) begin_unsent_with_token();
 }
@@ -305,7 +305,7 @@ void HttpUpstream::stream_progressed() {
   if (stream_.state() == ServerStream::open && std::exchange(unreachable_, false))
     events_->upstream_reachable();
   report_stream();
-  while (auto message = stream_.messages().next())
+  while (auto message = stream_.messages().next_message())
     settle(events_->upstream_message(std::nullopt, std::move(*message)));
   for (const UpstreamId id : stream_.messages().take_oversized_answers()) end_oversized(id);
 }
@@ -376,7 +376,7 @@ bool HttpUpstream::survives_upgrade(std::optional<UpstreamId> id) const {
 std::vector<SavedMessage> HttpUpstream::save_messages() const {
   std::vector<SavedMessage> all;
   for (const UpstreamId id : exchanges_.ids()) {
-    if (survives_upgrade(id)) all.push_back(exchanges_.find(id)->save());
+    if (survives_upgrade(id)) all.push_back(exchanges_.find(id)->save_message());
   }
   return all;
 }

@@ -47,7 +47,7 @@ class StreamMessages {
   bool empty() const { return messages_.empty() && oversized_answers_.empty(); }
   /// Bytes of the messages.
   std::size_t bytes() const { return bytes_; }
-  std::optional<ReceivedText> next() {
+  std::optional<ReceivedText> next_message() {
     if (messages_.empty()) return std::nullopt;
     Message& first = messages_.front();
     bytes_ -= first.data.bytes.size();

@@ -222,7 +222,8 @@ TEST_CASE("root sees what another user would, and that user has been denied noth
     const auto frame = parse_frame(fmt::format(
         R"({{"jsonrpc":"2.0","id":1,"method":"bridge/tool","params":{}}})", row.params));
     t.in_turn([&] {
-      t.lookup.answer(std::get<Frame>(frame), *t.router.clients().find(channel.identity().id),
+      t.lookup.answer(std::get<Frame>(frame),
+                      *t.router.clients().find_client(channel.identity().id),
                       [&t](std::string reply) { t.replies.push_back(std::move(reply)); });
     });
     if (t.replies.empty()) t.list(two_tools);

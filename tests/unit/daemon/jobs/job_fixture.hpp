@@ -86,7 +86,7 @@ struct JobFixture : RouterFixture {
     return find_string(find_member(answer, "result").value_or("{}"), "job").value_or("");
   }
   std::string state_of(const std::string& job) {
-    const Job* const found = runner.store().find(job);
+    const Job* const found = runner.store().find_job(job);
     return found == nullptr ? "none" : std::string(name_of(found->state));
   }
   /// Begins to wait for it; `more` are further params.

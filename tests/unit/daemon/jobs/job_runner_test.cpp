@@ -156,7 +156,7 @@ TEST_CASE("a question that nobody answers ends its job after --job-ttl, whatever
   CHECK(t.state_of(job) == "input_required");
   t.advance(2min);
   CHECK(t.state_of(job) == "failed");
-  CHECK(contains(t.runner.store().find(job)->response, "--job-ttl"));
+  CHECK(contains(t.runner.store().find_job(job)->response, "--job-ttl"));
   CHECK(t.router.in_flight() == 0);
   CHECK(t.upstream.count("notifications/cancelled") == 1);
 }
@@ -173,7 +173,7 @@ TEST_CASE("--request-max counts only while a job works") {
   CHECK(t.state_of(job) == "working");
   t.advance(2min);
   CHECK(t.state_of(job) == "failed");
-  CHECK(contains(t.runner.store().find(job)->response, "--request-max"));
+  CHECK(contains(t.runner.store().find_job(job)->response, "--request-max"));
 }
 
 TEST_CASE("--request-max does not count while a job waits for a place") {

@@ -32,12 +32,12 @@ struct Store {
     job.holds_key = !key.empty();
     job.digest = 7;
     job.keep = store.limits().ttl;
-    return store.add(std::move(job)) != nullptr;
+    return store.add_job(std::move(job)) != nullptr;
   }
   bool end(const std::string& id, std::size_t bytes = 1, bool delivered = true) {
     now += 1s;
-    return store.end(*store.find(id), delivered ? JobState::completed : JobState::failed,
-                     std::string(bytes, 'x'), delivered, now);
+    return store.end_job(*store.find_job(id), delivered ? JobState::completed : JobState::failed,
+                         std::string(bytes, 'x'), delivered, now);
   }
   void add_ended(const std::string& id, const User& user = ann, const std::string& key = {}) {
     REQUIRE(add(id, user, key));
@@ -67,9 +67,9 @@ TEST_CASE("a job does not keep the room in which its response was read") {
   REQUIRE(jobs.add("a"));
   std::string response(300'000, 'x');
   response.reserve(8'000'000);
-  REQUIRE(jobs.store.end(*jobs.store.find("a"), JobState::completed, std::move(response), true,
-                         jobs.now));
-  CHECK(jobs.store.find("a")->response.capacity() < 400'000);
+  REQUIRE(jobs.store.end_job(*jobs.store.find_job("a"), JobState::completed, std::move(response),
+                             true, jobs.now));
+  CHECK(jobs.store.find_job("a")->response.capacity() < 400'000);
 }
 
 TEST_CASE("nor that of its question") {
@@ -78,8 +78,8 @@ TEST_CASE("nor that of its question") {
   JobQuestion question;
   question.params.assign(300'000, 'x');
   question.params.reserve(8'000'000);
-  REQUIRE(jobs.store.ask(*jobs.store.find("a"), std::move(question)));
-  CHECK(jobs.store.find("a")->question->params.capacity() < 400'000);
+  REQUIRE(jobs.store.ask(*jobs.store.find_job("a"), std::move(question)));
+  CHECK(jobs.store.find_job("a")->question->params.capacity() < 400'000);
 }
 
 TEST_CASE("what has ended gives way to a later job, the oldest first, those with a key last") {
@@ -110,7 +110,7 @@ TEST_CASE("no user has more than half while another has any") {
   // There is no room for a third one, until one of the others frees some.
   CHECK_FALSE(t.add("q", cid));
   REQUIRE(t.end("e"));
-  t.store.forget(*t.store.find("e"), t.now);
+  t.store.forget(*t.store.find_job("e"), t.now);
   CHECK(t.add("q", cid));
 }
 
@@ -131,18 +131,18 @@ TEST_CASE("bytes are bounded, and an answer that does not fit does not end its j
   Store t(limits);
   REQUIRE(t.add("a"));
   CHECK_FALSE(t.end("a", 20u << 10));
-  CHECK(t.store.find("a")->state == JobState::working);
+  CHECK(t.store.find_job("a")->state == JobState::working);
   CHECK(t.end("a", 10u << 10));
   REQUIRE(t.add("b"));
   CHECK(t.end("b", 10u << 10));  // for which a is removed
   CHECK(t.ids() == "b");
   CHECK(t.store.bytes() <= limits.bytes);
   REQUIRE(t.add("c"));
-  CHECK_FALSE(t.store.ask(*t.store.find("c"), {"m", std::string(20u << 10, 'x')}));
-  CHECK(t.store.ask(*t.store.find("c"), {"m", std::string(1000, 'x')}));
-  CHECK(t.store.find("c")->state == JobState::input_required);
-  t.store.proceed(*t.store.find("c"));
-  CHECK(t.store.find("c")->state == JobState::working);
+  CHECK_FALSE(t.store.ask(*t.store.find_job("c"), {"m", std::string(20u << 10, 'x')}));
+  CHECK(t.store.ask(*t.store.find_job("c"), {"m", std::string(1000, 'x')}));
+  CHECK(t.store.find_job("c")->state == JobState::input_required);
+  t.store.proceed(*t.store.find_job("c"));
+  CHECK(t.store.find_job("c")->state == JobState::working);
 }
 
 TEST_CASE("everything that was counted is given back") {
@@ -150,12 +150,12 @@ TEST_CASE("everything that was counted is given back") {
   for (int round = 0; round < 3; ++round) {
     for (const char* id : {"a", "b"}) {
       REQUIRE(t.add(id, ann, round == 0 ? id : ""));
-      t.store.set_progress(*t.store.find(id), R"({"progress":1})");
-      t.store.set_progress(*t.store.find(id), R"({"progress":10})");
-      REQUIRE(t.store.ask(*t.store.find(id), {"m", "{}"}));
+      t.store.set_progress(*t.store.find_job(id), R"({"progress":1})");
+      t.store.set_progress(*t.store.find_job(id), R"({"progress":10})");
+      REQUIRE(t.store.ask(*t.store.find_job(id), {"m", "{}"}));
       REQUIRE(t.end(id, 1000));
     }
-    t.store.forget(*t.store.find("a"), t.now);
+    t.store.forget(*t.store.find_job("a"), t.now);
     t.now += t.store.limits().ttl;
     t.store.expire(t.now);
     CHECK(t.store.size() == 0);
@@ -168,12 +168,12 @@ TEST_CASE("everything that was counted is given back") {
 TEST_CASE("progress that is too long is not kept, and none after the end") {
   Store t;
   REQUIRE(t.add("a"));
-  t.store.set_progress(*t.store.find("a"), "{}");
-  t.store.set_progress(*t.store.find("a"), std::string(JobStore::longest_progress + 1, 'x'));
-  CHECK(t.store.find("a")->progress == "{}");
+  t.store.set_progress(*t.store.find_job("a"), "{}");
+  t.store.set_progress(*t.store.find_job("a"), std::string(JobStore::longest_progress + 1, 'x'));
+  CHECK(t.store.find_job("a")->progress == "{}");
   REQUIRE(t.end("a"));
-  t.store.set_progress(*t.store.find("a"), R"({"progress":2})");
-  CHECK(t.store.find("a")->progress == "{}");
+  t.store.set_progress(*t.store.find_job("a"), R"({"progress":2})");
+  CHECK(t.store.find_job("a")->progress == "{}");
 }
 
 TEST_CASE("a job is kept for its own time after its end") {
@@ -194,7 +194,7 @@ TEST_CASE("a key finds its job, and what that leaves behind when it is forgotten
   CHECK(t.store.with_key(ann, "key")->id == "a");
   CHECK(t.store.with_key(bob, "key") == nullptr);
   CHECK(t.store.used_key(ann, "key", t.now) == nullptr);
-  t.store.forget(*t.store.find("a"), t.now);
+  t.store.forget(*t.store.find_job("a"), t.now);
   CHECK(t.store.with_key(ann, "key") == nullptr);
   const UsedKey* const used = t.store.used_key(ann, "key", t.now);
   REQUIRE(used != nullptr);
@@ -212,7 +212,7 @@ TEST_CASE("one that was not delivered gives its key back") {
   CHECK(t.store.with_key(ann, "key") == nullptr);
   REQUIRE(t.add("b", ann, "key"));
   CHECK(t.store.with_key(ann, "key")->id == "b");
-  t.store.forget(*t.store.find("a"), t.now);
+  t.store.forget(*t.store.find_job("a"), t.now);
   CHECK(t.store.used_key(ann, "key", t.now) == nullptr);
   CHECK(t.store.with_key(ann, "key")->id == "b");
 }
@@ -297,20 +297,20 @@ TEST_CASE("what has changed is known until it is taken to be written") {
   CHECK_FALSE(t.store.write());
   t.store.set_keeper(&keeper);
   REQUIRE(t.add("a", ann, "key"));
-  const JobNumber number = t.store.find("a")->number;
+  const JobNumber number = t.store.find_job("a")->number;
   CHECK(t.store.take_changes().jobs ==
         std::map<JobNumber, unsigned>{{number, bits(JobChange::all)}});
   CHECK(t.store.write());
   CHECK(keeper.writes == 1);
-  t.store.changed(*t.store.find("a"), JobChange::position);
-  REQUIRE(t.store.ask(*t.store.find("a"), {"m", "{}"}));
+  t.store.changed(*t.store.find_job("a"), JobChange::position);
+  REQUIRE(t.store.ask(*t.store.find_job("a"), {"m", "{}"}));
   CHECK(t.store.take_changes().jobs.at(number) ==
         (bits(JobChange::position) | bits(JobChange::outcome)));
   CHECK(t.store.take_changes().jobs.empty());
   REQUIRE(t.end("a"));
   CHECK(t.store.take_changes().jobs.at(number) == bits(JobChange::outcome));
-  t.store.changed(*t.store.find("a"), JobChange::outcome);
-  t.store.forget(*t.store.find("a"), t.now);
+  t.store.changed(*t.store.find_job("a"), JobChange::outcome);
+  t.store.forget(*t.store.find_job("a"), t.now);
   const JobChanges last = t.store.take_changes();
   CHECK(last.jobs.empty());
   CHECK(last.forgotten == std::vector<JobNumber>{number});
@@ -325,13 +325,13 @@ TEST_CASE("what has ended and was told nobody is counted until it is told or gon
   t.end("a");
   t.end("b");
   t.end("c");
-  REQUIRE(t.store.end(*t.store.find("d"), JobState::cancelled, {}, true, t.now));
+  REQUIRE(t.store.end_job(*t.store.find_job("d"), JobState::cancelled, {}, true, t.now));
   CHECK(t.store.uncollected() == 3);
-  t.store.find("a")->collected = true;
-  t.store.find("d")->collected = true;
+  t.store.find_job("a")->collected = true;
+  t.store.find_job("d")->collected = true;
   CHECK(t.store.uncollected() == 2);
-  t.store.forget(*t.store.find("a"), t.now);
-  t.store.forget(*t.store.find("b"), t.now);
+  t.store.forget(*t.store.find_job("a"), t.now);
+  t.store.forget(*t.store.find_job("b"), t.now);
   CHECK(t.store.uncollected() == 1);
 }
 

@@ -80,7 +80,7 @@ TEST_CASE("a task is asked about after its interval, and takes no place in betwe
   CHECK(t.upstream.count("tasks/get") == 2);
   t.is(R"("status":"completed","result":{"x":1e400})");
   CHECK(t.state_of(t.job) == "completed");
-  CHECK(t.runner.store().find(t.job)->response ==
+  CHECK(t.runner.store().find_job(t.job)->response ==
         R"({"jsonrpc":"2.0","id":null,"result":{"x":1e400}})");
   t.advance(60s);
   CHECK(t.upstream.count("tasks/get") == 2);
@@ -90,7 +90,7 @@ TEST_CASE("the error of a task is its job's, byte for byte") {
   ModernTask t;
   t.advance(500ms);
   t.is(R"("status":"failed","error":{"code":-7,"message":"no","data":0.10})");
-  CHECK(t.runner.store().find(t.job)->response ==
+  CHECK(t.runner.store().find_job(t.job)->response ==
         R"({"jsonrpc":"2.0","id":null,"error":{"code":-7,"message":"no","data":0.10}})");
 }
 
@@ -174,9 +174,9 @@ TEST_CASE("what is kept of a job says that it can be a task, for a daemon that h
   t.in_turn([&] { RouterUpgrade(t.router).pause(); });
   const std::string first = t.submit(client, "a");
   const std::string second = t.submit(client, "b");
-  CHECK(contains(t.runner.store().find(first)->request, R"("task":{)"));
-  CHECK(contains(t.runner.store().find(second)->request, R"("name":"b")"));
-  CHECK_FALSE(contains(t.runner.store().find(second)->request, R"("task":{)"));
+  CHECK(contains(t.runner.store().find_job(first)->request, R"("task":{)"));
+  CHECK(contains(t.runner.store().find_job(second)->request, R"("name":"b")"));
+  CHECK_FALSE(contains(t.runner.store().find_job(second)->request, R"("task":{)"));
   t.runner.store().set_keeper(nullptr);
 }
 

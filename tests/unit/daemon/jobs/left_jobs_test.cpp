@@ -35,7 +35,7 @@ struct LeftJobs : JobFixture {
     in_turn([&] { is_adopted = runner.adopt(left); });
     return is_adopted;
   }
-  std::string response_of(const std::string& job) { return runner.store().find(job)->response; }
+  std::string response_of(const std::string& job) { return runner.store().find_job(job)->response; }
   bool failed_unknown(const std::string& job) {
     return state_of(job) == "failed" && contains(response_of(job), R"("kind":"closed")") &&
            contains(response_of(job), R"("delivered":"unknown")");
@@ -83,7 +83,7 @@ TEST_CASE("an answer is awaited behind its last event, in the session of before"
   t.upstream.say(
       R"({"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":77,"progress":1}})",
       UpstreamId{77});
-  CHECK(t.runner.store().find(job)->progress == R"({"progress":1})");
+  CHECK(t.runner.store().find_job(job)->progress == R"({"progress":1})");
   t.upstream.answer(UpstreamId{77}, R"({"x":1})");
   CHECK(t.state_of(job) == "completed");
 
@@ -114,7 +114,7 @@ TEST_CASE("a request of a client becomes a job with an id, if there is room") {
   left.id.clear();
   left.position = {true, UpstreamId{77}, t.session.number(), "event", 0, {}, {}, {}};
   CHECK(t.adopt(left));
-  const Job& job = *t.runner.store().find(JobNumber{4});
+  const Job& job = *t.runner.store().find_job(JobNumber{4});
   CHECK(job.id.size() == 32);
   CHECK(t.upstream.sent.front().resumes_after == "event");
   left.number = JobNumber{5};
@@ -146,7 +146,7 @@ TEST_CASE("what was asked in a result is asked again but for what was answered, 
   left.position.answers = {R"({"roots":[]})"};
   const std::string job = t.take_over(left);
   CHECK(t.state_of(job) == "input_required");
-  CHECK(t.runner.store().find(job)->question->params == R"({"m":1})");
+  CHECK(t.runner.store().find_job(job)->question->params == R"({"m":1})");
   CHECK(t.upstream.sent.empty());
   FakeClient& client = t.connect();
   t.bridge(client, "answer", fmt::format(R"({{"job":"{}","result":{{"a":1}}}})", job));

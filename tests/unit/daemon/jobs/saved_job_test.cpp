@@ -46,12 +46,12 @@ TEST_CASE("what has not ended is not restored as if it had") {
     Job job = an_ended_job();
     job.state = state;
     t.runner.restore_ended({job}, {{job.user, {"k", 1, "id", state, SteadyTime::max()}}});
-    CHECK(t.runner.store().find(job.number) == nullptr);
+    CHECK(t.runner.store().find_job(job.number) == nullptr);
     CHECK(t.runner.store().used_key(job.user, "k", t.loop.now()) == nullptr);
   }
   Job job = an_ended_job();
   t.runner.restore_ended({job}, {{job.user, {"l", 1, "id", JobState::failed, SteadyTime::max()}}});
-  CHECK(t.runner.store().find(job.number) != nullptr);
+  CHECK(t.runner.store().find_job(job.number) != nullptr);
   CHECK(t.runner.store().used_key(job.user, "l", t.loop.now()) != nullptr);
 }
 

@@ -302,7 +302,7 @@ TEST_CASE("an upgrade takes along what has not ended, jobs and orphans too") {
   before.leave(gone);
   before.trail.take_over({record(50, "j")});
   Audited after;
-  after.trail.restore(before.trail.save());
+  after.trail.restore(before.trail.save_open());
   CHECK(after.trail.size() == 4);
   after.trail.answered(client.identity().id, "1", R"({"result":{}})");
   after.trail.not_answered(client.identity().id, "2");

@@ -45,26 +45,26 @@ TEST_CASE("a request in flight is found by its upstream id, and taken once") {
   CallTable pending;
   AClient first(10);
   AClient second(11);
-  pending.add(UpstreamId{1}, first.call());
-  pending.add(UpstreamId{2}, second.call());
+  pending.add_call(UpstreamId{1}, first.call());
+  pending.add_call(UpstreamId{2}, second.call());
   CHECK(pending.size() == 2);
-  REQUIRE(pending.find(UpstreamId{1}) != nullptr);
-  CHECK(pending.find(UpstreamId{1})->client() == &first.client);
-  CHECK(pending.find(UpstreamId{3}) == nullptr);
-  const auto taken = pending.take(UpstreamId{1});
+  REQUIRE(pending.find_call(UpstreamId{1}) != nullptr);
+  CHECK(pending.find_call(UpstreamId{1})->client() == &first.client);
+  CHECK(pending.find_call(UpstreamId{3}) == nullptr);
+  const auto taken = pending.take_call(UpstreamId{1});
   REQUIRE(taken);
   CHECK(taken->client_request_id == "\"id\"");
-  CHECK_FALSE(pending.take(UpstreamId{1}));
-  CHECK(pending.find(UpstreamId{1}) == nullptr);
+  CHECK_FALSE(pending.take_call(UpstreamId{1}));
+  CHECK(pending.find_call(UpstreamId{1}) == nullptr);
   CHECK(pending.size() == 1);
 }
 
 TEST_CASE("what comes late on an answered request's stream still has its owner") {
   CallTable pending;
   AClient client(10);
-  pending.add(UpstreamId{1}, client.call());
+  pending.add_call(UpstreamId{1}, client.call());
   CHECK(pending.owner(UpstreamId{1}) == owner_is(10));
-  pending.take(UpstreamId{1});
+  pending.take_call(UpstreamId{1});
   CHECK(pending.owner(UpstreamId{1}) == owner_is(10));
   CHECK_FALSE(pending.owner(UpstreamId{2}).is_known());
   CHECK_FALSE(pending.owner(UpstreamId{0}).is_known());
@@ -75,8 +75,8 @@ TEST_CASE("the owners of the last 1024 answered requests are remembered") {
   CallTable pending;
   for (std::uint64_t id = 1; id <= 1025; ++id) {
     AClient client(id);
-    pending.add(static_cast<UpstreamId>(id), client.call());
-    pending.take(static_cast<UpstreamId>(id));
+    pending.add_call(static_cast<UpstreamId>(id), client.call());
+    pending.take_call(static_cast<UpstreamId>(id));
   }
   CHECK_FALSE(pending.owner(UpstreamId{1}).is_known());
   CHECK(pending.owner(UpstreamId{2}) == owner_is(2));
@@ -86,36 +86,36 @@ TEST_CASE("the owners of the last 1024 answered requests are remembered") {
 TEST_CASE("a request is filled in where it stays, and goes on under another id") {
   CallTable pending;
   AClient client(10);
-  Call& request = pending.add(UpstreamId{1}, Call::Kind::forwarded);
+  Call& request = pending.add_call(UpstreamId{1}, Call::Kind::forwarded);
   request.caller = &client.client;
-  pending.add(UpstreamId{2}, Call::Kind::opens_session);
+  pending.add_call(UpstreamId{2}, Call::Kind::opens_session);
   CHECK(pending.slots_used() == 1);
   CHECK(&pending.rename(UpstreamId{1}, UpstreamId{3}) == &request);
-  CHECK(pending.find(UpstreamId{3}) == &request);
-  CHECK(pending.find(UpstreamId{1}) == nullptr);
+  CHECK(pending.find_call(UpstreamId{3}) == &request);
+  CHECK(pending.find_call(UpstreamId{1}) == nullptr);
   CHECK(pending.owner(UpstreamId{1}) == owner_is(10));  // for a late response
   CHECK(pending.size() == 2);
   CHECK(pending.slots_used() == 1);
-  CHECK(&*pending.take(UpstreamId{3}) == &request);
+  CHECK(&*pending.take_call(UpstreamId{3}) == &request);
   CHECK(pending.slots_used() == 0);
 }
 
 TEST_CASE("one of a client that has left has no owner, in flight, answered or saved") {
   CallTable pending;
-  pending.add(UpstreamId{1}, Call::Kind::forwarded).user = {true, 0};
+  pending.add_call(UpstreamId{1}, Call::Kind::forwarded).user = {true, 0};
   CHECK_FALSE(pending.owner(UpstreamId{1}).is_known());
-  const Call again = Archive::copy(*pending.find(UpstreamId{1}));
+  const Call again = Archive::copy(*pending.find_call(UpstreamId{1}));
   CHECK(again.caller == nullptr);
-  CHECK(again.user == pending.find(UpstreamId{1})->user);
-  pending.take(UpstreamId{1});
+  CHECK(again.user == pending.find_call(UpstreamId{1})->user);
+  pending.take_call(UpstreamId{1});
   CHECK_FALSE(pending.owner(UpstreamId{1}).is_known());
 }
 
 TEST_CASE("a job's request is its job's, late messages too") {
   CallTable pending;
-  pending.add(UpstreamId{1}, Call::Kind::forwarded).job = std::make_unique<JobRequest>();
+  pending.add_call(UpstreamId{1}, Call::Kind::forwarded).job = std::make_unique<JobRequest>();
   CHECK(pending.owner(UpstreamId{1}) == StreamOwner{{}, true});
-  pending.take(UpstreamId{1});
+  pending.take_call(UpstreamId{1});
   CHECK(pending.owner(UpstreamId{1}).is_job);
 }
 

@@ -23,8 +23,8 @@ std::string all_of(OwnRequests& requests, const std::optional<User>& only = {}) 
 
 TEST_CASE("users take turns, and each keeps its order") {
   OwnRequests requests;
-  for (const char* uri : {"a1", "a2", "a3"}) requests.add(ann, uri, true);
-  for (const char* uri : {"b1", "b2"}) requests.add(bob, uri, true);
+  for (const char* uri : {"a1", "a2", "a3"}) requests.add_change(ann, uri, true);
+  for (const char* uri : {"b1", "b2"}) requests.add_change(bob, uri, true);
   CHECK(requests.size() == 5);
   CHECK(all_of(requests) == "a1 b1 a2 b2 a3");
   CHECK(requests.empty());
@@ -32,8 +32,8 @@ TEST_CASE("users take turns, and each keeps its order") {
 
 TEST_CASE("who may not send now waits, others go on") {
   OwnRequests requests;
-  requests.add(ann, "a", true);
-  requests.add(bob, "b", false);
+  requests.add_change(ann, "a", true);
+  requests.add_change(bob, "b", false);
   CHECK(all_of(requests, bob) == "-b");
   CHECK(requests.waits("a") == true);
   CHECK_FALSE(requests.waits("b"));
@@ -43,13 +43,13 @@ TEST_CASE("who may not send now waits, others go on") {
 TEST_CASE("what would be undone is not sent, and nothing waits twice") {
   OwnRequests requests;
   for (int time = 0; time < 100; ++time) {
-    requests.add(ann, "a", true);
-    requests.add(bob, "a", false);
-    requests.add(ann, "b", false);
-    requests.add(ann, "b", true);
+    requests.add_change(ann, "a", true);
+    requests.add_change(bob, "a", false);
+    requests.add_change(ann, "b", false);
+    requests.add_change(ann, "b", true);
   }
   CHECK(requests.empty());
-  requests.add(ann, "a", true);
-  requests.add(bob, "a", true);
+  requests.add_change(ann, "a", true);
+  requests.add_change(bob, "a", true);
   CHECK(all_of(requests) == "a");
 }

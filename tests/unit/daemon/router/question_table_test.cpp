@@ -23,14 +23,14 @@ Question request(std::uint64_t id, std::size_t bytes, bool parked = true) {
 
 TEST_CASE("at most 64 may be parked, not counting those that a client was asked") {
   QuestionTable requests;
-  for (std::uint64_t i = 0; i < 100; ++i) requests.add(request(1000 + i, 1, false));
+  for (std::uint64_t i = 0; i < 100; ++i) requests.add_question(request(1000 + i, 1, false));
   for (std::uint64_t i = 0; i < 64; ++i) {
     CHECK(requests.can_park(1));
-    requests.add(request(i, 1));
+    requests.add_question(request(i, 1));
   }
   CHECK(requests.parked() == 64);
   CHECK_FALSE(requests.can_park(1));
-  requests.find(5)->asked = ClientId{1};
+  requests.find_question(5)->asked = ClientId{1};
   CHECK(requests.can_park(1));
 }
 
@@ -39,10 +39,10 @@ TEST_CASE("at most 1 MiB may be parked, exactly") {
   constexpr std::size_t limit = 1u << 20;
   CHECK(requests.can_park(limit));
   CHECK_FALSE(requests.can_park(limit + 1));
-  requests.add(request(1, limit - 10));
+  requests.add_question(request(1, limit - 10));
   CHECK(requests.can_park(10));
   CHECK_FALSE(requests.can_park(11));
-  requests.remove(*requests.find(1));
+  requests.remove(*requests.find_question(1));
   CHECK(requests.can_park(limit));
 }
 
@@ -50,17 +50,17 @@ TEST_CASE("at most 1024 requests and 16 MiB are kept in all") {
   QuestionTable many;
   for (std::uint64_t i = 0; i < 1024; ++i) {
     CHECK(many.has_room_for(1));
-    many.add(request(i, 1, false));
+    many.add_question(request(i, 1, false));
   }
   CHECK_FALSE(many.has_room_for(1));
-  many.remove(*many.find(3));
+  many.remove(*many.find_question(3));
   CHECK(many.has_room_for(1));
 
   QuestionTable large;
-  large.add(request(1, (16u << 20) - 5, false));
+  large.add_question(request(1, (16u << 20) - 5, false));
   CHECK(large.has_room_for(5));
   CHECK_FALSE(large.has_room_for(6));
-  large.remove(*large.find(1));
+  large.remove(*large.find_question(1));
   CHECK(large.has_room_for(16u << 20));
 }
 
@@ -69,28 +69,28 @@ TEST_CASE("one is found by the client's id and by the upstream's, and once remov
   CHECK(requests.next_id() != requests.next_id());
   Question made = request(7, 1);
   made.upstream_request_id = R"("\u0061")";
-  requests.add(made);
-  requests.add(request(8, 1));
-  REQUIRE(requests.find(7) != nullptr);
-  CHECK(requests.find_by_upstream_id(R"("a")") == requests.find(7));
-  CHECK(requests.find_by_upstream_id("8") == requests.find(8));
-  CHECK(requests.find_by_upstream_id("\"8\"") == requests.find(8));
-  CHECK(requests.find_by_upstream_id("8.0") == requests.find(8));
+  requests.add_question(made);
+  requests.add_question(request(8, 1));
+  REQUIRE(requests.find_question(7) != nullptr);
+  CHECK(requests.find_by_upstream_id(R"("a")") == requests.find_question(7));
+  CHECK(requests.find_by_upstream_id("8") == requests.find_question(8));
+  CHECK(requests.find_by_upstream_id("\"8\"") == requests.find_question(8));
+  CHECK(requests.find_by_upstream_id("8.0") == requests.find_question(8));
   CHECK(requests.find_by_upstream_id("8.5") == nullptr);
-  CHECK(requests.find(9) == nullptr);
-  requests.remove(*requests.find(7));
-  CHECK(requests.find(7) == nullptr);
+  CHECK(requests.find_question(9) == nullptr);
+  requests.remove(*requests.find_question(7));
+  CHECK(requests.find_question(7) == nullptr);
   CHECK(requests.find_by_upstream_id(R"("a")") == nullptr);
   const Question stranger = request(8, 1);
   requests.remove(stranger);
-  CHECK(requests.find(8) != nullptr);
+  CHECK(requests.find_question(8) != nullptr);
 }
 
 TEST_CASE("they may be removed while they are looked through") {
   QuestionTable requests;
-  for (std::uint64_t i = 1; i <= 5; ++i) requests.add(request(i, 1));
+  for (std::uint64_t i = 1; i <= 5; ++i) requests.add_question(request(i, 1));
   std::vector<std::uint64_t> seen;
-  requests.each([&](Question& one) {
+  requests.each_question([&](Question& one) {
     seen.push_back(one.id);
     if (one.id % 2 == 1) requests.remove(one);
   });

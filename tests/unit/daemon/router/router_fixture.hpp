@@ -121,7 +121,7 @@ struct RouterFixture {
     in_turn([&] { router.client_left(client.identity().id); });
   }
   bool knows(const FakeClient& client) const {
-    return router.clients().find(client.identity().id) != nullptr;
+    return router.clients().find_client(client.identity().id) != nullptr;
   }
 
   // The upstream.

@@ -66,9 +66,9 @@ struct Walk {
   /// by second; nullopt if a day is not enough.
   std::optional<std::chrono::seconds> both_end() const {
     MessageClock clock;
-    clock.start(start);
+    clock.start_clock(start);
     ChildRequest child_request;
-    child_request.clock.start(start);
+    child_request.clock.start_clock(start);
     SteadyTime last_activity = start;
     SessionUse use{has_stream, true, paused, start, start};
     if (paused && !on_child) clock.pause(start);

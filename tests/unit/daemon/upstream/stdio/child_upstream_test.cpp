@@ -14,7 +14,7 @@ constexpr UpstreamId id(std::uint64_t number) { return static_cast<UpstreamId>(n
 
 ChildRequest at(SteadyTime time, std::uint32_t run = 1) {
   ChildRequest request;
-  request.clock.start(time);
+  request.clock.start_clock(time);
   request.run = run;
   return request;
 }
@@ -130,7 +130,7 @@ TEST_CASE("another image of the program awaits what was asked, for the time that
   request.message.notes.session = 2;
   ChildRequest& asked = earlier.requests.add(id(7), std::move(request));
   earlier.requests.keep(asked, {id(7), "{}", 40});
-  const auto saved = earlier.requests.save(start + 1s);
+  const auto saved = earlier.requests.save_requests(start + 1s);
   REQUIRE(saved.size() == 1);
   Fixture later;
   const ChildRequest& again = later.requests.restore(saved[0]);

@@ -18,7 +18,7 @@ const MessageTimeouts timeouts{10s, 60s, 5s};
 
 MessageClock started() {
   MessageClock clock;
-  clock.start(start);
+  clock.start_clock(start);
   return clock;
 }
 

@@ -8,9 +8,9 @@ TEST_CASE("messages are taken in the order in which they came, each as one line"
   StreamMessages messages;
   messages.add("{\"a\":\n1}");
   messages.add("{\"b\":2}");
-  CHECK(messages.next().value().bytes == "{\"a\": 1}");
-  CHECK(messages.next().value().bytes == "{\"b\":2}");
-  CHECK_FALSE(messages.next());
+  CHECK(messages.next_message().value().bytes == "{\"a\": 1}");
+  CHECK(messages.next_message().value().bytes == "{\"b\":2}");
+  CHECK_FALSE(messages.next_message());
 }
 
 TEST_CASE("a priming event and an empty object are no messages") {

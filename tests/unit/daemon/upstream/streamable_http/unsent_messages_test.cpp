@@ -48,9 +48,9 @@ TEST_CASE_FIXTURE(Fixture,
   CHECK(unsent.may_start(request));
   CHECK(unsent.push(message(1, notification)));
   CHECK(next(unsent) == 0);
-  unsent.ended(request);
+  unsent.message_ended(request);
   CHECK(next(unsent) == 0);
-  unsent.ended(notification);
+  unsent.message_ended(notification);
   CHECK(next(unsent) == 1);
 }
 
