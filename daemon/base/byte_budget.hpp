@@ -18,10 +18,10 @@ namespace bridge {
 /// (Connection::may_read, HttpConnection, HttpFrontend for bodies); far over it, the
 /// HTTP connection with most unread bytes ends (HttpServer::end_largest_unread), nothing is read
 /// from a local server (ChildProcess) and a client has one request in flight (ClientFrames); what
-/// is kept for resumption goes (HttpFrontend::drop_kept_events); after
+/// is kept for resumption goes (FrontendClients::drop_kept_events); after
 /// --client-stall the largest accumulating answer (ExchangeTable::note_buffers), the largest
 /// Unix client that does not read (UnixClients::end_largest_stalled) and the largest heap of
-/// messages of the HTTP frontend (HttpFrontend::sweep) end, one after the other.
+/// messages of the HTTP frontend (FrontendClients::sweep) end, one after the other.
 class ByteBudget {
  public:
   explicit ByteBudget(std::size_t limit) : limit_(limit) {}

@@ -142,7 +142,8 @@ const UsedKey* JobStore::used_key(const User& user, std::string_view key, Steady
 /// Makes room for a user's job by removing that user's ended jobs, as many as needed; false if that
 /// cannot be enough.
 bool JobStore::make_room(Owner& owner, std::size_t jobs, std::size_t bytes) {
-  const std::size_t share = someone_else_has_jobs(owner) ? 2 : 1;
+  const bool others_have_jobs = jobs_.size() > owner.jobs;
+  const std::size_t share = others_have_jobs ? 2 : 1;
   const std::size_t most_jobs = std::max<std::size_t>(1, limits_.jobs / share);
   const std::size_t most_bytes = limits_.bytes / share;
   const auto fits = [&](std::size_t gone_jobs, std::size_t gone_bytes) {

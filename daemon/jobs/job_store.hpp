@@ -244,7 +244,6 @@ class JobStore {
   bool make_room(Owner& owner, std::size_t jobs, std::size_t bytes);
   bool grow(Job& job, std::size_t bytes);
   void shrink(Job& job, std::size_t bytes);
-  bool someone_else_has_jobs(const Owner& owner) const { return jobs_.size() > owner.jobs; }
   bool push_out_one(Owner& owner);
   void trim_others(const Owner& owner);
   void trim(Owner& owner);

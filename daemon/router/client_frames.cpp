@@ -136,12 +136,13 @@ constexpr std::string_view asked_of_modern_clients = R"({"sampling":{},"roots":{
 
 ClientFrames::ClientFrames(const RouterContext& context, ByteBudget& budget,
                            RestorableState& restorable, const KnownTools& tools,
-                           RequestsInFlight& in_flight, Listens& listens, Crossings& crossings,
-                           ControlRequests& control)
+                           RequestChecks& checks, RequestsInFlight& in_flight, Listens& listens,
+                           Crossings& crossings, ControlRequests& control)
     : context_(context),
       budget_(budget),
       restorable_(restorable),
       tools_(tools),
+      checks_(checks),
       in_flight_(in_flight),
       listens_(listens),
       crossings_(crossings),
@@ -310,12 +311,13 @@ void ClientFrames::start_waiting(Caller& caller) {
       break;
     WaitingFrame request = caller.waiting.take_front();
     if (context_.audit != nullptr && caller.acts_for_user() &&
-        refuse_unrecorded(caller, request.frame, request.job.get()))
+        checks_.refuse_unrecorded(caller, request.frame, request.job.get()))
       continue;
     const bool is_judged = context_.permissions.is_on();
-    if (is_judged && refuse_denied(caller, request.frame, request.job.get())) continue;
+    if (is_judged && checks_.refuse_denied(caller, request.frame, request.job.get())) continue;
     if (client != nullptr && crossings_.take_retry(*client, request)) continue;
-    if (is_judged && client != nullptr && refuse_over_rate(*client, request.frame)) continue;
+    if (is_judged && client != nullptr && checks_.refuse_over_rate(*client, request.frame))
+      continue;
     in_flight_.start_call(caller, std::move(request));
   }
   context_.clients.finish_if_done(caller);
@@ -333,24 +335,17 @@ bool ClientFrames::leaves_answers_unread(const Caller& caller) const {
 /// A connected client's notification, which its next frame waits for.
 void ClientFrames::start_notification(Client& client) {
   Frame notification = client.waiting.take_front().frame;
-  if (client.judged_before_change && is_denied(client, notification)) {
+  if (client.judged_before_change && checks_.is_denied(client, notification)) {
     ++context_.statistics.dropped_notifications;
   } else if (!is_unknown_to(context_.session.side_for(client.era), notification)) {
     notifications_.send_notification(client, std::move(notification.bytes));
   }
 }
 
-/// Whether the caller's first request cannot be judged before the list of tools was fetched.
-bool ClientFrames::needs_tools(const Caller& caller) const {
-  if (!context_.permissions.is_on() || caller.waiting.empty()) return false;
-  const auto& [frame, since, job] = caller.waiting.front();
-  return frame.is_request() &&
-         context_.permissions.needs_tools(caller, job.get(), frame, tools_.list());
-}
-
-/// The same; has the list fetched. False if that is not possible: then an unknown tool is denied.
+/// Whether the caller's first request waits for the list of tools, which is then fetched. False if
+/// that is not possible: then an unknown tool is denied.
 bool ClientFrames::waits_for_tools(const Caller& caller) {
-  if (!needs_tools(caller)) return false;
+  if (!checks_.needs_tools(caller)) return false;
   is_listing_ = is_listing_ || control_.list_tools(
                                    [this](const std::string& response) { tools_listed(response); });
   return is_listing_;
@@ -368,7 +363,7 @@ void ClientFrames::tools_listed(const std::string& response) {
                                             "it is too long to be kept, or changes all the time"));
   }
   context_.clients.each_caller([&](Caller& caller) {
-    while (!failed.empty() && needs_tools(caller)) {
+    while (!failed.empty() && checks_.needs_tools(caller)) {
       const Frame denied = caller.waiting.take_front().frame;
       context_.request_log.deny(caller, denied.method, denied.text(denied.id),
                                 context_.permissions.refusal_without_tools(failed));
@@ -414,7 +409,8 @@ bool ClientFrames::start_initialize(Client& client) {
     session.require(Era::legacy);
     return false;
   }
-  if (context_.audit != nullptr && refuse_unrecorded(client, client.waiting.front().frame)) {
+  if (context_.audit != nullptr &&
+      checks_.refuse_unrecorded(client, client.waiting.front().frame)) {
     client.waiting.take_front();
     return true;
   }
@@ -446,51 +442,6 @@ void ClientFrames::log_undeclared(const Client& client, std::string_view capabil
       "declare all, start with --client-capabilities '{}'",
       names, all);
   if (all.size() <= longest_capabilities) undeclared_ = std::move(all);
-}
-
-/// Judges requests of jobs, those that were judged before the policy changed, and those that may
-/// have waited for the list of tools. Returns whether the request was answered.
-bool ClientFrames::refuse_denied(Caller& caller, const Frame& frame, const JobRequest* job) {
-  Client* const client = caller.client();
-  if (client != nullptr) {
-    const bool is_judged = !client->judged_before_change &&
-                           (client->rule == nullptr || !client->rule->tools.wants_read_only());
-    client->judged_before_change = client->judged_before_change && !client->waiting.empty();
-    if (is_judged) return false;
-  }
-  const auto refusal = context_.permissions.refusal(caller, job, frame, tools_.list());
-  if (refusal) context_.request_log.deny(caller, frame.method, frame.text(frame.id), *refusal);
-  return refusal.has_value();
-}
-
-/// Takes tokens. Returns whether the request was answered.
-bool ClientFrames::refuse_over_rate(Client& client, const Frame& frame, std::uint64_t tokens) {
-  const auto refusal = context_.permissions.take_token(client, tokens);
-  if (refusal) context_.request_log.deny(client, frame.method, frame.text(frame.id), *refusal);
-  return refusal.has_value();
-}
-
-/// Both, for a client's request that takes no slot.
-bool ClientFrames::refuse_by_policy(Client& client, const Frame& frame, std::uint64_t tokens) {
-  return context_.permissions.is_on() &&
-         (refuse_denied(client, frame, nullptr) || refuse_over_rate(client, frame, tokens));
-}
-
-bool ClientFrames::is_denied(const Client& client, const Frame& notification) const {
-  if (!client.may_take_part()) return true;
-  return client.rule != nullptr && !notification.method.starts_with("notifications/") &&
-         !context_.permissions.allows(client, notification, tools_.list());
-}
-
-/// --audit-required: returns whether the frame was answered because it could not be recorded.
-bool ClientFrames::refuse_unrecorded(Caller& caller, const Frame& request, const JobRequest* job) {
-  const bool may_send =
-      job != nullptr ? context_.audit->may_send(*job)
-                     : context_.audit->may_send(caller.client()->id(), request.text(request.id));
-  if (may_send) return false;
-  refuse(caller, request,
-         failure_of(ErrorKind::audit, Delivered::no, std::string(unrecorded_refusal)));
-  return true;
 }
 
 /// Gives free slots of this user to its waiting callers in turn.
@@ -623,10 +574,10 @@ bool ClientFrames::takes_id_of_listen(const Client& client, const Frame& request
 /// A listen takes no slot, and a token for each request that it causes.
 bool ClientFrames::start_listen(Client& client) {
   const Frame frame = client.waiting.take_front().frame;
-  if (context_.audit != nullptr && refuse_unrecorded(client, frame)) return true;
+  if (context_.audit != nullptr && checks_.refuse_unrecorded(client, frame)) return true;
   const std::size_t caused =
       context_.permissions.is_on() ? listens_.count_new_subscriptions(frame) : 0;
-  if (refuse_by_policy(client, frame, 1 + caused)) return true;
+  if (checks_.refuse_by_policy(client, frame, 1 + caused)) return true;
   if (client.listens < context_.options.client_inflight) {
     listens_.add_listen(client, frame);
   } else {
@@ -658,8 +609,8 @@ bool ClientFrames::answer_for_upstream(Client& client) {
     context_.request_log.answer_error(client, frame, own->error);
     return true;
   }
-  if (context_.audit != nullptr && refuse_unrecorded(client, frame)) return true;
-  if (refuse_by_policy(client, frame)) return true;
+  if (context_.audit != nullptr && checks_.refuse_unrecorded(client, frame)) return true;
+  if (checks_.refuse_by_policy(client, frame)) return true;
   restorable_.accepted(frame, client.id());
   if (frame.method == "resources/subscribe"sv &&
       client.subscribing < context_.options.client_inflight) {

@@ -22,6 +22,7 @@
 #include "router/crossing/crossings.hpp"
 #include "router/known_tools.hpp"
 #include "router/listens.hpp"
+#include "router/request_checks.hpp"
 #include "router/requests_in_flight.hpp"
 #include "router/restorable_state.hpp"
 #include "router/router_context.hpp"
@@ -195,8 +196,8 @@ class ClientNotifications {
 class ClientFrames {
  public:
   ClientFrames(const RouterContext& context, ByteBudget& budget, RestorableState& restorable,
-               const KnownTools& tools, RequestsInFlight& in_flight, Listens& listens,
-               Crossings& crossings, ControlRequests& control);
+               const KnownTools& tools, RequestChecks& checks, RequestsInFlight& in_flight,
+               Listens& listens, Crossings& crossings, ControlRequests& control);
 
   void client_connected(Client& client) { served_.connected(client); }
   /// The client reads again.
@@ -217,9 +218,6 @@ class ClientFrames {
   void choose_served();
   /// The clients' rules have changed.
   void policy_changed();
-  /// Whether the policy drops this notification; one with the method of a request is judged as that
-  /// request.
-  bool is_denied(const Client& client, const Frame& notification) const;
 
   /// A request or notification to be forwarded.
   void queue_frame(Caller& caller, Frame&& frame, std::unique_ptr<JobRequest> job = nullptr);
@@ -263,13 +261,8 @@ class ClientFrames {
   bool start_without_session(Caller& caller);
   bool start_listen(Client& client);
   bool answer_unsubscribe(Client& client);
-  bool refuse_denied(Caller& caller, const Frame& frame, const JobRequest* job);
-  bool refuse_over_rate(Client& client, const Frame& frame, std::uint64_t tokens = 1);
-  bool refuse_by_policy(Client& client, const Frame& frame, std::uint64_t tokens = 1);
-  bool needs_tools(const Caller& caller) const;
   bool waits_for_tools(const Caller& caller);
   void tools_listed(const std::string& response);
-  bool refuse_unrecorded(Caller& caller, const Frame& request, const JobRequest* job = nullptr);
   void start_recorded();
   void give_free_slots_of_user(const User& user);
   bool answer_for_upstream(Client& client);
@@ -284,6 +277,7 @@ class ClientFrames {
   const ByteBudget& budget_;
   RestorableState& restorable_;
   const KnownTools& tools_;
+  RequestChecks& checks_;
   RequestsInFlight& in_flight_;
   Listens& listens_;
   Crossings& crossings_;

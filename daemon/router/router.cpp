@@ -53,7 +53,9 @@ Router::Router(EventLoop& loop, UpstreamIdSource& ids, Session& session, Notific
       questions_(context_, in_flight_, crossings_),
       crossings_(context_, budget, in_flight_, questions_),
       control_(context_),
-      frames_(context_, budget, restorable_, tools_, in_flight_, listens_, crossings_, control_) {
+      checks_(context_, tools_),
+      frames_(context_, budget, restorable_, tools_, checks_, in_flight_, listens_, crossings_,
+              control_) {
   feed_.ring().on_dropped([this](std::uint64_t dropped) {
     context_.log.peer(LogLevel::warning, "notification dropped",
                       "a notification left the ring before any client had read it ({} so far)",
@@ -671,7 +673,7 @@ void Router::client_notification(Client& client, Frame frame) {
     if (!wanted.empty() && !frames_.cancel(client, wanted) && !listens_.cancel(client, wanted) &&
         !control_.cancel(client, wanted))
       in_flight_.cancel(client, std::string(wanted), {}, std::move(frame));
-  } else if (frames_.is_denied(client, frame)) {
+  } else if (checks_.is_denied(client, frame)) {
     ++statistics_.dropped_notifications;
   } else {
     if (frame.method == "notifications/tasks/status")

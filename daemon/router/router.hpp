@@ -234,6 +234,7 @@ class Router final : public ClientEvents, public SessionEvents {
   Questions questions_;
   Crossings crossings_;
   ControlRequests control_;
+  RequestChecks checks_;
   ClientFrames frames_;
   std::vector<ResumedJob> resumed_later_;  ///< they wait for the list of tools; bounded by --jobs
   std::function<void()> on_idle_;

@@ -13,12 +13,14 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MOST_FUNCTIONS = 45
+#: Those that are still to be divided. None may grow.
+LARGER = {"EraSession": 108, "Router": 94, "Exchange": 74, "Session": 67, "JobRunner": 65}
 LONG = 6
 MOST_CLASSES = 6
 #: Where short names are looked at: what takes part in a call.
 FOLDERS = ("daemon/router/", "daemon/session/", "daemon/jobs/", "daemon/upstream/")
 #: What a container is asked by the language and the standard library.
-OF_CONTAINERS = r"(?:bool empty|std::size_t size|auto begin|auto end)\(\) const|auto (?:begin|end)\(\)"
+OF_CONTAINERS = r"(?:bool empty|std::size_t size|auto begin|auto end)\(\) const|auto (?:begin|end)\(\)|void clear\(\)"
 
 
 def without_texts(text):
@@ -86,8 +88,9 @@ def main():
                     functions = list(functions_of(owner, body))
                     if "-v" in sys.argv:
                         print(len(functions), owner, path)
-                    if len(functions) > MOST_FUNCTIONS:
-                        faults.append(f"{path}: {owner} has {len(functions)} functions, {MOST_FUNCTIONS} at most")
+                    most = LARGER.get(owner, MOST_FUNCTIONS)
+                    if len(functions) > most:
+                        faults.append(f"{path}: {owner} has {len(functions)} functions, {most} at most")
                     for function, is_anothers in functions:
                         if path.startswith(FOLDERS) and not is_anothers and len(function) < LONG:
                             owners.setdefault(function, set()).add(owner)

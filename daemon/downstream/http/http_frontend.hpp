@@ -125,7 +125,6 @@ class HttpFrontend final : public HttpRequests, public NotificationReaders {
   bool has_no_room() const;
   Post::Asked asked_of(FrontendRequest& request, PostedMessages& posted) const;
   bool answers_later(const RequestHead& head, const PostedMessages& posted) const;
-  static void expect_later(DownstreamSession& session, PostedMessages& posted);
   void deliver(ClientId client, PostedMessages& posted, std::optional<HttpResponse>& response);
 
   FrontendContext context_;

@@ -174,6 +174,12 @@ bool takes_little(const PostedMessages& posted) {
          });
 }
 
+/// The responses, and the faults of an array, come on the session's stream.
+void expect_later(DownstreamSession& session, PostedMessages& posted) {
+  for (const std::string& id : posted.request_ids) session.expect_later(id);
+  for (std::string& fault : posted.faults) session.stream().push(std::move(fault));
+}
+
 }  // namespace
 
 /// All buffers are full, or HTTP callers leave so much unread that the rest is for others.
@@ -245,12 +251,6 @@ void HttpFrontend::deliver(ClientId client, PostedMessages& posted,
     some_are_kept = some_are_kept || !job.empty();
   }
   if (some_are_kept) response->headers.emplace_back("Bridge-Jobs", jobs);
-}
-
-/// The responses, and the faults of an array, come on the session's stream.
-void HttpFrontend::expect_later(DownstreamSession& session, PostedMessages& posted) {
-  for (const std::string& id : posted.request_ids) session.expect_later(id);
-  for (std::string& fault : posted.faults) session.stream().push(std::move(fault));
 }
 
 std::optional<HttpResponse> HttpFrontend::post_in_session(FrontendRequest& request,

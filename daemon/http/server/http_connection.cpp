@@ -114,7 +114,7 @@ namespace {
 constexpr int reads_per_turn = 4;
 constexpr std::size_t max_early = 64u << 10;
 /// With more unsent bytes of earlier responses the next request has to wait.
-constexpr std::size_t max_unsent_of_trusted = 64u << 10;
+constexpr std::size_t max_unsent(bool of_trusted) { return of_trusted ? 64u << 10 : 0; }
 /// Bytes read at a time from a caller that has not been authenticated.
 constexpr std::size_t untrusted_read = 16u << 10;
 constexpr std::chrono::seconds max_head_time{10};
@@ -191,10 +191,8 @@ void HttpConnection::wait() {
 bool HttpConnection::may_read() const {
   if (phase_ == Phase::over || peer_ != Peer::sends) return false;
   if (phase_ == Phase::answering) return early_.size() < max_early;
-  return phase_ != Phase::reading || writer_.unsent() <= max_unsent();
+  return phase_ != Phase::reading || writer_.unsent() <= max_unsent(trusted_);
 }
-
-std::size_t HttpConnection::max_unsent() const { return trusted_ ? max_unsent_of_trusted : 0; }
 
 std::optional<SteadyTime> HttpConnection::spare_since() const {
   const bool is_idle = phase_ == Phase::reading && reader_.is_idle() && writer_.is_empty();
@@ -260,7 +258,7 @@ void HttpConnection::take_input(std::string_view bytes) {
 
 void HttpConnection::process(std::string_view bytes) {
   while (phase_ == Phase::reading) {
-    if (writer_.unsent() > max_unsent()) {
+    if (writer_.unsent() > max_unsent(trusted_)) {
       early_.append(bytes);
       break;
     }

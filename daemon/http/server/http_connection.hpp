@@ -331,7 +331,6 @@ class HttpConnection {
   void lose(bool has_read_all);
   void wait();
   bool may_read() const;
-  std::size_t max_unsent() const;
   void begin_answer(const RequestHead& head);
   bool write_some();
   std::optional<SteadyTime> due() const;
