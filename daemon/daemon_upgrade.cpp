@@ -7,6 +7,7 @@
 #include "auth/login_desk.hpp"
 #include "base/random.hpp"
 #include "daemon.hpp"
+#include "jobs/job_upgrade.hpp"
 #include "make_upstream.hpp"
 #include "process/process_start.hpp"
 #include "upstream/stdio/child_upstream.hpp"
@@ -48,7 +49,7 @@ DaemonSnapshot Daemon::snapshot() {
     all.frontend = frontend_->save();
     all.http_socket = frontend_->save_socket();
   }
-  all.jobs = jobs_.save();
+  all.jobs = JobUpgrade(jobs_).save();
   all.deliveries = job_waiters_.save_deliveries();
   if (audit_log_) {
     audit_log_->write_last();
@@ -136,7 +137,7 @@ void Daemon::end_unfinished() {
   if (LoginDesk* const login = upstream_->login()) login->give_up_pending_login();
   router_upgrade_.end_unfinished();
   jobs_.settle();
-  jobs_.end_unfinished();
+  JobUpgrade(jobs_).end_unfinished();
 }
 
 void Daemon::resume() {
@@ -174,7 +175,7 @@ void Daemon::restore() {
   const EventLoop::Turn turn(loop_);
   DaemonSnapshot snapshot = *std::exchange(beginning_.earlier, std::nullopt);
   feed_.ring().restore(std::move(snapshot.ring), loop_.wall_time());
-  jobs_.restore_ended(std::move(snapshot.jobs.ended), std::move(snapshot.jobs.keys));
+  JobUpgrade(jobs_).restore_ended(std::move(snapshot.jobs.ended), std::move(snapshot.jobs.keys));
   if (LoginDesk* const login = upstream_->login()) login->restore_login(snapshot.process.login);
   if (ChildUpstream* const child = local_server_of(*upstream_); child != nullptr && snapshot.run)
     child->restore_run(*snapshot.run);
@@ -191,7 +192,7 @@ void Daemon::restore() {
   router_upgrade_.pause();
   if (audit_log_) audit_log_->restore(snapshot.audit_log);
   if (audit_) audit_->restore(std::move(snapshot.audit));
-  jobs_.restore_running(std::move(snapshot.jobs.running));
+  JobUpgrade(jobs_).restore_running(std::move(snapshot.jobs.running));
   restore_clients(snapshot);
   router_upgrade_.restore_questions(snapshot.router);
   for (JobWaiters::Delivery& delivery : snapshot.deliveries) {

@@ -88,7 +88,8 @@ std::string JobMethods::submit(const Frame& request, const Client& asker) {
                  : invalid(id, other_request);
     }
   }
-  if (const auto refusal = runner_.refusal_to_ask(asker, id)) return error_reply(id, *refusal);
+  if (const auto refusal = runner_.router().refusal_to_ask(asker, id))
+    return error_reply(id, *refusal);
   const Job* const job = runner_.submit(std::move(submitted), number, asker);
   if (job == nullptr) {
     return error_reply(id, failure_of(ErrorKind::overloaded, Delivered::no,
@@ -143,10 +144,10 @@ std::string JobMethods::keep_for_later(const Frame& request, const Client& asker
   auto submitted = submitted_for_later(request, number);
   if (!submitted) return {};
   // A request that is not kept is judged and counted later, as an ordinary one.
-  if (!runner_.permissions().has_token(asker)) return {};
+  if (!runner_.router().permissions().has_token(asker)) return {};
   Job* const job = runner_.submit(std::move(*submitted), number, asker);
   if (job == nullptr) return {};
-  static_cast<void>(runner_.permissions().take_token(asker));
+  static_cast<void>(runner_.router().permissions().take_token(asker));
   Collect collect;
   collect.delivers = true;
   job_waiters_.add_waiter(asker, request, *job, collect, std::move(reply));

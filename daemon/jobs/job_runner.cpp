@@ -12,8 +12,6 @@
 #include "json/json_text.hpp"
 #include "json/reply.hpp"
 #include "mcp/methods.hpp"
-#include "router/router_upgrade.hpp"
-#include "state/archive.hpp"
 
 namespace bridge {
 namespace {
@@ -57,6 +55,8 @@ JobRunner::JobRunner(EventLoop& loop, Router& router, Log& log, JobOptions optio
       log_(log),
       options_(options),
       store_(options.limits),
+      times_(loop, store_, options_),
+      tasks_(*this),
       clock_(loop, [this] { check_time(); }),
       forgetting_(loop, [this] { end_of_turn_.schedule(); }),
       end_of_turn_(loop, [this] { settle(); }) {
@@ -137,7 +137,7 @@ std::optional<Job> JobRunner::job_of(const Client& client, UpstreamId id, const 
   Job job = new_job(call.method, client, store_.next_number());
   job.position.started = true;
   job.position.id = id;
-  job.position.time.since = on_calendar(call.sent);
+  job.position.time.since = times_.on_calendar(call.sent);
   return job;
 }
 
@@ -220,7 +220,7 @@ void JobRunner::request_starting(JobNumber number, UpstreamId id, Era side) {
   const bool may_be_needed = running.was_left || (store_.keeper() != nullptr &&
                                                   (only_reads(job.method) || side == Era::modern));
   if (!may_be_needed) job.request = {};
-  note_time(job, running);
+  times_.note_time(job, running);
   store_.write();  // before it is sent
   watch(running);
 }
@@ -249,8 +249,8 @@ void JobRunner::request_ended(const JobRequest& request, End end) {
 void JobRunner::take_end(Job& job, Running& running, End&& end) {
   if (auto* const response = std::get_if<Frame>(&end)) {
     if (running.task != nullptr) {
-      task_answered(job, running, std::move(*response));
-    } else if (!begins_task(job, running, *response)) {
+      tasks_.task_answered(job, running, std::move(*response));
+    } else if (!tasks_.begins_task(job, running, *response)) {
       end_with(job, std::move(*response));
     }
     return;
@@ -352,53 +352,8 @@ void JobRunner::cancel_request(const Job& job) {
   });
 }
 
-/// The job works from now on.
-void JobRunner::begin_time(Job& job, Running& running) {
-  running.since = loop_.now();
-  note_time(job, running);
-}
-
-/// The job waits for an answer from now on.
-void JobRunner::stop_time(Job& job, Running& running) {
-  if (running.stage != Stage::asked) running.worked += loop_.now() - running.since;
-  running.stage = Stage::asked;
-  running.since = loop_.now();
-  note_time(job, running);
-}
-
-void JobRunner::note_time(Job& job, const Running& running) {
-  job.position.time = {std::chrono::duration_cast<std::chrono::milliseconds>(running.worked),
-                       on_calendar(running.since), running.stage == Stage::asked};
-  // The beginning is written once the request is sent.
-  if (job.position.started) store_.changed(job, JobChange::position);
-}
-
-WallTime JobRunner::on_calendar(SteadyTime time) const {
-  return loop_.wall_time() + std::chrono::duration_cast<WallTime::duration>(time - loop_.now());
-}
-
-/// For a job of an earlier daemon. The calendar may have been changed meanwhile.
-void JobRunner::take_over_time(Running& running, const JobPosition& position) const {
-  constexpr WallTime::duration longest = std::chrono::hours(24 * 366 * 100);
-  running.worked = position.time.worked;
-  running.since = loop_.now();
-  if (position.time.since == WallTime()) return;
-  const auto ago =
-      std::clamp(loop_.wall_time() - position.time.since, WallTime::duration::zero(), longest);
-  // A question on a stream is asked again; one in a result has been waiting since then.
-  if (!position.time.asks || !position.round.empty()) running.since -= ago;
-}
-
-SteadyTime JobRunner::due(const Running& running) const {
-  if (running.stage == Stage::asked) return running.since + options_.limits.ttl;
-  // A request that is not started waits for a slot or a session, which has its own limit.
-  const bool is_working = running.stage != Stage::waiting || running.was_left;
-  if (!is_working || options_.request_max.count() == 0) return SteadyTime::max();
-  return running.since + options_.request_max - running.worked;
-}
-
 void JobRunner::watch(const Running& running) {
-  SteadyTime then = due(running);
+  SteadyTime then = times_.due(running);
   if (running.stage == Stage::pausing) then = std::min(then, running.due);
   if (then != SteadyTime::max()) clock_.set_at_latest(then);
 }
@@ -413,14 +368,14 @@ void JobRunner::check_time() {
   const SteadyTime now = loop_.now();
   std::vector<JobNumber> late;
   for (auto& [number, running] : running_) {
-    if (due(running) <= now) {
+    if (times_.due(running) <= now) {
       late.push_back(number);
       continue;
     }
     if (running.stage == Stage::pausing && running.due <= now) {
       Job& job = *store_.find_job(number);
       if (running.task != nullptr) {
-        ask_about_task(job, running);
+        tasks_.ask_about_task(job, running);
       } else {
         send_request(job, running);
       }
@@ -470,7 +425,6 @@ void JobRunner::job_questions_changed(JobNumber number) {
   later([this, number] { look_at_questions(number); });
 }
 
-/// Asks a waiting client the job's first question, or keeps the question until a client waits.
 void JobRunner::look_at_questions(JobNumber number) {
   const auto found = running_.find(number);
   if (found == running_.end()) {
@@ -485,12 +439,12 @@ void JobRunner::look_at_questions(JobNumber number) {
     if (std::exchange(running.question, 0) == 0) return;
     store_.proceed(job);
     set_asked(job, running, false);
-    begin_time(job, running);
+    times_.begin_time(job, running);
   } else {
     if (running.question == 0) set_asked(job, running, true);
     if (running.question != first->id) {
       store_.proceed(job);
-      stop_time(job, running);
+      times_.stop_time(job, running);
     }
     running.question = first->id;
     if (router_.questions().offer(number, waiters_->waiters_for(number))) {
@@ -574,13 +528,25 @@ void JobRunner::take_over(Job left, bool may_act) {
   Job& job = *store_.restore(std::move(left));
   Running& running = running_[job.number];
   running.was_left = true;
-  take_over_time(running, job.position);
+  times_.take_over_time(running, job.position);
   end_of_turn_.schedule();
-  if (may_act) {
-    resume_left(job, running);
+  JobPosition& position = job.position;
+  const bool has_round = std::holds_alternative<InputRequired>(read_input_required(position.round));
+  const bool may_be_sent = position.round.empty() && (!position.started || only_reads(job.method));
+  if (may_act && !position.task.empty()) {
+    running.task = std::make_unique<Task>();
+    tasks_.ask_task(job, running, Task::Asked::state);
+  } else if (may_act && !job.request.empty() && (has_round || may_be_sent)) {
+    send_request(job, running);
+  } else if (may_act && !position.event_id.empty()) {
+    job.request.clear();
+    position.round.clear();
+    send_request(job, running);
   } else {
     fail(job, lost_with_its_daemon());
+    return;
   }
+  watch(running);
 }
 
 bool JobRunner::adopt(Job left) {
@@ -595,99 +561,12 @@ bool JobRunner::adopt(Job left) {
   return true;
 }
 
-void JobRunner::resume_left(Job& job, Running& running) {
-  JobPosition& position = job.position;
-  const bool has_round = std::holds_alternative<InputRequired>(read_input_required(position.round));
-  const bool may_be_sent = position.round.empty() && (!position.started || only_reads(job.method));
-  if (!position.task.empty()) {
-    running.task = std::make_unique<Task>();
-    ask_task(job, running, Task::Asked::state);
-  } else if (!job.request.empty() && (has_round || may_be_sent)) {
-    send_request(job, running);
-  } else if (!position.event_id.empty()) {
-    job.request.clear();
-    position.round.clear();
-    send_request(job, running);
-  } else {
-    fail(job, lost_with_its_daemon());
-    return;
-  }
-  watch(running);
-}
-
-void JobRunner::restore_ended(std::vector<Job>&& jobs,
-                              std::vector<std::pair<User, UsedKey>>&& keys) {
-  for (Job& job : jobs) {
-    if (is_end(job.state)) store_.restore(std::move(job));
-  }
-  for (auto& [user, key] : keys) {
-    if (is_end(key.state)) store_.restore(user, std::move(key));
-  }
-  restored();
-}
-
 void JobRunner::restored() {
   end_of_turn_.schedule();
   if (const std::uint64_t dropped = store_.counts().not_restored; dropped > 0) {
     log_.event(LogLevel::warning, "jobs not restored",
                "{} jobs that had ended are forgotten: --jobs or --jobs-bytes is lower than it was",
                dropped);
-  }
-}
-
-/// A task's question on a stream is lost with the stream.
-bool JobRunner::stays(const Job& job, const Running& running) {
-  const Question* const first = router_.questions().first_of(job.number);
-  if (running.task != nullptr) return first == nullptr || !first->origin;
-  return running.stage == Stage::pausing || RouterUpgrade(router_).survives_upgrade(
-                                                caller_of(job.user), request_of(job, running).id());
-}
-
-void JobRunner::end_unfinished() {
-  std::vector<JobNumber> unfinished;
-  for (const auto& [number, running] : running_) {
-    if (!stays(*store_.find_job(number), running)) unfinished.push_back(number);
-  }
-  for (const JobNumber number : unfinished) {
-    Job& job = *store_.find_job(number);
-    fail(job,
-         failure_of(ErrorKind::closed, job.position.started ? Delivered::unknown : Delivered::no,
-                    "the bridge was upgraded before the job had ended"));
-  }
-}
-
-JobRunner::Saved JobRunner::save() {
-  Saved saved;
-  store_.each_newest_first([&saved](const Job& job) {
-    if (is_end(job.state)) saved.ended.push_back(job);
-    return true;
-  });
-  std::stable_sort(saved.ended.begin(), saved.ended.end(),
-                   [](const Job& a, const Job& b) { return a.ended < b.ended; });
-  store_.each_used_key(
-      [&saved](const User& user, const UsedKey& key) { saved.keys.emplace_back(user, key); });
-  for (const auto& [number, running] : running_) {
-    const Job& job = *store_.find_job(number);
-    if (stays(job, running)) saved.running.push_back({job, Archive::copy(running)});
-  }
-  return saved;
-}
-
-void JobRunner::restore_running(std::vector<SavedJob> jobs) {
-  for (SavedJob& saved : jobs) {
-    saved.job.state = JobState::working;
-    saved.job.question.reset();
-    Job& job = *store_.restore(std::move(saved.job));
-    Running& running = running_[job.number] = std::move(saved.running);
-    if (running.stage == Stage::asked) {
-      later([this, number = job.number] { look_at_questions(number); });
-    } else if (running.task != nullptr) {
-      running.pause = shortest_poll;
-      pause_job(running, running.pause);
-    } else if (running.stage != Stage::working) {
-      send_request(job, running);
-    }
-    watch(running);
   }
 }
 

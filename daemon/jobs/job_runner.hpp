@@ -5,7 +5,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,8 +13,10 @@
 #include "event/event_loop.hpp"
 #include "jobs/job.hpp"
 #include "jobs/job_store.hpp"
+#include "jobs/job_tasks.hpp"
+#include "jobs/job_times.hpp"
 #include "jobs/jobs_of_user.hpp"
-#include "jobs/server_task.hpp"
+#include "jobs/running_job.hpp"
 #include "jobs/submitted_request.hpp"
 #include "router/call.hpp"
 #include "router/router.hpp"
@@ -33,46 +34,9 @@ class JobWaiters;
 /// --request-max of work, or when a question stays unanswered for --job-ttl.
 class JobRunner final : private JobOwner {
  public:
-  /// The state of a job that has become a task of the server; JobPosition identifies the task.
-  struct Task {
-    enum class Asked { nothing, state, answers, result };
+  using Task = JobTask;
+  using Running = RunningJob;
 
-    Asked asked = Asked::nothing;        ///< the request under way
-    std::vector<InputResponse> answers;  ///< not sent to the server yet
-    std::set<std::string> answered;      ///< keys of all answered questions
-
-    template <class A>
-    void each_field(A& archive) {
-      archive(archive.not_saved(asked), answers, answered);
-    }
-  };
-  /// The state of an unfinished job that is not saved in its JobPosition.
-  struct Running {
-    enum class Stage : std::uint8_t {
-      waiting,  ///< its request waits at the router
-      working,  ///< its request is at the server
-      asked,    ///< a question about it is open
-      pausing,  ///< until `due`: before the next try or poll of its task
-    };
-    friend constexpr Stage last_of(Stage) { return Stage::pausing; }
-
-    Stage stage = Stage::waiting;
-    bool for_client = false;        ///< see JobRequest
-    bool was_left = false;          ///< by an earlier daemon: retried while the upstream is away
-    SteadyTime since{};             ///< start of the current stage, working or asking
-    SteadyTime::duration worked{};  ///< before `since`
-    std::unique_ptr<Task> task;     ///< its task at the server, if any
-    std::uint64_t question = 0;     ///< Question::id of its open question
-    bool notes_questions = true;  ///< JobKeeper::note_question() is called for the first of several
-    std::chrono::milliseconds pause{1000};
-    SteadyTime due{};
-
-    template <class A>
-    void each_field(A& archive) {
-      archive(stage, for_client, was_left, since, worked, task, question,
-              archive.not_saved(notes_questions), archive.not_saved(pause), archive.not_saved(due));
-    }
-  };
   /// An unfinished job, as saved in an upgrade.
   struct SavedJob {
     Job job;
@@ -105,11 +69,7 @@ class JobRunner final : private JobOwner {
   /// SIGHUP: applies new timeouts.
   void reconfigure(const JobOptions& options);
 
-  Permissions& permissions() { return router_.permissions(); }
-  /// Router::refusal_to_ask().
-  std::optional<Failure> refusal_to_ask(const Client& client, std::string_view raw_id) {
-    return router_.refusal_to_ask(client, raw_id);
-  }
+  Router& router() { return router_; }
   /// Null if there is no room. `by`: the submitter.
   Job* submit(SubmittedRequest request, JobNumber number, const Client& by);
   /// REQUIRES: the job has not ended.
@@ -119,8 +79,9 @@ class JobRunner final : private JobOwner {
   /// be answered; empty: it was.
   std::string answer(const Job& job, std::string_view result, std::string_view error,
                      std::string_view question = {});
-  /// The clients that wait for the job have changed: its question may go to another one.
-  void waiters_changed(JobNumber number) { look_at_questions(number); }
+  /// Asks a waiting client the job's first question, or keeps the question until a client waits. To
+  /// be called when the clients that wait for the job have changed.
+  void look_at_questions(JobNumber number);
   /// This client no longer waits with that request (raw JSON).
   void waiter_gone(JobNumber number, ClientId client, std::string_view raw_id);
   /// Processes the events and requests of this turn.
@@ -135,10 +96,6 @@ class JobRunner final : private JobOwner {
   /// Progress, or another notification about the request.
   void request_notified(JobNumber number, Frame notification);
 
-  /// The daemon is being upgraded: ends unfinished jobs that do not survive.
-  void end_unfinished();
-  /// All that survive.
-  Saved save();
   /// Resumes a job that had not ended: polls its task, resumes its response's stream in its
   /// session, asks its questions again, and sends what was never sent or only reads; while the
   /// upstream is away it waits, up to --request-max. A request that may have been carried out and
@@ -164,12 +121,11 @@ class JobRunner final : private JobOwner {
       if (job.position.started) visit(job);
     }
   }
-  /// Restores the ended jobs of an upgrade.
-  void restore_ended(std::vector<Job>&& jobs, std::vector<std::pair<User, UsedKey>>&& keys);
-  /// Restores the unfinished jobs, before the requests in flight.
-  void restore_running(std::vector<SavedJob> jobs);
 
  private:
+  friend class JobTasks;
+  friend class JobUpgrade;
+
   using Stage = Running::Stage;
 
   // JobOwner.
@@ -188,33 +144,15 @@ class JobRunner final : private JobOwner {
   void take_end(Job& job, Running& running, End&& end);
   bool tries_again(const Job& job, Running& running, const Failure& failure);
   void end_with(Job& job, Frame response);
-  void look_at_questions(JobNumber number);
   void set_asked(const Job& job, Running& running, bool is_asked);
   void keep_question(Job& job, const Question& question);
   void finish_job(Job& job, JobState state, std::string response, bool delivered);
   void fail(Job& job, const Failure& failure);
   void fail_and_cancel(Job& job, const Failure& failure);
   void cancel_request(const Job& job);
-  // Working time.
-  void begin_time(Job& job, Running& running);
-  void stop_time(Job& job, Running& running);
-  void note_time(Job& job, const Running& running);
-  WallTime on_calendar(SteadyTime time) const;
-  void take_over_time(Running& running, const JobPosition& position) const;
-  SteadyTime due(const Running& running) const;
   void watch(const Running& running);
   void pause_job(Running& running, SteadyTime::duration time);
   void check_time();
-
-  void resume_left(Job& job, Running& running);
-  bool stays(const Job& job, const Running& running);
-  // Tasks of the server.
-  bool begins_task(Job& job, Running& running, const Frame& response);
-  void task_answered(Job& job, Running& running, Frame&& response);
-  void task_is(Job& job, Running& running, ServerTask task);
-  void task_asks(Job& job, Running& running, const std::vector<InputRequest>& questions);
-  void ask_about_task(const Job& job, Running& running);
-  void ask_task(const Job& job, Running& running, Task::Asked what);
 
   EventLoop& loop_;
   Router& router_;
@@ -222,6 +160,8 @@ class JobRunner final : private JobOwner {
   JobOptions options_;
   JobWaiters* waiters_ = nullptr;
   JobStore store_;
+  JobTimes times_;
+  JobTasks tasks_;
   std::map<JobNumber, Running> running_;
   std::map<User, std::unique_ptr<JobsOfUser>> callers_;
   std::deque<std::function<void()>> later_;  ///< events of this turn

@@ -69,7 +69,7 @@ void JobWaiters::add_waiter(const Client& client, const Frame& request, Job& job
 
 void JobWaiters::add_waiter(JobNumber job, WaitingCollect collector) {
   const auto added = all_.emplace(job, std::move(collector));
-  runner_.waiters_changed(job);
+  runner_.look_at_questions(job);
   tell(added);
   forget_collected();
 }
@@ -195,7 +195,7 @@ bool JobWaiters::cancel(const Client& client, std::string_view raw_id) {
 }
 
 void JobWaiters::client_can_be_asked(const Client& client) {
-  for (const auto at : of(client)) runner_.waiters_changed(at->first);
+  for (const auto at : of(client)) runner_.look_at_questions(at->first);
 }
 
 void JobWaiters::client_half_closed(const Client& client) {

@@ -3,6 +3,7 @@
 
 #include "daemon_snapshot.hpp"
 #include "job_fixture.hpp"
+#include "jobs/job_upgrade.hpp"
 #include "state/archive.hpp"
 
 using namespace bridge;
@@ -45,12 +46,14 @@ TEST_CASE("what has not ended is not restored as if it had") {
   for (const JobState state : {JobState::working, JobState::input_required}) {
     Job job = an_ended_job();
     job.state = state;
-    t.runner.restore_ended({job}, {{job.user, {"k", 1, "id", state, SteadyTime::max()}}});
+    JobUpgrade(t.runner).restore_ended({job},
+                                       {{job.user, {"k", 1, "id", state, SteadyTime::max()}}});
     CHECK(t.runner.store().find_job(job.number) == nullptr);
     CHECK(t.runner.store().used_key(job.user, "k", t.loop.now()) == nullptr);
   }
   Job job = an_ended_job();
-  t.runner.restore_ended({job}, {{job.user, {"l", 1, "id", JobState::failed, SteadyTime::max()}}});
+  JobUpgrade(t.runner).restore_ended(
+      {job}, {{job.user, {"l", 1, "id", JobState::failed, SteadyTime::max()}}});
   CHECK(t.runner.store().find_job(job.number) != nullptr);
   CHECK(t.runner.store().used_key(job.user, "l", t.loop.now()) != nullptr);
 }
