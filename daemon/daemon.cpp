@@ -108,6 +108,10 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
       feed_(options_.ring, loop_.clock()),
       client_ids_(client_ids_of(beginning_)),
       upstream_(make_upstream(loop_, options_.upstream, budget_, log_)),
+      audit_log_(open_audit()),
+      audit_(audit_log_ ? std::make_unique<AuditTrail>(loop_, *audit_log_, options_.audit,
+                                                       [this] { return secrets(); })
+                        : nullptr),
       session_(loop_, ids_, *upstream_, log_, options_.session),
       router_(loop_, ids_, session_, feed_, budget_, log_, options_.router),
       router_upgrade_(router_),
@@ -119,7 +123,7 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
                       [this] {
                         return std::make_unique<DaemonState>(
                             loop_, options_.state, hash_of_target(options_.upstream), feed_, ids_,
-                            session_, router_, *upstream_, jobs_, log_);
+                            session_, router_, *upstream_, jobs_, audit_.get(), log_);
                       })),
       signals_(loop_, {SIGTERM, SIGINT, SIGHUP, SIGUSR2},
                [this](int signal) { signal_came(signal); }),
@@ -128,10 +132,6 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
               loop_, client_ids_, feed_, budget_, log_, options_.clients, flush_, {}, {}},
           router_, take_socket(options_.socket, beginning_), options_.peers,
           options_.max_connections(), options_.pipes, earlier_pipes(beginning_)),
-      audit_log_(open_audit()),
-      audit_(audit_log_ ? std::make_unique<AuditTrail>(loop_, *audit_log_, options_.audit,
-                                                       [this] { return secrets(); })
-                        : nullptr),
       metrics_(
           loop_, router_, session_, *upstream_, feed_, jobs_.store(), budget_, log_,
           clients_.socket_name(), [this] { return state_report(); }, audit_log_.get()),
@@ -171,8 +171,6 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
       answers_(std::move(parsed.answers)) {
   take_policy(options_.policy, false);
   if (audit_) begin_audit();
-  upstream_->set_events(session_);
-  session_.set_events(router_);
   router_.set_control(control_);
   if (LoginDesk* const login = upstream_->login())
     login->on_login([this] { session_.logged_in(); });
@@ -251,7 +249,6 @@ void Daemon::begin_audit() {
   audit_->found_begun(std::move(audit_unended_));
   audit_log_->on_another_file([this] { audit_->begin_again(); });
   router_.set_audit(*audit_);
-  if (state_) state_->set_audit(*audit_);
 }
 
 /// The subscribers of /mcp/stream are not clients of the router.

@@ -129,7 +129,8 @@ void UpstreamIdLog::end() {
 
 DaemonState::DaemonState(EventLoop& loop, const StateOptions& options, const TargetHash& target,
                          NotificationFeed& feed, UpstreamIdSource& ids, Session& session,
-                         Router& router, Upstream& upstream, JobRunner& jobs, Log& log)
+                         Router& router, Upstream& upstream, JobRunner& jobs, AuditTrail* audit,
+                         Log& log)
     : keep_session_(options.keep_session),
       target_(target),
       feed_(feed),
@@ -143,6 +144,7 @@ DaemonState::DaemonState(EventLoop& loop, const StateOptions& options, const Tar
       ring_(loop, state_log_, feed, [this] { return session_log_.position(); }),
       runner_(jobs),
       jobs_(loop, state_log_, jobs, session, upstream),
+      audit_(audit),
       instance_(random_hex(8)),
       replayed_(state_log_.now()) {
   read();

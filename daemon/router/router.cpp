@@ -56,6 +56,7 @@ Router::Router(EventLoop& loop, UpstreamIdSource& ids, Session& session, Notific
       checks_(context_, tools_),
       frames_(context_, budget, restorable_, tools_, checks_, in_flight_, listens_, crossings_,
               control_) {
+  session.set_events(*this);
   feed_.ring().on_dropped([this](std::uint64_t dropped) {
     context_.log.peer(LogLevel::warning, "notification dropped",
                       "a notification left the ring before any client had read it ({} so far)",

@@ -16,7 +16,9 @@ Session::Session(EventLoop& loop, UpstreamIdSource& ids, Upstream& upstream, Log
       log_(log),
       options_(std::move(options)),
       legacy_(Era::legacy, loop, ids, upstream, tap_, own_, log, options_, *this),
-      modern_(Era::modern, loop, ids, upstream, tap_, own_, log, options_, *this) {}
+      modern_(Era::modern, loop, ids, upstream, tap_, own_, log, options_, *this) {
+  upstream.set_events(*this);
+}
 
 void Session::set_events(SessionEvents& events) {
   events_ = &events;

@@ -35,8 +35,6 @@ struct RouterFixture {
       : budget(budget_limit),
         session(loop, ids, upstream, log, session_options()),
         router(loop, ids, session, feed, budget, log, options) {
-    upstream.set_events(session);
-    session.set_events(router);
     router.set_control(control);
   }
 

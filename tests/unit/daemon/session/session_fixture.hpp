@@ -22,7 +22,6 @@ struct SessionFixture {
 
   explicit SessionFixture(SessionOptions options = {})
       : session(loop, ids, upstream, log, std::move(options)) {
-    upstream.set_events(session);
     session.set_events(events);
   }
 
