@@ -144,14 +144,12 @@ class Surplus(Case):
                 client.line()
             server.forget_log()
             quiet = time.monotonic()
-            # The server stream, 16, and the one that asks.
-            eventually(lambda: server.state()["openConnections"] <= 18, lambda: f"{server.state()} at the server")
+            # One of 16 may have been there before.
+            eventually(lambda: daemon.fds() <= before + 16, lambda: f"{daemon.fds()} descriptors, {before} before")
             # A second, and what a busy machine takes.
             self.assertLess(time.monotonic() - quiet, 2.5)
             self.assertEqual(server.log(), [])
-        # The descriptors go with the next request, at most a second after the last.
-        eventually(lambda: client.fence() == [] and daemon.fds() <= before + 17,
-                   lambda: f"{daemon.fds()} descriptors, {before} before")
+        self.assertEqual(client.fence(), [])
 
 
 if __name__ == "__main__":

@@ -14,16 +14,87 @@
 
 namespace bridge {
 
+/// Makes curl close the dead connections of its cache, whether they were shut down here or closed
+/// by the peer. curl has no call for that: it checks for them when a transfer starts, if a second
+/// has passed since its last check. So this starts a transfer that ends before it has a connection:
+/// no descriptor is opened and no byte sent.
+///
+/// Owned by IdleConnections, on the loop's thread.
+class DeadConnections final : private CurlTransfer {
+ public:
+  explicit DeadConnections(CurlLoop& loop) : CurlTransfer(nullptr), loop_(loop) {}
+  ~DeadConnections() override { stop(); }
+  DeadConnections(const DeadConnections&) = delete;
+  DeadConnections& operator=(const DeadConnections&) = delete;
+
+  /// A transfer starts now.
+  void note_begin(std::chrono::steady_clock::time_point now);
+  /// When curl will check again.
+  std::chrono::steady_clock::time_point next_look() const { return last_look_ + between_looks; }
+  /// REQUIRES: next_look() has come; otherwise nothing is closed.
+  void close();
+  /// Ends what is under way, permanently.
+  void stop();
+
+ private:
+  /// A little more than curl's second, as curl reads its clock later than we do.
+  static constexpr std::chrono::milliseconds between_looks{1005};
+
+  int transfer_over(int result) override {
+    running_ = false;
+    return result;
+  }
+
+  CurlLoop& loop_;
+  CURL* handle_ = nullptr;
+  bool running_ = false;
+  std::chrono::steady_clock::time_point last_look_{};
+};
+
+/// The idle connections: at most 16, except in the second after a burst, when many clients that
+/// call one after the other need them again. The oldest are closed first.
+///
+/// curl's own limit counts the connections in use as well, and curl closes one whenever a transfer
+/// ends above it; so that limit follows the recent peak of transfers, and what remains after a
+/// burst is closed here. curl has no call for closing one: it takes a connection that was shut down
+/// for dead, and closes it at its next check (DeadConnections).
+///
+/// The loop's thread only; owned by the CurlLoop, whose sockets it checks.
+class IdleConnections {
+ public:
+  /// `multi` is curl's, and outlives this.
+  IdleConnections(CurlLoop& curl, CURLM* multi);
+
+  void transfer_begins();
+  /// A transfer has started; `entered` is when curl was called.
+  void transfer_begun(SteadyTime entered) { dead_.note_begin(entered); }
+  void transfer_ended();
+  /// The connections that are idle now are not reused.
+  void end_all();
+  /// Stops its own transfer; permanent.
+  void stop() { dead_.stop(); }
+
+ private:
+  void bound(std::size_t in_use);
+  void forget_closed();
+  void close_surplus();
+  void close_dead_soon();
+  void close_dead();
+
+  CurlLoop& curl_;
+  CURLM* const multi_;
+  DeadlineTimer surplus_timer_;
+  DeadlineTimer dead_timer_;
+  DeadConnections dead_;
+  int looks_left_ = 0;
+  std::size_t recent_peak_ = 0;  ///< transfers at the same time, recently
+};
+
 namespace {
 
 /// Consecutive calls of curl, and rounds of reports, before other descriptors have their turn.
 constexpr int max_calls = 8;
 constexpr int max_rounds = 8;
-
-constexpr std::size_t max_idle_connections = 16;
-/// How long more than the limit may be idle, at least.
-constexpr std::chrono::milliseconds surplus_time{500};
-
 }  // namespace
 
 /// 0 if the descriptor is not open.
@@ -86,7 +157,7 @@ CurlLoop::CurlLoop(EventLoop& loop)
                kick_ = true;
                work();
              }),
-      surplus_timer_(loop, [this] { close_surplus_connections(); }),
+      idle_(std::make_unique<IdleConnections>(*this, multi_)),
       work_(
           loop, [this] { work(); }, Deferred::Until::end_of_round),
       report_again_(loop, [this] { report(); }) {
@@ -94,16 +165,22 @@ CurlLoop::CurlLoop(EventLoop& loop)
   curl_multi_setopt(multi_, CURLMOPT_SOCKETDATA, this);
   curl_multi_setopt(multi_, CURLMOPT_TIMERFUNCTION, &Callbacks::timer);
   curl_multi_setopt(multi_, CURLMOPT_TIMERDATA, this);
-  bound_connections(0);
 }
 
 CurlLoop::~CurlLoop() {
+  idle_->stop();
   acting_ = true;
   for (const auto& [handle, transfer] : transfers_) curl_multi_remove_handle(multi_, handle);
   curl_multi_cleanup(multi_);
   for (auto& [descriptor, socket] : sockets_) {
     if (socket.watch) socket.watch->release();
   }
+}
+
+// Then curl takes it for dead.
+void CurlLoop::shut_down(int descriptor) {
+  shutdown(descriptor, SHUT_RDWR);
+  sockets_.at(descriptor).shut_down = true;
 }
 
 /// Detects here whether a transfer's own connection was established, since curl's versions report
@@ -216,13 +293,13 @@ void CurlLoop::call_curl() {
   int running = 0;
   curl_multi_socket_action(multi_, CURL_SOCKET_TIMEOUT, 0, &running);
   acting_ = false;
-  has_added_ = false;
+  if (std::exchange(has_added_, false)) idle_->transfer_begun(entered_);
 }
 
 void CurlLoop::add(CURL* handle, CurlTransfer& transfer) {
   spare_transfers_.insert(transfers_, handle, {&transfer, ++last_number_});
   transfer.connected_ = false;
-  if (transfers_.size() > recent_peak_) bound_connections(transfers_.size());
+  idle_->transfer_begins();
   curl_multi_add_handle(multi_, handle);
   if (acting_) return;
   has_added_ = true;
@@ -239,7 +316,7 @@ void CurlLoop::remove(CURL* handle, CurlTransfer& transfer) {
     std::replace(ready_.begin(), ready_.end(), &transfer, static_cast<CurlTransfer*>(nullptr));
     transfer.ready_ = false;
   }
-  close_surplus_later();
+  idle_->transfer_ended();
   if (kick_) report_later();
 }
 
@@ -253,6 +330,8 @@ void CurlLoop::pause(CURL* handle, bool paused) {
   drive();
   if (!paused || kick_) report_later();
 }
+
+void CurlLoop::end_idle_connections() { idle_->end_all(); }
 
 void CurlLoop::mark_ready(CurlTransfer& transfer) {
   if (std::exchange(transfer.ready_, true)) return;
@@ -275,7 +354,7 @@ void CurlLoop::report() {
       if (transfer == nullptr) continue;
       transfer->ready_ = false;
       ready_[i] = nullptr;
-      transfer->receiver_.transfer_progressed(false, 0);
+      transfer->receiver_->transfer_progressed(false, 0);
     }
     ready_.clear();
     int left = 0;
@@ -294,9 +373,9 @@ void CurlLoop::report() {
         for (const auto& [descriptor, socket] : sockets_) note_connected(socket, descriptor);
       }
       spare_transfers_.extract(transfers_, found);
-      close_surplus_later();
+      idle_->transfer_ended();
       const int reported = transfer->transfer_over(result);
-      transfer->receiver_.transfer_progressed(true, reported);
+      if (transfer->receiver_ != nullptr) transfer->receiver_->transfer_progressed(true, reported);
       more = true;
     }
     // Removing a transfer may make curl ask to be called for another one.
@@ -310,50 +389,126 @@ void CurlLoop::report() {
   if (more) report_again_.set(loop_.now());
 }
 
-// curl closes one connection whenever a transfer ends above its limit, which counts those in use.
-void CurlLoop::bound_connections(std::size_t in_use) {
+namespace {
+
+curl_socket_t no_socket(void*, curlsocktype, curl_sockaddr*) { return CURL_SOCKET_BAD; }
+
+}  // namespace
+
+void DeadConnections::stop() {
+  if (std::exchange(running_, false)) loop_.remove(handle_, *this);
+  if (handle_ != nullptr) curl_easy_cleanup(std::exchange(handle_, nullptr));
+}
+
+void DeadConnections::note_begin(std::chrono::steady_clock::time_point now) {
+  if (now >= next_look()) last_look_ = now;
+}
+
+void DeadConnections::close() {
+  if (running_) return;
+  if (handle_ == nullptr) {
+    handle_ = curl_easy_init();
+    curl_easy_setopt(handle_, CURLOPT_URL, "http://127.0.0.1/");  // a number: not resolved
+    curl_easy_setopt(handle_, CURLOPT_PROXY, "");
+    curl_easy_setopt(handle_, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(handle_, CURLOPT_FRESH_CONNECT, 1L);
+    curl_easy_setopt(handle_, CURLOPT_OPENSOCKETFUNCTION, &no_socket);
+  }
+  running_ = true;
+  loop_.add(handle_, *this);
+}
+
+namespace {
+
+constexpr std::size_t max_idle_connections = 16;
+/// How long more than the limit may be idle, at least.
+constexpr std::chrono::milliseconds surplus_time{500};
+/// How often curl is made to check for dead connections before giving up.
+constexpr int max_looks = 6;
+constexpr std::chrono::milliseconds between_tries{250};
+
+}  // namespace
+
+IdleConnections::IdleConnections(CurlLoop& curl, CURLM* multi)
+    : curl_(curl),
+      multi_(multi),
+      surplus_timer_(curl.loop(), [this] { close_surplus(); }),
+      dead_timer_(curl.loop(), [this] { close_dead(); }),
+      dead_(curl) {
+  bound(0);
+}
+
+void IdleConnections::transfer_begins() {
+  if (curl_.transfers_.size() > recent_peak_) bound(curl_.transfers_.size());
+}
+
+void IdleConnections::bound(std::size_t in_use) {
   recent_peak_ = in_use;
   curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, static_cast<long>(in_use + max_idle_connections));
 }
 
-void CurlLoop::close_surplus_later() {
-  if (sockets_.size() > transfers_.size() + max_idle_connections)
-    surplus_timer_.set_at_latest(entered_ + surplus_time);
+void IdleConnections::transfer_ended() {
+  if (curl_.sockets_.size() > curl_.transfers_.size() + max_idle_connections)
+    surplus_timer_.set_at_latest(curl_.entered_ + surplus_time);
 }
 
-std::vector<CurlLoop::SocketOfDescriptor*> CurlLoop::idle_connections() {
-  // libcurl 7.88 closes a socket that was still connecting without its close callback.
-  std::erase_if(sockets_, [this](const SocketOfDescriptor& entry) {
+/// libcurl 7.88 closes a socket that was still connecting without its close callback.
+void IdleConnections::forget_closed() {
+  std::erase_if(curl_.sockets_, [this](const auto& entry) {
     const auto& [descriptor, socket] = entry;
-    return is_idle(socket) && !socket.watch && inode_of(descriptor) != socket.inode;
+    return curl_.is_idle(socket) && !socket.watch && CurlLoop::inode_of(descriptor) != socket.inode;
   });
-  std::vector<SocketOfDescriptor*> idle;
-  for (SocketOfDescriptor& entry : sockets_) {
-    if (is_idle(entry.second)) idle.push_back(&entry);
+}
+
+void IdleConnections::close_surplus() {
+  const auto now = curl_.loop().now();
+  forget_closed();
+  std::vector<std::pair<SteadyTime, int>> idle;
+  for (const auto& [descriptor, socket] : curl_.sockets_) {
+    if (curl_.is_idle(socket)) idle.emplace_back(socket.idle_since, descriptor);
   }
-  return idle;
+  std::size_t young = 0;
+  SteadyTime youngest{};
+  if (idle.size() > max_idle_connections) {
+    std::sort(idle.begin(), idle.end());
+    idle.resize(idle.size() - max_idle_connections);
+    for (const auto& [since, descriptor] : idle) {
+      if (since + surplus_time > now) {
+        ++young;
+        youngest = since;  // sorted by time
+        continue;
+      }
+      curl_.shut_down(descriptor);
+    }
+  }
+  bound(curl_.transfers_.size() + young);
+  if (young > 0) {
+    surplus_timer_.set(youngest + surplus_time);
+  } else {
+    close_dead_soon();  // later: curl does not check twice within a second
+  }
 }
 
-void CurlLoop::end_connection(SocketOfDescriptor& connection) {
-  shutdown(connection.first, SHUT_RDWR);
-  connection.second.shut_down = true;
+void IdleConnections::end_all() {
+  forget_closed();
+  for (const auto& [descriptor, socket] : curl_.sockets_) {
+    if (curl_.is_idle(socket)) curl_.shut_down(descriptor);
+  }
+  close_dead_soon();
 }
 
-void CurlLoop::end_idle_connections() {
-  for (SocketOfDescriptor* connection : idle_connections()) end_connection(*connection);
+void IdleConnections::close_dead_soon() {
+  looks_left_ = max_looks;
+  dead_timer_.set(std::max(dead_.next_look(), curl_.loop().now()));
 }
 
-void CurlLoop::close_surplus_connections() {
-  auto idle = idle_connections();
-  const std::size_t surplus = idle.size() - std::min(idle.size(), max_idle_connections);
-  std::sort(idle.begin(), idle.end(),
-            [](auto* a, auto* b) { return a->second.idle_since < b->second.idle_since; });
-  const SteadyTime old = loop_.now() - surplus_time;
-  std::size_t ended = 0;
-  for (; ended < surplus && idle[ended]->second.idle_since <= old; ++ended)
-    end_connection(*idle[ended]);
-  bound_connections(transfers_.size() + surplus - ended);
-  if (ended < surplus) surplus_timer_.set(idle[surplus - 1]->second.idle_since + surplus_time);
+void IdleConnections::close_dead() {
+  const bool some_left = std::any_of(curl_.sockets_.begin(), curl_.sockets_.end(),
+                                     [](const auto& entry) { return entry.second.shut_down; });
+  if (!some_left || looks_left_ == 0) return;  // a transfer has started since
+  --looks_left_;
+  dead_.close();
+  dead_timer_.set_after(between_tries);  // in case curl has not checked
 }
 
 }  // namespace bridge

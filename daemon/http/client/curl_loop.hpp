@@ -2,12 +2,9 @@
 
 #include <sys/types.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string_view>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "base/spare_memory.hpp"
@@ -19,6 +16,8 @@ using CURL = void;
 using CURLM = void;
 
 namespace bridge {
+
+class IdleConnections;
 
 /// Receives the data of an HttpTransfer; implemented by its owner.
 class TransferReceiver {
@@ -44,7 +43,8 @@ class TransferReceiver {
 /// handled by its receiver, outside of curl.
 class CurlTransfer {
  protected:
-  explicit CurlTransfer(TransferReceiver& receiver) : receiver_(receiver) {}
+  /// `receiver`: null if nothing is reported.
+  explicit CurlTransfer(TransferReceiver* receiver) : receiver_(receiver) {}
   virtual ~CurlTransfer() = default;
 
   /// It is over, with this CURLcode; returns the one that is reported.
@@ -53,7 +53,7 @@ class CurlTransfer {
   /// connection does not count.
   bool was_connected() const { return connected_; }
 
-  TransferReceiver& receiver_;
+  TransferReceiver* const receiver_;
 
  private:
   friend class CurlLoop;
@@ -64,14 +64,9 @@ class CurlTransfer {
 /// Drives libcurl's multi interface on the event loop.
 ///
 /// The loop's thread only. Sockets stay registered as long as curl keeps the connection; curl's
-/// timer is kept as a deadline and seldom sets the kernel's. Callbacks of transfers are never made
-/// from within a function of this class: they come from the loop.
-///
-/// 16 connections stay idle, more only in the second after a burst, when many clients that call one
-/// after the other need them again. curl's own limits (CURLMOPT_MAXCONNECTS, CURLOPT_MAXAGE_CONN)
-/// act only when a transfer starts or ends, so the oldest of the surplus are shut down here: the
-/// server sees their end at once, and curl, which takes them for dead, closes them when a transfer
-/// starts.
+/// timer is kept as a deadline and seldom sets the kernel's. IdleConnections limits how many
+/// connections stay idle. Callbacks of transfers are never made from within a function of this
+/// class: they come from the loop.
 ///
 /// All events of one round are handled together at its end: first the sockets' events are passed to
 /// curl, then added transfers are sent, then results are reported.
@@ -105,6 +100,8 @@ class CurlLoop {
   void mark_ready(CurlTransfer& transfer);
 
  private:
+  friend class IdleConnections;
+
   struct Socket {
     std::unique_ptr<DescriptorWatch> watch;
     int interest = 0;
@@ -122,9 +119,8 @@ class CurlLoop {
   };
   struct Callbacks;
 
-  using SocketOfDescriptor = std::pair<const int, Socket>;
-
   static ino_t inode_of(int descriptor);
+  void shut_down(int descriptor);
   void note_connected(const Socket& socket, int descriptor);
   bool is_idle(const Socket& socket) const;
   void set_interest(CURL* user, int descriptor, int what);
@@ -136,12 +132,6 @@ class CurlLoop {
   void call_curl();
   void report();
   void report_later();
-  void bound_connections(std::size_t in_use);
-  void close_surplus_later();
-  void close_surplus_connections();
-  /// The pointers are valid until curl is called.
-  std::vector<SocketOfDescriptor*> idle_connections();
-  void end_connection(SocketOfDescriptor& connection);
 
   EventLoop& loop_;
   CURLM* multi_;
@@ -153,8 +143,7 @@ class CurlLoop {
   std::vector<int> ready_sockets_;
   std::vector<int> sockets_reported_;  ///< those of ready_ sockets, while curl is told
   DeadlineTimer timer_;
-  DeadlineTimer surplus_timer_;
-  std::size_t recent_peak_ = 0;  ///< transfers at the same time, recently
+  std::unique_ptr<IdleConnections> idle_;
   SteadyTime entered_{};
   bool kick_ = false;    ///< curl asks to be called at once
   bool acting_ = false;  ///< inside curl

@@ -138,20 +138,20 @@ struct HttpTransfer::Callbacks {
     auto& transfer = *static_cast<HttpTransfer*>(self);
     const bool complete =
         transfer.head_.line(std::string_view(data, size * count), transfer.curl_.loop().clock());
-    transfer.receiver_.head_line_received(complete);
+    transfer.receiver_->head_line_received(complete);
     return complete && transfer.has_undecodable_body() ? 0 : size * count;
   }
 
   static std::size_t body(char* data, std::size_t size, std::size_t count, void* self) {
     auto& transfer = *static_cast<HttpTransfer*>(self);
     if (std::exchange(transfer.state_, State::body) == State::head)
-      transfer.receiver_.body_begins();
-    if (transfer.receiver_.has_enough()) {
+      transfer.receiver_->body_begins();
+    if (transfer.receiver_->has_enough()) {
       transfer.has_more_ = true;
       return CURL_WRITEFUNC_PAUSE;
     }
     const std::string_view bytes(data, size * count);
-    return transfer.receiver_.body_received(bytes) ? bytes.size() : 0;
+    return transfer.receiver_->body_received(bytes) ? bytes.size() : 0;
   }
 };
 

@@ -92,7 +92,7 @@ class Redirection {
 /// what the receiver keeps. Destruction ends the request.
 class HttpTransfer final : private CurlTransfer {
  public:
-  HttpTransfer(CurlLoop& curl, TransferReceiver& receiver) : CurlTransfer(receiver), curl_(curl) {}
+  HttpTransfer(CurlLoop& curl, TransferReceiver& receiver) : CurlTransfer(&receiver), curl_(curl) {}
   ~HttpTransfer() override { close(); }
   HttpTransfer(const HttpTransfer&) = delete;
   HttpTransfer& operator=(const HttpTransfer&) = delete;
