@@ -132,7 +132,7 @@ class ArgumentTree {
       for (const Member& element : node.members) list.add(json::RawJson{json_of(element.value)});
       return list.text();
     }
-    json::JsonObject object;
+    json::JsonObject object(64);
     for (const auto& [name, member] : node.members)
       object.add_any(name, json::RawJson{json_of(member)});
     return std::move(object).text();

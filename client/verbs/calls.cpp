@@ -18,8 +18,8 @@ namespace {
 
 /// A call that is ready to be sent.
 struct ToolCall {
-  json::JsonObject params{};  // of tools/call
-  KnownTool tool{};           // empty: not looked up
+  json::JsonObject params{256};  // of tools/call
+  KnownTool tool{};              // empty: not looked up
 };
 
 using Made = std::variant<std::string, WrongArguments>;
