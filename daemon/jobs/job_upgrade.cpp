@@ -67,7 +67,7 @@ void JobUpgrade::restore_running(std::vector<JobRunner::SavedJob> jobs) {
     Job& job = *jobs_.store_.restore(std::move(saved.job));
     RunningJob& running = jobs_.running_[job.number] = std::move(saved.running);
     if (running.stage == RunningJob::Stage::asked) {
-      jobs_.later([this, number = job.number] { jobs_.look_at_questions(number); });
+      jobs_.later([&jobs = jobs_, number = job.number] { jobs.look_at_questions(number); });
     } else if (running.task != nullptr) {
       running.pause = shortest_poll;
       jobs_.pause_job(running, running.pause);

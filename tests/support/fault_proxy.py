@@ -230,12 +230,12 @@ class Proxy:
     def set_refuse(self, on):
         if on == self.refuses:
             return
-        self.refuses = on
         if on:
             self.listener.close()
             self.listener = reserve(self.port)
         else:
             self.listener.listen(BACKLOG)
+        self.refuses = on
 
     def set_accept_hang(self, on):
         self.accept_hang = on
@@ -288,7 +288,11 @@ class Proxy:
         data = one.recv(PORTION)
         *lines, controls[one] = (controls[one] + data).split(b"\n")
         for line in lines:
-            one.sendall(self.obey(line.decode()).encode() + b"\n")
+            try:
+                answer = self.obey(line.decode())
+            except OSError as error:  # the port is taken
+                answer = f"error: {error}"
+            one.sendall(answer.encode() + b"\n")
         return bool(data)
 
 
