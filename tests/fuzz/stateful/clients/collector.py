@@ -42,7 +42,7 @@ async def _ping(client, world):
         kind, details = call.answers[0]
         if kind == "result":
             return None
-        if kind != "upstream" or "session" not in details["message"] or time.monotonic() > end:
+        if kind != "upstream" or "session" not in details["message"].lower() or time.monotonic() > end:
             return f"a ping fails when all is quiet: {call.answers[0]}"
         await asyncio.sleep(0.2)
 
