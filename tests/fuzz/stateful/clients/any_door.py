@@ -37,6 +37,8 @@ class AnyDoor(UnixConnection):
         while data:
             if self.left or any(events & select.POLLHUP for _, events in hang_up.poll(0)):
                 raise ConnectionResetError
+            if self.socket.writing is None:
+                raise BrokenPipeError  # half-closed
             try:
                 data = data[os.write(self.socket.writing, data):]
             except BlockingIOError:
