@@ -14,7 +14,8 @@ import shlex
 import subprocess
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from layers import ROOT, sources_of
+
 # The target whose flags a file is compiled with, the most particular folder first.
 TARGETS = [("daemon/manual/", None), ("client/manual/", None), ("daemon/", "bridge"), ("client/", "nc_core")]
 
@@ -35,14 +36,10 @@ def flags_of(build, target):
 
 def files():
     """(path, target) of each source and header."""
-    for top in ("daemon", "client"):
-        for folder, _, names in os.walk(os.path.join(ROOT, top)):
-            for name in sorted(names):
-                path = os.path.relpath(os.path.join(folder, name), ROOT)
-                if name.endswith((".cpp", ".hpp")):
-                    target = next(target for prefix, target in TARGETS if path.startswith(prefix))
-                    if target:
-                        yield path, target
+    for path in (*sources_of("daemon"), *sources_of("client")):
+        target = next(target for prefix, target in TARGETS if path.startswith(prefix))
+        if target:
+            yield path, target
 
 
 def main():

@@ -11,7 +11,8 @@ import os
 import re
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from layers import ROOT, sources_of
+
 MOST_FUNCTIONS = 45
 #: Those that are still to be divided. None may grow.
 LARGER = {"EraSession": 108, "Router": 94, "Exchange": 74, "Session": 67}
@@ -75,25 +76,19 @@ def functions_of(name, body):
 
 def main():
     faults, owners = [], {}
-    for top in ("daemon", "client"):
-        for folder, _, names in os.walk(os.path.join(ROOT, top)):
-            for name in sorted(names):
-                if not name.endswith((".hpp", ".cpp")):
-                    continue
-                path = os.path.join(folder, name)
-                with open(path, encoding="utf-8") as file:
-                    text = without_texts(file.read())
-                path = os.path.relpath(path, ROOT)
-                for owner, body in classes_of(text):
-                    functions = list(functions_of(owner, body))
-                    if "-v" in sys.argv:
-                        print(len(functions), owner, path)
-                    most = LARGER.get(owner, MOST_FUNCTIONS)
-                    if len(functions) > most:
-                        faults.append(f"{path}: {owner} has {len(functions)} functions, {most} at most")
-                    for function, is_anothers in functions:
-                        if path.startswith(FOLDERS) and not is_anothers and len(function) < LONG:
-                            owners.setdefault(function, set()).add(owner)
+    for path in (*sources_of("daemon"), *sources_of("client")):
+        with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+            text = without_texts(file.read())
+        for owner, body in classes_of(text):
+            functions = list(functions_of(owner, body))
+            if "-v" in sys.argv:
+                print(len(functions), owner, path)
+            most = LARGER.get(owner, MOST_FUNCTIONS)
+            if len(functions) > most:
+                faults.append(f"{path}: {owner} has {len(functions)} functions, {most} at most")
+            for function, is_anothers in functions:
+                if path.startswith(FOLDERS) and not is_anothers and len(function) < LONG:
+                    owners.setdefault(function, set()).add(owner)
     for function, its in sorted(owners.items()):
         if len(its) > MOST_CLASSES:
             faults.append(f"{function}() is defined by {len(its)} classes, {MOST_CLASSES} at most: "

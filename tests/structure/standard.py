@@ -10,7 +10,8 @@ import os
 import re
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from layers import ROOT, sources_of
+
 # header: the names in std that need it.
 NAMES = {
     "algorithm": "adjacent_find all_of any_of binary_search clamp copy copy_if copy_n count count_if equal equal_range fill "
@@ -76,15 +77,10 @@ def missing(path):
 
 def main():
     faults = 0
-    for top in ("daemon", "client"):
-        for folder, _, names in os.walk(os.path.join(ROOT, top)):
-            for name in sorted(names):
-                if not name.endswith((".cpp", ".hpp")):
-                    continue
-                path = os.path.join(folder, name)
-                for header, used in missing(path):
-                    faults += 1
-                    print(f"{os.path.relpath(path, ROOT)} uses std::{used} and does not include <{header}>")
+    for path in (*sources_of("daemon"), *sources_of("client")):
+        for header, used in missing(os.path.join(ROOT, path)):
+            faults += 1
+            print(f"{path} uses std::{used} and does not include <{header}>")
     return 1 if faults else 0
 
 
