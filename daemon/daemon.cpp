@@ -451,7 +451,7 @@ void Daemon::end_shutdown() {
   if (state_) state_->begin_end();
   router_.end_shutdown(is_kept());
   jobs_.settle();
-  job_waiters_.tell_all();
+  control_.answer_waiting();
   tools_.settle();
   last_moment_.set_after(delete_time);
   if (state_ && state_->keeps_session()) upstream_->keep_session();

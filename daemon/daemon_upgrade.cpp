@@ -125,7 +125,7 @@ void Daemon::pause() {
   clients_.pause();
   if (frontend_) frontend_->pause();
   router_upgrade_.pause();
-  job_waiters_.tell_all();
+  control_.answer_waiting();
   monitor_.end();
 }
 

@@ -118,9 +118,6 @@ void LoginMethods::log_in(const Frame& request, Control::Reply reply) {
 
 namespace {
 
-constexpr std::size_t max_answer = 1u << 20;
-constexpr std::uint64_t default_limit = 100;
-
 std::int64_t milliseconds(SteadyTime::duration time) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
 }
@@ -172,7 +169,7 @@ std::optional<JsonObject> last_reopening(const SessionRecord& record) {
 
 }  // namespace
 
-ControlMethods::ControlMethods(const EventLoop& loop, const Router& router, const Session& session,
+ControlMethods::ControlMethods(EventLoop& loop, const Router& router, const Session& session,
                                const Upstream& upstream, NotificationFeed& feed, JobRunner& jobs,
                                JobWaiters& collectors, ControlSources sources)
     : loop_(loop),
@@ -185,6 +182,8 @@ ControlMethods::ControlMethods(const EventLoop& loop, const Router& router, cons
       job_methods_(loop, jobs, collectors),
       sources_(std::move(sources)),
       logins_(sources_.login, sources_.why_no_login),
+      ring_methods_(loop, feed, router.clients(), sources_.instance,
+                    jobs.options().longest_http_wait),
       started_(loop_.now()) {}
 
 /// Who may call a control method.
@@ -216,12 +215,20 @@ std::span<const ControlMethods::Method> ControlMethods::methods() {
          reply(result_reply(request.text(request.id), self.status_for(asker)));
        }},
       {"bridge/notifications",
-       "since?, instance?, limit?",
+       "since?, instance?, limit?, waitMs?, untaken?",
        "notifications of the ring, without taking them",
        MayCall::anyone,
-       {.is_answered_in_order = true},
+       {.is_handled_again = true, .is_answered_in_order = true},
        [](Self self, const Frame& request, Asker asker, Reply&& reply) {
-         reply(self.notifications_reply(request, asker));
+         self.ring_methods_.read(request, asker, std::move(reply));
+       }},
+      {"bridge/take",
+       "instance, seqs",
+       "mark notifications as taken",
+       MayCall::anyone,
+       {},
+       [](Self self, const Frame& request, Asker asker, Reply&& reply) {
+         reply(self.ring_methods_.take(request, asker));
        }},
       {"bridge/metrics",
        "",
@@ -357,15 +364,6 @@ std::string ControlMethods::unknown_method(const Frame& request) const {
     fmt::format_to(std::back_inserter(names), "{}{}", names.empty() ? "" : ", ", method.name);
   return error_reply(request.text(request.id), json_rpc::method_not_found,
                      "Method not found: the bridge knows " + names);
-}
-
-std::string ControlMethods::notifications_reply(const Frame& request, const Client& asker) const {
-  const std::string_view id = request.text(request.id);
-  const auto filter = asker.rule != nullptr ? ring_filter_of(*asker.rule) : nullptr;
-  const std::string result = notifications(request.text(request.params), filter.get());
-  if (!result.empty()) return result_reply(id, result);
-  return error_reply(id, json_rpc::invalid_params,
-                     "Invalid params: since and limit are whole numbers, instance is a string");
 }
 
 JsonObject ControlMethods::status_for(const Client& asker) const {
@@ -520,63 +518,6 @@ JsonObject ControlMethods::jobs_status() const {
       .add("capacity", jobs_.limits().jobs)
       .add("capacityBytes", jobs_.limits().bytes)
       .add("pushedOut", jobs_.counts().pushed_out);
-}
-
-/// Empty if the params are malformed.
-std::string ControlMethods::notifications(std::string_view params, const RingFilter* filter) const {
-  std::uint64_t since = 0;
-  std::uint64_t limit = default_limit;
-  const auto raw_since = find_member(params, "since");
-  const auto raw_limit = find_member(params, "limit");
-  const auto raw_instance = find_member(params, "instance");
-  if (raw_since) {
-    const auto number = to_unsigned(*raw_since);
-    if (!number) return {};
-    since = *number;
-  }
-  if (raw_limit) {
-    const auto number = to_unsigned(*raw_limit);
-    if (!number || *number == 0) return {};
-    limit = *number;
-  }
-  if (raw_instance && !is_string(*raw_instance)) return {};
-
-  feed_.acknowledge_read();
-  Ring& ring = feed_.ring();
-  ring.expire(loop_.wall_time());
-  const bool other_instance = raw_instance && *raw_instance != quote(sources_.instance);
-  if (other_instance) since = 0;
-  const bool gap = other_instance || (raw_since && since + 1 < value_of(ring.oldest())) ||
-                   since > value_of(ring.newest());
-  JsonArray list;
-  std::uint64_t count = 0;
-  bool more = false;
-  ring.each_after(static_cast<Sequence>(std::min(since, value_of(ring.newest()))),
-                  [&](const RingEntry& entry) {
-                    if (filter != nullptr && !(*filter)(entry)) return true;
-                    const std::string_view message(entry.line.data(), entry.line.size() - 1);
-                    const bool fits = list.size() + message.size() <= max_answer - 4096;
-                    if (count == limit || (count > 0 && !fits)) {
-                      more = true;
-                      return false;
-                    }
-                    list.add(JsonObject()
-                                 .add("seq", value_of(entry.sequence))
-                                 .add("time", unix_milliseconds(entry.time))
-                                 .add("taken", entry.taken())
-                                 .add("message", RawJson{message}));
-                    ++count;
-                    return true;
-                  });
-  return JsonObject()
-      .add("instance", sources_.instance)
-      .add("oldest", value_of(ring.oldest()))
-      .add("newest", value_of(ring.newest()))
-      .add("dropped", ring.dropped())
-      .add("gap", gap)
-      .add("more", more)
-      .add("notifications", RawJson{list.text()})
-      .text();
 }
 
 }  // namespace bridge

@@ -12,6 +12,7 @@
 #include "auth/login_desk.hpp"
 #include "control/metrics.hpp"
 #include "control/monitor.hpp"
+#include "control/ring_methods.hpp"
 #include "control/tool_lookup.hpp"
 #include "jobs/job_methods.hpp"
 #include "json/json_object.hpp"
@@ -64,7 +65,7 @@ struct ControlSources {
 /// that it reads; the loop's thread only.
 class ControlMethods final : public Control {
  public:
-  ControlMethods(const EventLoop& loop, const Router& router, const Session& session,
+  ControlMethods(EventLoop& loop, const Router& router, const Session& session,
                  const Upstream& upstream, NotificationFeed& feed, JobRunner& jobs,
                  JobWaiters& collectors, ControlSources sources);
 
@@ -77,7 +78,7 @@ class ControlMethods final : public Control {
   }
   bool list_tools(Reply done) override;
   bool cancel(const Client& asker, std::string_view raw_id) override {
-    return job_waiters_.cancel(asker, raw_id);
+    return job_waiters_.cancel(asker, raw_id) || ring_methods_.cancel(asker, raw_id);
   }
   void client_can_be_asked(const Client& client) override {
     job_waiters_.client_can_be_asked(client);
@@ -85,8 +86,19 @@ class ControlMethods final : public Control {
   void client_half_closed(const Client& client) override {
     job_waiters_.client_half_closed(client);
   }
-  void client_drained(Client& client) override { job_waiters_.client_drained(client); }
-  void client_left(const Client& client) override { job_waiters_.client_left(client); }
+  void client_drained(Client& client) override {
+    job_waiters_.client_drained(client);
+    ring_methods_.client_drained(client);
+  }
+  void client_left(const Client& client) override {
+    job_waiters_.client_left(client);
+    ring_methods_.client_left(client);
+  }
+  /// The daemon ends or is upgraded: answers all requests that wait.
+  void answer_waiting() {
+    job_waiters_.tell_all();
+    ring_methods_.answer_waiting();
+  }
   /// The rows of the table in BEHAVIOUR, "Control methods".
   static std::string documented();
   /// The part of the status that this caller of the HTTP frontend gets.
@@ -107,13 +119,11 @@ class ControlMethods final : public Control {
   std::string unknown_method(const Frame& request) const;
   JsonObject status_for(const Client& asker) const;
   JsonObject status(const PolicyRule* rule, std::optional<ClientId> asker) const;
-  std::string notifications_reply(const Frame& request, const Client& asker) const;
   JsonObject upstream_status() const;
   JsonObject ring_status() const;
   JsonArray clients_status(const PolicyRule* rule, std::optional<ClientId> asker) const;
   JsonObject requests_status() const;
   JsonObject jobs_status() const;
-  std::string notifications(std::string_view params, const RingFilter* filter) const;
 
   const EventLoop& loop_;
   const Router& router_;
@@ -125,6 +135,7 @@ class ControlMethods final : public Control {
   JobMethods job_methods_;
   const ControlSources sources_;
   LoginMethods logins_;
+  RingMethods ring_methods_;
   std::chrono::steady_clock::time_point started_;
 };
 

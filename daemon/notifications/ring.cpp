@@ -182,8 +182,14 @@ void Ring::take(const RingReader& reader) {
 
 void Ring::take(Sequence sequence) {
   const std::size_t at = lower_bound(value_of(sequence));
-  if (at != entries_.size() && entries_[at].sequence == sequence)
-    mark_taken(entries_[at], no_reader);
+  if (at == entries_.size() || entries_[at].sequence != sequence) return;
+  mark_taken(entries_[at], no_reader);
+  entries_[at].taken_by = no_reader;
+}
+
+const RingEntry* Ring::find(Sequence sequence) const {
+  const std::size_t at = lower_bound(value_of(sequence));
+  return at != entries_.size() && entries_[at].sequence == sequence ? &entries_[at] : nullptr;
 }
 
 void Ring::give_back(const RingReader& reader) {

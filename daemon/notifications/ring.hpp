@@ -185,8 +185,11 @@ class Ring {
   void take(const RingReader& reader);
   /// The reader declined its entries: they count as not taken.
   void give_back(const RingReader& reader);
-  /// Marks one entry as taken by a client that is not a reader of the ring.
+  /// Marks one entry as taken by a client that is not a reader of the ring. A reader that has read
+  /// it can no longer give it back.
   void take(Sequence sequence);
+  /// Null if it is not in the ring. Valid until the next change of the ring.
+  const RingEntry* find(Sequence sequence) const;
 
   /// The entries after `since`, oldest first, for reading without taking. `visit(entry)` returns
   /// false to stop.

@@ -153,6 +153,26 @@ class Paging(Gathering):
         self.untaken(0)
         self.assertEqual([n["taken"] for n in self.page()["notifications"]], [True, True])
 
+    def test_it_waits_for_the_next_one_without_taking_it(self):
+        server, _ = self.opened()
+        client, other = self.client(), self.client()
+        client.send(request("bridge/notifications", {"waitMs": 60_000, "untaken": True}, "wait"))
+        client.request("bridge/status")
+        other.send(request("bridge/notifications", {"waitMs": 60_000}, "gone"))
+        other.request("bridge/status")
+        other.close()
+        self.others(1)
+        self.gather(server, "a")
+        page = client.answer("wait")["result"]
+        self.assertEqual(([n["seq"] for n in page["notifications"]], page["more"]), ([1], False))
+        taken = client.request("bridge/take", {"instance": page["instance"], "seqs": [1, 2]})["result"]
+        self.assertEqual(taken, {"taken": [1], "unknown": [2]})
+        self.assertEqual(self.ring()["untaken"], 0)
+        client.send(request("bridge/notifications", {"since": 1, "waitMs": 60_000}, "end"))
+        client.request("bridge/status")
+        self.assertEqual(self.default_daemon.terminate(), 0)
+        self.assertEqual(client.answer("end")["result"]["notifications"], [])
+
     def test_an_answer_is_at_most_one_mebibyte(self):
         server, _ = self.opened()
         self.gather(server, *["x" * 300_000 for _ in range(5)])

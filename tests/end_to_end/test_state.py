@@ -43,6 +43,18 @@ class Ring(WithState):
             self.assertEqual(data_of([kept[-1]["message"]]), [f"{round_number}"])
             server.streams(1)
 
+    def test_a_take_is_written_before_it_is_answered(self):
+        server, daemon = self.begin()
+        for number in range(1, 4):
+            self.gather(server, f"{number}")
+            instance = daemon.control("bridge/notifications")["instance"]
+            taken = daemon.control("bridge/take", {"instance": instance, "seqs": [number]})
+            self.assertEqual(taken, {"taken": [number], "unknown": []})
+            daemon.crash()
+            daemon = self.start(server)
+            self.assertEqual(daemon.control("bridge/notifications", {"untaken": True})["notifications"], [])
+            server.streams(1)
+
     def test_what_a_client_has_read_is_not_delivered_again(self):
         server, daemon = self.begin()
         client = self.client()

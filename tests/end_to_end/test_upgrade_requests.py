@@ -44,6 +44,21 @@ class OfTheBridge(Upgrading):
         self.upgrade()
         self.assertEqual(client.answer(2)["result"]["state"], "working")
 
+    def test_who_waits_for_a_notification_asks_again_and_what_was_taken_stays_so(self):
+        server, _ = self.opened(*NO_GRACE)
+        self.gather(server, "a", "b")
+        client = self.client()
+        instance = self.default_daemon.control("bridge/notifications")["instance"]
+        client.request("bridge/take", {"instance": instance, "seqs": [1]})
+        for _ in range(2):
+            client.send(request("bridge/notifications", {"since": 2, "waitMs": 3_600_000}, "wait"))
+            client.send(request("bridge/status", {}, "fence"))
+            client.answer("fence")
+            self.upgrade()
+            self.assertEqual(client.answer("wait")["result"]["notifications"], [])
+        left = client.request("bridge/notifications", {"instance": instance, "untaken": True})["result"]
+        self.assertEqual(([n["seq"] for n in left["notifications"]], left["gap"]), ([2], False))
+
     def test_who_watches_is_told_that_it_is_over(self):
         self.away()
         client = self.client()
