@@ -51,7 +51,7 @@ void add_session_options(OptionTable& table, Options& options, RawOptions& raw) 
       "given, it always opens the session");
   table.list(
       "--event", "NAME[=JSON]",
-      "Keep a stream of these events open at a server of 2026-07-28; they go into the ring",
+      "Stream, or else poll, these events of a server of 2026-07-28 into the ring",
       [&options](const std::string& given) { options.session.events.push_back(event_of(given)); });
   table.duration("--connect-wait", options.session.connect_wait,
                  "How long a message waits for the session");

@@ -340,13 +340,23 @@ void EraSession::own_answered(MessageOwner owner, UpstreamId id, std::optional<U
     case MessageOwner::opening: step_answered(id, origin, std::move(frame)); break;
     case MessageOwner::health: ping_answered(frame); break;
     case MessageOwner::listen: listen_.over(id, frame.error.present()); break;
-    case MessageOwner::event_stream: event_streams_.over(id, frame.error.present()); break;
+    case MessageOwner::event_stream:
+      event_streams_.over(id, frame.error.present(), frame.text(frame.error));
+      break;
+    case MessageOwner::event_poll:
+      for (std::string& line : event_streams_.poll_answered(id, frame)) {
+        auto parsed = parse_frame(std::move(line));
+        if (auto* const event = std::get_if<Frame>(&parsed))
+          events_->message_received(era(), std::nullopt, std::move(*event));
+      }
+      break;
   }
 }
 
 void EraSession::own_ended(MessageOwner owner, UpstreamId id, Ending ending) {
   const auto& failure = ending.failure;
-  const bool refused = failure && failure->status >= 400 && failure->status < 500;
+  const bool refused = failure && failure->status >= 400 && failure->status < 500 &&
+                       failure->kind != ErrorKind::auth && failure->status != 429;
   const bool is_stream = owner == MessageOwner::listen || owner == MessageOwner::event_stream;
   if (is_stream && failure && failure->kind == ErrorKind::timeout)
     sender_.close_stream(id);  // a local server may still open it
@@ -355,11 +365,13 @@ void EraSession::own_ended(MessageOwner owner, UpstreamId id, Ending ending) {
     case MessageOwner::opening: step_ended(id, std::move(ending)); break;
     case MessageOwner::health: ping_ended(std::move(ending)); break;
     case MessageOwner::listen:
-      listen_.over(id, refused && failure->kind != ErrorKind::auth && failure->status != 429,
-                   failure ? fmt::format(" ({})", log_text(*failure)) : std::string());
+      listen_.over(id, refused, failure ? fmt::format(" ({})", log_text(*failure)) : std::string());
       if (failure && is_unreachable(*failure)) go_away(*failure);
       break;
-    case MessageOwner::event_stream: event_streams_.over(id, refused); break;
+    case MessageOwner::event_stream:
+    case MessageOwner::event_poll:
+      event_streams_.over(id, refused, failure ? failure->error_object : std::string_view());
+      break;
   }
 }
 

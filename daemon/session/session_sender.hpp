@@ -77,8 +77,11 @@ class SessionSender {
 
   /// Returns the message's id.
   UpstreamId send(Outgoing&& message);
-  UpstreamId request(MessageOwner owner, std::string_view method, std::string_view params = {}) {
-    return send(own_message(OutgoingKind::request, owner, method, params, is_modern()));
+  /// `capabilities`: of a modern request.
+  UpstreamId request(MessageOwner owner, std::string_view method, std::string_view params = {},
+                     std::string_view capabilities = "{}") {
+    return send(
+        own_message(OutgoingKind::request, owner, method, params, is_modern(), capabilities));
   }
   UpstreamId notify(std::string_view method, std::string_view params = {},
                     MessageOwner owner = MessageOwner::router) {

@@ -208,13 +208,15 @@ EventStreams::EventStreams(EventLoop& loop, SessionSender& sender, Log& log,
 void EventStreams::open() {
   for (Stream& stream : streams_) {
     stream.pace.reset();
+    stream.polls = false;
     open_stream(stream);
   }
 }
 
 std::vector<SavedStreams::Events> EventStreams::save_streams() const {
   std::vector<SavedStreams::Events> saved;
-  for (const Stream& stream : streams_) saved.push_back({stream.id, stream.cursor});
+  for (const Stream& stream : streams_)
+    saved.push_back({stream.polls ? UpstreamId{} : stream.id, stream.cursor});
   return saved;
 }
 
@@ -230,7 +232,13 @@ void EventStreams::restore(const std::vector<SavedStreams::Events>& saved, bool 
 void EventStreams::close() {
   for (Stream& stream : streams_) {
     stream.retry.clear();
-    if (stream.id != UpstreamId{}) sender_.close_stream(std::exchange(stream.id, UpstreamId{}));
+    if (stream.id == UpstreamId{}) continue;
+    if (stream.polls) {
+      sender_.abandon(stream.id);
+    } else {
+      sender_.close_stream(stream.id);
+    }
+    stream.id = UpstreamId{};
   }
 }
 
@@ -238,10 +246,14 @@ void EventStreams::open_stream(Stream& stream) {
   JsonObject params;
   params.add("name", stream.event.name)
       .add_unless_empty("arguments", RawJson{stream.event.arguments})
-      .add_unless_empty("cursor", RawJson{stream.cursor});
+      .add_unless_empty("cursor", RawJson{stream.polls && stream.cursor.empty()
+                                              ? std::string_view("null")
+                                              : std::string_view(stream.cursor)});
   stream.pace.begin(loop_.now());
-  stream.id = sender_.stream(MessageOwner::event_stream, "events/stream", params.text(),
-                             declared_capabilities);
+  stream.id = stream.polls ? sender_.request(MessageOwner::event_poll, "events/poll", params.text(),
+                                             declared_capabilities)
+                           : sender_.stream(MessageOwner::event_stream, "events/stream",
+                                            params.text(), declared_capabilities);
 }
 
 EventStreams::Stream& EventStreams::stream_of(UpstreamId id) {
@@ -258,26 +270,58 @@ std::optional<std::string> EventStreams::take_notification(UpstreamId id,
   if (cursor && is_string(*cursor) && cursor->size() <= max_cursor)
     stream.cursor = std::string(*cursor);
   const bool has_gap = find_member(params, "truncated") == "true";
-  if (has_gap) {
-    log_.peer(LogLevel::warning, "events lost",
-              "the upstream has lost events {} since the last one received",
-              printable(stream.event.name, 80));
-  }
+  if (has_gap) report_gap(stream);
   // An opened stream is reported only after a gap.
   if (notification.method == "notifications/events/active" && !has_gap) return std::nullopt;
   return without_subscription_id(notification);
 }
 
-void EventStreams::over(UpstreamId id, bool refused) {
+void EventStreams::report_gap(const Stream& stream) {
+  log_.peer(LogLevel::warning, "events lost",
+            "the upstream has lost events {} since the last one received",
+            printable(stream.event.name, 80));
+}
+
+/// Until the next session.
+void EventStreams::stop(Stream& stream) {
+  log_.peer(LogLevel::warning, "events refused", "the upstream refuses the events {} (--event)",
+            printable(stream.event.name, 80));
+}
+
+void EventStreams::over(UpstreamId id, bool refused, std::string_view error) {
   Stream& stream = stream_of(id);
   stream.id = UpstreamId{};
-  if (refused) {
-    log_.peer(LogLevel::warning, "event stream refused",
-              "the upstream refuses the stream of events {} (--event)",
-              printable(stream.event.name, 80));
-    return;
+  if (!stream.polls && refuses_only_streams(error)) {
+    stream.polls = true;
+    open_stream(stream);
+  } else if (stream.polls && !error.empty() ? refuses_events(error) : refused) {
+    stop(stream);
+  } else {
+    stream.retry.set(stream.pace.after_end(loop_.now(), false));
   }
-  stream.retry.set(stream.pace.after_end(loop_.now(), false));
+}
+
+std::vector<std::string> EventStreams::poll_answered(UpstreamId id, const Frame& response) {
+  Stream& stream = stream_of(id);
+  if (response.error.present()) {
+    over(id, true, response.text(response.error));
+    return {};
+  }
+  auto polled =
+      read_polled_events(response.text(response.result), stream.event.name, stream.cursor);
+  if (!polled) {
+    log_.peer(LogLevel::warning, "events malformed",
+              "the upstream's response to events/poll for {} is malformed; polling again",
+              printable(stream.event.name, 80));
+    over(id, false, {});
+    return {};
+  }
+  if (polled->truncated) report_gap(stream);
+  stream.id = UpstreamId{};
+  stream.pace.reset();
+  stream.cursor = std::move(polled->cursor);
+  stream.retry.set_after(polled->interval);
+  return std::move(polled->notifications);
 }
 
 }  // namespace bridge

@@ -15,6 +15,7 @@
 #include "event/event_loop.hpp"
 #include "json/frame.hpp"
 #include "mcp/subscription_filter.hpp"
+#include "session/polled_events.hpp"
 #include "session/saved_session.hpp"
 #include "session/session_record.hpp"
 #include "session/session_sender.hpp"
@@ -139,13 +140,14 @@ class UpstreamListen {
 
 /// The bridge's own `events/stream` requests at a modern upstream, one per --event (the events
 /// extension, SEP-3415; BEHAVIOUR, "Eras: event streams"). Their events are notifications of the
-/// session, with their cursor; a stream that ends is reopened after its last cursor.
+/// session, with their cursor; a stream that ends is reopened after its last cursor. Where the
+/// server offers no stream they are polled by `events/poll` at the server's interval.
 ///
 /// Owned by the session; the loop's thread only. Memory: a cursor of at most max_cursor bytes per
 /// --event.
 class EventStreams {
  public:
-  static constexpr std::size_t max_cursor = 4096;
+  static constexpr std::size_t max_cursor = PolledEvents::max_cursor;
 
   EventStreams(EventLoop& loop, SessionSender& sender, Log& log,
                const std::vector<EventOption>& events);
@@ -162,8 +164,12 @@ class EventStreams {
   // REQUIRES: `stream` belongs to it (OwnMessages).
   /// A notification on that stream; returns what to pass on.
   std::optional<std::string> take_notification(UpstreamId stream, const Frame& notification);
-  /// The stream has ended. `refused`: by the server.
-  void over(UpstreamId stream, bool refused);
+  /// The stream, or the poll, has ended. `refused`: by the server; `error`: its JSON-RPC error.
+  void over(UpstreamId stream, bool refused, std::string_view error);
+
+  // REQUIRES: `poll` belongs to it (OwnMessages).
+  /// Returns the notifications to pass on.
+  std::vector<std::string> poll_answered(UpstreamId poll, const Frame& response);
 
  private:
   struct Stream {
@@ -171,6 +177,7 @@ class EventStreams {
         : event(option), retry(loop, [this, &owner] { owner.open_stream(*this); }) {}
 
     const EventOption event;
+    bool polls = false;  ///< in this session: the server offers no stream
     std::string cursor;  ///< of the last event, as JSON; empty: none yet
     UpstreamId id{};
     ListenPace pace;
@@ -178,6 +185,8 @@ class EventStreams {
   };
 
   void open_stream(Stream& stream);
+  void stop(Stream& stream);
+  void report_gap(const Stream& stream);
   Stream& stream_of(UpstreamId id);
 
   EventLoop& loop_;

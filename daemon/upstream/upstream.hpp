@@ -78,6 +78,7 @@ enum class MessageOwner : std::uint8_t {
   health,
   listen,
   event_stream,
+  event_poll,
 };
 
 /// A message for the upstream: its bytes, and what the transport must know without parsing them.

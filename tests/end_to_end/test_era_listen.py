@@ -197,6 +197,23 @@ class BesideOldClients(Eras):
         server.wait_for("events/stream", 2)
         self.assertEqual(server.received("events/stream")[-1].params["cursor"], "c1")
 
+    def test_events_of_a_server_without_streams_are_polled_with_what_was_lost(self):
+        server = self.server("modern")
+        server.events.can_stream = False
+        self.before(server, "--handshake", "eager", "--event", "deploy")
+        server.wait_for("events/poll", 2)
+        self.assertEqual([poll.params["cursor"] for poll in server.received("events/poll")[:2]], [None, "c0"])
+
+        def lose_the_first():
+            server.events.happened = [{"n": 0}, {"n": 1}]
+            server.events.oldest = 1
+
+        server.loop.call_soon_threadsafe(lose_the_first)
+        self.newest(2)
+        active, event = self.client().lines(2)
+        self.assertEqual((active["method"], active["params"]["truncated"]), ("notifications/events/active", True))
+        self.assertEqual((event["method"], event["params"]["data"]), ("notifications/events/event", {"n": 1}))
+
 
 if __name__ == "__main__":
     main()

@@ -53,6 +53,7 @@ class Events:
         self.happened = []
         self.oldest = 0
         self.streams = []
+        self.can_stream = True
 
     def occurrence(self, number):
         return {"eventId": f"deploy-{number}", "name": "deploy", "timestamp": TIME, "data": self.happened[number],
@@ -83,7 +84,9 @@ class Events:
         first, truncated = self._since(params.get("cursor"))
         if exchange.method == "events/poll":
             return {"events": [self.occurrence(number) for number in range(first, len(self.happened))],
-                    "cursor": f"c{len(self.happened)}", "hasMore": False, "truncated": truncated}
+                    "cursor": f"c{len(self.happened)}", "hasMore": False, "truncated": truncated, "nextPollMs": 1}
+        if exchange.method == "events/stream" and not self.can_stream:
+            raise Refused(-32014, "Unsupported delivery mode: push", 200)
         if exchange.method == "events/subscribe":
             return {"cursor": f"c{first}", "truncated": truncated, "refreshBefore": TIME}
         await exchange.notify(ACTIVE, {"cursor": f"c{first}", "truncated": truncated, "_meta": {SUBSCRIPTION_ID: exchange.id}})
