@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/contains.hpp"
 #include "elicitation/web_address.hpp"
 #include "text/characters.hpp"
+#include "text/decimal.hpp"
 #include "text/trim.hpp"
 #include "text/utf8.hpp"
 #include "text/visible_text.hpp"
@@ -81,18 +81,22 @@ Field read_field(const json::Member& property) {
 std::string range(const Field& field) {
   if (!field.smallest && !field.largest) return "";
   const std::string_view unit = row_of(field).unit;
-  if (!field.largest) return fmt::format(", at least {}{}", *field.smallest, unit);
-  if (!field.smallest) return fmt::format(", at most {}{}", *field.largest, unit);
-  return fmt::format(", {} to {}{}", *field.smallest, *field.largest, unit);
+  if (!field.largest)
+    return fmt::format(", at least {}{}", bridge::shortest_text(*field.smallest), unit);
+  if (!field.smallest)
+    return fmt::format(", at most {}{}", bridge::shortest_text(*field.largest), unit);
+  return fmt::format(", {} to {}{}", bridge::shortest_text(*field.smallest),
+                     bridge::shortest_text(*field.largest), unit);
 }
 
 using Outcome = std::variant<FieldAnswer, FieldRefusal>;
 
 std::optional<FieldRefusal> check_range(const Field& field, double amount, std::string_view what) {
   if (field.smallest && amount < *field.smallest)
-    return FieldRefusal{fmt::format("{} at least {}", what, *field.smallest)};
+    return FieldRefusal{
+        fmt::format("{} at least {}", what, bridge::shortest_text(*field.smallest))};
   if (field.largest && amount > *field.largest)
-    return FieldRefusal{fmt::format("{} at most {}", what, *field.largest)};
+    return FieldRefusal{fmt::format("{} at most {}", what, bridge::shortest_text(*field.largest))};
   return std::nullopt;
 }
 
@@ -119,11 +123,8 @@ Outcome read_number(const Field& field, std::string_view typed) {
     return FieldRefusal{field.type == Field::Type::integer ? "a whole number is required"
                                                            : "a number is required"};
   }
-  double number = 0;
-  const auto [rest, error] = std::from_chars(typed.data(), typed.data() + typed.size(), number);
-  static_cast<void>(rest);
-  if (error == std::errc()) {
-    if (auto refusal = check_range(field, number, "it must be")) return *refusal;
+  if (const auto number = bridge::to_double(typed)) {
+    if (auto refusal = check_range(field, *number, "it must be")) return *refusal;
   }
   return FieldAnswer(typed);
 }

@@ -6,6 +6,7 @@
 
 #include "command_line/options.hpp"
 #include "text/columns.hpp"
+#include "text/decimal.hpp"
 #include "text/visible_text.hpp"
 
 namespace client {
@@ -88,10 +89,11 @@ std::string size_text(std::uint64_t bytes) {
   for (const char* unit : {"KiB", "MiB", "GiB"}) {
     const bool is_whole = amount == static_cast<double>(static_cast<std::uint64_t>(amount));
     if (amount < 1024)  // at least two significant digits
-      return fmt::format("{:.{}f} {}", amount, is_whole || amount >= 10 ? 0 : 1, unit);
+      return fmt::format("{} {}", bridge::fixed_text(amount, is_whole || amount >= 10 ? 0 : 1),
+                         unit);
     amount /= 1024;
   }
-  return fmt::format("{:.1f} TiB", amount);
+  return bridge::fixed_text(amount, 1) + " TiB";
 }
 
 std::string duration_text(const json::Value& object, std::string_view name) {
@@ -102,8 +104,8 @@ std::string time_text(std::uint64_t microseconds) {
   if (microseconds < 10'000) return fmt::format("{} us", microseconds);
   const double milliseconds = static_cast<double>(microseconds) / 1000;
   if (milliseconds < 10'000)
-    return fmt::format("{:.{}f} ms", milliseconds, milliseconds < 100 ? 1 : 0);
-  return fmt::format("{:.1f} s", milliseconds / 1000);
+    return bridge::fixed_text(milliseconds, milliseconds < 100 ? 1 : 0) + " ms";
+  return bridge::fixed_text(milliseconds / 1000, 1) + " s";
 }
 
 std::string counted(std::uint64_t number, std::string_view thing) {
@@ -114,7 +116,7 @@ std::string percent_text(std::uint64_t part, std::uint64_t whole) {
   if (whole == 0) return {};
   const double percent = 100 * static_cast<double>(part) / static_cast<double>(whole);
   if (percent > 0 && percent < 0.1) return "< 0.1 %";
-  return fmt::format("{:.{}f} %", percent, percent > 0 && percent < 10 ? 1 : 0);
+  return bridge::fixed_text(percent, percent > 0 && percent < 10 ? 1 : 0) + " %";
 }
 
 Tone tone_of_state(std::string_view state) {

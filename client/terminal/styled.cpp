@@ -10,6 +10,7 @@
 #include "json/document.hpp"
 #include "text/characters.hpp"
 #include "text/columns.hpp"
+#include "text/decimal.hpp"
 #include "text/visible_text.hpp"
 
 namespace client {
@@ -51,7 +52,7 @@ std::size_t filled(double fraction, std::size_t steps) {
 constexpr std::size_t widest_bar = 30;
 constexpr std::size_t narrowest_bar = 5;
 
-std::string amount(double number) { return fmt::format("{:.6g}", number); }
+std::string amount(double number) { return bridge::general_text(number, 6); }
 
 constexpr std::string_view enter_sequence =
     "\x1b[?1049h\x1b[?25l\x1b[H\x1b[2J";  // alternate screen, no cursor
@@ -143,8 +144,9 @@ std::string draw_progress(const Progress& progress, std::size_t width) {
   std::string line;
   if (progress.total && *progress.total > 0) {
     const double fraction = progress.done / *progress.total;
-    const std::string figures = fmt::format("{:3.0f}% {}/{}", std::clamp(fraction, 0.0, 1.0) * 100,
-                                            amount(progress.done), amount(*progress.total));
+    const std::string percent = bridge::fixed_text(std::clamp(fraction, 0.0, 1.0) * 100, 0);
+    const std::string figures =
+        fmt::format("{:>3}% {}/{}", percent, amount(progress.done), amount(*progress.total));
     // The message gets half of the line, if there is one.
     const std::size_t share = progress.message.empty() ? width : width / 2;
     const std::size_t taken = figures.size() + 3;

@@ -6,6 +6,7 @@
 
 #include "render/server_page.hpp"
 #include "schema/signature.hpp"
+#include "text/decimal.hpp"
 #include "text/visible_text.hpp"
 #include "verbs/operands.hpp"
 #include "verbs/server_lists.hpp"
@@ -179,9 +180,9 @@ ExitCode ping(Dialogue& dialogue, const Options& options) {
   const ExitCode code = have_done(dialogue, "ping", "");
   if (code != ExitCode::ok) return code;
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
-  const std::string exact = fmt::format("{:.3f}", took.count());
+  const std::string exact = bridge::fixed_text(took.count(), 3);
   const std::string json = json::JsonObject().add("ms", json::RawJson{exact}).text() + "\n";
-  dialogue.console().print(options.json ? json : fmt::format("{:.1f} ms\n", took.count()));
+  dialogue.console().print(options.json ? json : bridge::fixed_text(took.count(), 1) + " ms\n");
   return ExitCode::ok;
 }
 

@@ -2,20 +2,22 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+
+#include "text/decimal.hpp"
 
 namespace cli {
 
 std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) {
   constexpr double longest = 10.0 * 366 * 24 * 3600 * 1000;
   if (text.empty() || text.front() < '0' || text.front() > '9') return std::nullopt;
-  double number = 0;
-  const char* const last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, number, std::chars_format::fixed);
-  if (error != std::errc()) return std::nullopt;
-  const std::string_view unit(end, static_cast<std::size_t>(last - end));
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
+  const auto number = bridge::to_double(text.substr(0, digits));
+  if (!number) return std::nullopt;
+  const std::string_view unit = text.substr(digits);
   double factor = 0;
   if (unit == "ms") {
     factor = 1;
@@ -28,8 +30,8 @@ std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) {
   } else {
     return std::nullopt;
   }
-  if (number * factor > longest) return std::nullopt;
-  return std::chrono::milliseconds(static_cast<std::int64_t>(std::llround(number * factor)));
+  if (*number * factor > longest) return std::nullopt;
+  return std::chrono::milliseconds(static_cast<std::int64_t>(std::llround(*number * factor)));
 }
 
 std::optional<std::size_t> parse_size(std::string_view text) {

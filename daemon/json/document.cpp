@@ -1,12 +1,10 @@
 #include "json/document.hpp"
 
-#include <fmt/format.h>
-
 #include <charconv>
-#include <type_traits>
 #include <utility>
 
 #include "json/json_scanner.hpp"
+#include "text/decimal.hpp"
 #include "text/utf8.hpp"
 
 namespace json {
@@ -15,15 +13,24 @@ namespace {
 using bridge::JsonScanner;
 using bridge::Slice;
 
-template <typename Number>
-bool take_number(std::string_view digits, Value& value) {
-  Number number{};
+template <typename Integer>
+bool take_integer(std::string_view digits, Value& value) {
+  Integer number{};
   const auto [end, error] = std::from_chars(digits.begin(), digits.end(), number);
   if (error != std::errc() || end != digits.end()) return false;
   value.number = static_cast<double>(number);
   // Every integer has only one JSON text, except for -0.
-  const bool is_written_so = std::is_integral_v<Number> && digits != "-0";
-  value.text = is_written_so ? std::string(digits) : fmt::format("{}", number);
+  value.text = digits == "-0" ? "0" : digits;
+  return true;
+}
+
+bool take_number(std::string_view digits, Value& value) {
+  if (take_integer<std::int64_t>(digits, value) || take_integer<std::uint64_t>(digits, value))
+    return true;
+  const auto number = bridge::to_double(digits);
+  if (!number) return false;
+  value.number = *number;
+  value.text = bridge::shortest_text(*number);
   return true;
 }
 
@@ -69,8 +76,7 @@ bool read(JsonScanner& scanner, std::string_view text, Value& value) {
     case 'n': value.kind = Value::Kind::null; return true;
     default: value.kind = Value::Kind::number;
   }
-  return take_number<std::int64_t>(scalar, value) || take_number<std::uint64_t>(scalar, value) ||
-         take_number<double>(scalar, value);
+  return take_number(scalar, value);
 }
 
 }  // namespace

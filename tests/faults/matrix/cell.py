@@ -12,6 +12,7 @@ from .ways import Ways
 
 SHORT = {"--connect-timeout": "1s", "--connect-wait": "2s", "--request-timeout": "2s", "--keepalive": "0"}
 CLIENTS = 4
+PATIENCE = 120  # seconds: longer than any row's own limits, so that it is the daemon that ends a request
 
 
 class Cell(Ways, FaultCase):
@@ -138,7 +139,7 @@ class Cell(Ways, FaultCase):
         """As usual, but what comes between the answers is kept for check_burst."""
         answers = {}
         while len(answers) < count:
-            message = client.line()
+            message = client.line(PATIENCE)
             if "method" in message:
                 if message["method"] == "notifications/message":
                     self.kept[client].append(message["params"]["data"])
