@@ -401,7 +401,8 @@ Activity Daemon::activity() const {
   if (now.is_busy) return now;
   // A refused login can still be made, by a browser.
   const std::optional<Failure>& failure = session_.last_failure();
-  now.is_of_no_use = !session_.record().opened_at && failure && failure->kind != ErrorKind::auth;
+  now.is_of_no_use =
+      !session_.shown().record().opened_at && failure && failure->kind != ErrorKind::auth;
   now.has_untaken = !is_kept() && (feed_.ring().untaken() > 0 || jobs.uncollected() > 0);
   return now;
 }

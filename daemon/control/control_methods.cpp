@@ -426,8 +426,8 @@ JsonObject ControlMethods::status(const PolicyRule* rule, std::optional<ClientId
 }
 
 JsonObject ControlMethods::upstream_status() const {
-  const ServerDescription* const server = session_.server();
-  const SessionRecord& record = session_.record();
+  const ServerDescription* const server = session_.shown().server();
+  const SessionRecord& record = session_.shown().record();
   const std::string_view eras = session_.eras().name();
   JsonObject object;
   object.add("kind", upstream_.kind())

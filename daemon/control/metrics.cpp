@@ -336,13 +336,13 @@ void Metrics::add_session(Exposition& out) const {
     const bool is_it = session_.eras().of(era) == Speaks::yes;
     out.sample(is_it ? 1 : 0, {{"era", std::string(name_of(era))}});
   }
-  const auto opened = session_.record().opened_at;
+  const auto opened = session_.shown().record().opened_at;
   out.gauge("mcp_bridge_session_age_seconds",
             "Time since the session was opened; 0: there was none yet.",
             opened ? std::chrono::duration<double>(loop_.now() - *opened).count() : 0);
   out.gauge("mcp_bridge_server_stream_open",
             "1 while the stream of the server's notifications is open.",
-            session_.record().server_stream == ServerStream::open ? 1 : 0);
+            session_.shown().record().server_stream == ServerStream::open ? 1 : 0);
   const SessionCounts& counts = session_.counts();
   out.counter("mcp_bridge_sessions_opened_total",
               "Sessions opened, those that replaced a lost one included.", counts.opened);

@@ -131,7 +131,7 @@ void ToolLookup::answer(const Frame& request, const Client& asker, Control::Repl
   }
   auto name = find_string(params, "name");
   const ToolList& known = router_.tools();
-  const ServerDescription* const server = session_.server();
+  const ServerDescription* const server = session_.shown().server();
   const bool is_there = known.is_whole() && (!name || !known.find(*name).empty());
   const bool is_certain =
       known.is_whole() && server != nullptr && server->declares("tools", "listChanged");

@@ -512,7 +512,7 @@ void ClientFrames::fail_all(const Failure& failure, std::optional<Era> side) {
   context_.clients.each_caller([&](Caller& caller) {
     const auto waits_for_it = [&] {
       return !caller.waiting.empty() &&
-             (!side || session.speaks_neither() ||
+             (!side || session.eras().exclude_both() ||
               session.side_for(caller.era_of(caller.waiting.front().frame)) == *side);
     };
     while (waits_for_it()) refuse(caller, caller.waiting.take_front().frame, failure);

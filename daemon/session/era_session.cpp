@@ -11,9 +11,9 @@
 #include "json/reply.hpp"
 #include "mcp/discovery.hpp"
 #include "mcp/handshake.hpp"
+#include "session/era_choice.hpp"
 #include "session/opening.hpp"
 #include "session/retries.hpp"
-#include "session/session.hpp"
 #include "upstream/lost_session_text.hpp"
 
 namespace bridge {
@@ -32,12 +32,13 @@ std::string_view name_of(EraSession::State state) {
 
 EraSession::EraSession(Era era, EventLoop& loop, UpstreamIdSource& ids, Upstream& upstream,
                        MessageTap& tap, OwnMessages& own, Log& log, const SessionOptions& options,
-                       Session& owner)
+                       EraChoice& choice, SessionEvents* const& events)
     : loop_(loop),
       upstream_(upstream),
       log_(log),
       options_(options),
-      owner_(owner),
+      choice_(choice),
+      events_(events),
       own_(own),
       sender_(loop, ids, upstream, tap, own, era, saved_.number),
       opening_(loop, sender_, upstream, log, *this),
@@ -45,7 +46,7 @@ EraSession::EraSession(Era era, EventLoop& loop, UpstreamIdSource& ids, Upstream
       event_streams_(loop, sender_, log, options_.events),
       health_(loop, sender_, upstream, log, options_, record_, *this),
       retries_(loop, *this, options_.connect_wait),
-      slow_(loop, [this] { owner_.era_is_slow(this->era()); }),
+      slow_(loop, [this] { choice_.era_is_slow(this->era()); }),
       check_time_(loop, [this] { check_time_over(); }) {}
 
 EraSession::State EraSession::state() const {
@@ -240,7 +241,7 @@ void EraSession::probe_found_modern(std::string discover_result) {
   saved_.server =
       ServerDescription::discovered(std::move(discover_result), std::string(upstream_.target()));
   record_.server_stream = ServerStream::off;
-  owner_.era_found(era());
+  choice_.era_found(era());
   if (initialize_.clients) answer_initialize();
   opening_done({});
 }
@@ -255,7 +256,7 @@ void EraSession::answer_initialize() {
 }
 
 void EraSession::probe_found_legacy(bool for_good, Failure refusal) {
-  if (const auto failure = owner_.era_refused(era(), {for_good, std::move(refusal)}))
+  if (const auto failure = choice_.era_refused(era(), {for_good, std::move(refusal)}))
     reject(*failure);
 }
 
@@ -379,7 +380,7 @@ void EraSession::ping_answered(const Frame& frame) {
   const bool checks_suspected = health_.ping_ended();
   // A modern server answers `server/discover` with a result.
   if (checks_suspected && is_modern() && frame.error.present()) {
-    owner_.era_contradicted(era());
+    choice_.era_contradicted(era());
     resolve_suspected(true);
     lose("the server speaks another era now");
     return;

@@ -22,13 +22,7 @@
 
 namespace bridge {
 
-class Session;
-
-/// A refusal of the opening that is typical of a server of the other era.
-struct EraRefusal {
-  bool for_good;    ///< otherwise until that session is lost
-  Failure failure;  ///< the error if the server speaks neither era
-};
+class EraChoice;
 
 /// The session with the upstream in one era: opened, kept alive and reopened (MCP 2025-11-25,
 /// "Lifecycle", and MCP 2026-07-28, "Discovery"; BEHAVIOUR, "Session"). A modern session is the
@@ -62,11 +56,11 @@ class EraSession {
   };
 
   EraSession(Era era, EventLoop& loop, UpstreamIdSource& ids, Upstream& upstream, MessageTap& tap,
-             OwnMessages& own, Log& log, const SessionOptions& options, Session& owner);
-  void set_events(SessionEvents& events) { events_ = &events; }
+             OwnMessages& own, Log& log, const SessionOptions& options, EraChoice& choice,
+             SessionEvents* const& events);
 
-  /// A local server may not answer an unknown handshake: after this time the owner is told
-  /// (Session::era_is_slow).
+  /// A local server may not answer an unknown handshake: after this time EraChoice is told
+  /// (EraChoice::era_is_slow).
   static constexpr std::chrono::seconds slow{2};
 
   State state() const;
@@ -292,8 +286,8 @@ class EraSession {
   Upstream& upstream_;
   Log& log_;
   const SessionOptions& options_;
-  Session& owner_;
-  SessionEvents* events_ = nullptr;
+  EraChoice& choice_;
+  SessionEvents* const& events_;
 
   Saved saved_;
   OwnMessages& own_;
@@ -315,6 +309,15 @@ class EraSession {
   bool replaces_other_era_ = false;               ///< the next session replaces one that was lost
   SessionRecord record_;
   bool refusal_is_logged_ = false;  ///< no success since
+};
+
+/// The sessions with the upstream, one per era.
+struct EraSessions {
+  EraSession legacy;
+  EraSession modern;
+
+  EraSession& of(Era era) { return era == Era::modern ? modern : legacy; }
+  const EraSession& of(Era era) const { return era == Era::modern ? modern : legacy; }
 };
 
 std::string_view name_of(EraSession::State state);

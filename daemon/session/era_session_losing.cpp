@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "json/json_object.hpp"
+#include "session/era_choice.hpp"
 #include "session/era_session.hpp"
 #include "session/retries.hpp"
-#include "session/session.hpp"
 #include "upstream/lost_session_text.hpp"
 
 namespace bridge {
@@ -82,7 +82,7 @@ void EraSession::lose(std::string_view why) {
   health_.cancel();
   health_.check_ended(true);  // the loss has decided it
   close_streams();
-  owner_.era_lost(era());
+  choice_.era_lost(era());
   initialize_ = {std::nullopt, saved_.initialize_params};
   if (!is_modern()) upstream_.session_over();
   resolve_suspected(true);
@@ -216,7 +216,7 @@ void EraSession::another_session_opened() {
   log_.peer(LogLevel::warning, "session lost",
             "session with {} lost: requests in it were refused; opening it again",
             upstream_.target());
-  owner_.era_lost(era());
+  choice_.era_lost(era());
   resolve_suspected(true);
 }
 

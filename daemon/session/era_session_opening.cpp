@@ -6,10 +6,10 @@
 #include "mcp/discovery.hpp"
 #include "mcp/handshake.hpp"
 #include "mcp/request_meta.hpp"
+#include "session/era_choice.hpp"
 #include "session/era_session.hpp"
 #include "session/opening.hpp"
 #include "session/retries.hpp"
-#include "session/session.hpp"
 #include "text/visible_text.hpp"
 
 namespace bridge {
@@ -189,7 +189,7 @@ void EraSession::initialize_answered(std::optional<UpstreamId> origin, Frame fra
   if (other_session_) another_session_opened();
   saved_.initialize_params = initialize_.params;
   saved_.server = std::move(server);
-  owner_.era_found(era());
+  choice_.era_found(era());
   record_.server_stream = ServerStream::waiting;
   if (std::exchange(initialize_.clients, std::nullopt))
     events_->message_received(era(), origin, std::move(frame));
@@ -228,7 +228,7 @@ bool EraSession::hand_initialize_over(const Failure& refusal, SessionVerdict ver
   if (other_session_ || verdict != SessionVerdict::kept ||
       !is_refused_as_modern(refusal.status, error ? &*error : nullptr))
     return false;
-  const auto failure = owner_.era_refused(era(), {true, refusal});
+  const auto failure = choice_.era_refused(era(), {true, refusal});
   if (failure) reject(*failure);
   return true;
 }
@@ -240,7 +240,7 @@ void EraSession::note_other_era(Ending& ending) {
   Failure& failure = *ending.failure;
   const auto error = error_of(failure);
   if (failure.status == 0 || !contradicts(era(), failure.status, error ? &*error : nullptr)) return;
-  owner_.era_contradicted(era());
+  choice_.era_contradicted(era());
   failure.delivered = Delivered::no;
   ending.session = SessionVerdict::lost;
 }

@@ -39,6 +39,8 @@ struct ServerEras {
   Speaks& of(Era era) { return era == Era::modern ? modern : legacy; }
   Speaks of(Era era) const { return era == Era::modern ? modern : legacy; }
   bool excludes(Era era) const { return of(era) == Speaks::no || of(era) == Speaks::not_now; }
+  /// The last opening has shown that the server speaks no era that the bridge may use.
+  bool exclude_both() const { return excludes(Era::legacy) && excludes(Era::modern); }
   /// "legacy", "modern", "both"; empty: unknown.
   std::string_view name() const {
     if (legacy == Speaks::yes) return modern == Speaks::yes ? "both" : "legacy";

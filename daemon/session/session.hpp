@@ -8,10 +8,13 @@
 #include <string_view>
 
 #include "base/log.hpp"
+#include "session/era_choice.hpp"
 #include "session/era_session.hpp"
 #include "session/saved_session.hpp"
 #include "session/session_events.hpp"
 #include "session/session_record.hpp"
+#include "session/session_sender.hpp"
+#include "session/upstream_dispatch.hpp"
 #include "upstream/upstream.hpp"
 
 namespace bridge {
@@ -19,37 +22,33 @@ namespace bridge {
 /// The session with the upstream as clients of both eras see it: a legacy one, a modern one, or
 /// both side by side (BEHAVIOUR, "Eras: What a server speaks").
 ///
-/// The server's era is probed when the first client of an era needs it, by opening the session of
-/// that era. If the server refuses that as one of the other era does, the other session is opened
-/// and serves clients of both. A local server is one process and speaks one era: that of its first
-/// client, if it can.
+/// The one object that clients' side knows. EraChoice decides which session serves whom, each
+/// EraSession whether it is open and how its messages end; UpstreamDispatch hands them what the
+/// transport reports. A "side" is the era in which a message goes to the server; the era of a
+/// client is its own.
 ///
-/// Its only state is what the server speaks; EraSession decides whether a side is open and how
-/// messages end. A "side" is the era in which a message goes to the server; the era of a client is
-/// its own. Owned by the daemon; the loop's thread only.
-class Session final : public UpstreamEvents {
+/// Owned by the daemon; the loop's thread only.
+class Session {
  public:
   using State = EraSession::State;
 
   Session(EventLoop& loop, UpstreamIdSource& ids, Upstream& upstream, Log& log,
           SessionOptions options);
-  void set_events(SessionEvents& events);
+  void set_events(SessionEvents& events) { events_ = &events; }
 
   // Choice of a side.
   /// The side that serves clients of this era, as far as is known.
-  Era side_for(Era client) const;
-  const EraSession& side(Era side) const { return side == Era::modern ? modern_ : legacy_; }
+  Era side_for(Era client) const { return choice_.side_for(client); }
+  const EraSession& side(Era side) const { return sides_.of(side); }
   bool is_open_for(Era client) const { return side(side_for(client)).is_open(); }
   bool is_open(Era its_side) const { return side(its_side).is_open(); }
   /// Whether either side is open.
-  bool is_open() const { return legacy_.is_open() || modern_.is_open(); }
+  bool is_open() const { return sides_.legacy.is_open() || sides_.modern.is_open(); }
   /// The server's description for clients of this era; null: none yet.
   const ServerDescription* server_for(Era client) const { return side(side_for(client)).server(); }
-  const ServerEras& eras() const { return eras_; }
+  const ServerEras& eras() const { return choice_.eras(); }
   /// The side whose notifications fill the ring: the legacy one if it exists.
   Era ring_source() const;
-  /// The last opening has shown that the server speaks no era that the bridge may use.
-  bool speaks_neither() const { return eras_.excludes(Era::legacy) && eras_.excludes(Era::modern); }
   /// Whether closing an answer's stream cancels the request (a modern server over HTTP).
   bool cancels_by_closing(Era its_side) const {
     return its_side == Era::modern && upstream_.has_answer_streams();
@@ -60,11 +59,9 @@ class Session final : public UpstreamEvents {
   // For the status: the side that matters most.
   const EraSession& shown() const;
   State state() const { return shown().state(); }
-  const SessionRecord& record() const { return shown().record(); }
-  const ServerDescription* server() const { return shown().server(); }
   SessionCounts counts() const;
   /// See EraSession; for both sides.
-  bool is_ready() const { return legacy_.is_ready() && modern_.is_ready(); }
+  bool is_ready() const { return sides_.legacy.is_ready() && sides_.modern.is_ready(); }
   /// Why the last attempt failed, for clients that have waited long enough.
   const std::optional<Failure>& last_failure() const;
 
@@ -75,12 +72,12 @@ class Session final : public UpstreamEvents {
   bool wants_initialize() const;
   void open_with(UpstreamId id, std::string body, std::string params);
   void withdraw_initialize(UpstreamId id);
-  bool is_trying() const { return legacy_.is_trying() || modern_.is_trying(); }
+  bool is_trying() const { return sides_.legacy.is_trying() || sides_.modern.is_trying(); }
   void logged_in();
   std::optional<std::chrono::milliseconds> login_wait() const;
 
   /// Where messages of this side are sent. REQUIRES: is_open(its_side), except for responses.
-  SessionSender& sender(Era its_side) { return side_of(its_side).sender(); }
+  SessionSender& sender(Era its_side) { return sides_.of(its_side).sender(); }
   void abandon(UpstreamId id);
   void pause(UpstreamId id, bool paused) { upstream_.pause(id, paused); }
   /// The caller ends it in time itself.
@@ -92,11 +89,11 @@ class Session final : public UpstreamEvents {
   std::string_view target() const { return upstream_.target(); }
   /// Sets the filter for a modern server, with these capabilities (JSON).
   void listen_for(SubscriptionFilter filter, std::string capabilities) {
-    modern_.listen_for(std::move(filter), std::move(capabilities));
+    sides_.modern.listen_for(std::move(filter), std::move(capabilities));
   }
 
   /// `params` of the `initialize` that opened the legacy session, JSON; empty before the first.
-  std::string_view opened_with() const { return legacy_.saved().initialize_params; }
+  std::string_view opened_with() const { return sides_.legacy.saved().initialize_params; }
   SavedSession save() const;
   /// Continues an earlier daemon's session. REQUIRES: nothing was sent yet.
   void restore(SavedSession saved);
@@ -112,9 +109,9 @@ class Session final : public UpstreamEvents {
     return has_session() && upstream_.survives_upgrade(id);
   }
   /// Whether there is a session, as far as is known.
-  bool has_session() const { return legacy_.has_session() || modern_.has_session(); }
+  bool has_session() const { return sides_.legacy.has_session() || sides_.modern.has_session(); }
   /// Of the last legacy session, from 1; 0: none so far.
-  std::uint32_t number() const { return legacy_.number(); }
+  std::uint32_t number() const { return sides_.legacy.number(); }
 
   /// SIGHUP: applies timeouts; sessions stay as they were opened.
   void reconfigure(const SessionOptions& options);
@@ -126,54 +123,16 @@ class Session final : public UpstreamEvents {
   /// Ends the session in an orderly way. No event follows.
   void end(std::function<void()> done);
 
-  AnsweredRequests upstream_message(std::optional<UpstreamId> origin,
-                                    ReceivedText message) override;
-  void message_ended(UpstreamId id, Ending ending) override;
-  void server_stream_changed(ServerStream state) override { legacy_.server_stream_changed(state); }
-  void server_stream_refused(SessionVerdict verdict) override {
-    legacy_.server_stream_refused(verdict);
-  }
-  void upstream_reachable() override;
-  void upstream_lost_session() override;
-
  private:
-  EraSession& side_of(Era its_side) { return its_side == Era::modern ? modern_ : legacy_; }
-  EraSession& sender_of(UpstreamId id);
-  EraSession& side_of_message(std::optional<UpstreamId> origin, const Frame& frame);
-  void note_spelling(const Frame& frame);
-  Era side_without_origin() const;
-  bool may_speak(Era era) const;
-  void begin_opening(Era client);
-  bool speaks_one_era() const { return !upstream_.has_answer_streams(); }
-
-  // Events of the sides. No call may destroy the side that makes it.
-  friend class EraSession;
-  /// The server does not speak this era. Returns nullopt if the session of the other era takes over
-  /// what waits, else the failure to refuse it with.
-  std::optional<Failure> era_refused(Era era, EraRefusal refusal);
-  /// The handshake of this era was answered.
-  void era_found(Era era);
-  /// A local server has not answered the handshake in time: it may speak the other era.
-  void era_is_slow(Era era);
-  /// A request was refused as a server of the other era does.
-  void era_contradicted(Era era);
-  /// The session of this era is lost.
-  void era_lost(Era era);
-
   Upstream& upstream_;
   UpstreamIdSource& ids_;
-  Log& log_;
   SessionOptions options_;
   SessionEvents* events_ = nullptr;
   MessageTap tap_;
   OwnMessages own_;
-  EraSession legacy_;
-  EraSession modern_;
-  ServerEras eras_;
-  bool says_other_spelling_ = false;       ///< logged once per daemon
-  std::optional<Era> first_;               ///< for a local server: the era needed first
-  std::optional<Era> spoken_before_;       ///< and refused since: it may speak it again
-  std::optional<Failure> refused_before_;  ///< of the other era, in this opening
+  EraSessions sides_;
+  EraChoice choice_;
+  UpstreamDispatch dispatch_;
 };
 
 }  // namespace bridge

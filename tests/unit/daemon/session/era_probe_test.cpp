@@ -222,7 +222,7 @@ TEST_CASE("a local server that ends while it is opened again still speaks what i
   Asking t;
   t.upstream.answer_streams = false;
   t.open_modern();
-  t.in_turn([&] { t.session.upstream_lost_session(); });
+  t.upstream.lose_session();
   t.require(Era::modern);
   t.fail_probe(failure_of(ErrorKind::closed, Delivered::unknown, "it ended"));
   t.advance(1s);

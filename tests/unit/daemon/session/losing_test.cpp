@@ -71,8 +71,8 @@ TEST_CASE("the end of a local server's process is told as what it is") {
   t.upstream.lose_session();
   t.let_it_open();
   CHECK(t.events.replaced_for == "child_ended");
-  REQUIRE(t.session.record().reopening);
-  CHECK(t.session.record().reopening->reason == ReopeningReason::child_ended);
+  REQUIRE(t.session.shown().record().reopening);
+  CHECK(t.session.shown().record().reopening->reason == ReopeningReason::child_ended);
 }
 
 TEST_CASE("it is opened with what it was opened with before") {
@@ -275,5 +275,5 @@ TEST_CASE("another protocol version than before is used in the new session") {
   t.upstream.lose_session();
   t.upstream.answer(t.upstream.id_of("initialize"), R"({"protocolVersion":"2025-06-18"})");
   CHECK(t.upstream.version == "2025-06-18");
-  CHECK(t.session.server()->protocol_version() == "2025-06-18");
+  CHECK(t.session.shown().server()->protocol_version() == "2025-06-18");
 }

@@ -11,7 +11,7 @@ using Methods = SessionFixture::Methods;
 TEST_CASE("a session is opened step by step, each of which waits for the one before") {
   SessionFixture t;
   CHECK(t.session.state() == Session::State::idle);
-  CHECK(t.session.server() == nullptr);
+  CHECK(t.session.shown().server() == nullptr);
   t.require();
   t.require();  // opens no second one
   CHECK(t.session.state() == Session::State::opening);
@@ -31,8 +31,8 @@ TEST_CASE("a session is opened step by step, each of which waits for the one bef
   t.upstream.finish(t.upstream.id_of("notifications/initialized"));
   CHECK(t.session.is_open());
   CHECK(t.events.told == Methods{"open"});
-  CHECK(t.session.server()->result() == t.result);
-  CHECK(t.session.server()->protocol_version() == "2025-11-25");
+  CHECK(t.session.shown().server()->result() == t.result);
+  CHECK(t.session.shown().server()->protocol_version() == "2025-11-25");
   t.require();
   CHECK(t.upstream.count("initialize") == 1);
   CHECK(t.session.counts().opened == 1);

@@ -58,7 +58,7 @@ TEST_CASE("a session that goes on with it is opened as one that was lost is") {
   const SavedSession kept = of_another_daemon();
   Restoring t;
   t.session.restore(kept);
-  CHECK(t.session.server()->result() == t.result);
+  CHECK(t.session.shown().server()->result() == t.result);
   CHECK_FALSE(t.session.wants_initialize());
   CHECK(t.session.state() == Session::State::idle);
   t.require();

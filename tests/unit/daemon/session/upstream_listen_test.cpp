@@ -50,7 +50,7 @@ struct Listening : SessionFixture {
     tell(on, "notifications/subscriptions/acknowledged", R"(,"notifications":{})");
   }
   void changed(UpstreamId on) { tell(on, "notifications/tools/list_changed"); }
-  ServerStream state() const { return session.record().server_stream; }
+  ServerStream state() const { return session.shown().record().server_stream; }
 };
 
 }  // namespace
