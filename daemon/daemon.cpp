@@ -108,10 +108,6 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
       feed_(options_.ring, loop_.clock()),
       client_ids_(client_ids_of(beginning_)),
       upstream_(make_upstream(loop_, options_.upstream, budget_, log_)),
-      audit_log_(open_audit()),
-      audit_(audit_log_ ? std::make_unique<AuditTrail>(loop_, *audit_log_, options_.audit,
-                                                       [this] { return secrets(); })
-                        : nullptr),
       session_(loop_, ids_, *upstream_, log_, options_.session),
       router_(loop_, ids_, session_, feed_, budget_, log_, options_.router),
       router_upgrade_(router_),
@@ -123,15 +119,19 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
                       [this] {
                         return std::make_unique<DaemonState>(
                             loop_, options_.state, hash_of_target(options_.upstream), feed_, ids_,
-                            session_, router_, *upstream_, jobs_, audit_.get(), log_);
+                            session_, router_, *upstream_, jobs_, log_);
                       })),
       signals_(loop_, {SIGTERM, SIGINT, SIGHUP, SIGUSR2},
                [this](int signal) { signal_came(signal); }),
       clients_(
           ConnectionContext{
               loop_, client_ids_, feed_, budget_, log_, options_.clients, flush_, {}, {}},
-          router_, take_socket(options_.socket, beginning_), options_.peers,
+          router_.from_clients(), take_socket(options_.socket, beginning_), options_.peers,
           options_.max_connections(), options_.pipes, earlier_pipes(beginning_)),
+      audit_log_(open_audit()),
+      audit_(audit_log_ ? std::make_unique<AuditTrail>(loop_, *audit_log_, options_.audit,
+                                                       [this] { return secrets(); })
+                        : nullptr),
       metrics_(
           loop_, router_, session_, *upstream_, feed_, jobs_.store(), budget_, log_,
           clients_.socket_name(), [this] { return state_report(); }, audit_log_.get()),
@@ -198,9 +198,9 @@ std::unique_ptr<HttpFrontend> Daemon::make_frontend() {
   reports.status = [this](const Peer& peer) { return control_.status_for(peer).text(); };
   reports.metrics = [this] { return metrics_.text(); };
   reports.is_ready = [this] { return bridge::is_ready(session_, *upstream_); };
-  return std::make_unique<HttpFrontend>(loop_, flush_, client_ids_, feed_, budget_, router_, log_,
-                                        options_.frontend, std::move(reports),
-                                        take_http_socket(options_.frontend, beginning_));
+  return std::make_unique<HttpFrontend>(
+      loop_, flush_, client_ids_, feed_, budget_, router_.from_clients(), log_, options_.frontend,
+      std::move(reports), take_http_socket(options_.frontend, beginning_));
 }
 
 void Daemon::take_policy(std::shared_ptr<const PolicyFile> policy, bool tells) {
@@ -468,7 +468,7 @@ void Daemon::leave() {
     log_.event(LogLevel::info, "notifications kept",
                "{} notifications were not taken by any client and are kept in {}", untaken,
                options_.state.folder);
-  } else if (untaken > 0 && !router_.served_only_modern()) {
+  } else if (untaken > 0 && !router_.from_clients().served_only_modern()) {
     log_.event(LogLevel::warning, "notifications lost",
                "{} notifications were not taken by any client and are lost", untaken);
   }

@@ -114,9 +114,6 @@ class Daemon final : private Upgradable {
   UpstreamIdSource ids_;
   ClientIdSource client_ids_;
   std::unique_ptr<Upstream> upstream_;
-  std::vector<std::string> audit_unended_;  ///< found in the file of --audit
-  std::unique_ptr<AuditLog> audit_log_;     ///< null without --audit
-  std::unique_ptr<AuditTrail> audit_;       ///< likewise
   Session session_;
   Router router_;
   RouterUpgrade router_upgrade_;
@@ -127,6 +124,10 @@ class Daemon final : private Upgradable {
   std::unique_ptr<DaemonState> state_;  ///< null without --state-dir
   SignalWatch signals_;  ///< before the socket appears: its users may send a signal at once
   UnixClients clients_;
+  // After the socket: it shows that no other daemon writes these.
+  std::vector<std::string> audit_unended_;  ///< found in the file of --audit
+  std::unique_ptr<AuditLog> audit_log_;     ///< null without --audit
+  std::unique_ptr<AuditTrail> audit_;       ///< likewise
   Metrics metrics_;
   std::unique_ptr<MetricsFile> metrics_file_;          ///< --metrics-file
   std::unique_ptr<MetricsListener> metrics_listener_;  ///< --metrics-listen

@@ -129,8 +129,7 @@ void UpstreamIdLog::end() {
 
 DaemonState::DaemonState(EventLoop& loop, const StateOptions& options, const TargetHash& target,
                          NotificationFeed& feed, UpstreamIdSource& ids, Session& session,
-                         Router& router, Upstream& upstream, JobRunner& jobs, AuditTrail* audit,
-                         Log& log)
+                         Router& router, Upstream& upstream, JobRunner& jobs, Log& log)
     : keep_session_(options.keep_session),
       target_(target),
       feed_(feed),
@@ -144,7 +143,6 @@ DaemonState::DaemonState(EventLoop& loop, const StateOptions& options, const Tar
       ring_(loop, state_log_, feed, [this] { return session_log_.position(); }),
       runner_(jobs),
       jobs_(loop, state_log_, jobs, session, upstream),
-      audit_(audit),
       instance_(random_hex(8)),
       replayed_(state_log_.now()) {
   read();
@@ -264,10 +262,10 @@ void DaemonState::take_up_session() {
   JobReplay jobs = std::move(replayed_.jobs);
   if (!router_.keeps_orphans() || !continues_) jobs_.drop_calls(jobs);
   for (const UpstreamId id : jobs.resumable_in(kept.number)) std::erase(kept.unanswered, id);
-  if (audit_ != nullptr) {
+  if (AuditTrail* const audit = router_.audit()) {
     std::vector<AuditRecord> records;
     for (auto& [number, one] : replayed_.audited) records.push_back(std::move(one));
-    audit_->take_over(std::move(records));
+    audit->take_over(std::move(records));
   }
   const bool had_one = kept.number > 0 || kept.modern;
   const std::string event_id =
@@ -281,8 +279,8 @@ void DaemonState::take_up_session() {
   }
   const RestoredJobs restored = jobs_.restore(std::move(jobs), continues_);
   report_previous(restored);
-  if (audit_ != nullptr) {
-    audit_->give_up_jobs([this](std::string_view job) {
+  if (AuditTrail* const audit = router_.audit()) {
+    audit->give_up_jobs([this](std::string_view job) {
       const Job* const found = runner_.store().find_job(job);
       return found != nullptr && !is_end(found->state);
     });
@@ -323,8 +321,9 @@ void DaemonState::note_changes() {
 
 /// Reported as ended once its line is in the audit: else a crash could lose both.
 void DaemonState::note_audit() {
-  if (audit_ == nullptr) return;
-  const std::vector<std::uint64_t> ended = audit_->take_changes(
+  AuditTrail* const audit = router_.audit();
+  if (audit == nullptr) return;
+  const std::vector<std::uint64_t> ended = audit->take_changes(
       [this](const AuditRecord& one) { state_log_.append(record::audited, one); });
   if (!ended.empty()) state_log_.append(record::audit_ended, ended);
 }
@@ -343,8 +342,8 @@ void DaemonState::say_head(LogWriter& out) {
   session_log_.say(out);
   ids_.say(out);
   jobs_.say_calls(out);
-  if (audit_ != nullptr)
-    audit_->each([&](const AuditRecord& one) { out.append(record::audited, now, one); });
+  if (const AuditTrail* const audit = router_.audit())
+    audit->each([&](const AuditRecord& one) { out.append(record::audited, now, one); });
 }
 
 bool DaemonState::continue_snapshot(LogWriter& out, std::size_t bytes) {
@@ -363,7 +362,7 @@ bool DaemonState::continue_snapshot(LogWriter& out, std::size_t bytes) {
 std::size_t DaemonState::saved_bytes() const {
   constexpr std::size_t of_audit_record = 512;  // approximately
   return ring_.saved_bytes() + session_log_.saved_bytes() + jobs_.saved_bytes() +
-         (audit_ != nullptr ? audit_->size() * of_audit_record : 0);
+         (router_.audit() != nullptr ? router_.audit()->size() * of_audit_record : 0);
 }
 
 }  // namespace bridge

@@ -114,11 +114,11 @@ class UpstreamIdLog {
 /// be used; any other fault of its content is logged.
 class DaemonState final : private StateSource {
  public:
-  /// The state belongs to the upstream that `target` identifies. The parts outlive this. `audit`:
-  /// null without --audit.
+  /// The state belongs to the upstream that `target` identifies. The parts outlive this. The
+  /// audit is the router's.
   DaemonState(EventLoop& loop, const StateOptions& options, const TargetHash& target,
               NotificationFeed& feed, UpstreamIdSource& ids, Session& session, Router& router,
-              Upstream& upstream, JobRunner& jobs, AuditTrail* audit, Log& log);
+              Upstream& upstream, JobRunner& jobs, Log& log);
 
   /// Restores the ring, the session and the jobs from the log that was read, if there is one.
   /// Called once, before any client.
@@ -180,7 +180,6 @@ class DaemonState final : private StateSource {
   RingLog ring_;
   JobRunner& runner_;
   JobLog jobs_;
-  AuditTrail* const audit_;  ///< null without --audit; records the ends of saved requests
   std::string instance_;
   ReplayedState replayed_;  ///< until it is restored
   Previous previous_ = Previous::ended;

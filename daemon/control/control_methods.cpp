@@ -489,7 +489,7 @@ JsonArray ControlMethods::clients_status(const PolicyRule* rule,
         .add("command", channel.command())
         .add("connectedMs", milliseconds(loop_.now() - identity.connected))
         .add("inFlight", client->in_flight.size())
-        .add("queuedBytes", channel.queued_bytes() + router_.waiting_bytes(id))
+        .add("queuedBytes", channel.queued_bytes() + router_.from_clients().waiting_bytes(id))
         .add("idle", channel.idle() && client->in_flight.empty() && client->waiting.empty())
         .add("era", era_is_known ? std::optional(bridge::name_of(client->era)) : std::nullopt);
     all.add(object);

@@ -52,7 +52,7 @@ ToolLookup::ToolLookup(EventLoop& loop, Router& router, const Session& session)
                             "the server took too long to list its tools"));
         end();
       }) {
-  router.join(*this);
+  router.others().join(*this);
 }
 
 std::string ToolLookup::reply_from(ClientId asker, std::string_view id,
@@ -140,7 +140,7 @@ void ToolLookup::answer(const Frame& request, const Client& asker, Control::Repl
   } else if (waiting_.size() == most_waiting) {
     reply(error_reply(id, failure_of(ErrorKind::overloaded, Delivered::no,
                                      "too many requests wait for the list of tools")));
-  } else if (const auto refusal = router_.refusal_to_ask(asker, id)) {
+  } else if (const auto refusal = router_.from_clients().refusal_to_ask(asker, id)) {
     reply(error_reply(id, *refusal));
   } else {
     waiting_.push_back(
@@ -179,7 +179,7 @@ void ToolLookup::ask_for_page() {
   auto request = parse_frame(fmt::format(
       R"({{"jsonrpc":"2.0","id":1,"method":"tools/list"{}}})",
       cursor.empty() ? std::string() : fmt::format(R"(,"params":{{"cursor":{}}})", cursor)));
-  router_.request(*this, std::get<Frame>(std::move(request)));
+  router_.others().request(*this, std::get<Frame>(std::move(request)));
 }
 
 void ToolLookup::answer(std::string_view, Frame&& response) {
@@ -241,7 +241,7 @@ void ToolLookup::end() {
   list_.forget();
   response_.clear();
   listing_ = false;
-  router_.cancel_all(*this);
+  router_.others().cancel_all(*this);
   if (!waiting_.empty()) next_step_.schedule();  // requests that came while these were answered
 }
 

@@ -33,7 +33,7 @@ class ToolLookup final : private OwnCaller {
   static constexpr std::size_t most_waiting = 1000;
 
   ToolLookup(EventLoop& loop, Router& router, const Session& session);
-  ~ToolLookup() override { router_.leave(*this); }
+  ~ToolLookup() override { router_.others().leave(*this); }
 
   /// Answers the request: at once if the list is known, else when it has arrived. Tools that the
   /// policy hides from the asker are treated as absent.

@@ -88,7 +88,7 @@ std::string JobMethods::submit(const Frame& request, const Client& asker) {
                  : invalid(id, other_request);
     }
   }
-  if (const auto refusal = runner_.router().refusal_to_ask(asker, id))
+  if (const auto refusal = runner_.router().from_clients().refusal_to_ask(asker, id))
     return error_reply(id, *refusal);
   const Job* const job = runner_.submit(std::move(submitted), number, asker);
   if (job == nullptr) {

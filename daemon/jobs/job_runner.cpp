@@ -122,7 +122,7 @@ Job* JobRunner::submit(SubmittedRequest submitted, JobNumber number, const Clien
   job.keep = submitted.keep.value_or(job.keep);
   // Decided now: after a restart the server's tools are unknown. A server without tasks ignores it
   // (MCP 2025-11-25, "Tasks: Task Support and Handling").
-  job.request = router_.with_task(std::move(submitted.request)).bytes;
+  job.request = router_.others().with_task(std::move(submitted.request)).bytes;
   Job* const added = store_.add_job(std::move(job));
   if (added == nullptr) return nullptr;
   Running& running = running_[number];
@@ -188,15 +188,16 @@ void JobRunner::send_request(Job& job, Running& running) {
     } else if (!position.round.empty()) {
       const bool was_asked = position.time.asks;
       its.stage = Stage::working;
-      router_.resume_asked(caller_of(sent->user), std::move(request), std::move(*frame),
-                           std::string(position.round), std::vector<std::string>(position.answers));
+      router_.others().resume_asked(caller_of(sent->user), std::move(request), std::move(*frame),
+                                    std::string(position.round),
+                                    std::vector<std::string>(position.answers));
       const Question* const first = router_.questions().first_of(number);
       if (!was_asked || first == nullptr) return;
       its.stage = Stage::asked;  // its time has stopped since then
       its.question = first->id;
     } else {
-      router_.request(caller_of(sent->user), std::move(*frame),
-                      std::make_unique<JobRequest>(std::move(request)));
+      router_.others().request(caller_of(sent->user), std::move(*frame),
+                               std::make_unique<JobRequest>(std::move(request)));
     }
   });
 }
@@ -343,12 +344,12 @@ void JobRunner::cancel(Job& job) {
 void JobRunner::cancel_request(const Job& job) {
   const JobRequest request{.number = job.number, .about_task = !job.position.task.empty()};
   later([this, raw_id = request.id(), user = job.user] {
-    router_.cancel(caller_of(user), raw_id, "the job was cancelled");
+    router_.others().cancel(caller_of(user), raw_id, "the job was cancelled");
   });
   if (!request.about_task) return;
   later([this, request, user = job.user,
          frame = task_request(job.number, "tasks/cancel", job.position.task)] {
-    router_.request(caller_of(user), frame, std::make_unique<JobRequest>(request));
+    router_.others().request(caller_of(user), frame, std::make_unique<JobRequest>(request));
   });
 }
 
@@ -460,7 +461,7 @@ void JobRunner::look_at_questions(JobNumber number) {
 /// Sets whether a question about the job is open.
 void JobRunner::set_asked(const Job& job, Running& running, bool is_asked) {
   const JobRequest request{.number = job.number, .about_task = running.task != nullptr};
-  router_.set_asked(caller_of(job.user), request.id(), is_asked);
+  router_.others().set_asked(caller_of(job.user), request.id(), is_asked);
   if (is_asked) return;
   running.stage = Stage::working;
   if (running.task != nullptr && running.task->asked == Task::Asked::nothing)

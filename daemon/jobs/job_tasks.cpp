@@ -116,7 +116,8 @@ void JobTasks::ask_task(const Job& job, RunningJob& running, JobTask::Asked what
        frame = task_request(job.number, method, job.position.task,
                             what == JobTask::Asked::answers ? running.task->answers
                                                             : std::vector<InputResponse>())] {
-        jobs_.router_.request(jobs_.caller_of(user), frame, std::make_unique<JobRequest>(request));
+        jobs_.router_.others().request(jobs_.caller_of(user), frame,
+                                       std::make_unique<JobRequest>(request));
       });
 }
 

@@ -8,7 +8,7 @@ namespace bridge {
 
 JobsOfUser::JobsOfUser(const User& its_user, Router& router, JobRunner& runner)
     : Caller(its_user, router.budget(), nullptr), router_(router), runner_(runner) {
-  router.join(*this);
+  router.others().join(*this);
 }
 
 /// What must be written before the request leaves is written here.

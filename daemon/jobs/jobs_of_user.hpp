@@ -19,7 +19,7 @@ class JobRunner;
 class JobsOfUser final : public Caller {
  public:
   JobsOfUser(const User& its_user, Router& router, JobRunner& runner);
-  ~JobsOfUser() override { router_.leave(*this); }
+  ~JobsOfUser() override { router_.others().leave(*this); }
 
   /// Whether nothing of it waits or is in flight.
   bool is_idle() const {

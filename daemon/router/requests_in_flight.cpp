@@ -14,7 +14,7 @@
 #include "mcp/methods.hpp"
 #include "router/crossing/forms.hpp"
 #include "router/questions.hpp"
-#include "router/router.hpp"
+#include "router/router_parts.hpp"
 
 namespace bridge {
 
@@ -73,13 +73,13 @@ void HeaderRetry::proceed() {
 
 RequestsInFlight::RequestsInFlight(const RouterContext& context, RestorableState& restorable,
                                    KnownTools& tools, Questions& questions, Crossings& crossings,
-                                   Router& router, ByteBudget& budget)
+                                   RouterParts& owner, ByteBudget& budget)
     : context_(context),
       restorable_(restorable),
       tools_(tools),
       questions_(questions),
       crossings_(crossings),
-      router_(router),
+      owner_(owner),
       header_retry_(context, tools, *this, budget) {}
 
 /// Sets the owner's data from this message.
@@ -135,7 +135,7 @@ void RequestsInFlight::end_unanswered(UpstreamId id, Outcome outcome) {
   if (!ended) return;
   if (ended->acts_for_user()) context_.request_log.request_ended(id, *ended, outcome);
   if (ended->caller != nullptr) ended->caller->no_answer(ended->client_request_id);
-  router_.request_ended(*ended);
+  owner_.request_ended(*ended);
 }
 
 /// Answers the client, if it is still connected.
@@ -165,7 +165,7 @@ void RequestsInFlight::suspend(UpstreamId id, SteadyTime until,
         result_reply(call.client_request_id, input_required_result(questions, state)),
         AnswerOrder::in_order);
   }
-  router_.request_ended(told);
+  owner_.request_ended(told);
 }
 
 ModernToLegacy::Kept RequestsInFlight::resume(UpstreamId id, Client& client,
@@ -187,7 +187,7 @@ void RequestsInFlight::drop_suspended(UpstreamId id, std::string_view reason) {
     context_.session.abandon(id);
   }
   const auto ended = take_call(id);
-  router_.request_ended(*ended);
+  owner_.request_ended(*ended);
 }
 
 // Sending: the first time, again, and under another id.

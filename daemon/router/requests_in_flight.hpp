@@ -23,7 +23,7 @@ struct Client;
 class Crossings;
 class Questions;
 class RequestsInFlight;
-class Router;
+struct RouterParts;
 
 /// Calls that a modern server refused because their headers lack parameters of their tool (-32020):
 /// lists the tools, then sends each call once more (MCP 2026-07-28, Streamable HTTP, "Client
@@ -75,7 +75,8 @@ class HeaderRetry final : public OwnCaller {
 class RequestsInFlight {
  public:
   RequestsInFlight(const RouterContext& context, RestorableState& restorable, KnownTools& tools,
-                   Questions& questions, Crossings& crossings, Router& router, ByteBudget& budget);
+                   Questions& questions, Crossings& crossings, RouterParts& owner,
+                   ByteBudget& budget);
 
   // To the upstream.
   /// REQUIRES: the session is open.
@@ -181,7 +182,7 @@ class RequestsInFlight {
   KnownTools& tools_;
   Questions& questions_;
   Crossings& crossings_;
-  Router& router_;
+  RouterParts& owner_;
   CallTable table_;
   HeaderRetry header_retry_;
 };

@@ -13,7 +13,7 @@
 #include "router/crossing/forms.hpp"
 #include "router/questions.hpp"
 #include "router/requests_in_flight.hpp"
-#include "router/router.hpp"
+#include "router/router_parts.hpp"
 #include "state/archive.hpp"
 
 namespace bridge {
@@ -74,7 +74,7 @@ std::optional<UpstreamId> RequestsInFlight::answer(std::optional<UpstreamId> ori
   if (!ended->acts_for_user()) {
     tools_.see(response, *ended);
     ended->caller->answer(ended->client_request_id, std::move(response));
-    router_.request_ended(*ended);
+    owner_.request_ended(*ended);
     return id;
   }
   if (response.result.present()) restorable_.accepted(*ended);
@@ -99,7 +99,7 @@ std::optional<UpstreamId> RequestsInFlight::answer(std::optional<UpstreamId> ori
     context_.statistics.answered_in(class_of(ended->method), done - ended->received,
                                     (ended->sent - ended->received) + (done - arrived));
   }
-  router_.request_ended(*ended);
+  owner_.request_ended(*ended);
   return id;
 }
 
@@ -198,7 +198,7 @@ void RequestsInFlight::give_up(UpstreamId id, const Failure& failure) {
 void RequestsInFlight::end_failed(UpstreamId id, const Call& ended, const Failure& failure) {
   if (ended.caller != nullptr) context_.request_log.failed(id, ended, failure);
   fail(id, ended, failure);
-  router_.request_ended(ended);
+  owner_.request_ended(ended);
 }
 
 void RequestsInFlight::cancel(Caller& caller, std::string_view raw_id, std::string_view reason,

@@ -62,14 +62,14 @@ class RouterUpgrade {
   /// Does the same for unanswered `bridge/*` requests that the new process does not handle again.
   void fail_unanswered_control();
   /// The number of requests in flight that do not survive.
-  std::size_t left_behind() const { return router_.in_flight_.left_behind(); }
+  std::size_t left_behind() const { return router_.parts_.in_flight.left_behind(); }
   /// Whether a job's request survives, waiting or in flight.
   bool survives_upgrade(Caller& caller, std::string_view raw_id) const;
 
   /// If the session does not continue, calls and questions are not saved.
   RouterSnapshot save(bool in_session) const;
-  /// Router::settings() without what the listens want, which they restore themselves.
-  SessionSettings settings() const { return router_.restorable_.settings(); }
+  /// UpstreamReceiver::settings() without what the listens want, which they restore themselves.
+  SessionSettings settings() const { return router_.parts_.restorable.settings(); }
 
   // To be called in this order. REQUIRES: pause(), and the session was restored.
   void restore_clients(RouterSnapshot& saved, const std::map<ClientId, ClientChannel*>& channels);

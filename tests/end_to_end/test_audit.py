@@ -131,6 +131,12 @@ class Files(Audits):
         for option in ("--audit-required", "--audit-arguments"):
             self.start_daemon("http://127.0.0.1:9/mcp", option, ready=False).fails(64)
 
+    def test_a_daemon_that_finds_the_socket_taken_touches_no_file(self):
+        _, daemon = self.audited()
+        other = self.path("another.log")
+        self.start_daemon("http://127.0.0.1:9/mcp", "--audit", other, socket=daemon.socket_path, ready=False).fails(73)
+        self.assertFalse(os.path.exists(other))
+
     def test_a_file_that_others_can_read_is_closed_to_them(self):
         self.write("audit.log", "", 0o644)
         self.audited()

@@ -146,7 +146,7 @@ TEST_CASE("a change of the list and a new session make it unknown") {
   t.upstream.notify("notifications/tools/list_changed");
   t.learn();
   CHECK(t.listings() == 2);
-  t.in_turn([&] { t.router.session_replaced(Era::legacy, {}, {}); });
+  t.in_turn([&] { t.router.from_upstream().session_replaced(Era::legacy, {}, {}); });
   t.ask("a");
   CHECK(t.listings() == 3);
 }

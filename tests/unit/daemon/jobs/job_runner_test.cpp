@@ -36,8 +36,8 @@ std::string call_for_later(JobFixture& t, const FakeClient& client, std::string_
       R"({{"jsonrpc":"2.0","id":{},"method":"{}","params":{{"name":"a","_meta":{{"progressToken":"t"}}}}}})",
       id, method));
   t.in_turn([&] {
-    job =
-        t.router.client_request_for_later(client.identity().id, std::move(std::get<Frame>(frame)));
+    job = t.router.from_clients().client_request_for_later(client.identity().id,
+                                                           std::move(std::get<Frame>(frame)));
   });
   return job;
 }
@@ -257,11 +257,11 @@ TEST_CASE("a collector whose queue is full is told when it has room") {
   const std::string job = t.submit(client, "a");
   t.collect(client, job);
   client.is_congested = true;
-  t.in_turn([&] { t.router.client_congestion(client.identity().id, true); });
+  t.in_turn([&] { t.router.from_clients().client_congestion(client.identity().id, true); });
   t.answer_call("a");
   CHECK(client.take_lines().empty());
   client.is_congested = false;
-  t.in_turn([&] { t.router.client_congestion(client.identity().id, false); });
+  t.in_turn([&] { t.router.from_clients().client_congestion(client.identity().id, false); });
   CHECK(client.take_lines().size() == 1);
 }
 

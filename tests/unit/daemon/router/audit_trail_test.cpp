@@ -124,10 +124,11 @@ TEST_CASE("required, the first lines of a turn are one write, before anything is
   const int writes = t.file->writes;
   t.in_turn([&] {
     for (const char* name : {"a", "b", "c"}) {
-      t.router.client_line(t.client.identity().id,
-                           fmt::format(R"({{"jsonrpc":"2.0","id":"{}","method":"tools/call",)"
-                                       R"("params":{{"name":"{}"}}}})",
-                                       name, name));
+      t.router.from_clients().client_line(
+          t.client.identity().id,
+          fmt::format(R"({{"jsonrpc":"2.0","id":"{}","method":"tools/call",)"
+                      R"("params":{{"name":"{}"}}}})",
+                      name, name));
     }
     CHECK(t.calls().empty());
   });

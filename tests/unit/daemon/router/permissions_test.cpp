@@ -236,9 +236,9 @@ TEST_CASE("what waits when its client loses its rule is denied") {
   CHECK(t.client.lines.empty());
   t.congest(t.client, false);
   CHECK(contains(t.client.take_line(), R"("kind":"denied")"));
-  CHECK_FALSE(t.router.http_callers_may_look());
+  CHECK_FALSE(t.router.from_clients().http_callers_may_look());
   t.take("{}");
-  CHECK(t.router.http_callers_may_look());
+  CHECK(t.router.from_clients().http_callers_may_look());
 }
 
 TEST_CASE("a notification that waits when its client loses its rule is dropped") {

@@ -204,7 +204,7 @@ TEST_CASE("a parked one goes to the first client that can be asked") {
   declare(t, unreachable);
   CHECK(unreachable.lines.empty());
   unreachable.reachable = true;
-  t.in_turn([&] { t.router.client_can_be_asked(unreachable.identity().id); });
+  t.in_turn([&] { t.router.from_clients().client_can_be_asked(unreachable.identity().id); });
   t.respond(unreachable, asked(unreachable));
   CHECK(t.responses().size() == 1);
   CHECK(unfit.lines.empty());

@@ -45,11 +45,11 @@ struct RouterFixture {
   FakeClient& connect(std::string kind = "unix", uid_t uid = 1000) {
     FakeClient& client = *clients.emplace_back(
         std::make_unique<FakeClient>(client_ids.next(), std::move(kind), uid));
-    in_turn([&] { router.client_connected(client); });
+    in_turn([&] { router.from_clients().client_connected(client); });
     return client;
   }
   void send(const FakeClient& client, std::string line) {
-    in_turn([&] { router.client_line(client.identity().id, std::move(line)); });
+    in_turn([&] { router.from_clients().client_line(client.identity().id, std::move(line)); });
   }
   /// A request under this id (JSON).
   void request(const FakeClient& client, std::string_view id, std::string_view method,
@@ -110,13 +110,13 @@ struct RouterFixture {
   /// Its queue is full, or no longer.
   void congest(FakeClient& client, bool congested = true) {
     client.is_congested = congested;
-    in_turn([&] { router.client_congestion(client.identity().id, congested); });
+    in_turn([&] { router.from_clients().client_congestion(client.identity().id, congested); });
   }
   void half_close(const FakeClient& client) {
-    in_turn([&] { router.client_half_closed(client.identity().id); });
+    in_turn([&] { router.from_clients().client_half_closed(client.identity().id); });
   }
   void leave(const FakeClient& client) {
-    in_turn([&] { router.client_left(client.identity().id); });
+    in_turn([&] { router.from_clients().client_left(client.identity().id); });
   }
   bool knows(const FakeClient& client) const {
     return router.clients().find_client(client.identity().id) != nullptr;

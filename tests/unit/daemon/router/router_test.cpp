@@ -15,14 +15,14 @@ void subscribe(RouterFixture& t, const FakeClient& client, std::string_view uri,
 /// A part of the bridge that asks the server something.
 struct AnOwnCaller final : OwnCaller {
   explicit AnOwnCaller(Router& its_router) : OwnCaller(its_router.budget()), router(its_router) {
-    router.join(*this);
+    router.others().join(*this);
   }
-  ~AnOwnCaller() override { router.leave(*this); }
+  ~AnOwnCaller() override { router.others().leave(*this); }
 
   void call(std::string_view tool) {
     auto frame = parse_frame(fmt::format(
         R"({{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{}"}}}})", tool));
-    router.request(*this, std::get<Frame>(std::move(frame)));
+    router.others().request(*this, std::get<Frame>(std::move(frame)));
   }
   void answer(std::string_view, Frame&&) override { ++answers; }
   void fail(std::string_view, const Failure&) override { ++failures; }
@@ -127,7 +127,7 @@ TEST_CASE("at the end what waits is answered, what is in flight has the grace") 
   t.in_turn([&] { t.router.begin_shutdown(); });
   CHECK(contains(t.third.take_line(), R"("kind":"shutdown","delivered":"no")"));
   CHECK(t.client.lines.empty());
-  CHECK_FALSE(t.router.frames_wait(Era::legacy));
+  CHECK_FALSE(t.router.from_upstream().frames_wait(Era::legacy));
   t.call(t.third, "3", "too late");
   CHECK(contains(t.third.take_line(), R"("kind":"shutdown")"));
   t.answer_call("b");
@@ -172,16 +172,16 @@ TEST_CASE(
   subscribe(t, t.client, "demo://refused");
   t.upstream.answer_error(t.upstream.id_of("resources/subscribe"), R"({"code":-1,"message":"m"})");
   t.leave(t.client);  // a subscription outlives its client
-  const SessionSettings set = t.router.settings();
+  const SessionSettings set = t.router.from_upstream().settings();
   CHECK(set.log_level_params == R"({"level":"debug"})");
   CHECK(set.subscriptions == Lines{"demo://a"});
   RouterFixture later;
-  later.router.take_settings(set);
-  CHECK(later.router.settings().log_level_params == set.log_level_params);
-  CHECK(later.router.settings().subscriptions == set.subscriptions);
+  later.router.from_upstream().take_settings(set);
+  CHECK(later.router.from_upstream().settings().log_level_params == set.log_level_params);
+  CHECK(later.router.from_upstream().settings().subscriptions == set.subscriptions);
   t.in_turn([&] {
-    t.router.session_replaced(Era::legacy, {ReopeningReason::child_ended, {}},
-                              {"notifications/tools/list_changed"});
+    t.router.from_upstream().session_replaced(Era::legacy, {ReopeningReason::child_ended, {}},
+                                              {"notifications/tools/list_changed"});
   });
   Lines told;
   t.feed.ring().each_after(Sequence{0}, [&](const RingEntry& entry) {
@@ -210,7 +210,7 @@ TEST_CASE("an unsubscribe goes upstream when no other client wants the resource 
   subscribe(t, t.other, "demo://a", "unsubscribe");
   CHECK(t.upstream.count("resources/unsubscribe") == 1);
   t.upstream.answer(t.upstream.id_of("resources/unsubscribe"));
-  CHECK(t.router.settings().subscriptions.empty());
+  CHECK(t.router.from_upstream().settings().subscriptions.empty());
 }
 
 TEST_CASE("every request ends in exactly one class of the statistics") {
@@ -262,12 +262,12 @@ TEST_CASE("requests of the bridge itself count neither as requests nor as errors
 
 TEST_CASE("notifications count as lost unless all clients were modern") {
   RouterFixture t;
-  CHECK_FALSE(t.router.served_only_modern());
+  CHECK_FALSE(t.router.from_clients().served_only_modern());
   t.modern(t.connect(), "1", "tools/list");
   t.request(t.connect(), "1", "bridge/status");
   AnOwnCaller own(t.router);
   t.in_turn([&] { own.call("x"); });
-  CHECK(t.router.served_only_modern());
+  CHECK(t.router.from_clients().served_only_modern());
   t.call(t.connect(), "1");
-  CHECK_FALSE(t.router.served_only_modern());
+  CHECK_FALSE(t.router.from_clients().served_only_modern());
 }
