@@ -14,7 +14,6 @@
 #include "session/era_choice.hpp"
 #include "session/opening.hpp"
 #include "session/retries.hpp"
-#include "upstream/lost_session_text.hpp"
 
 namespace bridge {
 
@@ -44,16 +43,16 @@ EraSession::EraSession(Era era, EventLoop& loop, UpstreamIdSource& ids, Upstream
       opening_(loop, sender_, upstream, log, *this),
       listen_(loop, sender_, upstream, log, *this),
       event_streams_(loop, sender_, log, options_.events),
-      health_(loop, sender_, upstream, log, options_, record_, *this),
+      health_(loop, sender_, upstream, log, options_, record_, doubt_),
+      doubt_(loop, *this, health_),
       retries_(loop, *this, options_.connect_wait),
-      slow_(loop, [this] { choice_.era_is_slow(this->era()); }),
-      check_time_(loop, [this] { check_time_over(); }) {}
+      slow_(loop, [this] { choice_.era_is_slow(this->era()); }) {}
 
 EraSession::State EraSession::state() const {
   switch (phase_) {
     case Phase::idle: return State::idle;
     case Phase::opening:
-      if (other_session_ && other_session_->before == Phase::open) return state_while_open();
+      if (doubt_.tries_another_while_open()) return state_while_open();
       return is_lost() ? State::reopening : State::opening;
     case Phase::open: return state_while_open();
     case Phase::away: return State::waiting;
@@ -72,7 +71,7 @@ const Failure* EraSession::given_up() const {
 /// The session serves: the next loss counts as the first.
 void EraSession::note_answer() {
   retries_.forget_failures();
-  unclear_.reset();
+  doubt_.forget_unclear();
   if (!is_open()) return;
   record_.last_failure.reset();
   if (std::exchange(refusal_is_logged_, false)) {
@@ -93,8 +92,8 @@ std::optional<UpstreamId> EraSession::one_message(std::optional<UpstreamId> orig
     own_answered(*owner, id, origin, std::move(frame));
     return id;
   }
-  const bool denies = denies_session(frame);
-  if (denies && holds_response(id, frame)) return id;
+  const bool denies = doubt_.denies_session(frame);
+  if (denies && doubt_.holds_response(id, frame)) return id;
   const auto answered = events_->message_received(era(), origin, std::move(frame));
   if (answered) forget_unsent(*answered);
   if (answered && !denies) note_answer();
@@ -124,11 +123,11 @@ void EraSession::message_ended(UpstreamId id, Ending ending) {
     return;
   }
   if (!ending.failure) upstream_reachable(true);
-  const SessionVerdict verdict = judge_unclear(id, ending.session);
+  const SessionVerdict verdict = doubt_.judge_unclear(id, ending.session);
   if (ending.failure) note_rejected(*ending.failure);
   events_->message_ended(id, std::move(ending));
   if (verdict == SessionVerdict::lost) lose("the continuation of an answer was refused");
-  if (verdict == SessionVerdict::doubtful) check_session();
+  if (verdict == SessionVerdict::doubtful) doubt_.check_session();
 }
 
 void EraSession::server_stream_changed(ServerStream state) {
@@ -141,7 +140,8 @@ void EraSession::server_stream_changed(ServerStream state) {
 
 void EraSession::server_stream_refused(SessionVerdict verdict) {
   opening_.server_stream_answered();
-  if (judge_unclear(UpstreamId{}, verdict) == SessionVerdict::doubtful) check_session();
+  if (doubt_.judge_unclear(UpstreamId{}, verdict) == SessionVerdict::doubtful)
+    doubt_.check_session();
 }
 
 void EraSession::upstream_reachable(bool knows_session) {
@@ -176,7 +176,7 @@ void EraSession::end() {
   life_ = Ended{};
   retries_.stop();
   slow_.clear();
-  check_time_.clear();
+  doubt_.stop();
   opening_.forget();
   close_streams();
   health_.cancel();
@@ -313,19 +313,6 @@ void EraSession::listen_changed(ServerStream state) {
 
 namespace {
 
-/// Some servers do not know `ping`, but know the session it came in.
-bool refuses_ping(const Frame& answer) {
-  if (!answer.error.present()) return false;
-  return find_member(answer.text(answer.error), "code") !=
-         std::to_string(json_rpc::method_not_found);
-}
-
-Failure failure_of_refused_ping(const Frame& answer) {
-  Failure failure = failure_of(ErrorKind::session, Delivered::no, "the upstream refuses a ping");
-  failure.upstream_error = std::string(answer.text(answer.error));
-  return failure;
-}
-
 bool wants_it_later(const Ending& ending) {
   const auto& failure = ending.failure;
   return failure && ending.session == SessionVerdict::kept && failure->delivered == Delivered::no &&
@@ -339,7 +326,7 @@ void EraSession::own_answered(MessageOwner owner, UpstreamId id, std::optional<U
   switch (owner) {
     case MessageOwner::router: break;
     case MessageOwner::opening: step_answered(id, origin, std::move(frame)); break;
-    case MessageOwner::health: ping_answered(frame); break;
+    case MessageOwner::health: doubt_.ping_answered(frame); break;
     case MessageOwner::listen: listen_.over(id, frame.error.present()); break;
     case MessageOwner::event_stream:
       event_streams_.over(id, frame.error.present(), frame.text(frame.error));
@@ -364,7 +351,7 @@ void EraSession::own_ended(MessageOwner owner, UpstreamId id, Ending ending) {
   switch (owner) {
     case MessageOwner::router: break;
     case MessageOwner::opening: step_ended(id, std::move(ending)); break;
-    case MessageOwner::health: ping_ended(std::move(ending)); break;
+    case MessageOwner::health: doubt_.ping_ended(std::move(ending)); break;
     case MessageOwner::listen:
       listen_.over(id, refused, failure ? fmt::format(" ({})", log_text(*failure)) : std::string());
       if (failure && is_unreachable(*failure)) go_away(*failure);
@@ -374,65 +361,6 @@ void EraSession::own_ended(MessageOwner owner, UpstreamId id, Ending ending) {
       event_streams_.over(id, refused, failure ? failure->error_object : std::string_view());
       break;
   }
-}
-
-void EraSession::ping_answered(const Frame& frame) {
-  const bool checks_suspected = health_.ping_ended();
-  // A modern server answers `server/discover` with a result.
-  if (checks_suspected && is_modern() && frame.error.present()) {
-    choice_.era_contradicted(era());
-    resolve_suspected(true);
-    lose("the server speaks another era now");
-    return;
-  }
-  if (!is_modern() && refuses_ping(frame)) {
-    if (checks_suspected || phase_ == Phase::resuming) {
-      try_another_session(failure_of_refused_ping(frame));
-      return;
-    }
-    if (says_session_is_missing(frame.text(frame.error))) {
-      check_session();
-      return;
-    }
-  }
-  upstream_reachable(true);
-  note_answer();
-  if (checks_suspected) {
-    health_.check_ended(false);
-    resolve_suspected(false);
-  }
-  if (is_open()) health_.watch();
-}
-
-void EraSession::ping_ended(Ending ending) {
-  if (is_open() && health_.repeat(ending)) return;
-  const bool checks_suspected = health_.ping_ended();
-  const auto& failure = ending.failure;
-  if (checks_suspected && failure) note_other_era(ending);
-  if (failure && failure->kind == ErrorKind::auth && is_open()) {
-    note_failure(*failure);
-    log_refusal(*failure);
-  }
-  const bool is_refused =
-      failure && (failure->status >= 400 || ending.session != SessionVerdict::kept);
-  if (ending.session == SessionVerdict::lost) {
-    resolve_suspected(true);
-    lose("a ping was refused");
-  } else if (is_refused && !is_modern() && (checks_suspected || phase_ == Phase::resuming)) {
-    try_another_session(*failure);
-    return;
-  } else if (checks_suspected) {
-    health_.check_ended(false);
-    resolve_suspected(false);
-  } else if (ending.session != SessionVerdict::kept) {
-    check_session();
-  }
-  if (failure && is_unreachable(*failure)) {
-    go_away(*failure);
-  } else if (failure && phase_ == Phase::resuming) {
-    not_resumed(*failure);
-  }
-  if (is_open()) health_.watch();
 }
 
 void EraSession::step_answered(UpstreamId id, std::optional<UpstreamId> origin, Frame frame) {

@@ -14,6 +14,7 @@
 #include "session/opening.hpp"
 #include "session/retries.hpp"
 #include "session/saved_session.hpp"
+#include "session/session_doubt.hpp"
 #include "session/session_events.hpp"
 #include "session/session_record.hpp"
 #include "session/session_sender.hpp"
@@ -33,7 +34,8 @@ class EraChoice;
 /// its response; messages that may be retried (decide_retry) are held here meanwhile.
 ///
 /// Parts: Opening (the steps), UpstreamListen and EventStreams (the server's notifications in the
-/// modern era), HealthCheck (whether the server still answers), decide_retry() (retry or failure),
+/// modern era), HealthCheck (whether the server still answers), SessionDoubt
+/// (whether a doubtful session exists), decide_retry() (retry or failure),
 /// Retries (held messages and the time of the next retry).
 class EraSession {
  public:
@@ -159,9 +161,9 @@ class EraSession {
   bool has_ended() const { return std::holds_alternative<Ended>(life_); }
 
  private:
-  friend class HealthCheck;
   friend class Opening;
   friend class Retries;
+  friend class SessionDoubt;
   friend class UpstreamListen;
 
   enum class Phase : std::uint8_t {
@@ -188,20 +190,11 @@ class EraSession {
     Failure failure;
   };
   struct Ended {};
-  /// The second step of a check: `initialize` is sent outside of the session, which continues
-  /// unless that succeeds.
-  struct OtherSession {
-    Phase before;      ///< open, or resuming
-    Failure refusal;   ///< of the ping
-    int failures = 0;  ///< of `initialize`, none of which was a refusal
-  };
   void own_answered(MessageOwner owner, UpstreamId id, std::optional<UpstreamId> origin,
                     Frame frame);
   void own_ended(MessageOwner owner, UpstreamId id, Ending ending);
   void step_answered(UpstreamId id, std::optional<UpstreamId> origin, Frame frame);
   void step_ended(UpstreamId id, Ending ending);
-  void ping_answered(const Frame& frame);
-  void ping_ended(Ending ending);
   void note_answer();
   const Failure* given_up() const;
 
@@ -254,18 +247,6 @@ class EraSession {
   bool has_waiters() const;
   void lose(std::string_view why);
   void message_failed(Ending ending);
-  void suspect(Ending ending);
-  void check_session();
-  bool denies_session(const Frame& response) const;
-  bool holds_response(UpstreamId id, const Frame& response);
-  SessionVerdict judge_unclear(UpstreamId id, SessionVerdict verdict);
-  void ping_unanswered();
-  void resolve_suspected(bool lost);
-  void try_another_session(Failure refusal);
-  void another_session_failed();
-  void check_time_over();
-  void another_session_opened();
-  void another_session_refused();
   void go_away(const Failure& failure);
   void fail_held(const Failure& failure);
   void note_rejected(const Failure& failure);
@@ -296,15 +277,13 @@ class EraSession {
   UpstreamListen listen_;
   EventStreams event_streams_;
   HealthCheck health_;
+  SessionDoubt doubt_;
   Retries retries_;
-  DeadlineTimer slow_;        ///< while a local server's handshake is pending
-  DeadlineTimer check_time_;  ///< while `other_session_` is being opened
+  DeadlineTimer slow_;  ///< while a local server's handshake is pending
 
   Phase phase_ = Phase::idle;
   std::variant<Running, GivingUp, Ended> life_;
   InitializeRequest initialize_;
-  std::optional<OtherSession> other_session_;
-  std::optional<UpstreamId> unclear_;  ///< the last message that was refused so, since a success
   ReopeningReason loss_ = ReopeningReason::lost;  ///< of the last loss
   bool replaces_other_era_ = false;               ///< the next session replaces one that was lost
   SessionRecord record_;

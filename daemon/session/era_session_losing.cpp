@@ -1,7 +1,6 @@
 // Lost sessions, unreachable upstreams, and messages held meanwhile.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -9,20 +8,12 @@
 #include "session/era_choice.hpp"
 #include "session/era_session.hpp"
 #include "session/retries.hpp"
-#include "upstream/lost_session_text.hpp"
 
 namespace bridge {
-namespace {
-
-/// How often, and how soon, `initialize` is repeated during a check.
-constexpr int max_repeated_checks = 2;
-constexpr std::chrono::milliseconds between_repeated_checks{500};
-
-}  // namespace
 
 // A message failed before its answer began.
 void EraSession::message_failed(Ending ending) {
-  ending.session = judge_unclear(ending.unanswered->id, ending.session);
+  ending.session = doubt_.judge_unclear(ending.unanswered->id, ending.session);
   RetryDecision decision = decide_retry(
       ending, {is_open(), saved_.number, loop_.now(), options_.connect_wait, options_.login_wait});
   const bool is_lost = decision.news == RetryDecision::News::session_lost;
@@ -36,7 +27,7 @@ void EraSession::message_failed(Ending ending) {
   if (repeats && is_modern()) events_->remake(message, era(), true);
   switch (decision.action) {
     case RetryDecision::Action::send_now: sender_.send(std::move(message)); break;
-    case RetryDecision::Action::ask: suspect(std::move(ending)); break;
+    case RetryDecision::Action::ask: doubt_.suspect(std::move(ending)); break;
     case RetryDecision::Action::hold:
       if (decision.login_until) {
         message.notes.login_until = message.notes.hold_until = decision.login_until;
@@ -85,161 +76,12 @@ void EraSession::lose(std::string_view why) {
   choice_.era_lost(era());
   initialize_ = {std::nullopt, saved_.initialize_params};
   if (!is_modern()) upstream_.session_over();
-  resolve_suspected(true);
+  doubt_.resolve_suspected(true);
   if (retries_.may_reopen_at_once()) {
     start_try();
   } else {
     retries_.try_failed();
   }
-}
-
-/// A refusal that names no cause is a doubt if the one before it, of another message or another GET
-/// of the server stream, named none either.
-SessionVerdict EraSession::judge_unclear(UpstreamId id, SessionVerdict verdict) {
-  if (verdict != SessionVerdict::unclear) return verdict;
-  const bool is_second = unclear_ && (*unclear_ != id || id == UpstreamId{});
-  unclear_ = id;
-  return is_second || health_.is_checking() ? SessionVerdict::doubtful : SessionVerdict::kept;
-}
-
-void EraSession::suspect(Ending ending) {
-  health_.suspect(std::move(ending));
-  if (has_session()) {
-    check_session();
-  } else if (!other_session_) {
-    resolve_suspected(true);  // a new session is being opened and decides
-  }
-}
-
-/// Whether the server answers that it does not know the session that the request named.
-bool EraSession::denies_session(const Frame& response) const {
-  return response.error.present() && !is_modern() && upstream_.names_session() &&
-         says_session_is_missing(response.text(response.error));
-}
-
-/// Keeps a response that denies the session, until a check has shown whether it is missing: then
-/// its request is sent again. False: clients get it now.
-bool EraSession::holds_response(UpstreamId id, const Frame& response) {
-  // While the upstream is away this message shows that it is back, and then the check begins.
-  if (!(has_session() || other_session_) || !(health_.may_check() || health_.is_checking()))
-    return false;
-  std::optional<Outgoing> request = upstream_.take_back(id);
-  if (!request) {
-    check_session();
-    return false;
-  }
-  Ending ending;
-  ending.failure =
-      failure_of(ErrorKind::session, Delivered::no, "the upstream says that it has no session");
-  ending.failure->error_object = std::string(response.text(response.error));
-  ending.session = SessionVerdict::doubtful;
-  ending.unanswered = std::move(request);
-  ending.response = response.bytes;
-  suspect(std::move(ending));
-  return true;
-}
-
-/// Checks once, for all refusals in doubt, whether the session exists.
-void EraSession::check_session() {
-  if (is_open() && !health_.check_suspected()) resolve_suspected(false);
-}
-
-// The refusals stand: the session was not shown to be lost. They wait for the ping no longer than
-// for a session.
-void EraSession::ping_unanswered() {
-  health_.check_ended(false);
-  resolve_suspected(false);
-  if (is_open()) health_.watch();
-}
-
-void EraSession::resolve_suspected(bool lost) {
-  for (Ending& ending : health_.take_suspected()) {
-    if (!lost && !ending.response.empty()) {
-      auto response = parse_frame(std::move(ending.response));
-      events_->message_received(era(), ending.unanswered->id, std::move(std::get<Frame>(response)));
-      continue;
-    }
-    ending.session = lost ? SessionVerdict::lost : SessionVerdict::kept;
-    message_failed(std::move(ending));
-  }
-}
-
-/// A ping was refused, for whatever reason: if the server opens another session, this one is lost.
-/// Without a session that outlives its streams nothing can be kept meanwhile.
-void EraSession::try_another_session(Failure refusal) {
-  if (!upstream_.session_reference()) {
-    resolve_suspected(true);
-    lose("a ping in it was refused");
-    return;
-  }
-  if (!health_.is_checking()) {
-    if (!health_.may_check()) {
-      not_resumed(refusal);
-      return;
-    }
-    health_.begin_check();
-  }
-  if (is_open()) events_->session_away(era());
-  other_session_ = {phase_, std::move(refusal)};
-  check_time_.set(health_.check_ends());
-  initialize_ = {std::nullopt, saved_.initialize_params};
-  start_try();
-}
-
-/// REQUIRES: `other_session_`. Its `initialize` failed in passing, as of a server that is starting:
-/// that decides nothing.
-void EraSession::another_session_failed() {
-  if (++other_session_->failures > max_repeated_checks) {
-    another_session_refused();
-    return;
-  }
-  stop_try();
-  check_time_.set(std::min(health_.check_ends(), loop_.now() + between_repeated_checks));
-}
-
-void EraSession::check_time_over() {
-  if (opening_.is_under_way() || loop_.now() >= health_.check_ends()) {
-    another_session_refused();
-    return;
-  }
-  check_time_.set(health_.check_ends());
-  start_try();
-}
-
-/// REQUIRES: `other_session_`. It takes the place of the one that is lost.
-void EraSession::another_session_opened() {
-  if (other_session_->before == Phase::open) loss_ = ReopeningReason::lost;
-  other_session_.reset();
-  check_time_.clear();
-  health_.check_ended(true);
-  unclear_.reset();
-  log_.peer(LogLevel::warning, "session lost",
-            "session with {} lost: requests in it were refused; opening it again",
-            upstream_.target());
-  choice_.era_lost(era());
-  resolve_suspected(true);
-}
-
-/// REQUIRES: `other_session_`. The server refuses everything, or cannot be reached: as far as is
-/// known, the session exists.
-void EraSession::another_session_refused() {
-  const OtherSession other = *std::exchange(other_session_, std::nullopt);
-  check_time_.clear();
-  stop_try();
-  initialize_ = {};
-  phase_ = other.before;
-  health_.check_ended(false);
-  if (phase_ == Phase::resuming) {
-    not_resumed(other.refusal);
-    resolve_suspected(false);
-    return;
-  }
-  note_failure(other.refusal);
-  log_refusal(other.refusal);
-  health_.watch();
-  resolve_suspected(false);
-  retries_.send_ready();
-  events_->session_open();
 }
 
 // The session may exist, but the upstream is unreachable.
@@ -319,7 +161,7 @@ void EraSession::came_back() {
   retries_.settled();
   record_.last_failure.reset();
   begin_watching();
-  if (health_.has_suspected()) check_session();
+  if (health_.has_suspected()) doubt_.check_session();
   for (const UpstreamId id : std::exchange(saved_.unanswered, {})) {
     sender_.notify(
         "notifications/cancelled",

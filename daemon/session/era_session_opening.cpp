@@ -149,7 +149,7 @@ void EraSession::stop_try() {
 }
 
 void EraSession::send_initialize() {
-  if (!other_session_) upstream_.session_over();
+  if (!doubt_.tries_another()) upstream_.session_over();
   Outgoing message;
   message.id = initialize_.clients ? initialize_.clients->id : sender_.ids().next();
   message.owner = MessageOwner::opening;
@@ -186,7 +186,7 @@ void EraSession::initialize_answered(std::optional<UpstreamId> origin, Frame fra
               printable(before, 40));
   }
   slow_.clear();
-  if (other_session_) another_session_opened();
+  if (doubt_.tries_another()) doubt_.another_session_opened();
   saved_.initialize_params = initialize_.params;
   saved_.server = std::move(server);
   choice_.era_found(era());
@@ -225,7 +225,7 @@ void EraSession::fail_waiting() {
 /// was refused for another reason.
 bool EraSession::hand_initialize_over(const Failure& refusal, SessionVerdict verdict) {
   const auto error = error_of(refusal);
-  if (other_session_ || verdict != SessionVerdict::kept ||
+  if (doubt_.tries_another() || verdict != SessionVerdict::kept ||
       !is_refused_as_modern(refusal.status, error ? &*error : nullptr))
     return false;
   const auto failure = choice_.era_refused(era(), {true, refusal});
@@ -305,8 +305,8 @@ bool EraSession::await_login(const Failure& failure) {
 
 // All state is settled before events are reported: the router may require a session at once.
 void EraSession::refuse(const Failure& refusal) {
-  if (other_session_) {
-    another_session_refused();
+  if (doubt_.tries_another()) {
+    doubt_.another_session_refused();
     return;
   }
   if (await_login(refusal)) return;
@@ -330,8 +330,8 @@ void EraSession::refuse(const Failure& refusal) {
 }
 
 void EraSession::try_failed(Failure failure) {
-  if (other_session_) {
-    another_session_failed();
+  if (doubt_.tries_another()) {
+    doubt_.another_session_failed();
     return;
   }
   failure = failure_of_opening(std::move(failure));

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "session/era_session.hpp"
 #include "session/retries.hpp"
+#include "session/session_doubt.hpp"
 
 namespace bridge {
 namespace {
@@ -22,14 +22,14 @@ constexpr std::chrono::seconds ping_timeout{15};
 
 HealthCheck::HealthCheck(EventLoop& loop, SessionSender& sender, Upstream& upstream, Log& log,
                          const SessionOptions& options, const SessionRecord& record,
-                         EraSession& owner)
+                         SessionDoubt& doubt)
     : loop_(loop),
       sender_(sender),
       upstream_(upstream),
       log_(log),
       options_(options),
       record_(record),
-      owner_(owner),
+      doubt_(doubt),
       timer_(loop, [this] { expired(); }) {}
 
 void HealthCheck::watch() {
@@ -116,7 +116,7 @@ void HealthCheck::expired() {
   const auto now = loop_.now();
   if (checks_suspected_) {
     cancel();
-    owner_.ping_unanswered();
+    doubt_.ping_unanswered();
   } else if (is_pinging() && now < sent_ + ping_timeout) {
     timer_.set(sent_ + ping_timeout);
   } else if (is_pinging()) {

@@ -11,7 +11,7 @@
 
 namespace bridge {
 
-class EraSession;
+class SessionDoubt;
 
 /// Checks by pings, one at a time, whether the session exists: after silence, to keep it alive and
 /// to notice a loss; after a refusal that may mean a loss (a doubt); and on request (BEHAVIOUR,
@@ -27,7 +27,7 @@ class EraSession;
 class HealthCheck {
  public:
   HealthCheck(EventLoop& loop, SessionSender& sender, Upstream& upstream, Log& log,
-              const SessionOptions& options, const SessionRecord& record, EraSession& owner);
+              const SessionOptions& options, const SessionRecord& record, SessionDoubt& doubt);
 
   /// The session is open: a legacy one is watched for silence; if its server refuses messages, it
   /// is asked once a minute at least.
@@ -75,7 +75,7 @@ class HealthCheck {
   Log& log_;
   const SessionOptions& options_;
   const SessionRecord& record_;
-  EraSession& owner_;
+  SessionDoubt& doubt_;
   std::vector<Ending> suspected_;
   UpstreamId ping_{};              ///< pending
   bool checks_suspected_ = false;  ///< sent about doubts
