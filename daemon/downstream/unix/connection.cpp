@@ -104,7 +104,11 @@ std::optional<SteadyTime> Connection::unread_since() const {
 }
 
 bool Connection::may_read() const {
-  if (phase_ != Phase::open || input_paused_ || context_.paused) return false;
+  return phase_ == Phase::open && !input_paused_ && !context_.paused && has_room();
+}
+
+/// Whether what is held, by this client and in all, lets more of its bytes in.
+bool Connection::has_room() const {
   const bool over = context_.budget.over();
   if (!over && !context_.is_tight) return true;
   const std::size_t waiting = events_.waiting_bytes(identity_.id);
@@ -168,8 +172,10 @@ void Connection::on_ready(DescriptorWatch::Event event) {
 
 void Connection::wait_for_input() {
   if (phase_ == Phase::over || phase_ == Phase::lingering) return;
+  const bool reads = may_read();
   // A hang-up must be noticed also while nothing is read.
-  socket_.want(may_read() ? DescriptorWatch::Event::readable : DescriptorWatch::Event::hung_up);
+  socket_.want(reads ? DescriptorWatch::Event::readable : DescriptorWatch::Event::hung_up);
+  if (!reads && phase_ == Phase::open && !has_room()) context_.held_back = true;
 }
 
 void Connection::limit_changed() {

@@ -45,7 +45,8 @@ struct ConnectionContext {
   ClientCounts counts{};
   /// Half of --max-buffered is for what clients do not read, so that a part is left to the others.
   UnreadShares shares{budget.limit() / 2, 64u << 10};
-  bool is_tight = false;  ///< the shares hold: much of --max-buffered is used
+  bool is_tight = false;   ///< the shares hold: much of --max-buffered is used
+  bool held_back = false;  ///< some clients are not read until there is room
 };
 
 /// Whether a client is fed from the ring, and takes what it reads. Feeding begins with the client's
@@ -143,7 +144,7 @@ class Connection final : public ClientChannel {
   void flush();
   /// Asks the kernel whether the client has read all that was written.
   void acknowledge_read();
-  /// Reads again if the budget had stopped reading.
+  /// Reads again if nothing holds it back any longer.
   void resume_reading();
   /// ConnectionContext::is_tight has changed.
   void limit_changed();
@@ -187,6 +188,7 @@ class Connection final : public ClientChannel {
   void linger();
   void wait_for_input();
   bool may_read() const;
+  bool has_room() const;
   void update_load();
   void report_lost();
   void look_whether_read();

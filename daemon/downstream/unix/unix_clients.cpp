@@ -236,6 +236,7 @@ void UnixClients::flush() {
     }
   }
   watch_budget();
+  look_for_room();
   if (some_left && listener_ && !context_.paused) {
     out_of_descriptors_ = false;
     listener_->want(DescriptorWatch::Event::readable);
@@ -261,8 +262,13 @@ void UnixClients::watch_budget() {
     budget_timeout_.set_after(context_.limits.stall);
   } else {
     budget_timeout_.clear();
-    for (auto& [id, connection] : connections_) connection->resume_reading();
   }
+}
+
+// Not only when --max-buffered is no longer used up: it may have been so for a part of this round.
+void UnixClients::look_for_room() {
+  if (!std::exchange(context_.held_back, false)) return;
+  for (auto& [id, connection] : connections_) connection->resume_reading();
 }
 
 // With all buffers full, ends clients that make no progress until there is room: of the user who

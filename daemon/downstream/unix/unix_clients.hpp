@@ -67,6 +67,7 @@ class UnixClients final : public NotificationReaders, private PipeClients {
   void pipes_opened(ClientEnds ends, uid_t uid, gid_t gid) override;
   void pause_accepting(int error);
   void watch_budget();
+  void look_for_room();
   void end_largest_stalled();
 
   ConnectionContext context_;

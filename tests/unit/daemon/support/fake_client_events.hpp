@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,14 +14,17 @@ namespace bridge {
 class FakeClientEvents final : public ClientEvents {
  public:
   void client_connected(ClientChannel& channel) override { channels.push_back(&channel); }
-  void client_line(ClientId, ReceivedText line) override { lines.push_back(std::move(line.bytes)); }
+  void client_line(ClientId, ReceivedText line) override {
+    lines.push_back(std::move(line.bytes));
+    if (line_came) line_came();
+  }
   void client_message(ClientId, Frame message) override { messages.push_back(std::move(message)); }
   void client_oversized_line(ClientId) override {}
   void client_half_closed(ClientId client) override { half_closed.push_back(client); }
   void client_left(ClientId client) override { left.push_back(client); }
   void client_congestion(ClientId, bool congested) override { is_congested = congested; }
   void client_can_be_asked(ClientId) override {}
-  std::size_t waiting_bytes(ClientId) const override { return 0; }
+  std::size_t waiting_bytes(ClientId) const override { return waiting; }
 
   const HeadersOfTools& headers_of_tools() const override { return tools; }
 
@@ -30,6 +35,8 @@ class FakeClientEvents final : public ClientEvents {
   std::vector<ClientId> half_closed;
   std::vector<ClientId> left;
   bool is_congested = false;
+  std::size_t waiting = 0;          ///< bytes of each client
+  std::function<void()> line_came;  ///< may be empty
 };
 
 }  // namespace bridge
