@@ -5,32 +5,48 @@
 #   sh docker/self_contained.sh PROGRAMS FOLDER PATH
 #
 # PROGRAMS: where mcp-bridged (linked with -DMCP_BRIDGE_FOLDER=PATH) and a static mcp-nc are. FOLDER is made.
-# PATH: where it will stand; the loader's path is part of a program, so it can stand nowhere else.
+# PATH: where it will stand. The path is part of the program, and FOLDER/lib/places says at which bytes:
+# install.sh of a release writes another one there.
+#
+# RUN (environment): what runs programs of another architecture, for example qemu-aarch64-static.
 set -eu
 programs=$1 folder=$2 path=$3
+run=${RUN:-}
 
 fail() { echo "self_contained.sh: $*" >&2; exit 1; }
 
 mkdir -p "$folder/bin" "$folder/lib" "$folder/share/mcp-session-bridge" "$folder/share/doc"
 cp "$programs/mcp-bridged" "$programs/mcp-nc" "$folder/bin/"
 
-# LIBRARY => FILE (ADDRESS); the loader stands alone, or behind the name it will have.
-ldd "$folder/bin/mcp-bridged" >"$folder/needed"
+# The path is there with slashes behind it, so that a longer one has room.
+padded=$(LC_ALL=C grep -ao "$path/*lib/ld\.so" "$folder/bin/mcp-bridged" | head -1)
+padded=${padded%/lib/ld.so}
+[ -n "$padded" ] || fail "mcp-bridged is not linked for $path"
+LC_ALL=C grep -abo "$padded/lib" "$folder/bin/mcp-bridged" | sed "s/:.*/ ${#padded}/" >"$folder/lib/places"
+
+# This machine's loader of the program's architecture, since the program's own is not there yet.
+for loader in /lib64/ld-linux-x86-64.so.2 /lib/ld-linux-aarch64.so.1 none; do
+  # shellcheck disable=SC2086  # nothing, or a program
+  ! $run "$loader" --list "$folder/bin/mcp-bridged" >"$folder/needed" 2>&1 || break
+done
+[ "$loader" != none ] || fail "no loader of this machine lists the libraries of mcp-bridged: $(cat "$folder/needed")"
 ! grep 'not found' "$folder/needed" || fail "a library of mcp-bridged is not on this machine"
-if ldd "$folder/bin/mcp-nc" 2>/dev/null | grep -q '=>'; then fail "mcp-nc is not static"; fi
-loader=$(grep -o '/[^ ]*/ld-linux[^ ]*' "$folder/needed" | tail -1)
-[ -n "$loader" ] || fail "mcp-bridged has no loader"
-libraries=$(sed -n 's/.*=> \(\/[^ ]*\) (.*/\1/p' "$folder/needed" | grep -v '/ld-linux')
+if LC_ALL=C grep -aq '/ld-linux' "$folder/bin/mcp-nc"; then fail "mcp-nc is not static"; fi
+# LIBRARY => FILE (ADDRESS)
+libraries=$(sed -n 's/.*=> \(\/[^ ]*\) (.*/\1/p' "$folder/needed" | grep -v '/ld\(-linux[^ ]*\)\{0,1\}\.so')
 rm "$folder/needed"
 cp -L "$loader" "$folder/lib/ld.so"
 for library in $libraries; do cp -L "$library" "$folder/lib/"; done
 
-# What each library's licence asks for.
-for library in $libraries "$loader"; do
-  package=$(dpkg-query -S "$(realpath "$library")" 2>/dev/null || dpkg-query -S "*/$(basename "$library")" 2>/dev/null) || continue
-  package=$(printf '%s\n' "$package" | sed -n '1s/:.*//p')
-  [ -e "/usr/share/doc/$package/copyright" ] || continue
-  cp -L "/usr/share/doc/$package/copyright" "$folder/share/doc/$package"
+# What each library's licence asks for, and which package it is from: FILE PACKAGE VERSION SOURCE VERSION.
+for library in $loader $libraries; do
+  file=$(basename "$library")
+  package=$(dpkg-query -S "$(realpath "$library")" 2>/dev/null || dpkg-query -S "*/$file" 2>/dev/null) || continue
+  package=$(printf '%s\n' "$package" | sed -n '1s/: .*//p')
+  [ "$library" != "$loader" ] || file=ld.so
+  dpkg-query -W -f="$file \${binary:Package} \${Version} \${source:Package} \${source:Version}\n" "$package" >>"$folder/lib/packages"
+  [ -e "/usr/share/doc/${package%:*}/copyright" ] || continue
+  cp -L "/usr/share/doc/${package%:*}/copyright" "$folder/share/doc/${package%:*}"
 done
 
 cp /etc/ssl/certs/ca-certificates.crt "$folder/share/mcp-session-bridge/"
@@ -38,6 +54,8 @@ cp /etc/ssl/certs/ca-certificates.crt "$folder/share/mcp-session-bridge/"
 # It has to hold together without anything of this machine's.
 mkdir -p "$(dirname "$path")"
 [ "$folder" = "$path" ] || ln -sfn "$folder" "$path"
-"$path/bin/mcp-bridged" --version >/dev/null || fail "it does not start"
-outside=$("$path/lib/ld.so" --list "$path/bin/mcp-bridged" | grep '=> /' | grep -v "=> $path/" || true)
+# shellcheck disable=SC2086  # nothing, or a program
+$run "$path/bin/mcp-bridged" --version >/dev/null || fail "it does not start"
+# shellcheck disable=SC2086  # nothing, or a program
+outside=$($run "$path/lib/ld.so" --list "$path/bin/mcp-bridged" | grep '=> /' | grep -v "=> $path/" || true)
 [ -z "$outside" ] || fail "it uses $outside"
