@@ -6,7 +6,7 @@
 #
 # FOLDER gets the programs with all they need: /opt/mcp-session-bridge, or without root
 # ~/.local/lib/mcp-session-bridge. A version that is there already is replaced. PREFIX gets links to the
-# programs, man pages and completions, and as root on systemd the units: /usr/local, or ~/.local.
+# programs, man pages and completions: /usr/local, or ~/.local. As root, systemd gets the units in /usr/local.
 # Configuration and state are never removed.
 set -eu
 
@@ -15,7 +15,10 @@ usage() { sed -n '2,10s/^# \{0,1\}//p' "$0"; }
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
 has() { command -v "$1" >/dev/null 2>&1; }
-with_systemd() { [ "$(id -u)" -eq 0 ] && has systemctl; }
+# Of prefixes, systemd searches only these.
+with_systemd() {
+  case $prefix in /usr | /usr/local) [ "$(id -u)" -eq 0 ] && has systemctl ;; *) false ;; esac
+}
 
 # made PATH: writes down what was made outside of the folder.
 made() { printf '%s\n' "$1" >>"$next/lib/installed"; }
@@ -132,7 +135,9 @@ install_folder() {
 remove_folder() {
   folder=$here
   [ -e "$folder/lib/installed" ] || fail "$folder was not installed; remove it as it is"
-  if with_systemd && [ -d /run/systemd/system ] && grep -q '/lib/systemd/system/' "$folder/lib/installed"; then
+  running_systemd=
+  if [ -d /run/systemd/system ] && grep -q '/lib/systemd/system/' "$folder/lib/installed"; then running_systemd=yes; fi
+  if [ -n "$running_systemd" ]; then
     for unit in /etc/systemd/system/*.wants/mcp-bridged*; do
       [ ! -L "$unit" ] || systemctl --quiet disable "${unit##*/}" || true
     done
@@ -141,7 +146,7 @@ remove_folder() {
   fi
   remove_made "$folder/lib/installed"
   rm -rf "$folder"
-  ! with_systemd || [ ! -d /run/systemd/system ] || systemctl daemon-reload
+  [ -z "$running_systemd" ] || systemctl daemon-reload
   echo "removed: $folder"
   # There is nothing left to read.
   exit 0

@@ -22,6 +22,8 @@ fuzz         |    |          | the stateful fuzzer with random seeds, for TIME
 crash        | 20 |          | 400 kills of a daemon under load before each kind of server
 soak         |    |          | fuzzer and crash test in turns, for TIME
 packages     | 15 | root     | the life of the package in a bare Debian 12 and 13
+release      | 40 | root     | the files of a release for amd64 and arm64, in bare Debians, other layouts and an empty root
+arm64        | 30 | root     | unit tests and end-to-end tests of the programs for arm64, with qemu
 systemd      | 15 | root     | the units of the package in a booted Debian 12 and 13
 containers   | 15 | root     | the image, the recipes, compose.yaml and kubernetes.yaml with podman
 sandbox      |  1 | npm root | mcp-nc inside the Linux sandbox of coding agents
@@ -53,6 +55,10 @@ run() {
     crash) bash tests/crash/run.sh ;;
     soak) bash tests/soak.sh "${seconds}s" ;;
     packages) bash tests/packages/run.sh ;;
+    release) bash tests/packages/release.sh --arch amd64,arm64 ;;
+    arm64)
+      { [ -e build/dist/SHA256SUMS ] && grep -q arm64 build/dist/SHA256SUMS || bash docker/release.sh --arch amd64,arm64; } &&
+        bash tests/packages/arm64.sh ;;
     systemd) bash tests/systemd/run.sh bookworm && bash tests/systemd/run.sh trixie ;;
     containers) bash tests/containers/run.sh ;;
     sandbox) build release && bash tests/sandbox/run.sh ;;

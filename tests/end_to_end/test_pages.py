@@ -25,6 +25,7 @@ from harness.page_shell import PageShell
 
 # (page, heading): the script that runs the blocks, and the words by which it names them.
 RUN_BY = {
+    ("README.md", "Get it"): ("tests/packages/release.sh",),
     ("README.md", "Two commands"): ("tests/bare/try.sh", "tests/bare/tests.sh"),
     ("systemd/README.md", "The package"): ("tests/packages/run.sh",),
     ("systemd/README.md", "Without the package"): ("tests/systemd/run.sh",),
@@ -43,7 +44,9 @@ LANGUAGES_TRIED_HERE = {"console", "json", "toml", "python", "wire", "nginx", "l
 WITH_DAEMON = {"client/README.md", "daemon/OBSERVABILITY.md"}
 LONGEST_README = 200
 # Options of other programs, where they stand in text or tables.
-OPTIONS_OF_OTHERS = {"--stateful", "--group-add", "--build", "--preset", "--name", "--host-uds"}
+OPTIONS_OF_OTHERS = {"--stateful", "--group-add", "--build", "--preset", "--name", "--host-uds", "--remove"}
+# Where a script is that a page names as it is in a release.
+IN_A_RELEASE = {"install.sh": "docker/install.sh", "/opt/mcp-session-bridge/install.sh": "docker/install.sh"}
 
 
 def inline_code(page):
@@ -93,7 +96,7 @@ class Blocks(unittest.TestCase):
         for page in pages():
             for script in re.findall(r"\b(?:bash|sh|python3) ([\w./-]+\.(?:sh|py))", text_of_page(page)):
                 with self.subTest(page, script=script):
-                    self.assertTrue((ROOT / script).is_file())
+                    self.assertTrue((ROOT / IN_A_RELEASE.get(script, script)).is_file())
 
     def test_the_readme_is_short_and_leads_to_every_page(self):
         self.assertLessEqual(len(text_of_page("README.md").splitlines()), LONGEST_README)

@@ -45,7 +45,8 @@ needs_packages() {
   [ ${#missing[@]} -eq 0 ] || install_packages "${missing[@]}"
 }
 
-# make_root SUITE KIND PACKAGE …: $roots/SUITE-KIND is Debian with these packages.
+# make_root SUITE KIND PACKAGE …: $roots/SUITE-KIND is Debian with these packages, of which some may be of another
+# architecture (NAME:ARCH).
 make_root() {
   local suite=$1 kind=$2 root=$roots/$1-$2 base=$roots/$1 package available=()
   shift 2
@@ -63,12 +64,15 @@ make_root() {
   rm -rf "$root"
   cp -a "$base" "$root"
   rm "$root/.complete"
+  local foreign
+  foreign=$(printf '%s\n' "$@" | sed -n 's/.*://p' | sort -u)
+  [ -z "$foreign" ] || chroot "$root" dpkg --add-architecture "$foreign"
   chroot "$root" apt-get -qq update
   # A name of the other suite is left out.
   for package in "$@"; do
     if chroot "$root" apt-cache show "$package" >/dev/null 2>&1; then available+=("$package"); fi
   done
-  DEBIAN_FRONTEND=noninteractive LC_ALL=C chroot "$root" \
+  env -u TMPDIR DEBIAN_FRONTEND=noninteractive LC_ALL=C chroot "$root" \
     apt-get -qq -y install --no-install-recommends "${available[@]}" </dev/null >"$scratch/apt" 2>&1 ||
     { tail -20 "$scratch/apt" >&2; fail "apt-get in $root"; }
   touch "$root/.complete"
@@ -176,7 +180,13 @@ leave_roots() {
 # shellcheck disable=SC2034  # used by those who source this
 build_packages=(g++ cmake ninja-build pkg-config ccache dpkg-dev file libasio-dev libcurl4-openssl-dev
                 libsimdjson-dev libfmt-dev libspdlog-dev libtomlplusplus-dev libssl-dev zlib1g-dev libbrotli-dev
-                libcpp-httplib-dev prometheus-cpp-dev)
+                libcpp-httplib-dev prometheus-cpp-dev ca-certificates)
+# The same for arm64, built on amd64: tools of this machine, libraries of the other, and what runs its programs.
+# shellcheck disable=SC2034  # used by those who source this
+arm64_packages=(g++-aarch64-linux-gnu python3-minimal cmake ninja-build pkg-config ccache dpkg-dev file ca-certificates qemu-user-static
+                libasio-dev libtomlplusplus-dev doctest-dev libc6-dev:arm64 libstdc++6:arm64 libcurl4-openssl-dev:arm64
+                libsimdjson-dev:arm64 libfmt-dev:arm64 libspdlog-dev:arm64 libssl-dev:arm64 zlib1g-dev:arm64
+                libbrotli-dev:arm64 libcpp-httplib-dev:arm64 prometheus-cpp-dev:arm64)
 
 # build_demo: the demo upstream, on this machine.
 # shellcheck disable=SC2034  # used by those who source this
