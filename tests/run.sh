@@ -30,6 +30,7 @@ zsh zsh
 fish fish
 man man-db
 systemd-analyze systemd
+podman-compose podman-compose
 valgrind valgrind
 gdb gdb
 TOOLS
@@ -92,4 +93,4 @@ build asan -DMCP_BRIDGE_RELEASE_DIR="$PWD/build/release" -DMCP_BRIDGE_UNITY=ON
 say "testing"
 export CTEST_OUTPUT_ON_FAILURE=1
 # Four that mostly wait, and one that looks at the sources at a low priority.
-exec ctest --test-dir build/asan --parallel 5 --timeout 300 "$@" </dev/null
+exec ctest --test-dir build/asan --parallel 5 --timeout 900 "$@" </dev/null
