@@ -5,7 +5,7 @@ import os
 import signal
 import time
 
-from harness import Case, call, eventually, main, text_of
+from harness import Case, call, eventually, main, text_of, within
 
 
 class Tokens(Case):
@@ -156,7 +156,7 @@ class Command(Tokens):
         self.daemon.signal(signal.SIGTERM)
         self.assert_error(client.line(), -32000, 7, "shutdown", "no")
         self.assertEqual(self.daemon.wait(), 0)
-        self.assertLess(time.monotonic() - began, 15)
+        self.assertLess(time.monotonic() - began, within(15))
         self.assertEqual(len(self.server.log("tools/call")), 1)
 
     def test_its_failure_is_the_clients_error(self):

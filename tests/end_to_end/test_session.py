@@ -4,7 +4,7 @@ import json
 import signal
 import time
 
-from harness import Case, call, eventually, initialize, main, notification, text_of
+from harness import Case, call, eventually, initialize, main, notification, text_of, within
 
 
 class Opening(Case):
@@ -188,7 +188,7 @@ class Ending(Case):
         began = time.monotonic()
         daemon.signal(signal.SIGTERM)
         self.assertEqual(daemon.wait(), 0)
-        self.assertLess(time.monotonic() - began, 8)
+        self.assertLess(time.monotonic() - began, within(8))
         self.assertGreater(time.monotonic() - began, 4.9)
 
     def test_a_second_signal_exits_at_once(self):

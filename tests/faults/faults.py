@@ -5,7 +5,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "end_to_end"))
 
-from harness import Case, call, eventually, initialize, main, notification, request, text_of  # noqa: E402,F401
+from harness import Case, call, eventually, initialize, main, notification, patient, request, text_of, within  # noqa: E402,F401
 from harness.parallel import main_parallel  # noqa: E402,F401
 
 

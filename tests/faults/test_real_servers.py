@@ -3,13 +3,15 @@
 from faults import FaultCase, call, eventually, main_parallel, text_of
 from harness.node import EVERYTHING, MODULES, NODE, Node
 
+# What Node takes to start on a busy machine.
+PATIENT = ("--connect-wait", "60s")
 EXAMPLES = MODULES / "sdk" / "dist" / "esm" / "examples" / "server"
 
 
 class Everything(Node, FaultCase):
     def test_it_restarts_in_the_middle_and_clients_do_not_notice(self):
         server = self.serve(EVERYTHING, "streamableHttp")
-        daemon = self.start_daemon(server)
+        daemon = self.start_daemon(server, *PATIENT)
         client = self.client()
         uri = client.request("resources/list", None, 1)["result"]["resources"][0]["uri"]
         self.assertEqual(client.request("resources/subscribe", {"uri": uri}, 2)["result"], {})
@@ -35,7 +37,7 @@ class Everything(Node, FaultCase):
 
     def test_a_call_under_way_when_it_restarts_is_not_made_again(self):
         server = self.serve(EVERYTHING, "streamableHttp")
-        self.start_daemon(server)
+        self.start_daemon(server, *PATIENT)
         client = self.client()
         client.send(call("trigger-long-running-operation", {"duration": 60, "steps": 60}, 1, token="t"))
         while client.line().get("method") != "notifications/progress":
@@ -57,7 +59,7 @@ class McpProxy(Node, FaultCase):
 
     def test_it_is_killed_and_started_again_and_the_next_call_is_answered(self):
         server = self.serve_proxy()
-        self.start_daemon(f"http://127.0.0.1:{server.port}/mcp", "--header", "X-API-Key: k")
+        self.start_daemon(f"http://127.0.0.1:{server.port}/mcp", "--header", "X-API-Key: k", *PATIENT)
         client = self.client()
         self.assertEqual(text_of(client.call("echo", {"message": "before"}, 1)), "Echo: before")
         server.kill()

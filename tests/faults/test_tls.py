@@ -4,7 +4,7 @@
 import shutil
 import signal
 
-from faults import FaultCase, call, main_parallel, text_of
+from faults import FaultCase, call, main_parallel, patient, text_of
 from harness.certificates import Authority, key_of
 from harness.tls_front import TlsFront, TlsRefuser
 
@@ -27,7 +27,7 @@ class Tls(FaultCase):
         return front
 
     def daemon_to(self, front, *options, url=None):
-        return self.start_daemon(url or front.url, "--connect-wait", "1s", *options,
+        return self.start_daemon(url or front.url, "--connect-wait", patient(1000), *options,
                                  environment={"MCP_SERVER_TOKEN": "the-token"})
 
     def trusted(self, front, *options, **how):

@@ -3,7 +3,7 @@
 import os
 import signal
 
-from faults import FaultCase, call, eventually, main_parallel, text_of
+from faults import FaultCase, call, eventually, main_parallel, patient, text_of
 from harness.certificates import Authority
 from harness.http_proxy import HttpProxy
 from harness.tls_front import TlsFront
@@ -14,7 +14,7 @@ NO_PROXIES = {name: "" for upper in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "
 
 class Way(FaultCase):
     def start(self, upstream, *options, **variables):
-        return self.start_daemon(upstream, "--connect-wait", "1s", *options,
+        return self.start_daemon(upstream, "--connect-wait", patient(2000), *options,
                                  environment={**NO_PROXIES, "MCP_SERVER_TOKEN": TOKEN, **variables})
 
     def served(self, client=None, text="here"):

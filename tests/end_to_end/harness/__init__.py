@@ -3,7 +3,7 @@
 from .case import Case, main
 from .frames import answer, call, initialize, notification, request, text_of
 from .socket_client import Client, Closed
-from .waiting import DEADLINE, eventually
+from .waiting import DEADLINE, eventually, patient, within
 
 __all__ = ["Case", "Client", "Closed", "DEADLINE", "answer", "call", "eventually", "initialize", "main",
-           "notification", "request", "text_of"]
+           "notification", "patient", "request", "text_of", "within"]

@@ -3,14 +3,14 @@
 import collections
 import json
 
-from faults import FaultCase, call
+from faults import FaultCase, call, patient
 
 from .footprint import Footprint
 from .load import Burst, numbers_of
 from .outcome import Result
 from .ways import Ways
 
-SHORT = {"--connect-timeout": "1s", "--connect-wait": "2s", "--request-timeout": "2s", "--keepalive": "0"}
+SHORT = {"--connect-timeout": patient(1000), "--connect-wait": patient(2000), "--request-timeout": patient(2000), "--keepalive": "0"}
 CLIENTS = 4
 PATIENCE = 120  # seconds: longer than any row's own limits, so that it is the daemon that ends a request
 
