@@ -12,12 +12,12 @@ cd "$(dirname "$0")/../.."
 # shellcheck source=tests/bench/shared.sh
 . tests/bench/shared.sh
 
-readonly clients=${1:-16} rounds=5 milliseconds=2000
+readonly clients=${1:-16} rounds=${MCP_BENCH_ROUNDS:-5} milliseconds=2000
 build=build/bench
-peers=$PWD/build/bench-peers
-# Pinned: what stands between stdio and HTTP as the bridge does.
+# Called by compare.sh: what stands between stdio and HTTP as the bridge does is there, the newest of it. Else pinned.
+peers=${MCP_BENCH_PEERS:-$PWD/build/bench-peers}
 readonly pins=(supergateway@4.0.0 mcp-proxy@6.7.19)
-be_the_only_one
+[ -n "${MCP_BENCH_PEERS:-}" ] || be_the_only_one
 folder=$(mktemp -d)
 running=()
 # Killed: supergateway takes a while to end when it is asked to.
@@ -29,7 +29,7 @@ cmake --preset bench >"$build.log" 2>&1 ||
 cmake --build "$build" -j "$(nproc)" --target mcp-bridged bench-child face-load >"$build.log" 2>&1 ||
   { tail -40 "$build.log" >&2; exit 2; }
 # Where just these are there already nothing is asked of the network.
-if [[ $(cat "$peers/installed" 2>/dev/null) != "${pins[*]}" ]]; then
+if [[ -z ${MCP_BENCH_PEERS:-} && $(cat "$peers/installed" 2>/dev/null) != "${pins[*]}" ]]; then
   mkdir -p "$peers"
   npm install --prefix "$peers" --no-audit --no-fund --loglevel=error "${pins[@]}" </dev/null || exit 2
   echo "${pins[*]}" >"$peers/installed"
