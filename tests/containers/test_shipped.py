@@ -49,11 +49,14 @@ class Shipped(Case):
     def test_compose_reads_its_files_alone_and_together(self):
         # It wants to know the engine's version first, and then says only what it would run.
         self.write("podman", "#!/bin/sh\necho podman version 4.3.1\n", 0o755)
+        # Debian 12's shows no configuration, Debian 13's does not say what it would run.
+        compose = ("podman-compose", "--dry-run")
+        asked = ("config",) if re.search(r"\bconfig\b", self.run_program(*compose, "--help")) else ("up", "--no-build", "-d")
         for more in ((), ("metrics",), ("pipes",), ("policy",), ("metrics", "pipes", "policy")):
-            files = [word for name in ("compose", *(f"compose.{name}" for name in more)) for word in ("-f", f"docker/{name}.yaml")]
-            shown = self.run_program("podman-compose", "--dry-run", *files, "up", "--no-build", "-d", MCP_SERVER_URL="https://example.com/mcp")
-            for line in (r"podman run .*-e MCP_SERVER_URL=https://example.com/mcp .* mcp-session-bridge$", r"podman run .* mcp-session-bridge-agent$"):
-                self.assertRegex(shown, f"(?m)^{line}")
+            files = [word for name in ("compose", *(f"compose.{name}" for name in more)) for word in ("-f", str(ROOT / f"docker/{name}.yaml"))]
+            shown = self.run_program(*compose, *files, *asked, MCP_SERVER_URL="https://example.com/mcp")
+            for words in (r"MCP_SERVER_URL[=:] ?https://example.com/mcp", r"\bmcp-session-bridge$", r"\bmcp-session-bridge-agent$"):
+                self.assertRegex(shown, f"(?m){words}")
 
     def test_the_daemon_knows_all_that_the_environment_file_shows(self):
         text = (ROOT / "systemd/mcp-bridged.env").read_text(encoding="utf-8")
