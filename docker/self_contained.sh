@@ -31,7 +31,7 @@ for loader in /lib64/ld-linux-x86-64.so.2 /lib/ld-linux-aarch64.so.1 none; do
 done
 [ "$loader" != none ] || fail "no loader of this machine lists the libraries of mcp-bridged: $(cat "$folder/needed")"
 ! grep 'not found' "$folder/needed" || fail "a library of mcp-bridged is not on this machine"
-if LC_ALL=C grep -aq '/ld-linux' "$folder/bin/mcp-nc"; then fail "mcp-nc is not static"; fi
+if readelf -lW "$folder/bin/mcp-nc" | grep -q INTERP; then fail "mcp-nc is not static"; fi
 # LIBRARY => FILE (ADDRESS)
 libraries=$(sed -n 's/.*=> \(\/[^ ]*\) (.*/\1/p' "$folder/needed" | grep -v '/ld\(-linux[^ ]*\)\{0,1\}\.so')
 rm "$folder/needed"
