@@ -215,7 +215,7 @@ std::span<const ControlMethods::Method> ControlMethods::methods() {
          reply(result_reply(request.text(request.id), self.status_for(asker)));
        }},
       {"bridge/notifications",
-       "since?, instance?, limit?, waitMs?, untaken?",
+       "since?, instance?, limit?, waitMs?, untaken?, methods?",
        "notifications of the ring, without taking them",
        MayCall::anyone,
        {.is_handled_again = true, .is_answered_in_order = true},

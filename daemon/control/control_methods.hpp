@@ -99,6 +99,8 @@ class ControlMethods final : public Control {
     job_waiters_.tell_all();
     ring_methods_.answer_waiting();
   }
+  /// Clients may be shown other notifications.
+  void policy_changed() { ring_methods_.policy_changed(); }
   /// The rows of the table in BEHAVIOUR, "Control methods".
   static std::string documented();
   /// The part of the status that this caller of the HTTP frontend gets.

@@ -17,6 +17,10 @@ namespace bridge {
 namespace {
 
 constexpr std::size_t max_answer = 1u << 20;
+/// The containers around a message: response, result, list and item.
+constexpr std::size_t around_message = 4;
+/// No shorter one can be nested too deep for that.
+constexpr std::size_t longest_shallow = 2 * (JsonScanner::max_depth - around_message);
 
 std::shared_ptr<const RingFilter> filter_of(const Client& client) {
   return client.rule != nullptr ? ring_filter_of(*client.rule) : nullptr;
@@ -41,7 +45,39 @@ std::optional<std::vector<std::uint64_t>> numbers_in(std::string_view list, std:
   return numbers;
 }
 
+/// nullopt if it is not a list of globs, or too long.
+std::optional<ItemRule> globs_in(std::string_view list) {
+  std::vector<std::string> globs;
+  const bool is_list = each_element(list, [&](std::string_view element) {
+    auto glob = to_text(element);
+    if (!glob || glob->size() > RingMethods::longest_glob || globs.size() == RingMethods::max_globs)
+      return false;
+    globs.push_back(std::move(*glob));
+    return true;
+  });
+  return is_list ? std::optional(ItemRule::of_globs(globs)) : std::nullopt;
+}
+
+std::string shown_entry(const RingEntry& entry) {
+  const std::string_view message(entry.line.data(), entry.line.size() - 1);
+  JsonObject shown;
+  shown.add("seq", value_of(entry.sequence))
+      .add("time", milliseconds_since_1970(entry.time))
+      .add("taken", entry.taken());
+  if (message.size() > longest_shallow && !is_json(message, around_message)) {
+    shown.add("text", message);
+  } else {
+    shown.add("message", RawJson{message});
+  }
+  return shown.text();
+}
+
 }  // namespace
+
+bool RingMethods::Query::wants(const RingEntry& entry, const RingFilter* filter) const {
+  return !(only_untaken && entry.taken()) && (filter == nullptr || (*filter)(entry)) &&
+         (methods.allows_all() || methods.allows(string_member(entry.line, "method")));
+}
 
 RingMethods::RingMethods(EventLoop& loop, NotificationFeed& feed, const Clients& clients,
                          const std::string& instance, std::chrono::milliseconds longest_http_wait)
@@ -74,10 +110,14 @@ std::variant<RingMethods::Query, std::string> RingMethods::query_in(std::string_
   const auto wait = number("waitMs", 0);
   const auto instance = find_member(params, "instance");
   const auto untaken = find_member(params, "untaken").value_or("false");
-  if (!from || !limit || *limit == 0 || !wait || (instance && !is_string(*instance)) ||
+  const auto methods = find_member(params, "methods");
+  const auto globs = methods ? globs_in(*methods) : ItemRule();
+  if (!from || !limit || *limit == 0 || !wait || (instance && !is_string(*instance)) || !globs ||
       (untaken != "true" && untaken != "false")) {
-    return "Invalid params: since, limit and waitMs are whole numbers, instance is a string, "
-           "untaken true or false";
+    return fmt::format(
+        "Invalid params: since, limit and waitMs are whole numbers, instance is a string, untaken "
+        "true or false, methods a list of at most {} globs of {} bytes",
+        max_globs, longest_glob);
   }
   const Ring& ring = feed_.ring();
   const bool is_other = instance && to_text(*instance) != instance_;
@@ -89,6 +129,7 @@ std::variant<RingMethods::Query, std::string> RingMethods::query_in(std::string_
                    ? longest_wait
                    : std::chrono::milliseconds(*wait);
   query.only_untaken = untaken == "true";
+  query.methods = *globs;
   return query;
 }
 
@@ -108,15 +149,12 @@ std::string RingMethods::result_of(const Query& query, const RingFilter* filter)
   bool more = false;
   ring.each_after(query.since, [&](const RingEntry& entry) {
     if (!query.wants(entry, filter)) return true;
-    const std::string_view message(entry.line.data(), entry.line.size() - 1);
-    const bool fits = list.size() + message.size() <= max_answer - 4096;
-    more = count == query.limit || (count > 0 && !fits);
+    more = count == query.limit;
     if (more) return false;
-    list.add(JsonObject()
-                 .add("seq", value_of(entry.sequence))
-                 .add("time", milliseconds_since_1970(entry.time))
-                 .add("taken", entry.taken())
-                 .add("message", RawJson{message}));
+    const std::string shown = shown_entry(entry);
+    more = count > 0 && list.size() + shown.size() > max_answer - 4096;
+    if (more) return false;
+    list.add(RawJson{shown});
     ++count;
     return true;
   });
@@ -197,6 +235,11 @@ std::string RingMethods::take(const Frame& request, const Client& asker) {
 
 void RingMethods::ring_grew() {
   if (!waiting_.empty()) look_.schedule();
+}
+
+void RingMethods::policy_changed() {
+  for (Waiting& one : waiting_) one.seen = {};
+  ring_grew();
 }
 
 /// Answers what there is news for, and what has waited long enough.

@@ -10,6 +10,7 @@
 
 #include "event/event_loop.hpp"
 #include "notifications/notification_feed.hpp"
+#include "policy/item_rule.hpp"
 #include "router/client.hpp"
 #include "router/control.hpp"
 
@@ -19,12 +20,15 @@ namespace bridge {
 /// requests that wait for a notification.
 ///
 /// Owned by ControlMethods; the loop's thread only. Bounds: `max_of_user` waiting requests,
-/// `max_taken` numbers in a request, `longest_wait`. An idle one costs a place in the list and the
-/// timer's. A request is answered when its client's queue has room.
+/// `max_taken` numbers and `max_globs` of `longest_glob` bytes in a request, `longest_wait`. An
+/// idle one costs a place in the list and the timer's. A request is answered when its client's
+/// queue has room.
 class RingMethods final : public NotificationReaders {
  public:
   static constexpr std::size_t max_of_user = 64;
   static constexpr std::size_t max_taken = 10'000;
+  static constexpr std::size_t max_globs = 64;
+  static constexpr std::size_t longest_glob = 128;
   static constexpr std::size_t longest_id = 4096;  ///< bytes of the id of a waiting request
   static constexpr std::chrono::hours longest_wait{1};
 
@@ -37,6 +41,8 @@ class RingMethods final : public NotificationReaders {
   std::string take(const Frame& request, const Client& asker);
   /// The daemon ends or is upgraded: answers all that wait.
   void answer_waiting();
+  /// The policy may show what it hid from a waiting request.
+  void policy_changed();
   std::size_t waiting() const { return waiting_.size(); }
 
   // As in Control.
@@ -57,10 +63,9 @@ class RingMethods final : public NotificationReaders {
     bool only_untaken = false;
     bool may_miss = false;  ///< `since` was given: what has left the ring after it is a gap
     bool gap = false;
+    ItemRule methods;  ///< of the notifications
 
-    bool wants(const RingEntry& entry, const RingFilter* filter) const {
-      return !(only_untaken && entry.taken()) && (filter == nullptr || (*filter)(entry));
-    }
+    bool wants(const RingEntry& entry, const RingFilter* filter) const;
   };
   struct Waiting {
     Query query;

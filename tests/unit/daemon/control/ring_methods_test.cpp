@@ -157,6 +157,66 @@ TEST_CASE("an entry that the policy hides can be neither awaited nor taken") {
   CHECK(t.take(other, "[1,2]") == R"({"taken":[1,2],"unknown":[]})");
 }
 
+TEST_CASE("what another policy shows is returned to requests that wait") {
+  Asked t;
+  t.in_turn(
+      [&] { t.router.take_policy(policy_of(R"({"uid":1000,"resources":["demo://*"]})"), false); });
+  t.update("hidden://a");
+  CHECK(t.read(t.client, R"({"untaken":true,"waitMs":1000})").empty());
+  t.in_turn([&] {
+    t.router.take_policy(policy_of(R"({"uid":1000})"), false);
+    t.ring_control.methods.policy_changed();
+  });
+  CHECK(RingAsked::numbers(t.client.take_line()) == Lines{"1"});
+}
+
+TEST_CASE("only notifications of these methods are returned and awaited") {
+  struct Row {
+    std::string_view methods;
+    Lines there;  ///< of a changed list, and an updated resource
+    std::size_t waiting;
+  };
+  for (const Row& row : {
+           Row{R"(["notifications/tools/list_changed"])", {"1"}, 0},
+           Row{R"(["*/updated","x"])", {"2"}, 0},
+           Row{R"(["*","!*/updated"])", {"1"}, 0},
+           Row{R"(["*"])", {"1", "2"}, 0},
+           Row{R"(["notifications/message"])", {}, 1},
+           Row{"[]", {}, 1},
+       }) {
+    CAPTURE(row.methods);
+    Asked t;
+    t.change();
+    t.update("demo://a");
+    const std::string params = fmt::format(R"({{"methods":{},"waitMs":1000}})", row.methods);
+    CHECK(RingAsked::numbers(t.read(t.client, params)) == row.there);
+    t.change();
+    CHECK(t.waiting() == row.waiting);
+  }
+  Asked t;
+  std::string many = R"(["a")";
+  for (std::size_t n = 0; n < RingMethods::max_globs; ++n) many += R"(,"a")";
+  const std::string longer(RingMethods::longest_glob + 1, 'a');
+  for (const std::string& methods : {std::string("1"), std::string("[1]"), std::string(R"("a")"),
+                                     many + "]", fmt::format(R"(["{}"])", longer)}) {
+    CHECK(contains(t.read(t.client, fmt::format(R"({{"methods":{}}})", methods)), "-32602"));
+  }
+}
+
+TEST_CASE("a message that is nested too deep for the answer is text in it") {
+  for (const std::size_t depth : {1020u, 1021u}) {
+    CAPTURE(depth);
+    Asked t;
+    // The message and its params are two of the levels.
+    const std::string deep = std::string(depth - 2, '[') + std::string(depth - 2, ']');
+    t.upstream.notify(std::string(updated), fmt::format(R"({{"uri":"a","x":{}}})", deep));
+    const std::string answer = t.read(t.client, "{}");
+    CHECK(is_json(answer));
+    CHECK(contains(answer, R"("text":"{\"jsonrpc)") == (depth == 1021));
+    CHECK(contains(answer, R"("message":{"jsonrpc)") == (depth == 1020));
+  }
+}
+
 TEST_CASE("what is there is answered at once, and what is not is awaited") {
   struct Row {
     std::string_view params;
