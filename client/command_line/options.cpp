@@ -103,6 +103,13 @@ constexpr Option rows[] = {
         "the daemon for the next client"),
     own("--seq", &Options::sequence,
         "listen: print {\"seq\":N,\"message\":{...}}; they stay in the daemon, as with --since"),
+    own("--exec COMMAND", &Options::exec,
+        "listen: run this for each notification, by sh -c with the notification on stdin; exit 0 "
+        "takes it, else it is repeated. -w limits a run"),
+    own("--method GLOB", &Options::methods,
+        "with --exec: only notifications of these methods (repeatable)"),
+    own("--retries N", &Options::retries, "with --exec: give up after N repetitions"),
+    own("--dead FILE", &Options::dead, "with --retries: append there what was given up"),
     own("--skill", &Options::skill,
         "agent-help: as a skill file (SKILL.md) for programs that load skills; --save DIR writes "
         "it to a folder there"),

@@ -71,6 +71,10 @@ struct Options {
   std::optional<Milliseconds> listen_for;  ///< 0: only what is available now
   std::optional<std::uint64_t> count;
   std::optional<std::uint64_t> since;
+  std::string exec;                      ///< the command for each notification
+  std::vector<std::string> methods;      ///< globs
+  std::optional<std::uint64_t> retries;  ///< none: for ever
+  std::string dead;                      ///< the file for what was given up
   bool sequence = false;
 
   bool detach = false;

@@ -31,10 +31,16 @@ FileDescriptor sealed_file(const char* name, const std::string& content) {
   return file;
 }
 
+std::vector<std::string> own_environment() {
+  char** end = environ;
+  while (*end != nullptr) ++end;
+  return {environ, end};
+}
+
 bool run_detached(const std::string& program, const std::string& argument) {
   const FileDescriptor nothing(::open("/dev/null", O_WRONLY | O_CLOEXEC));
-  bridge::ProcessOrder order{program, {program, argument}, {}, {{nothing.get(), STDOUT_FILENO}}};
-  for (char** one = environ; *one != nullptr; ++one) order.environment.emplace_back(*one);
+  bridge::ProcessOrder order{
+      program, {program, argument}, own_environment(), {{nothing.get(), STDOUT_FILENO}}};
   order.has_own_session = true;
   pid_t process = 0;
   return bridge::spawn(process, std::move(order)) == 0;

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "servers/file_form.hpp"
 #include "system/files.hpp"
@@ -18,6 +19,9 @@ std::string find_daemon_program();
 
 /// An unnamed file with this content, which cannot be changed.
 FileDescriptor sealed_file(const char* name, const std::string& content);
+
+/// Our environment, for another process.
+std::vector<std::string> own_environment();
 
 /// Runs the program with this argument and our environment in a new session, without stdout. False:
 /// it cannot be run.

@@ -113,13 +113,19 @@ Answer Dialogue::await(const Ids& ids, Deadline until, int also) {
   return answer;
 }
 
-Answer::Outcome Dialogue::reconnect() {
+void Dialogue::note_trouble(const std::string& what) {
+  if (std::exchange(trouble_, what) != what) console_.note(what);
+}
+
+Answer::Outcome Dialogue::reconnect(bool for_ever) {
   using Outcome = Answer::Outcome;
   constexpr Milliseconds longest_pause{1000};
   constexpr Milliseconds longest_wait{60000};
   console_.clear_transient();
-  console_.note("the daemon closed the connection; waiting until it runs again");
-  const Deadline until = options_.timeout ? deadline_ : Deadline::after(longest_wait);
+  note_trouble("the daemon closed the connection; waiting until it runs again");
+  const Deadline until = for_ever           ? Deadline::never()
+                         : options_.timeout ? deadline_
+                                            : Deadline::after(longest_wait);
   while (!until.passed()) {
     pollfd interrupt = {interrupt_.descriptor(), POLLIN, 0};
     const Milliseconds pause = std::min(reconnect_pause_, until.left());
@@ -129,15 +135,15 @@ Answer::Outcome Dialogue::reconnect() {
                                    Deadline::earlier(until, Deadline::after(longest_pause)));
     if (auto* connected = std::get_if<Connected>(&again)) {
       conversation_ = Conversation(std::move(connected->daemon), interrupt_.descriptor());
-      if (ring_ != Ring::taken) ring_ = Ring::to_be_left;
+      if (for_ever || ring_ != Ring::taken) ring_ = Ring::to_be_left;
       has_announced_ = false;
       asked_of_daemon_.clear();
       return Outcome::result;
     }
     const auto& failure = std::get<ConnectFailure>(again);
     if (!failure.is_absent && !failure.timed_out) {
-      console_.note(failure.message);
-      return Outcome::hung_up;
+      note_trouble(failure.message);
+      if (!for_ever) return Outcome::hung_up;
     }
   }
   return options_.timeout ? Outcome::timed_out : Outcome::hung_up;
@@ -295,6 +301,7 @@ std::optional<Answer> Dialogue::take_line(const Ids& ids) {
         return Answer{is_refusal ? Answer::Outcome::refused : Answer::Outcome::error,
                       std::string(message.error), std::move(id), from_daemon};
       }
+      if (!std::exchange(trouble_, {}).empty()) console_.note("the daemon answers again");
       return Answer{Answer::Outcome::result, std::string(message.result), std::move(id)};
     }
     case json::Message::Kind::notification:

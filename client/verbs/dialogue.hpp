@@ -81,7 +81,8 @@ class Dialogue {
   /// a signal the server is not told. Woken when `also` becomes readable, a descriptor or -1.
   Answer await(const std::vector<std::string>& ids, Deadline until, int also = -1);
 
-  bool can_ask() const { return console_.input_is_terminal() && console_.error_is_terminal(); }
+  /// While a command of --exec runs, nothing would be answered.
+  bool can_ask() const { return console_.can_ask() && options_.exec.empty(); }
 
   /// Asks a question that came in a response (the params of an elicitation/create) at the terminal:
   /// await() returns the input under `id` as the result of the elicitation, or `woken` if it was
@@ -125,9 +126,12 @@ class Dialogue {
   std::optional<std::string> leave();
 
   /// After the daemon has hung up: connects to its successor, within the command line's time
-  /// limit or 60 s. Earlier requests are not sent again. The outcome is result if there is a
-  /// connection.
-  Answer::Outcome reconnect();
+  /// limit or 60 s, or `for_ever` whatever fails (REQUIRES: `keep`). Earlier requests are not sent
+  /// again. The outcome is result if there is a connection.
+  Answer::Outcome reconnect(bool for_ever = false);
+  /// Prints what is wrong, unless that was printed last. The next result ends it, which is printed,
+  /// too.
+  void note_trouble(const std::string& what);
 
   /// The time limit of the command line.
   Deadline deadline() const { return deadline_; }
@@ -199,6 +203,7 @@ class Dialogue {
   std::string foreign_;
   ElicitationForm::Caller foreign_caller_ = ElicitationForm::Caller::own;
   std::string refused_;  // the last error without an id
+  std::string trouble_;  // printed last, and not over
   std::function<bool(std::string_view line)> hear_;
 };
 

@@ -83,7 +83,14 @@ ExitCode watch_messages(Dialogue& dialogue, const Options& options, std::uint64_
 
 }  // namespace
 
+std::string message_of_entry(std::string_view entry) {
+  // One that is nested too deep for the answer is a string in it.
+  const auto message = json::find_member(entry, "message");
+  return message ? std::string(*message) : json::string_member(entry, "text");
+}
+
 ExitCode listen(Dialogue& dialogue, const Options& options) {
+  if (!options.exec.empty()) return handle_notifications(dialogue, options);
   Console& console = dialogue.console();
   const bool only_now = options.listen_for == Milliseconds(0);
   std::optional<ListenJoin> join;  // only with --since or --seq
@@ -209,13 +216,13 @@ std::optional<ListenJoin::Page> ListenJoin::take_page(std::string_view result) {
   bool has_progress = false;
   for (const std::string_view entry : *entries) {
     const auto sequence = read_sequence(entry, "seq");
-    const auto message = json::find_member(entry, "message");
-    if (!sequence || !message) return std::nullopt;
+    std::string message = message_of_entry(entry);
+    if (!sequence || message.empty()) return std::nullopt;
     if (*sequence <= since_) continue;
     since_ = *sequence;
     has_progress = true;
     if (only_untaken_ && json::is_true(entry, "taken")) continue;
-    page.heard.push_back({sequence, std::string(*message)});
+    page.heard.push_back({sequence, std::move(message)});
   }
   page.ask_again = has_more && has_progress;  // without progress it would never end
   joined_ = !page.ask_again;

@@ -12,6 +12,20 @@ namespace client {
 /// unsubscribes at the end. At a terminal each is a sentence with the time, elsewhere a JSON line.
 ExitCode listen(Dialogue& dialogue, const Options& options);
 
+/// listen --exec: runs the command for each notification that no client has taken, in order, one at
+/// a time, and takes it (bridge/take) once that has succeeded, or was repeated often enough. The
+/// command gets the notification on stdin and in MCP_METHOD, MCP_SEQ and MCP_URI, and has a process
+/// group of its own.
+///
+/// What fails before the first notification could be asked for ends it; later it waits and tries
+/// again: after a failure for 1 s, doubled up to 60 s, and for the daemon as long as it is away. It
+/// sleeps while there is nothing to do. SIGINT or SIGTERM end it after the running command; exit
+/// code 0.
+ExitCode handle_notifications(Dialogue& dialogue, const Options& options);
+
+/// The message of an entry of bridge/notifications, JSON as received; "" if it has none.
+std::string message_of_entry(std::string_view entry);
+
 /// A notification to print; its sequence number where it is known.
 struct Received {
   std::optional<std::uint64_t> sequence;

@@ -44,7 +44,8 @@ struct Dispatch {
 ExitCode run_dialogue(Connected connected, const Options& options, Deadline deadline,
                       Prepared& prepared, bool is_new, Console& console, Interrupt& interrupt) {
   const Verb& verb = *options.verb;
-  const bool keep = !verb.has(takes_notifications) || options.keep || is_job(options);
+  const bool keep =
+      !verb.has(takes_notifications) || options.keep || is_job(options) || !options.exec.empty();
   Dialogue dialogue(std::move(connected), options, deadline, keep, console, interrupt);
   std::optional<Options> completed;
   if (verb.has(names_jobs)) {

@@ -97,12 +97,17 @@ constexpr Verb rows[] = {
      .params = free_params,
      .traits = takes_notifications},
     {.form = "listen [URI...]",
-     .options = "for count since seq",
+     .options = "for count since seq exec method retries dead",
      .help =
          "notifications, a JSON line each; at a terminal a sentence each\n"
-         "With URIs it subscribes to these resources for that time. Prints what the server sends, beginning with what arrived while no client listened. "
-         "Printed notifications are taken from the daemon, except with --since and --seq.\n\n"
-         "mcp-nc listen --for 10s\nmcp-nc listen demo://ticker\nmcp-nc listen --since 0 --seq",
+         "With URIs it subscribes to these resources for that time. Prints what the server sends, "
+         "beginning with what arrived while no client listened. Printed notifications are taken "
+         "from the daemon, except with --since and --seq. --exec runs a command for each instead, "
+         "one at a time, in order, at least once, with MCP_METHOD, MCP_SEQ and MCP_URI set; a "
+         "failed one is repeated after 1 s, later after up to 60 s. Subscriptions then stay. It "
+         "waits for a daemon that restarts, and ends after the running command.\n\n"
+         "mcp-nc listen --for 10s\nmcp-nc listen demo://ticker\nmcp-nc listen --since 0 --seq\n"
+         "mcp-nc listen --exec 'mcp-nc call --key \"$MCP_SEQ\" review uri=\"$MCP_URI\"'",
      .handler = listen,
      .traits = takes_notifications},
     {.form = "status",

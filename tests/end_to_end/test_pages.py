@@ -44,7 +44,7 @@ LANGUAGES_TRIED_HERE = {"console", "json", "toml", "python", "wire", "nginx", "l
 WITH_DAEMON = {"client/README.md", "daemon/OBSERVABILITY.md"}
 LONGEST_README = 200
 # Options of other programs, where they stand in text or tables.
-OPTIONS_OF_OTHERS = {"--stateful", "--group-add", "--build", "--preset", "--name", "--host-uds", "--remove"}
+OPTIONS_OF_OTHERS = {"--stateful", "--group-add", "--build", "--preset", "--name", "--now", "--host-uds", "--remove"}
 # Where a script is that a page names as it is in a release.
 IN_A_RELEASE = {"install.sh": "docker/install.sh", "/opt/mcp-session-bridge/install.sh": "docker/install.sh"}
 
@@ -124,7 +124,8 @@ class Names(Case):
 
     def test_every_variable_that_a_page_names_exists(self):
         known = set(re.findall(r"MCP_\w+", self.run_tool([binary("MCP_BRIDGED"), "--help"])[0]))
-        known |= set(re.findall(r"MCP_\w+", self.run_tool([binary("MCP_NC"), "help", "options"])[0]))
+        for about in ("options", "listen"):
+            known |= set(re.findall(r"MCP_\w+", self.run_tool([binary("MCP_NC"), "help", about])[0]))
         known |= {"MCP_BRIDGE_", "MCP_SERVER_", "MCP_SOCKET_", "MCP_INPUT_ID", "MCP_INPUT_ADO_ORG", "MCP_INPUT_", "MCP_BRIDGE_NAME", "MCP_BRIDGE_STATIC_CLIENT", "MCP_BRIDGE_FOLDER"}
         for page in pages():
             with self.subTest(page):
