@@ -110,6 +110,26 @@ class Manifests(Case):
         daemon = self.start_daemon("http://127.0.0.1:9/mcp", "--check", socket=None, ready=False, environment=variables)
         self.assertEqual(daemon.wait(), 0, daemon.stderr())
 
+    def test_the_handler_is_confined_and_runs_its_command(self):
+        text = (DOCKER / "compose.handler.yaml").read_text(encoding="utf-8")
+        handler = yaml.safe_load(text)["services"]["handler"]
+        agent = self.compose["services"]["agent"]
+        for name in ("image", "group_add", "environment", "volumes", "depends_on", "init"):
+            self.assertEqual(handler[name], agent[name], name)
+        self.assertEqual((handler["read_only"], handler["cap_drop"]), (True, ["ALL"]))
+        *words, command = handler["command"]
+        self.assertTrue(command.startswith("${HANDLER_COMMAND:?"))
+        shown = re.search(r"HANDLER_COMMAND='(.*)'", text)[1]
+        server, daemon = self.bridge("--handshake", "eager")
+        server.emit({"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": "demo://a"}})
+        path = str(pathlib.Path(binary("MCP_NC")).parent)
+        handler = self.run_process("handler", [binary("MCP_NC"), *words[1:], shown.replace("review uri=", "echo message=")],
+                                   environment={"MCP_SOCKET_PATH": daemon.socket_path, "PATH": path + ":/usr/bin:/bin"})
+        self.untaken(0)
+        self.assertEqual(json.loads(server.log("tools/call", wait=1)[0]["body"])["params"]["arguments"], {"message": "demo://a"})
+        handler.signal(15)
+        self.assertEqual(handler.wait(), 0)
+
     def added(self, name):
         """The variables that another file adds to those of compose.yaml."""
         added = yaml.safe_load((DOCKER / f"compose.{name}.yaml").read_text(encoding="utf-8"))

@@ -23,8 +23,9 @@ ELSEWHERE = {
     "docker/prometheus/prometheus.yaml": "tests/containers/test_manifests.py",
     "systemd/policy.json": "tests/containers/test_manifests.py",
 }
-HERE = {"docker/compose.yaml", "docker/compose.metrics.yaml", "docker/compose.pipes.yaml", "docker/compose.policy.yaml",
-        "docker/install.sh", "docker/prometheus/rules.yaml", "systemd/mcp-bridged.env", "systemd/mcp-bridged.sysusers"}
+HERE = {"docker/compose.yaml", "docker/compose.handler.yaml", "docker/compose.metrics.yaml", "docker/compose.pipes.yaml", "docker/compose.policy.yaml",
+        "docker/install.sh", "docker/prometheus/rules.yaml", "systemd/handler.env", "systemd/mcp-bridged.env",
+        "systemd/mcp-bridged.sysusers"}
 # Made by programs, or what makes them; units are test_units'.
 NOT_COPIED = {"docker/README.md", "docker/arm64.cmake", "docker/oci_archive.py", "docker/release.sh", "docker/sbom.py",
               "docker/self_contained.sh", "systemd/CMakeLists.txt", "systemd/README.md"}
@@ -52,9 +53,10 @@ class Shipped(Case):
         # Debian 12's shows no configuration, Debian 13's does not say what it would run.
         compose = ("podman-compose", "--dry-run")
         asked = ("config",) if re.search(r"\bconfig\b", self.run_program(*compose, "--help")) else ("up", "--no-build", "-d")
-        for more in ((), ("metrics",), ("pipes",), ("policy",), ("metrics", "pipes", "policy")):
+        for more in ((), ("handler",), ("metrics",), ("pipes",), ("policy",), ("handler", "metrics", "pipes", "policy")):
             files = [word for name in ("compose", *(f"compose.{name}" for name in more)) for word in ("-f", str(ROOT / f"docker/{name}.yaml"))]
-            shown = self.run_program(*compose, *files, *asked, MCP_SERVER_URL="https://example.com/mcp")
+            shown = self.run_program(*compose, *files, *asked, MCP_SERVER_URL="https://example.com/mcp", HANDLER_COMMAND="handle-it")
+            self.assertEqual("handle-it" in shown, "handler" in more)
             for words in (r"MCP_SERVER_URL[=:] ?https://example.com/mcp", r"\bmcp-session-bridge$", r"\bmcp-session-bridge-agent$"):
                 self.assertRegex(shown, f"(?m){words}")
 
@@ -70,6 +72,14 @@ class Shipped(Case):
             self.assertIn(name, known)
         daemon = self.start_daemon(None, "--check", socket=None, ready=False, environment=variables)
         self.assertEqual(daemon.wait(), 0, daemon.stderr())
+
+    def test_the_client_takes_the_handler_s_options_and_the_shell_its_command(self):
+        text = (ROOT / "systemd/handler.env").read_text(encoding="utf-8")
+        command = re.search(r"(?m)^HANDLER_COMMAND='(.*)'$", text)[1]
+        self.run_program("sh", "-n", "-c", command)
+        options = re.search(r"(?m)^HANDLER_OPTIONS=(.*)$", text)[1].split()
+        # It finds no daemon; a wrong option would be 2.
+        self.run_tool([binary("MCP_NC"), "-s", self.path("none"), "listen", "--exec", command, *options], code=3)
 
     def test_prometheus_takes_the_rules(self):
         verdict = promtool("check", "rules", str(ROOT / "docker/prometheus/rules.yaml"))

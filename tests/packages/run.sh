@@ -23,7 +23,7 @@ expected_files=(bin/mcp-bridged bin/mcp-nc
   lib/systemd/system/mcp-bridged.service lib/systemd/system/mcp-bridged.socket
   lib/systemd/system/mcp-bridged@.service lib/systemd/system/mcp-bridged@.socket
   lib/systemd/system/mcp-bridged-child@.service lib/systemd/system/mcp-bridged-child@.socket
-  lib/sysusers.d/mcp-bridged.conf share/man/man8/mcp-bridged.8 share/man/man1/mcp-nc.1
+  lib/systemd/system/mcp-bridged-handler@.service lib/sysusers.d/mcp-bridged.conf share/man/man8/mcp-bridged.8 share/man/man1/mcp-nc.1
   share/bash-completion/completions/mcp-bridged share/bash-completion/completions/mcp-nc
   share/zsh/vendor-completions/_mcp-bridged share/zsh/vendor-completions/_mcp-nc
   share/fish/vendor_completions.d/mcp-bridged.fish share/fish/vendor_completions.d/mcp-nc.fish)

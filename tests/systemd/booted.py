@@ -117,7 +117,8 @@ class Start(Booted):
         self.assertNotIn("from-the-store", "\n".join(self.journal()))
 
     def test_the_running_systemd_finds_it_as_little_exposed(self):
-        for unit, threshold in ((SERVICE, 12), ("mcp-bridged@one.service", 12), ("mcp-bridged-child@one.service", 15)):
+        for unit, threshold in ((SERVICE, 12), ("mcp-bridged@one.service", 12), ("mcp-bridged-child@one.service", 15),
+                                ("mcp-bridged-handler@one.service", 15)):
             self.machine.run("systemd-analyze", "security", f"--threshold={threshold}", unit)
 
 
@@ -434,6 +435,34 @@ class Child(Booted):
         self.assertEqual(self.machine.show(self.UNIT + ".service", "Result"), "success")
         self.assertFalse(os.path.exists(self.machine.path(f"/proc/{result['pid']}")), "the program runs on")
         self.assertTrue(os.path.exists(self.machine.path("/var/lib/private/mcp-bridged/kid/kept")))
+
+
+class Handler(Booted):
+    UNIT = "mcp-bridged-handler@mcp.service"
+
+    def test_it_handles_what_comes_with_a_user_of_its_own_and_ends_after_the_running_command(self):
+        self.configure("HANDLER_COMMAND='echo \"$MCP_SEQ $MCP_URI $(id -u)\" >>handled; [ ! -e slow ] || { rm slow; sleep 2; echo late >>handled; }'\n"
+                       "HANDLER_OPTIONS=demo://ticker --method notifications/resources/updated --retries 1 --dead dead\n",
+                       "handler-mcp")
+        self.listen()
+        self.machine.run("systemctl", "start", self.UNIT)
+        self.server.log("resources/subscribe", wait=1)
+        update = {"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": "demo://ticker"}}
+        self.server.emit(update)
+        home = "/var/lib/private/mcp-bridged/handler-mcp"
+        handled = lambda: self.machine.run("cat", f"{home}/handled", code=None).splitlines()
+        eventually(lambda: len(handled()) == 1, "it is handled")
+        number, uri, user = handled()[0].split()
+        self.assertEqual((number, uri), ("1", "demo://ticker"))
+        self.assertNotIn(int(user), (0, int(self.machine.run("id", "-u", "mcp-bridged"))))
+        self.machine.run("touch", f"{home}/slow")
+        self.machine.run("systemctl", "restart", SERVICE)
+        self.server.log("resources/subscribe", wait=2)
+        self.server.emit(update)
+        eventually(lambda: len(handled()) == 2, "the next one is begun")
+        self.machine.run("systemctl", "stop", self.UNIT)
+        self.assertEqual(handled()[2:], ["late"])
+        self.assertEqual(self.machine.show(self.UNIT, "Result"), "success")
 
 
 if __name__ == "__main__":

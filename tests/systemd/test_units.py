@@ -11,7 +11,8 @@ from harness import Case, main  # noqa: E402
 from harness.binaries import ROOT, binary  # noqa: E402
 
 # By `systemd-analyze security`, in tenths.
-EXPOSURE = {"mcp-bridged.service": 12, "mcp-bridged@one.service": 12, "mcp-bridged-child@one.service": 15}
+EXPOSURE = {"mcp-bridged.service": 12, "mcp-bridged@one.service": 12, "mcp-bridged-child@one.service": 15,
+            "mcp-bridged-handler@one.service": 15}
 
 
 @unittest.skipUnless(shutil.which("systemd-analyze"), "there is no systemd-analyze")
@@ -21,12 +22,14 @@ class Units(Case):
         # As CMake makes them, but with the program where it is.
         for source in sorted((ROOT / "systemd").glob("*.service.in")) + sorted((ROOT / "systemd").glob("*.socket")):
             text = source.read_text(encoding="utf-8")
-            text = text.replace("@CMAKE_INSTALL_FULL_BINDIR@/mcp-bridged", binary("MCP_BRIDGED"))
+            for program in ("mcp-bridged", "mcp-nc"):
+                text = text.replace(f"@CMAKE_INSTALL_FULL_BINDIR@/{program} ", binary(program.upper().replace("-", "_")) + " ")
+            text = text.replace("@CMAKE_INSTALL_FULL_BINDIR@/mcp-bridged\n", binary("MCP_BRIDGED") + "\n")
             self.assertNotIn("@CMAKE", text)
             name = source.name.removesuffix(".in").replace("@.", "@one.")
             self.write(name, text, mode=0o644)
         self.units = sorted(path.name for path in pathlib.Path(self.folder).iterdir())
-        self.assertEqual(len(self.units), 6)
+        self.assertEqual(len(self.units), 7)
 
     def analyze(self, *arguments):
         done = subprocess.run(["systemd-analyze", *arguments], capture_output=True, timeout=60, check=False, text=True,
