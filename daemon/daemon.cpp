@@ -206,7 +206,6 @@ std::unique_ptr<HttpFrontend> Daemon::make_frontend() {
 void Daemon::take_policy(std::shared_ptr<const PolicyFile> policy, bool tells) {
   if (policy == nullptr) return;
   options_.policy = std::move(policy);
-  clients_.learn_groups();
   router_.take_policy(options_.policy, tells);
   control_.policy_changed();
   show_policy_to_frontend();

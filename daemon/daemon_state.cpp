@@ -1,12 +1,17 @@
 #include "daemon_state.hpp"
 
 #include <fmt/chrono.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <ctime>
 #include <utility>
 
 #include "base/random.hpp"
+#include "base/start_error.hpp"
 #include "state/log_format.hpp"
 #include "state/memory_file.hpp"
 #include "text/characters.hpp"
@@ -61,6 +66,27 @@ bool ReplayedState::take(std::uint32_t type, std::string_view payload) {
       std::vector<std::uint64_t> ended;
       if (!read_payload(payload, ended)) return false;
       for (const std::uint64_t number : ended) audited.erase(number);
+      return true;
+    }
+    case record::grant: {
+      SavedGrant one;
+      if (!read_payload(payload, one)) return false;
+      const auto grant = bridge::read_payload(one.payload);
+      if (!grant) return false;
+      grants.insert_or_assign(grant->id, std::move(one));
+      return true;
+    }
+    case record::grant_used: {
+      std::string id;
+      std::uint64_t used = 0;
+      if (!read_payload(payload, id, used)) return false;
+      if (const auto found = grants.find(id); found != grants.end()) found->second.used = used;
+      return true;
+    }
+    case record::grants_revoked: {
+      std::vector<std::string> ids;
+      if (!read_payload(payload, ids)) return false;
+      for (const std::string& id : ids) grants.erase(id);
       return true;
     }
     default: return false;
@@ -127,6 +153,72 @@ void UpstreamIdLog::end() {
   has_ended_ = true;
 }
 
+void GrantLog::take_key(const StateFolder& folder, Log& log) {
+  static_cast<void>(permissions_.grants().take_changes());  // from now on they are noted
+  constexpr const char* name = "grants.key";
+  StateFolder::Opened opened = folder.open(name);
+  if (opened.file) {
+    struct stat status {};
+    std::string bytes(GrantKey::size + 1, '\0');
+    const ssize_t count = pread(opened.file.get(), bytes.data(), bytes.size(), 0);
+    if (fstat(opened.file.get(), &status) != 0 || (status.st_mode & 077) != 0) {
+      throw StartError(
+          exit_code::cannot_bind,
+          fmt::format("--state-dir: {}/{} can be read by other users; remove it, which "
+                      "ends all grants",
+                      folder.path(), name));
+    }
+    if (count == static_cast<ssize_t>(GrantKey::size)) {
+      bytes.resize(GrantKey::size);
+      permissions_.grants().set_key(GrantKey(std::move(bytes)));
+      return;
+    }
+  }
+  const std::string& key = permissions_.grants().key().bytes();
+  const std::string fresh = fmt::format("{}.new", name);
+  const Descriptor file = folder.create(fresh);
+  if (!file || write(file.get(), key.data(), key.size()) != static_cast<ssize_t>(key.size()) ||
+      fsync(file.get()) != 0 || !folder.rename(fresh, name)) {
+    log.event(LogLevel::warning, "key of grants not saved",
+              "the key of grants cannot be saved in {}: {}; grants end with this daemon",
+              folder.path(), std::strerror(errno));
+  }
+}
+
+void GrantLog::note() {
+  Grants& grants = permissions_.grants();
+  const Grants::Changes changes = grants.take_changes();
+  if (changes.empty()) return;
+  for (const std::string& id : changes.issued) {
+    if (const Grants::Alive* const alive = grants.find(id))
+      state_log_.append(record::grant, grants.saved(*alive));
+  }
+  for (const std::string& id : changes.used) {
+    if (const Grants::Alive* const alive = grants.find(id))
+      state_log_.append(record::grant_used, id, alive->used);
+  }
+  if (!changes.revoked.empty()) state_log_.append(record::grants_revoked, changes.revoked);
+}
+
+bool GrantLog::continue_snapshot(LogWriter& out, std::size_t bytes) {
+  const std::uint64_t before = out.size();
+  const Grants& grants = permissions_.grants();
+  bool more = false;
+  grants.each_after(place_, [&](const Grants::Place& place, const Grants::Alive& alive) {
+    more = out.size() - before >= bytes;
+    if (more) return false;
+    out.append(record::grant, state_log_.now(), grants.saved(alive));
+    place_ = place;
+    return true;
+  });
+  return more;
+}
+
+std::size_t GrantLog::saved_bytes() const {
+  constexpr std::size_t of_grant = 400;  // approximately
+  return permissions_.grants().size() * of_grant;
+}
+
 DaemonState::DaemonState(EventLoop& loop, const StateOptions& options, const TargetHash& target,
                          NotificationFeed& feed, UpstreamIdSource& ids, Session& session,
                          Router& router, Upstream& upstream, JobRunner& jobs, Log& log)
@@ -141,10 +233,12 @@ DaemonState::DaemonState(EventLoop& loop, const StateOptions& options, const Tar
       session_log_(state_log_, session, router, upstream),
       ids_(state_log_, ids, router),
       ring_(loop, state_log_, feed, [this] { return session_log_.position(); }),
+      grants_(state_log_, router.permissions()),
       runner_(jobs),
       jobs_(loop, state_log_, jobs, session, upstream),
       instance_(random_hex(8)),
       replayed_(state_log_.now()) {
+  grants_.take_key(folder_, log);
   read();
 }
 
@@ -267,6 +361,10 @@ void DaemonState::take_up_session() {
     for (auto& [number, one] : replayed_.audited) records.push_back(std::move(one));
     audit->take_over(std::move(records));
   }
+  // Of a log that could not be written, what was used up or revoked since is unknown.
+  std::vector<SavedGrant> grants;
+  for (auto& [id, one] : replayed_.grants) grants.push_back(std::move(one));
+  if (continues_) router_.permissions().restore_grants(grants);
   const bool had_one = kept.number > 0 || kept.modern;
   const std::string event_id =
       replayed_.stream.session == kept.number ? replayed_.stream.event_id : std::string();
@@ -314,6 +412,7 @@ void DaemonState::note_changes() {
   ring_.note_changes();
   jobs_.note_changes();
   jobs_.note_calls(router_);
+  grants_.note();
   session_log_.note();
   ring_.note_position();
   ids_.note();
@@ -332,6 +431,7 @@ void DaemonState::begin_snapshot() {
   head_is_said_ = false;
   ring_.begin_snapshot();
   jobs_.begin_snapshot();
+  grants_.begin_snapshot();
 }
 
 /// Writes everything but ring and jobs: one step, whatever its size.
@@ -352,8 +452,9 @@ bool DaemonState::continue_snapshot(LogWriter& out, std::size_t bytes) {
     return true;
   }
   const std::uint64_t before = out.size();
-  if (ring_.continue_snapshot(out, bytes) ||
-      jobs_.continue_snapshot(out, bytes - std::min(bytes, out.size() - before)))
+  const auto left = [&] { return bytes - std::min(bytes, out.size() - before); };
+  if (ring_.continue_snapshot(out, bytes) || jobs_.continue_snapshot(out, left()) ||
+      grants_.continue_snapshot(out, left()))
     return true;
   ring_.end_snapshot(out);
   return false;
@@ -362,6 +463,7 @@ bool DaemonState::continue_snapshot(LogWriter& out, std::size_t bytes) {
 std::size_t DaemonState::saved_bytes() const {
   constexpr std::size_t of_audit_record = 512;  // approximately
   return ring_.saved_bytes() + session_log_.saved_bytes() + jobs_.saved_bytes() +
+         grants_.saved_bytes() +
          (router_.audit() != nullptr ? router_.audit()->size() * of_audit_record : 0);
 }
 

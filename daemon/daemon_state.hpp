@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "audit/audit_record.hpp"
+#include "grant/grants.hpp"
 #include "jobs/job_log.hpp"
 #include "notifications/ring_log.hpp"
 #include "router/router.hpp"
@@ -40,6 +41,7 @@ struct ReplayedState {
   std::uint64_t next_id = 0;  ///< ids up to this may have been used upstream
   std::vector<UpstreamId> unanswered;
   JobReplay jobs;
+  std::map<std::string, SavedGrant> grants;      ///< by id; also those that have expired
   std::map<std::uint64_t, AuditRecord> audited;  ///< without a line so far, by number
   bool ended_in_order = false;                   ///< the daemon that wrote last shut down in order
 
@@ -104,6 +106,31 @@ class UpstreamIdLog {
   UpstreamId seen_{};
   std::vector<UpstreamId> unanswered_;
   bool has_ended_ = false;
+};
+
+/// The grants in the log, and their key in a file beside it (STATE.md).
+///
+/// Owned by the DaemonState; the loop's thread only.
+class GrantLog {
+ public:
+  GrantLog(StateLog& log, Permissions& permissions) : state_log_(log), permissions_(permissions) {}
+
+  /// Takes the key of the folder, or leaves this daemon's own there. Throws StartError (73) if
+  /// other users can read it.
+  void take_key(const StateFolder& folder, Log& log);
+  /// Writes changes: a call is counted in the log before it is sent.
+  void note();
+
+  // For rewriting the log.
+  void begin_snapshot() { place_ = {}; }
+  /// Appends about this many bytes; false when complete.
+  bool continue_snapshot(LogWriter& out, std::size_t bytes);
+  std::size_t saved_bytes() const;
+
+ private:
+  StateLog& state_log_;
+  Permissions& permissions_;
+  Grants::Place place_;  ///< grants up to this one are in the new log
 };
 
 /// The state that outlives the daemon (BEHAVIOUR, "State"): the ring, the session and the jobs,
@@ -178,6 +205,7 @@ class DaemonState final : private StateSource {
   SessionLog session_log_;
   UpstreamIdLog ids_;
   RingLog ring_;
+  GrantLog grants_;
   JobRunner& runner_;
   JobLog jobs_;
   std::string instance_;

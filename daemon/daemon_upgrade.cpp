@@ -190,6 +190,7 @@ void Daemon::restore() {
     session_.reopen();
   }
   router_upgrade_.pause();
+  router_upgrade_.restore_grants(snapshot.router);
   if (audit_log_) audit_log_->restore(snapshot.audit_log);
   if (audit_) audit_->restore(std::move(snapshot.audit));
   JobUpgrade(jobs_).restore_running(std::move(snapshot.jobs.running));

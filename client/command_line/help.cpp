@@ -78,7 +78,7 @@ Servers and logins
   shell                      commands line by line
 Look inside
   status [--watch], ping, whoami, monitor, record FILE, replay FILE
-  agent-help, version
+  agent-help, version, grant, grants, revoke ID
 
   --json prints one JSON value, --field a.0.b one value of it, -w TIME gives up
 

@@ -96,7 +96,8 @@ constexpr Option rows[] = {
     own("--device", &Options::device, "login: by a code to type on another device"),
     own("--open", &Options::open, "login: open the address in this machine's browser, too"),
     own("--for TIME", &Options::listen_for,
-        "listen, monitor, record: for this long; listen --for 0 = only what is waiting now"),
+        "listen, monitor, record: for this long; listen --for 0 = only what is waiting now; grant: "
+        "at most 24h, default 10m"),
     own("--count N", &Options::count, "listen, monitor, record: until N are printed"),
     own("--since SEQ", &Options::since,
         "listen: begin with kept notifications after this sequence number; what is shown stays in "
@@ -110,6 +111,10 @@ constexpr Option rows[] = {
         "with --exec: only notifications of these methods (repeatable)"),
     own("--retries N", &Options::retries, "with --exec: give up after N repetitions"),
     own("--dead FILE", &Options::dead, "with --retries: append there what was given up"),
+    own("--tools GLOB", &Options::methods, "grant: only these (repeatable)"),
+    own("--read-only", &Options::read_only, "grant: only tools that only read"),
+    own("--calls N", &Options::count, "grant: so many calls"),
+    own("--name TEXT", &Options::prefix, "grant: for lists and audit"),
     own("--skill", &Options::skill,
         "agent-help: as a skill file (SKILL.md) for programs that load skills; --save DIR writes "
         "it to a folder there"),

@@ -62,20 +62,22 @@ struct Options {
   bool full = false;
   bool types = false;  ///< tools as TypeScript declarations
   std::string save;
-  std::string prefix;                      ///< of the names of commands
+  std::string prefix;                      ///< of the names of commands; the name of a grant
   std::string output;                      ///< the file for the result
   std::optional<std::uint64_t> max_bytes;  ///< of the output; the rest goes to a file
   std::string field;
   bool raw = false;  ///< send a call's arguments as typed
 
   std::optional<Milliseconds> listen_for;  ///< 0: only what is available now
-  std::optional<std::uint64_t> count;
+  std::optional<std::uint64_t> count;      ///< of notifications; the calls of a grant
   std::optional<std::uint64_t> since;
   std::string exec;                      ///< the command for each notification
   std::vector<std::string> methods;      ///< globs
   std::optional<std::uint64_t> retries;  ///< none: for ever
   std::string dead;                      ///< the file for what was given up
   bool sequence = false;
+
+  bool read_only = false;  ///< a grant is for tools that only read
 
   bool detach = false;
   std::optional<Milliseconds> detach_after;

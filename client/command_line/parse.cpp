@@ -163,7 +163,8 @@ class Parser {
     if (o.key.size() > longest_key)
       fail(fmt::format("option --key: it has more than {} bytes", longest_key));
     if (o.count == std::uint64_t{0}) fail("option --count: it must be at least 1");
-    if (o.exec.empty() && (!o.methods.empty() || o.retries))
+    const bool grants = o.verb != nullptr && o.verb->name() == "grant";  // its --tools
+    if (o.exec.empty() && !grants && (!o.methods.empty() || o.retries))
       fail("options --method and --retries go with --exec");
     if (!o.dead.empty() && !o.retries) fail("option --dead goes with --retries");
     exclude(!o.exec.empty() && (o.since || o.sequence), "--exec", "--since or --seq");

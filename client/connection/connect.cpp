@@ -7,10 +7,12 @@
 #include <sys/socket.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/contains.hpp"
 #include "base/random.hpp"
+#include "json/json_object.hpp"
 #include "process/socket_address.hpp"
 #include "system/signals.hpp"
 
@@ -260,6 +262,13 @@ std::variant<Connected, ConnectFailure> connect_to_daemon(const std::vector<std:
     const Deadline pause = Deadline::after(Milliseconds(ms));
     ::poll(nullptr, 0, Deadline::earlier(until, pause).poll_timeout());
   }
+}
+
+[[gnu::cold]] std::string request_for_grant(std::string_view raw_id) {
+  const char* const grant = std::getenv("MCP_NC_GRANT");
+  if (grant == nullptr || *grant == '\0') return {};
+  return bridge::own_request(raw_id, "bridge/use",
+                             bridge::JsonObject().add("grant", std::string_view(grant)).text());
 }
 
 std::string unit_of(std::string_view path) {

@@ -34,6 +34,10 @@ std::variant<Connected, ConnectFailure> connect_to_daemon(
     Milliseconds wait = Milliseconds(0), Deadline deadline = Deadline::after(Milliseconds(0)),
     const std::string& pipes = {});
 
+/// The request that uses the grant in MCP_NC_GRANT, to be sent before everything else; "" = none is
+/// set. `raw_id` is JSON.
+std::string request_for_grant(std::string_view raw_id);
+
 /// The systemd unit of a socket, for journalctl -u: the package's unit for one under
 /// /run/mcp-bridged, "" for any other path. Pure.
 std::string unit_of(std::string_view path);

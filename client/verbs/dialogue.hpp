@@ -155,6 +155,7 @@ class Dialogue {
   /// Queues what must precede a message of this method: that our ring stays untouched
   /// (bridge/peek), and that questions of the server are answered here (bridge/answers).
   void announce(std::string_view method, bool is_request);
+  void use_grant();
   Answer wait(Deadline deadline, const Ids& ids, int also = -1);
   std::optional<Answer> take_line(const Ids& ids);
   void take_notification(const json::Message& message);

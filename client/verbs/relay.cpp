@@ -146,6 +146,33 @@ class Relay {
 
 constexpr std::string_view status_id = "1";
 
+/// Uses the grant in MCP_NC_GRANT, and waits for the answer; what else comes before it is passed on
+/// to the output. Returns why nothing may be relayed; "" = all is well.
+[[gnu::cold, gnu::noinline]] std::string use_grant(const DaemonStream& daemon, Deadline deadline) {
+  constexpr std::string_view id = "\"mcp-nc grant\"";
+  std::string line = request_for_grant(id);
+  if (line.empty()) return {};
+  line += '\n';
+  std::string_view rest = line;
+  daemon.send(rest);  // the first of the connection: there is room
+  line.clear();
+  const Sink output(STDOUT_FILENO);
+  for (char c = 0;;) {
+    pollfd ready = {daemon.get(), POLLIN, 0};
+    if (::poll(&ready, 1, deadline.poll_timeout()) == 0) return "timed out";
+    const auto count = daemon.receive(&c, 1);  // the relay has what is behind the line
+    if (!count) return "the daemon closed the connection";
+    if (*count == 0) continue;
+    line += c;
+    if (c != '\n') continue;
+    const json::Message message = json::parse_message(line);
+    if (message.id == id) return json::string_member(message.error, "message");
+    std::size_t written = 0;
+    output.write_some(line, written);
+    line.clear();
+  }
+}
+
 }  // namespace
 
 RelayEnd relay(int input, int output, DaemonStream daemon, std::optional<Milliseconds> idle,
@@ -280,6 +307,11 @@ ExitCode run_relay(Connected connected, const Options& options, const TrustedPee
       pollfd error = {STDERR_FILENO, POLLOUT, 0};  // the relay does not wait for its reader
       if (::poll(&error, 1, 0) == 1 && error.revents == POLLOUT) console.note(line);
     });
+  }
+  if (const std::string why = use_grant(connected.daemon, Deadline::after(options.timeout));
+      !why.empty()) {
+    console.note("MCP_NC_GRANT: " + why);
+    return ExitCode::answered_error;
   }
   const pid_t process = process_behind(connected.daemon.get());
   const RelayEnd end = relay(STDIN_FILENO, STDOUT_FILENO, std::move(connected.daemon),

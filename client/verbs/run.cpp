@@ -118,6 +118,9 @@ ExitCode run(const Options& options) {
     return run(overview);
   }
   if (options.all || options.check) {
+    if (!request_for_grant("1").empty())
+      return refuse({.message = "--all and --check ask other daemons than that of MCP_NC_GRANT"},
+                    options);
     Interrupt interrupt;
     Console output(interrupt.descriptor());
     if (options.max_bytes) output.hold();

@@ -230,7 +230,67 @@ ExitCode print_completion(Dialogue& dialogue, const Options& options, const std:
   return ExitCode::ok;
 }
 
-ExitCode print_caller(Dialogue& dialogue, const Options& options, const std::string& result) {
+[[gnu::cold]] Params grant_params(const Operands& operands) {
+  return json::JsonObject().add("id", operands[0]).text();
+}
+
+namespace {
+
+/// Adds a member to the text of an object without its last brace.
+[[gnu::noinline]] void add_member(std::string& object, std::string_view name,
+                                  std::string_view raw_value) {
+  object.append(object.empty() ? "{\"" : ",\"").append(name).append("\":").append(raw_value);
+}
+
+}  // namespace
+
+// Cold: they are compiled for size, which the static program has little of.
+
+/// A list of globs and one of what only reads are two grants, the second under the first.
+[[gnu::cold]] ExitCode issue_grant(Dialogue& dialogue, const Options& options) {
+  std::string params;
+  add_member(params, "ttlMs",
+             std::to_string(options.listen_for.value_or(Milliseconds(600'000)).count()));
+  if (!options.prefix.empty()) add_member(params, "name", json::quote(options.prefix));
+  if (options.count) add_member(params, "calls", std::to_string(*options.count));
+  std::string globs;
+  for (const std::string& glob : options.methods)
+    globs.append(globs.empty() ? "[" : ",").append(json::quote(glob));
+  std::string issued;
+  for (bool reading = options.read_only;; reading = false) {
+    std::string all = params;
+    if (reading || !globs.empty())
+      add_member(all, "tools", reading ? "\"read-only\"" : globs + "]");
+    const Answer answer = dialogue.ask("bridge/grant", all + "}");
+    if (!answer.ok()) return dialogue.report(answer);
+    issued = answer.payload;
+    if (!reading || globs.empty()) break;
+    std::string use;
+    add_member(use, "grant", json::find_member(issued, "grant").value_or("null"));
+    dialogue.ask("bridge/use", use + "}");  // if it is refused, so is what follows
+  }
+  dialogue.console().print_line(options.json ? issued : json::string_member(issued, "grant"));
+  return ExitCode::ok;
+}
+
+[[gnu::cold]] ExitCode print_grants(Dialogue& dialogue, const Options& options,
+                                    const std::string& result) {
+  if (options.json) {
+    dialogue.console().print_line(result);
+    return ExitCode::ok;
+  }
+  const json::Value parsed = json::parse_or_null(result);
+  for (const json::Value& grant : parsed.array("grants")) {
+    dialogue.console().print_line(bridge::make_visible_line(fmt::format(
+        "{}  {}  {}  {}", grant.string("id"), grant.string("expires"),
+        grant.find("callsLeft") != nullptr ? std::to_string(grant.count("callsLeft")) : "-",
+        grant.string("name"))));
+  }
+  return ExitCode::ok;
+}
+
+[[gnu::cold]] ExitCode print_caller(Dialogue& dialogue, const Options& options,
+                                    const std::string& result) {
   const json::Value status = json::parse_or_null(result);
   const auto you = status.count("you");
   for (const json::Value& client : status.array("clients")) {
@@ -242,10 +302,14 @@ ExitCode print_caller(Dialogue& dialogue, const Options& options, const std::str
     json::JsonObject object;
     object.add("uid", uid).add("pid", pid).add("client", you);
     if (!rule.empty()) object.add("policy", json::RawJson{json::to_json(policy)});
+    const std::string held =
+        bridge::make_visible_line(json::find_member(result, "grant").value_or(""));
+    object.add_unless_empty("grant", json::RawJson{held});
     dialogue.console().print(
         options.json ? object.text() + "\n"
-                     : fmt::format("uid     {}\npid     {}\nclient  {}\n{}", uid, pid, you,
-                                   rule.empty() ? "" : fmt::format("policy  {}\n", rule)));
+                     : fmt::format("uid     {}\npid     {}\nclient  {}\n{}{}", uid, pid, you,
+                                   rule.empty() ? "" : fmt::format("policy  {}\n", rule),
+                                   held.empty() ? "" : "grant   " + held + "\n"));
     return ExitCode::ok;
   }
   return dialogue.report({Answer::Outcome::result, result});

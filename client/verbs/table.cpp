@@ -10,11 +10,11 @@ namespace client {
 // reader is not a failure.
 LocalVerb list_servers, approve_server, stop_server, show_logs, run_shell, show_help, show_version;
 DialogueVerb list_tools, list_resources, list_others, grep, wait_for_jobs, show_tasks,
-    change_subscriptions, link_tools, show_server, ping, show_status, log_in, replay;
+    change_subscriptions, link_tools, show_server, ping, show_status, log_in, replay, issue_grant;
 PreparedVerb call, get_prompt, send_request, send_notification, answer_job, show_agent_help;
 PrintResult print_resource, print_completion, print_level, print_caller, print_logout, print_jobs,
-    print_job_state;
-MakeParams check_jobs, check_job, job_params_of;
+    print_job_state, print_grants;
+MakeParams check_jobs, check_job, job_params_of, grant_params;
 
 namespace {
 
@@ -251,6 +251,20 @@ constexpr Verb rows[] = {
              "Exit status 1 if the server could not be told; the login is forgotten anyway.\n\n"
              "mcp-nc logout",
      .handler = RequestHandler{"bridge/logout", print_logout}},
+    {.form = "grant",
+     .options = "tools read-only for calls name",
+     .help = "prints a new grant: a part of your rights, for a step that has it as MCP_NC_GRANT\n\n"
+             "mcp-nc grant --tools 'search_*' --calls 20",
+     .handler = issue_grant},
+    {.form = "grants",
+     .help = "lists your grants: id, end, calls left, name\n\n"
+             "mcp-nc grants",
+     .handler = RequestHandler{"bridge/grants", print_grants}},
+    {.form = "revoke ID",
+     .help = "ends a grant, and those that were issued under it\n\n"
+             "mcp-nc revoke \"$id\"",
+     .handler = RequestHandler{"bridge/revoke", print_done},
+     .params = grant_params},
     {.form = "monitor",
      .options = "for count",
      .help = "every message through the daemon, both directions, as it passes\n"

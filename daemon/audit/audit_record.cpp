@@ -219,7 +219,9 @@ std::string described(const AuditClient& client) {
     writer.number("{\"uid\":", client.uid).number(",\"pid\":", client.pid);
     writer.text(",\"command\":", client.command);
   }
-  return text += '}';
+  text += '}';
+  if (!client.grant.empty()) writer.raw(",\"grant\":", client.grant);
+  return text;
 }
 
 std::string beginning_line(const AuditRecord& record) {

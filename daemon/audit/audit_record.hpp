@@ -25,10 +25,11 @@ struct AuditClient {
   std::uint64_t pid = 0;  ///< 0: not known
   std::string command;
   std::string remote;  ///< of the HTTP frontend: the caller's address; empty: not known
+  std::string grant;   ///< JSON: what its lines have of its grant; empty: it has none
 
   template <class A>
   void each_field(A& archive) {
-    archive(http, uid, pid, command, remote);
+    archive(http, uid, pid, command, remote, grant);
   }
 };
 
@@ -78,7 +79,7 @@ struct WrittenSecond {
   std::string text;         ///< `2026-01-31T12:00:00.`
 };
 
-/// What a line has of a client, as JSON.
+/// What a line has of a client, as JSON, and of its grant, as the member behind that.
 std::string described(const AuditClient& client);
 /// The line that stands before a request is sent, with its line end. REQUIRES: it has an id.
 std::string beginning_line(const AuditRecord& record);

@@ -6,6 +6,7 @@
 
 #include "base/log_sinks.hpp"
 #include "text/characters.hpp"
+#include "text/secret_forms.hpp"
 #include "text/visible_text.hpp"
 
 namespace bridge {
@@ -96,9 +97,10 @@ void Log::write_line(LogLevel level, std::string_view kind, const LogFields& fie
 
 void Log::write_body(std::string_view direction, const LogFields& fields, std::string_view frame) {
   const bool is_whole = frame.size() <= longest_body;
-  write(LogLevel::debug, "body", fields,
-        fmt::format("{} ({} bytes): {}{}", direction, frame.size(), frame.substr(0, longest_body),
-                    is_whole ? "" : "…"));
+  write(
+      LogLevel::debug, "body", fields,
+      fmt::format("{} ({} bytes): {}{}", direction, frame.size(),
+                  without_grants(std::string(frame.substr(0, longest_body))), is_whole ? "" : "…"));
 }
 
 bool Log::admit(LogLevel level, std::string_view kind) {
@@ -131,7 +133,7 @@ std::string printable(std::string_view text, std::size_t limit) {
   std::string out;
   text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
   append_visible(out, whole_characters(text, limit));
-  return out;
+  return without_grants(std::move(out));
 }
 
 }  // namespace bridge

@@ -180,6 +180,7 @@ ControlMethods::ControlMethods(EventLoop& loop, const Router& router, const Sess
       jobs_(jobs.store()),
       job_waiters_(collectors),
       job_methods_(loop, jobs, collectors),
+      grants_(loop, jobs.router()),
       sources_(std::move(sources)),
       logins_(sources_.login, sources_.why_no_login),
       ring_methods_(loop, feed, router.clients(), sources_.instance,
@@ -309,6 +310,30 @@ std::span<const ControlMethods::Method> ControlMethods::methods() {
        MayCall::anyone,
        {},
        &ControlMethods::answer_of_job<&JobMethods::forget>},
+      {"bridge/grant",
+       "name?, tools?, prompts?, resources?, methods?, ttlMs?, calls?",
+       "issue a grant: a part of the caller's rights",
+       MayCall::anyone,
+       {.is_confidential = true},
+       &ControlMethods::answer_of_grant<&GrantMethods::issue>},
+      {"bridge/use",
+       "grant",
+       "use a grant for the rest of this connection",
+       MayCall::anyone,
+       {.is_confidential = true, .is_done_at_once = true, .is_answered_in_order = true},
+       &ControlMethods::answer_of_grant<&GrantMethods::use>},
+      {"bridge/grants",
+       "",
+       "the grants that the caller has issued",
+       MayCall::anyone,
+       {},
+       &ControlMethods::answer_of_grant<&GrantMethods::list>},
+      {"bridge/revoke",
+       "id",
+       "end a grant, and those issued under it",
+       MayCall::anyone,
+       {},
+       &ControlMethods::answer_of_grant<&GrantMethods::revoke>},
   };
   return rows;
 }
@@ -340,14 +365,15 @@ void ControlMethods::answer(const Frame& request, Client& asker, Reply reply) {
   const Method* const method = find(request.method);
   const ClientIdentity& identity = asker.channel.identity();
   const bool is_owner = (identity.kind == "unix" || identity.kind == "pipes") &&
-                        (identity.uid == geteuid() || identity.uid == 0);
+                        (identity.uid == geteuid() || identity.uid == 0) && !asker.grant;
   if (method == nullptr) {
     reply(unknown_method(request));
   } else if (method->caller == MayCall::owner && !is_owner) {
-    reply(
-        error_reply(request.text(request.id), json_rpc::invalid_request,
-                    fmt::format("only the daemon's user and root may call {}, over its Unix socket",
-                                method->name)));
+    reply(error_reply(
+        request.text(request.id), json_rpc::invalid_request,
+        fmt::format("only the daemon's user and root may call {}, over its Unix socket, "
+                    "without a grant",
+                    method->name)));
   } else {
     method->answer(*this, request, asker, std::move(reply));
   }
@@ -369,10 +395,11 @@ std::string ControlMethods::unknown_method(const Frame& request) const {
 JsonObject ControlMethods::status_for(const Client& asker) const {
   JsonObject all = status(asker.rule, asker.id());
   all.add("you", value_of(asker.id()));
-  if (asker.rule == nullptr) return all;
+  if (const auto grant = grants_.status_of(asker)) all.add("grant", *grant);
+  if (asker.rule == nullptr || router_.permissions().policy() == nullptr) return all;
   JsonObject policy;
   policy.add("rule", asker.rule->number);
-  if (!asker.user.remote && asker.user.uid == geteuid()) {
+  if (!asker.grant && !asker.user.remote && asker.user.uid == geteuid()) {
     policy.add("file", router_.permissions().policy()->path);
     if (!asker.rule->is_none()) policy.add("line", asker.rule->line);
   }
@@ -491,7 +518,8 @@ JsonArray ControlMethods::clients_status(const PolicyRule* rule,
         .add("inFlight", client->in_flight.size())
         .add("queuedBytes", channel.queued_bytes() + router_.from_clients().waiting_bytes(id))
         .add("idle", channel.idle() && client->in_flight.empty() && client->waiting.empty())
-        .add("era", era_is_known ? std::optional(bridge::name_of(client->era)) : std::nullopt);
+        .add("era", era_is_known ? std::optional(bridge::name_of(client->era)) : std::nullopt)
+        .add_unless_empty("grant", client->grant_id());
     all.add(object);
   }
   return all;

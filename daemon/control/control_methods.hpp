@@ -10,12 +10,14 @@
 
 #include "audit/audit_log.hpp"
 #include "auth/login_desk.hpp"
+#include "control/grant_methods.hpp"
 #include "control/metrics.hpp"
 #include "control/monitor.hpp"
 #include "control/ring_methods.hpp"
 #include "control/tool_lookup.hpp"
 #include "jobs/job_methods.hpp"
 #include "json/json_object.hpp"
+#include "policy/policy.hpp"
 #include "router/control.hpp"
 #include "router/router.hpp"
 #include "state/state_log.hpp"
@@ -116,6 +118,13 @@ class ControlMethods final : public Control {
     reply((self.job_methods_.*method)(request, asker));
   }
 
+  /// The same of a method of grants.
+  template <auto method>
+  static void answer_of_grant(ControlMethods& self, const Frame& request, Client& asker,
+                              Reply&& reply) {
+    reply((self.grants_.*method)(request, asker));
+  }
+
   static std::span<const Method> methods();
   static const Method* find(std::string_view name);
   std::string unknown_method(const Frame& request) const;
@@ -135,6 +144,7 @@ class ControlMethods final : public Control {
   const JobStore& jobs_;
   JobWaiters& job_waiters_;
   JobMethods job_methods_;
+  GrantMethods grants_;
   const ControlSources sources_;
   LoginMethods logins_;
   RingMethods ring_methods_;

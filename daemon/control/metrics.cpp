@@ -165,6 +165,19 @@ void Metrics::add_requests(Exposition& out) const {
     out.counter("mcp_bridge_policy_rate_limited_total",
                 "Requests beyond the rate that the policy gives their user.", counts.rate);
   }
+  const Grants& grants = router_.permissions().grants();
+  out.gauge("mcp_bridge_grants", "Grants that have not ended.", static_cast<double>(grants.size()));
+  out.counter("mcp_bridge_grants_issued_total", "Grants issued.", grants.counts.issued);
+  out.counter("mcp_bridge_grants_accepted_total",
+              "Connections, HTTP sessions and lone POSTs that have used a grant.",
+              grants.counts.used);
+  out.family(MetricKind::counter, "mcp_bridge_grants_refused_total",
+             "Uses of grants, and requests with them, that were refused because of the grant, by "
+             "reason.");
+  for (std::size_t end = 0; end < grant_ends; ++end) {
+    out.sample(static_cast<double>(grants.counts.refused[end]),
+               {{"reason", std::string(name_of(static_cast<GrantEnd>(end)))}});
+  }
   if (audit_ != nullptr) {
     out.counter("mcp_bridge_audit_lines_written_total", "Lines of the audit (--audit).",
                 audit_->counts().written);

@@ -179,7 +179,7 @@ void RingMethods::read(const Frame& request, const Client& asker, Control::Reply
     return;
   }
   Query& query = std::get<Query>(read);
-  if (asker.user.remote) query.wait = std::min(query.wait, longest_http_wait_);
+  if (asker.channel.identity().is_http()) query.wait = std::min(query.wait, longest_http_wait_);
   const auto filter = filter_of(asker);
   if (query.wait.count() == 0 || has_news(query, {}, filter.get())) {
     reply(result_reply(id, result_of(query, filter.get())));

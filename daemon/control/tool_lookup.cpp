@@ -122,7 +122,7 @@ void ToolLookup::answer(const Frame& request, const Client& asker, Control::Repl
   if (const auto raw_peer = find_member(params, "as")) {
     const ClientIdentity& identity = asker.channel.identity();
     as = read_peer(*raw_peer);
-    if (!as || identity.kind != "unix" || identity.uid != 0) {
+    if (!as || identity.kind != "unix" || identity.uid != 0 || asker.grant) {
       reply(error_reply(id, json_rpc::invalid_params,
                         as ? "only root may ask, over the Unix socket, what another user sees"
                            : "Invalid params: as is an object with uid, gid and groups"));
@@ -140,7 +140,7 @@ void ToolLookup::answer(const Frame& request, const Client& asker, Control::Repl
   } else if (waiting_.size() == most_waiting) {
     reply(error_reply(id, failure_of(ErrorKind::overloaded, Delivered::no,
                                      "too many requests wait for the list of tools")));
-  } else if (const auto refusal = router_.from_clients().refusal_to_ask(asker, id)) {
+  } else if (const auto refusal = router_.from_clients().refusal_to_ask(asker, id, 0)) {
     reply(error_reply(id, *refusal));
   } else {
     waiting_.push_back(

@@ -12,6 +12,7 @@
 
 #include "base/clock.hpp"
 #include "base/ids.hpp"
+#include "grant/grant.hpp"
 #include "policy/peer.hpp"
 #include "router/client_channel.hpp"
 
@@ -108,13 +109,14 @@ struct Job : JobOutcome {
   User user;
   std::string method;
   std::string tool;          ///< the name in a tools/call, shortened; empty if unknown
-  std::string key;           ///< empty: none
+  std::string key;           ///< empty: none; with a grant behind its id and a slash
   std::uint64_t digest = 0;  ///< of method and params, if there is a key
   pid_t pid = 0;             ///< of the submitter; 0: unknown
   std::string command;       ///< of the submitter
   std::string remote;        ///< address of a submitter over HTTP
   WallTime created;
   std::chrono::milliseconds keep{};  ///< kept this long after its end
+  std::optional<GrantHold> grant;    ///< with which it was submitted
 
   bool collected = false;  ///< a client has received its end
   std::size_t bytes = 0;   ///< its charge in the JobStore
@@ -127,8 +129,8 @@ struct Job : JobOutcome {
   template <class A>
   void each_field(A& archive) {
     archive(static_cast<JobOutcome&>(*this), id, number, user, method, tool, key, digest, pid,
-            command, remote, created, keep, collected, archive.not_saved(bytes), request, position,
-            peer);
+            command, remote, created, keep, grant, collected, archive.not_saved(bytes), request,
+            position, peer);
   }
 };
 

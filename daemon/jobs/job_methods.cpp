@@ -12,6 +12,7 @@
 #include "json/json_object.hpp"
 #include "json/json_text.hpp"
 #include "json/reply.hpp"
+#include "mcp/methods.hpp"
 
 namespace bridge {
 namespace {
@@ -55,6 +56,7 @@ std::optional<std::array<bool, job_states>> states_in(std::string_view params) {
 }  // namespace
 
 bool JobMethods::may_see(const Client& asker, const Job& job) const {
+  if (asker.grant) return job.grant && job.grant->is_of(asker.grant_id());
   const bool is_root = !asker.user.remote && asker.user.uid == 0;
   return asker.user == job.user || is_root || runner_.options().shared;
 }
@@ -75,6 +77,8 @@ std::string JobMethods::submit(const Frame& request, const Client& asker) {
   if (const auto* wrong = std::get_if<std::string>(&read)) return invalid(id, *wrong);
   SubmittedRequest& submitted = std::get<SubmittedRequest>(read);
   if (!submitted.key.empty()) {
+    // Another grant's jobs are not this one's.
+    if (asker.grant) submitted.key.insert(0, asker.grant_id() + '/');
     constexpr std::string_view other_request =
         "Invalid params: this key was used with another method or other params";
     if (const Job* first = store.with_key(asker.user, submitted.key)) {
@@ -88,7 +92,7 @@ std::string JobMethods::submit(const Frame& request, const Client& asker) {
                  : invalid(id, other_request);
     }
   }
-  if (const auto refusal = runner_.router().from_clients().refusal_to_ask(asker, id))
+  if (const auto refusal = runner_.router().from_clients().refusal_to_ask(asker, id, 1))
     return error_reply(id, *refusal);
   const Job* const job = runner_.submit(std::move(submitted), number, asker);
   if (job == nullptr) {
@@ -134,7 +138,8 @@ void JobMethods::collect(const Frame& request, const Client& asker, Control::Rep
   collect.wait = *wait > static_cast<std::uint64_t>(longest.count())
                      ? longest
                      : std::chrono::milliseconds(*wait);
-  if (asker.user.remote) collect.wait = std::min(collect.wait, runner_.options().longest_http_wait);
+  if (asker.channel.identity().is_http())
+    collect.wait = std::min(collect.wait, runner_.options().longest_http_wait);
   job_waiters_.add_waiter(asker, request, *job, collect, std::move(reply));
 }
 
@@ -144,10 +149,12 @@ std::string JobMethods::keep_for_later(const Frame& request, const Client& asker
   auto submitted = submitted_for_later(request, number);
   if (!submitted) return {};
   // A request that is not kept is judged and counted later, as an ordinary one.
-  if (!runner_.router().permissions().has_token(asker)) return {};
+  Permissions& permissions = runner_.router().permissions();
+  const std::uint64_t calls = is_counted_call(request.method) ? 1 : 0;
+  if (!permissions.has_token(asker, calls)) return {};
   Job* const job = runner_.submit(std::move(*submitted), number, asker);
   if (job == nullptr) return {};
-  static_cast<void>(runner_.router().permissions().take_token(asker));
+  static_cast<void>(permissions.take_token(asker, 1, calls));
   Collect collect;
   collect.delivers = true;
   job_waiters_.add_waiter(asker, request, *job, collect, std::move(reply));

@@ -109,6 +109,7 @@ Job JobRunner::new_job(std::string method, const Client& by, JobNumber number) c
   job.created = loop_.wall_time();
   job.keep = options_.limits.ttl;
   job.peer = identity.peer();
+  job.grant = by.grant;
   return job;
 }
 
@@ -166,7 +167,8 @@ JobRequest JobRunner::request_of(const Job& job, const Running& running) const {
           .pid = job.pid,
           .command = job.command,
           .remote = job.remote,
-          .job = job.id};
+          .job = job.id,
+          .grant = job.grant};
 }
 
 /// Sends the request for the first time, or resumes it: with the answers to its questions, or only

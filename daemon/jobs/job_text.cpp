@@ -20,6 +20,13 @@ std::int64_t age_of(const Job& job, WallTime now) {
       0, std::chrono::duration_cast<std::chrono::milliseconds>(now - job.created).count());
 }
 
+/// As its submitter gave it.
+std::string_view key_of(const Job& job) {
+  std::string_view key = job.key;
+  if (job.grant && !key.empty()) key.remove_prefix(job.grant->id().size() + 1);
+  return key;
+}
+
 }  // namespace
 
 bool is_of_bridge(std::string_view error) {
@@ -75,7 +82,8 @@ JsonObject listed_job(const Job& job, WallTime now) {
       .add_unless_empty("tool", job.tool)
       .add("created", timestamp(job.created))
       .add("ageMs", age_of(job, now))
-      .add_unless_empty("key", job.key);
+      .add_unless_empty("key", key_of(job));
+  if (job.grant) listed.add("grant", job.grant->id());
   if (job.pid != 0) listed.add("pid", job.pid);
   return listed.add_unless_empty("command", job.command).add("bytes", job.bytes);
 }

@@ -85,6 +85,11 @@ const MethodFacts& facts_of_method(std::string_view method) {
   return lists ? unknown_list : unknown;
 }
 
+bool is_counted_call(std::string_view method) {
+  const MethodFacts& facts = facts_of_method(method);
+  return !facts.only_reads && (facts.kind == MethodClass::call || facts.kind == MethodClass::other);
+}
+
 namespace {
 
 struct NotificationFacts {

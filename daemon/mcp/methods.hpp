@@ -66,6 +66,9 @@ inline bool is_cacheable(std::string_view method) { return facts_of_method(metho
 inline bool may_require_input(std::string_view method) {
   return facts_of_method(method).may_require_input;
 }
+/// Whether a grant's `calls` count it (BEHAVIOUR, "Grants"): what may change something, but
+/// for the session's own methods, subscriptions, and tasks, whose call was counted.
+bool is_counted_call(std::string_view method);
 inline MethodClass class_of(std::string_view method) { return facts_of_method(method).kind; }
 
 /// Whether a notification belongs to the session, however it is received (BEHAVIOUR, "Routing:

@@ -128,6 +128,8 @@ void add_client_options(OptionTable& table, Options& options, RawOptions& raw) {
              "Its permissions, octal; 1733: other users may make pipes in it");
   table.text("--policy", raw.policy, "FILE",
              "Which peer may call what: a JSON file of rules, read again on SIGHUP");
+  table.count("--grants", options.router.grants,
+              "Grants alive at a time, half of them for one user");
   table.count("--max-clients", options.max_clients, "Clients at a time; 1: one after the other");
   table.size("--client-buffer", options.clients.buffer, "Bytes queued for or by one client");
   table.duration("--client-stall", options.clients.stall,

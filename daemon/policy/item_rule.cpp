@@ -88,10 +88,35 @@ ItemRule ItemRule::of_globs(const std::vector<std::string>& globs) {
 ItemRule ItemRule::read_only() {
   ItemRule rule;
   rule.kind_ = Kind::read_only;
+  rule.wants_read_only_ = true;
   return rule;
 }
 
+bool ItemRule::allows_some() const {
+  return (kind_ != Kind::globs || !globs_.empty()) &&
+         std::all_of(narrowed_by_.begin(), narrowed_by_.end(),
+                     [](const ItemRule& one) { return one.allows_some(); });
+}
+
+void ItemRule::narrow(const ItemRule& other) {
+  if (other.allows_all()) return;
+  if (allows_all()) {
+    *this = other;
+    return;
+  }
+  wants_read_only_ = wants_read_only_ || other.wants_read_only_;
+  narrowed_by_.push_back(other);
+  narrowed_by_.back().narrowed_by_.clear();
+  narrowed_by_.insert(narrowed_by_.end(), other.narrowed_by_.begin(), other.narrowed_by_.end());
+}
+
 bool ItemRule::allows(std::string_view name, bool reads_only) const {
+  return allows_alone(name, reads_only) &&
+         std::all_of(narrowed_by_.begin(), narrowed_by_.end(),
+                     [&](const ItemRule& one) { return one.allows_alone(name, reads_only); });
+}
+
+bool ItemRule::allows_alone(std::string_view name, bool reads_only) const {
   if (kind_ != Kind::globs) return kind_ == Kind::all || reads_only;
   const auto found = std::find_if(globs_.begin(), globs_.end(),
                                   [name](const Glob& glob) { return glob.matches(name); });

@@ -21,10 +21,12 @@ class ItemRule {
   /// The tools whose annotations say that they only read.
   static ItemRule read_only();
 
-  bool allows_all() const { return kind_ == Kind::all; }
-  bool wants_read_only() const { return kind_ == Kind::read_only; }
+  bool allows_all() const { return kind_ == Kind::all && narrowed_by_.empty(); }
+  bool wants_read_only() const { return wants_read_only_; }
   /// Whether there can be an item that it allows.
-  bool allows_some() const { return kind_ != Kind::globs || !globs_.empty(); }
+  bool allows_some() const;
+  /// From now on it allows only what `other` allows too.
+  void narrow(const ItemRule& other);
   /// `reads_only`: what is known of the tool's annotations.
   bool allows(std::string_view name, bool reads_only = false) const;
 
@@ -40,8 +42,12 @@ class ItemRule {
     bool matches(std::string_view name) const;
   };
 
+  bool allows_alone(std::string_view name, bool reads_only) const;
+
   Kind kind_ = Kind::all;
-  std::vector<Glob> globs_;  ///< the last one first
+  bool wants_read_only_ = false;       ///< it, or one of those that narrow it
+  std::vector<Glob> globs_;            ///< the last one first
+  std::vector<ItemRule> narrowed_by_;  ///< not narrowed themselves
 };
 
 }  // namespace bridge

@@ -75,6 +75,9 @@ class PolicyReader final : DocumentReader {
       } else if (name == "http") {
         if (value != "true" && value != "false") fail(value, "http is true or false");
         rule.http = value == "true";
+      } else if (name == "grant") {
+        if (value != "true" && value != "false") fail(value, "grant is true or false");
+        rule.grant = value == "true";
       } else if (name == "tools") {
         rule.tools = value == "\"read-only\"" ? ItemRule::read_only() : globs(value, name);
       } else if (name == "prompts") {
@@ -91,7 +94,8 @@ class PolicyReader final : DocumentReader {
           fail(value, "inflight is a whole number of at least 1");
         rule.inflight = *number;
       } else {
-        unknown(value, name, "uid, gid, http, tools, prompts, resources, methods, rate, inflight");
+        unknown(value, name,
+                "uid, gid, http, grant, tools, prompts, resources, methods, rate, inflight");
       }
     }
     return rule;
@@ -149,11 +153,19 @@ class PolicyReader final : DocumentReader {
 
 bool PolicyRule::matches(const Peer& peer) const {
   if (http && *http != peer.http) return false;
+  if (grant && *grant != peer.grant) return false;
   if (names_users && (peer.http || !contains(uids, peer.uid))) return false;
   if (!names_groups) return true;
   return !peer.http && (contains(gids, peer.gid) ||
                         std::any_of(peer.groups.begin(), peer.groups.end(),
                                     [this](gid_t group) { return contains(gids, group); }));
+}
+
+void PolicyRule::narrow(const PolicyRule& other) {
+  tools.narrow(other.tools);
+  prompts.narrow(other.prompts);
+  resources.narrow(other.resources);
+  methods.narrow(other.methods);
 }
 
 std::variant<Policy, std::string> Policy::read(std::string_view text, const AccountNames& names) {
@@ -170,6 +182,13 @@ const PolicyRule& Policy::rule_for(const Peer& peer) const {
   const auto found = std::find_if(rules_.begin(), rules_.end(),
                                   [&](const PolicyRule& rule) { return rule.matches(peer); });
   return found == rules_.end() ? none_ : *found;
+}
+
+const PolicyRule* Policy::rule_for_issuer_with_grant(const Peer& peer) const {
+  const auto found = std::find_if(rules_.begin(), rules_.end(), [&](const PolicyRule& rule) {
+    return rule.grant == true && rule.matches(peer);
+  });
+  return found == rules_.end() ? nullptr : &*found;
 }
 
 std::variant<PolicyFile, std::string> read_policy_file(const std::string& path,

@@ -16,7 +16,7 @@
 
 namespace bridge {
 
-/// What the peers that a rule matches may do. A value.
+/// What the peers that a rule matches, or that have a grant, may do. A value.
 struct PolicyRule {
   std::size_t number =
       0;  ///< in the file, from 1; 0: no rule matches, and next to nothing may be done
@@ -28,6 +28,7 @@ struct PolicyRule {
   bool names_users = false;   ///< `uid` is there, perhaps with nobody in it
   bool names_groups = false;  ///< `gid` likewise
   std::optional<bool> http;
+  std::optional<bool> grant;
 
   ItemRule tools;
   ItemRule prompts;
@@ -36,8 +37,13 @@ struct PolicyRule {
   std::optional<Rate> rate;
   std::optional<std::size_t> inflight;
 
+  bool is_of_grant = false;  ///< the rights of a peer that has a grant
+  std::string_view ended{};  ///< why its grant allows nothing; of a rule that is_none()
+
   bool is_none() const { return number == 0; }
   bool matches(const Peer& peer) const;
+  /// From now on it allows only what the lists of `other` allow too.
+  void narrow(const PolicyRule& other);
   /// Whether requests, lists and notifications pass without being looked at.
   bool restricts_nothing() const {
     return !is_none() && tools.allows_all() && prompts.allows_all() && resources.allows_all() &&
@@ -62,6 +68,9 @@ class Policy {
 
   /// The first rule that matches, or one that is_none(). Valid as long as the policy.
   const PolicyRule& rule_for(const Peer& peer) const;
+  /// The first rule with `"grant": true` that matches a peer that has one: it limits the grants
+  /// which this peer issues. Null: there is none.
+  const PolicyRule* rule_for_issuer_with_grant(const Peer& peer) const;
   std::size_t size() const { return rules_.size(); }
 
  private:

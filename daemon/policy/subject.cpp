@@ -136,6 +136,7 @@ bool allows(const PolicyRule& rule, const Subject& subject, const ToolList& tool
 
 std::string denial(const PolicyRule& rule, const Subject& subject, std::string_view file) {
   const std::string shown = file.empty() ? std::string() : printable(file);
+  if (!rule.ended.empty()) return std::string(rule.ended);
   if (rule.is_none()) {
     return file.empty()
                ? "the policy of this daemon allows this user nothing; ask its operator for "
@@ -153,6 +154,8 @@ std::string denial(const PolicyRule& rule, const Subject& subject, std::string_v
                                        name_of(subject.kind));
   if (subject.is_clear && all.wants_read_only())
     what += " (only tools that tools/list marks with readOnlyHint are)";
+  if (rule.is_of_grant)
+    return what + " with this grant; ask for one that allows it, where this one came from";
   if (file.empty()) return what + " for this user; ask the operator of this daemon to allow it";
   return fmt::format("{} by the rule in {}, line {}; change it and send the daemon SIGHUP", what,
                      shown, rule.line);

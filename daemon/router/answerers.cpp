@@ -57,7 +57,7 @@ bool Answerers::can_answer(const Client& client, const Question& question) const
   if (client.half_closed || !client.may_take_part() ||
       !client.declared.covers(question.method, question.asked_for))
     return false;
-  if (question.origin && question.user != client.user) return false;
+  if (question.origin && !question.is_of_user(client)) return false;
   return !has_declined(question, client.id()) &&
          client.channel.can_be_asked(subject(question, client));
 }
@@ -81,13 +81,13 @@ std::vector<Candidate> Answerers::candidates(const Question& question, bool is_n
   return candidates;
 }
 
-/// Whether the policy has a rule for the user that submitted the job.
+/// Whether the submitter of the job still may do anything.
 bool Answerers::may_be_asked(JobNumber job) const {
   if (!context_.permissions.is_on()) return true;
   bool may = true;
   in_flight_.calls().each([&](UpstreamId, const Call& call) {
     if (call.job != nullptr && call.job->number == job)
-      may = may && context_.permissions.may_take_part(call.job->peer);
+      may = may && context_.permissions.may_take_part(*call.job);
   });
   return may;
 }

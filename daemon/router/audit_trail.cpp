@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/random.hpp"
+#include "json/json_object.hpp"
 #include "json/json_text.hpp"
 #include "json/member_names.hpp"
 #include "router/request_log.hpp"
@@ -20,6 +21,15 @@ namespace {
 constexpr std::size_t longest_arguments = 4096;
 
 std::string name_of(UpstreamId id) { return std::to_string(value_of(id)); }
+
+/// As JSON; empty: none.
+std::string grant_text(const std::optional<GrantHold>& hold) {
+  if (!hold || hold->is_refused()) return {};
+  JsonObject text;
+  text.add("id", hold->id()).add("name", hold->name);
+  if (hold->issuer.http) return std::move(text.add("issuer", "http")).text();
+  return std::move(text.add("issuer", hold->issuer.uid)).text();
+}
 
 bool is_recorded(const Frame& request) {
   return request.method != "ping"sv && request.method != "bridge/status"sv;
@@ -90,16 +100,25 @@ AuditTrail::AuditTrail(const EventLoop& loop, AuditLog& log, const AuditOptions&
 /// The description of the client is read once while its process exists.
 OpenRequests::Of& AuditTrail::of(const Client& client) {
   const auto [its, is_new] = open_.of(AuditOwner::of(client.id()));
-  if (is_new) {
-    const ClientIdentity& identity = client.channel.identity();
-    its.client.http = client.user.remote;
-    its.client.uid = identity.uid;
-    its.client.pid = static_cast<std::uint64_t>(identity.pid);
-    its.client.remote = identity.remote;
-    if (!its.client.http) its.client.command = client.channel.command();
-    its.text = described(its.client);
-  }
+  if (is_new) describe(its, client);
   return its;
+}
+
+void AuditTrail::describe(OpenRequests::Of& its, const Client& client) {
+  const ClientIdentity& identity = client.channel.identity();
+  its.client.http = identity.kind == "http";
+  its.client.uid = identity.uid;
+  its.client.pid = static_cast<std::uint64_t>(identity.pid);
+  its.client.remote = identity.remote;
+  if (!its.client.http) its.client.command = client.channel.command();
+  its.client.grant = grant_text(client.grant);
+  its.text = described(its.client);
+}
+
+void AuditTrail::grant_changed(const Client& client) {
+  const auto [its, is_new] = open_.of(AuditOwner::of(client.id()));
+  describe(its, client);
+  for (auto& [name, record] : its.open) record.client = its.client;
 }
 
 void AuditTrail::came(const Client& client, const Frame& request) {
@@ -113,12 +132,13 @@ void AuditTrail::came(const Client& client, const Frame& request) {
     new_.push_back({AuditOwner::of(client.id()), std::string(raw_id), record.number});
 }
 
-void AuditTrail::came(const User& user, const JobRequest& job, const Frame& request) {
+void AuditTrail::came(const JobRequest& job, const Frame& request) {
   if (job.about_task) return;  // a request of the bridge about a job
   if (open_.find_open(AuditOwner::jobs(), job.job) != nullptr) return;  // sent by an earlier daemon
   AuditRecord& record = open_.add_open(open_.of(AuditOwner::jobs()).first, job.job);
-  record.client.http = user.remote;
-  record.client.uid = user.uid;
+  record.client.http = job.peer.http;
+  record.client.uid = job.peer.uid;
+  record.client.grant = grant_text(job.grant);
   record.client.pid = static_cast<std::uint64_t>(job.pid);
   record.client.command = job.command;
   record.client.remote = job.remote;
@@ -141,6 +161,10 @@ void AuditTrail::fill(AuditRecord& record, const Frame& request) {
   record.came = ticks_of(loop_.now());
   record.bytes_in = request.bytes.size();
   describe(record, request);
+  for (std::string* const text :
+       {&record.method, &record.tool, &record.prompt, &record.uri, &record.job}) {
+    if (text->find("mcpg_") != text->npos) *text = without_grants(std::move(*text));
+  }
 }
 
 /// Adds what the request asks for.

@@ -197,8 +197,10 @@ class AuditTrail {
 
   /// A client's request has arrived.
   void came(const Client& client, const Frame& request);
+  /// The client has another grant.
+  void grant_changed(const Client& client);
   /// A job's request has arrived.
-  void came(const User& user, const JobRequest& job, const Frame& request);
+  void came(const JobRequest& job, const Frame& request);
   /// A request became this job on arrival; records its submission.
   void kept_as_job(const Client& client, const Frame& request, std::string_view job);
   /// With --audit-required: writes the first lines of the requests since the last call, at once.
@@ -271,6 +273,7 @@ class AuditTrail {
   };
 
   OpenRequests::Of& of(const Client& client);
+  static void describe(OpenRequests::Of& its, const Client& client);
   void fill(AuditRecord& record, const Frame& request);
   void describe(AuditRecord& record, const Frame& request);
   bool may_send(AuditRecord* record);

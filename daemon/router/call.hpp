@@ -10,6 +10,7 @@
 
 #include "base/ids.hpp"
 #include "event/event_loop.hpp"
+#include "grant/grant.hpp"
 #include "json/frame.hpp"
 #include "json/reply.hpp"
 #include "mcp/handshake.hpp"
@@ -45,6 +46,7 @@ struct JobRequest {
   std::string command{};
   std::string remote{};  ///< the address of a caller of the HTTP frontend
   std::string job{};     ///< the job's id
+  std::optional<GrantHold> grant{};
   /// Where to resume the answer if an earlier daemon sent the request; none: the request is still
   /// to be sent.
   std::optional<ResumePoint> resume_point{};
@@ -54,7 +56,7 @@ struct JobRequest {
 
   template <class A>
   void each_field(A& archive) {
-    archive(number, about_task, for_client, peer, pid, command, remote, job,
+    archive(number, about_task, for_client, peer, pid, command, remote, job, grant,
             archive.not_saved(resume_point));
   }
 };
@@ -89,6 +91,7 @@ struct Call {
   std::unique_ptr<const std::string> traceparent;  ///< for the log, at debug level only
   SteadyTime received;
   SteadyTime sent;
+  std::string grant;  ///< the id of its client's or job's; empty: none
 
   /// The connected client that waits; null: none, or another kind of caller.
   Client* client() const;
@@ -117,7 +120,7 @@ struct Call {
   void each_field(A& archive) {
     archive(kind, job_asked, archive.not_saved(caller), job, user, client_request_id,
             progress_token, method, subject, mirrored_again, archive.not_saved(malformed), era,
-            side, log_level, to_modern, to_legacy, traceparent, received, sent);
+            side, log_level, to_modern, to_legacy, traceparent, received, sent, grant);
   }
 };
 

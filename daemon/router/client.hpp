@@ -15,6 +15,7 @@
 #include "base/byte_budget.hpp"
 #include "base/message_tap.hpp"
 #include "event/event_loop.hpp"
+#include "grant/grant.hpp"
 #include "json/frame.hpp"
 #include "json/reply.hpp"
 #include "mcp/handshake.hpp"
@@ -184,12 +185,13 @@ struct ClientFacts {
   };
   friend constexpr Sent last_of(Sent) { return Sent::ordinary; }
   Sent sent = Sent::nothing;
+  std::optional<GrantHold> grant;  ///< changed by ClientReceiver
 
   bool is_observer() const { return sent == Sent::looks; }
 
   template <class A>
   void each_field(A& archive) {
-    archive(declared, capabilities, info, era, half_closed, peeks, sent);
+    archive(declared, capabilities, info, era, half_closed, peeks, sent, grant);
   }
 };
 
@@ -234,7 +236,7 @@ struct Caller {
   virtual void given_up(std::string_view raw_id, const Failure& failure) { fail(raw_id, failure); }
   virtual bool congested() const { return false; }
 
-  const User user;
+  User user;  ///< changed by ClientReceiver: with a grant that of its first issuer
 
   // Changed by ClientFrames.
   WaitingFrames waiting;             ///< in order of arrival, at most --client-buffer bytes
@@ -279,8 +281,10 @@ struct Client final : Caller, ClientFacts {
   bool congested() const override { return channel.congested(); }
 
   ClientId id() const { return channel.identity().id; }
-  /// Whether the present policy has a rule for the client. Without one it may ask nothing of the
-  /// server, and is neither asked nor heard.
+  /// Empty: it has none.
+  std::string grant_id() const { return grant ? grant->id() : std::string(); }
+  /// Whether the present policy has a rule for the client, or its grant has not ended. Else it may
+  /// ask nothing of the server, and is neither asked nor heard.
   bool may_take_part() const { return rule == nullptr || !rule->is_none(); }
   /// Whether the client sends nothing more and everything that it has sent has ended.
   bool is_done() const {
@@ -291,7 +295,7 @@ struct Client final : Caller, ClientFacts {
   const WatchedChannel channel;
 
   const PolicyRule* rule = nullptr;   ///< Permissions::rule_for, by the current policy
-  bool judged_before_change = false;  ///< its waiting frames were judged by an earlier policy
+  bool judged_before_change = false;  ///< its waiting frames were judged by an earlier rule
 
   // Changed by ClientNotifications.
   struct NotificationUnderWay {

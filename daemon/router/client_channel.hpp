@@ -10,10 +10,12 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/byte_budget.hpp"
 #include "base/ids.hpp"
+#include "grant/grant.hpp"
 #include "json/frame.hpp"
 #include "mcp/tool_headers.hpp"
 #include "notifications/ring.hpp"
@@ -21,8 +23,9 @@
 
 namespace bridge {
 
-/// The user that a client's process belongs to. All callers of the HTTP frontend are one user,
-/// because the uid of a remote caller is unknown.
+/// The user that a client's process belongs to, or the first issuer of its grant: whose limits are
+/// used. All callers of the HTTP frontend are one user, because the uid of a remote caller is
+/// unknown.
 struct User {
   bool remote = false;
   uid_t uid = 0;
@@ -37,6 +40,8 @@ struct User {
   }
 };
 
+inline User user_of(const Peer& peer) { return peer.http ? User{true, 0} : User{false, peer.uid}; }
+
 /// The peer of a connection, as far as the transport knows it.
 struct ClientIdentity {
   ClientId id{};
@@ -47,13 +52,16 @@ struct ClientIdentity {
   std::vector<gid_t> groups{};  ///< the supplementary ones, if a policy needs them
   std::string remote{};         ///< address of a caller of the HTTP frontend; empty: unknown
   std::chrono::steady_clock::time_point connected;
+  bool is_anonymous = false;         ///< neither the kernel nor a token nor a grant says who it is
+  std::optional<GrantHold> grant{};  ///< with which it came, over HTTP
 
+  bool is_http() const { return kind.starts_with("http"); }
   User user() const { return kind == "http" ? User{true, 0} : User{false, uid}; }
 
   template <class A>
   void each_field(A& archive) {
     archive(id, kind, pid, uid, archive.not_saved(gid), archive.not_saved(groups), remote,
-            connected);
+            connected, archive.not_saved(is_anonymous), archive.not_saved(grant));
   }
 
   Peer peer() const { return {kind == "http", uid, gid, groups}; }
@@ -188,6 +196,11 @@ class ClientEvents {
     return true;
   }
   virtual bool has_policy() const { return false; }
+  /// Whether a string is a grant that may be used; one that may not is counted.
+  virtual std::variant<GrantHold, GrantEnd> verify_grant(std::string_view string) {
+    static_cast<void>(string);
+    return GrantEnd::invalid;
+  }
 
  protected:
   ~ClientEvents() = default;

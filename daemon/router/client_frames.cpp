@@ -473,7 +473,13 @@ Caller* UserSlots::next(const User& user) {
   return caller;
 }
 
-void ClientFrames::policy_changed() {
+void ClientFrames::policy_changed(Client* only) {
+  if (only != nullptr) {
+    only->waits_for_user_slot = false;
+    only->judged_before_change = !only->waiting.empty();
+    start_waiting(*only);
+    return;
+  }
   user_slots_.clear();
   context_.clients.each_caller([](Caller& caller) {
     caller.waits_for_user_slot = false;

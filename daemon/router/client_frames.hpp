@@ -128,8 +128,7 @@ class UserSlots {
     if (const auto found = queues_.find(user); found != queues_.end()) found->second.turn_is_over();
   }
   void caller_left(const Caller& caller) {
-    if (const auto found = queues_.find(caller.user); found != queues_.end())
-      found->second.caller_left(caller);
+    for (auto& [user, queue] : queues_) queue.caller_left(caller);  // its user may have changed
   }
   void clear() { queues_.clear(); }
 
@@ -216,8 +215,8 @@ class ClientFrames {
 
   /// The served client has left, or may have turned out to only look on.
   void choose_served();
-  /// The clients' rules have changed.
-  void policy_changed();
+  /// The clients' rules have changed, or this one's and perhaps its user.
+  void policy_changed(Client* only = nullptr);
 
   /// A request or notification to be forwarded.
   void queue_frame(Caller& caller, Frame&& frame, std::unique_ptr<JobRequest> job = nullptr);

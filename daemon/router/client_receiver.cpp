@@ -32,6 +32,10 @@ std::string for_each_request(std::string_view object) {
 
 void ClientReceiver::client_connected(ClientChannel& channel) {
   Client& client = parts_.clients.add_client(channel, context_.session.tap(), parts_.budget);
+  if (channel.identity().grant) {
+    ++parts_.permissions.grants().counts.used;
+    set_grant(client, *channel.identity().grant);
+  }
   take_rule(client);
   const ClientIdentity& identity = channel.identity();
   context_.log.event(LogLevel::debug, "client connected", {.client = identity.id},
@@ -44,6 +48,28 @@ void ClientReceiver::take_rule(Client& client) {
   client.rule = parts_.permissions.rule_for(client);
   if (parts_.permissions.is_on())
     client.channel.show_only(client.rule != nullptr ? ring_filter_of(*client.rule) : nullptr);
+}
+
+void ClientReceiver::set_grant(Client& client, GrantHold hold) {
+  parts_.permissions.grant_is_used();
+  if (!hold.is_refused()) client.user = user_of(hold.first_issuer);
+  client.grant = std::move(hold);
+}
+
+void ClientReceiver::use_grant(Client& client, GrantHold hold) {
+  set_grant(client, std::move(hold));
+  take_rule(client);
+  if (parts_.audit != nullptr) parts_.audit->grant_changed(client);
+  parts_.questions.policy_changed();
+  parts_.frames.policy_changed(&client);
+}
+
+std::variant<GrantHold, GrantEnd> ClientReceiver::verify_grant(std::string_view string) {
+  Grants& grants = parts_.permissions.grants();
+  auto verified = grants.verify(string, context_.loop.wall_time());
+  if (const auto* const end = std::get_if<GrantEnd>(&verified))
+    ++grants.counts.refused[static_cast<std::size_t>(*end)];
+  return verified;
 }
 
 void ClientReceiver::client_half_closed(ClientId id) {
@@ -196,6 +222,8 @@ void ClientReceiver::client_frame(Client& client, ParsedFrame&& parsed) {
         is_control(frame) && parts_.control.facts_of(frame.method).is_confidential;
     tap.passed(Passage::from_client, client.id(), frame.bytes, confidential);
   }
+  if (client.grant && parts_.permissions.has_just_expired(*client.grant))
+    parts_.permissions.expire_grants();
   if (parts_.audit != nullptr && frame.is_request()) parts_.audit->came(client, frame);
   if (const char* reason = wrong_kind(frame)) {
     refuse_kind(client, frame, reason);
@@ -238,6 +266,7 @@ bool ClientReceiver::is_control(const Frame& frame) const {
 // The first frames of a connection show whether it takes notifications (BEHAVIOUR, "Ring: what
 // takes nothing").
 void ClientReceiver::note_kind(Client& client, const Frame& frame) {
+  if (frame.method == "bridge/use"sv) return;  // it comes before all others, whatever they are
   const bool ordinary = !is_control(frame) && frame.method != "server/discover"sv;
   const ClientFacts::Sent sent = ordinary ? ClientFacts::Sent::ordinary : ClientFacts::Sent::looks;
   const bool is_news = client.sent < sent;
@@ -318,11 +347,11 @@ void ClientReceiver::client_notification(Client& client, Frame frame) {
   }
 }
 
-std::optional<Failure> ClientReceiver::refusal_to_ask(const Client& client,
-                                                      std::string_view raw_id) {
+std::optional<Failure> ClientReceiver::refusal_to_ask(const Client& client, std::string_view raw_id,
+                                                      std::uint64_t calls) {
   if (parts_.audit != nullptr && !parts_.audit->may_send(client.id(), raw_id))
     return failure_of(ErrorKind::audit, Delivered::no, std::string(unrecorded_refusal));
-  return parts_.permissions.take_token(client);
+  return parts_.permissions.take_token(client, 1, calls);
 }
 
 void ClientReceiver::control_notification(Client& client, const Frame& frame) {

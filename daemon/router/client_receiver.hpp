@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include "router/client_channel.hpp"
 #include "router/router_parts.hpp"
@@ -32,15 +34,21 @@ class ClientReceiver final : public ClientEvents {
   const HeadersOfTools& headers_of_tools() const override { return parts_.tools.annotations(); }
   bool http_callers_may_look() const override;
   bool may_look(const Peer& peer) const override { return parts_.permissions.may_take_part(peer); }
-  bool has_policy() const override { return parts_.permissions.is_on(); }
+  bool has_policy() const override { return parts_.permissions.policy() != nullptr; }
+  std::variant<GrantHold, GrantEnd> verify_grant(std::string_view string) override;
 
   /// A client that sends nothing more has had its last answer.
   void client_done(Client& client);
   /// Looks up the client's rule.
   void take_rule(Client& client);
-  /// Why this control request may not ask the server, by audit and rate; nullopt: it may. Takes a
-  /// token.
-  std::optional<Failure> refusal_to_ask(const Client& client, std::string_view raw_id);
+  /// From now on the client has this grant, or may do nothing if it is_refused().
+  void use_grant(Client& client, GrantHold hold);
+  /// The same of a restored client, whose rule is not looked up yet.
+  void set_grant(Client& client, GrantHold hold);
+  /// Why this control request may not ask the server, by audit, rate, and its grant's `calls`;
+  /// nullopt: it may. Takes a token, and so many calls.
+  std::optional<Failure> refusal_to_ask(const Client& client, std::string_view raw_id,
+                                        std::uint64_t calls);
   /// Whether all clients so far were modern: none could have taken a notification.
   bool served_only_modern() const { return served_modern_ && !served_legacy_; }
 

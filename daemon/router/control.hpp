@@ -16,6 +16,8 @@ struct ControlFacts {
   bool is_confidential = false;
   /// If unanswered at an upgrade, the new process handles the request again. It only reads.
   bool is_handled_again = false;
+  /// It is handled before the client's next frame, also while the client does not read.
+  bool is_done_at_once = false;
   /// The answer keeps its place among the client's messages; otherwise it overtakes them.
   bool is_answered_in_order = false;
 };

@@ -27,7 +27,9 @@ std::string as_modern(const std::string& response) {
 
 void ControlRequests::queue_request(Client& client, Frame request) {
   ++context_.statistics.control_requests;
-  if (client.control.empty() && !client.channel.congested()) {
+  const bool is_at_once = facts_of(request.method).is_done_at_once;
+  if (is_at_once && client.channel.congested()) client.channel.pause_input();
+  if (is_at_once || (client.control.empty() && !client.channel.congested())) {
     answer(client, request);
   } else if (client.channel.pause_input()) {
     client.control.push(std::move(request), context_.loop.now());
@@ -39,7 +41,9 @@ void ControlRequests::queue_request(Client& client, Frame request) {
 
 /// Called when the request is handled: it may have waited.
 std::optional<Failure> ControlRequests::refusal(const Client& client, const Frame& request) {
-  if (client.may_take_part() || request.method == "bridge/status") return std::nullopt;
+  if (client.may_take_part() || request.method == "bridge/use") return std::nullopt;
+  const bool is_refused = client.grant && client.grant->is_refused();
+  if (request.method == "bridge/status" && !is_refused) return std::nullopt;
   return context_.permissions.refusal(client, request, ToolList());
 }
 
@@ -113,7 +117,7 @@ bool ControlRequests::cancel(Client& client, std::string_view raw_id) {
 void ControlRequests::policy_changed() {
   if (control_ == nullptr) return;
   for (const auto& [id, client] : context_.clients) {
-    if (client->may_take_part()) continue;
+    if (client->may_take_part() || client->control_unanswered.empty()) continue;
     std::vector<std::string> waiting;
     for (const auto& one : client->control_unanswered) {
       // The request of a delivery was allowed when it was sent, like any request in flight.

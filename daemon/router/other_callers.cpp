@@ -10,14 +10,16 @@ namespace bridge {
 
 void OtherCallers::request(Caller& caller, Frame request, std::unique_ptr<JobRequest> job) {
   if (caller.acts_for_user()) ++parts_.statistics.requests;
-  if (parts_.audit != nullptr && job != nullptr) parts_.audit->came(caller.user, *job, request);
+  if (job != nullptr && job->grant) parts_.permissions.grant_is_used();
+  if (parts_.audit != nullptr && job != nullptr) parts_.audit->came(*job, request);
   parts_.frames.queue_frame(caller, std::move(request), std::move(job));
 }
 
 void OtherCallers::resume_asked(Caller& caller, JobRequest job, Frame request,
                                 std::string_view result, const std::vector<std::string>& answers) {
   ++parts_.statistics.requests;
-  if (parts_.audit != nullptr) parts_.audit->came(caller.user, job, request);
+  if (job.grant) parts_.permissions.grant_is_used();
+  if (parts_.audit != nullptr) parts_.audit->came(job, request);
   const bool needs_tools =
       parts_.permissions.needs_tools(caller, &job, request, parts_.tools.list());
   ResumedJob resumed{&caller, std::move(job), std::move(request), std::string(result), answers};

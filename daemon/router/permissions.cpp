@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <chrono>
 #include <utility>
 #include <variant>
 
@@ -26,17 +29,94 @@ Subject asked_by(const Frame& request) {
 
 bool is_owner(const User& user) { return !user.remote && user.uid == geteuid(); }
 
+/// The rules of grants that have ended, by their end.
+const std::array<PolicyRule, grant_ends>& ended_rules() {
+  static const std::array<PolicyRule, grant_ends> rules = [] {
+    std::array<PolicyRule, grant_ends> all;
+    for (std::size_t at = 0; at < all.size(); ++at) {
+      all[at].is_of_grant = true;
+      all[at].ended = text_of(static_cast<GrantEnd>(at));
+    }
+    return all;
+  }();
+  return rules;
+}
+
+/// The calendar may be set forward, and a machine may sleep.
+constexpr std::chrono::seconds longest_without_look{60};
+
 }  // namespace
 
+Permissions::Permissions(EventLoop& loop, std::function<void()> grants_ended)
+    : loop_(loop),
+      grants_ended_(std::move(grants_ended)),
+      expiry_(loop, [this] { expire_grants(); }) {}
+
 const PolicyRule* Permissions::rule_for(const Client& client) const {
+  if (client.grant) return &rule_of(*client.grant);
   if (policy_ == nullptr) return nullptr;
   return &policy_->policy.rule_for(client.channel.identity().peer());
 }
 
 const PolicyRule* Permissions::rule_for(const Caller& caller, const JobRequest* job) const {
   if (caller.client() != nullptr) return caller.client()->rule;
-  if (policy_ == nullptr || job == nullptr || job->about_task) return nullptr;
-  return &policy_->policy.rule_for(job->peer);
+  if (job == nullptr || job->about_task) return nullptr;
+  if (job->grant) return &rule_of(*job->grant);
+  return policy_ == nullptr ? nullptr : &policy_->policy.rule_for(job->peer);
+}
+
+const PolicyRule& Permissions::rule_of(const GrantHold& hold) const {
+  if (const auto end = grants_.end_of(hold, loop_.wall_time()))
+    return ended_rules()[static_cast<std::size_t>(*end)];
+  const auto [found, is_new] = rights_.try_emplace(hold.id());
+  if (is_new)
+    found->second = grants_.rights_of(hold, policy_ != nullptr ? &policy_->policy : nullptr);
+  return found->second;
+}
+
+bool Permissions::may_take_part(const JobRequest& job) const {
+  return job.grant ? !rule_of(*job.grant).is_none() : may_take_part(job.peer);
+}
+
+void Permissions::restore_grants(const std::vector<SavedGrant>& saved) {
+  grants_.restore(saved, loop_.wall_time());
+  watch_expiry();
+}
+
+void Permissions::watch_expiry() {
+  const auto next = grants_.next_expiry();
+  if (!next) {
+    expiry_.clear();
+    return;
+  }
+  const auto now =
+      std::chrono::floor<std::chrono::milliseconds>(loop_.wall_time().time_since_epoch());
+  const auto left = std::chrono::milliseconds(static_cast<std::int64_t>(*next)) - now;
+  expiry_.set_after(std::clamp<std::chrono::milliseconds>(left, std::chrono::milliseconds(1),
+                                                          longest_without_look));
+}
+
+bool Permissions::has_just_expired(const GrantHold& hold) const {
+  return !hold.is_refused() && grants_.end_of(hold, loop_.wall_time()) == GrantEnd::expired &&
+         grants_.find(hold.path.back()) != nullptr;
+}
+
+void Permissions::expire_grants() {
+  const bool any = grants_.expire(loop_.wall_time());
+  watch_expiry();
+  if (any && grants_ended_) grants_ended_();
+}
+
+std::size_t Permissions::end_grant(std::string_view id) {
+  const std::size_t ended = grants_.revoke(id);
+  watch_expiry();
+  if (ended > 0 && grants_ended_) grants_ended_();
+  return ended;
+}
+
+void Permissions::forget_ended() {
+  std::erase_if(rights_,
+                [this](const auto& entry) { return grants_.find(entry.first) == nullptr; });
 }
 
 const PolicyRule* Permissions::rule_for_http() const {
@@ -87,18 +167,25 @@ Failure Permissions::refusal_without_tools(std::string_view response) {
 }
 
 Failure Permissions::refusal_of_client(const Client& client) {
-  ++counts_.no_rule;
-  return definitive_failure_of(
-      ErrorKind::denied,
-      denial(*client.rule, {}, is_owner(client.user) ? policy_->path : std::string()));
+  return refusal_by(client.user, *client.rule, {});
 }
 
 std::optional<Failure> Permissions::refusal(const User& user, const PolicyRule& rule,
                                             const Subject& subject, const ToolList& tools) {
   if (bridge::allows(rule, subject, tools)) return std::nullopt;
-  ++(rule.is_none() ? counts_.no_rule : count_of(subject.kind));
-  return definitive_failure_of(
-      ErrorKind::denied, denial(rule, subject, is_owner(user) ? policy_->path : std::string()));
+  return refusal_by(user, rule, subject);
+}
+
+/// Only the daemon's own user without a grant is told where the rule stands.
+Failure Permissions::refusal_by(const User& user, const PolicyRule& rule, const Subject& subject) {
+  if (!rule.ended.empty()) {
+    ++grants_.counts.refused[static_cast<std::size_t>(&rule - ended_rules().data())];
+  } else {
+    ++(rule.is_none() ? counts_.no_rule : count_of(subject.kind));
+  }
+  const bool names_file = policy_ != nullptr && !rule.is_of_grant && is_owner(user);
+  return definitive_failure_of(ErrorKind::denied,
+                               denial(rule, subject, names_file ? policy_->path : std::string()));
 }
 
 std::uint64_t& Permissions::count_of(Subject::Kind kind) {
@@ -110,13 +197,24 @@ std::uint64_t& Permissions::count_of(Subject::Kind kind) {
   }
 }
 
-bool Permissions::has_token(const Client& client) const {
+bool Permissions::has_token(const Client& client, std::uint64_t calls) const {
   const PolicyRule* const rule = client.rule;
+  if (calls > 0 && client.grant && grants_.is_used_up(*client.grant)) return false;
   if (rule == nullptr || !rule->rate) return true;
   const auto found = buckets_.find(client.user);
   if (found == buckets_.end()) return true;
   TokenBucket bucket = found->second;
   return !bucket.take(*rule->rate, loop_.now());
+}
+
+std::optional<Failure> Permissions::take_token(const Client& client, std::uint64_t count,
+                                               std::uint64_t calls) {
+  if (calls == 0 || !client.grant) return take_token(client, count);
+  if (grants_.is_used_up(*client.grant))
+    return refusal_by(client.user, ended_rules()[static_cast<std::size_t>(GrantEnd::used_up)], {});
+  auto refusal = take_token(client, count);
+  if (!refusal) grants_.count_calls(*client.grant, calls);
+  return refusal;
 }
 
 std::optional<Failure> Permissions::take_token(const Client& client, std::uint64_t count) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "event/event_loop.hpp"
+#include "grant/grants.hpp"
 #include "json/frame.hpp"
 #include "json/reply.hpp"
 #include "mcp/tool_headers.hpp"
@@ -32,20 +34,27 @@ struct PermissionCounts {
   std::uint64_t rate = 0;
 };
 
-/// Decides by the policy what clients may do (BEHAVIOUR, "Policy"). Without a policy no client has
-/// a rule, and everything is allowed.
+/// Decides what clients may do, by the policy (BEHAVIOUR, "Policy") and their grants ("Grants"):
+/// the rights of a peer are one rule, whichever they come from. Without a policy a client without a
+/// grant has no rule, and everything is allowed.
 ///
 /// Owned by the router; the loop's thread only. Memory: a bucket per user whose rule has a rate, at
-/// most max_users; full ones are dropped first.
+/// most max_users; full ones are dropped first. The grants, and the rights of each that is used.
 class Permissions {
  public:
   static constexpr std::size_t max_users = 10'000;
 
-  explicit Permissions(const EventLoop& loop) : loop_(loop) {}
+  /// `grants_ended`: the rules of clients that have grants must be looked up again; not called from
+  /// within a call, except end_grant() and expire_grants().
+  explicit Permissions(EventLoop& loop, std::function<void()> grants_ended = {});
 
   /// Replaces the policy; each client's rule must be looked up again. Null: no policy.
-  void take_policy(std::shared_ptr<const PolicyFile> policy) { policy_ = std::move(policy); }
-  bool is_on() const { return policy_ != nullptr; }
+  void take_policy(std::shared_ptr<const PolicyFile> policy) {
+    policy_ = std::move(policy);
+    rights_.clear();
+  }
+  /// Whether requests must be judged: there is a policy, or a grant was used.
+  bool is_on() const { return policy_ != nullptr || judges_grants_; }
   /// Null without a policy.
   const PolicyFile* policy() const { return policy_.get(); }
 
@@ -61,6 +70,8 @@ class Permissions {
   bool may_take_part(const Peer& peer) const {
     return policy_ == nullptr || !policy_->policy.rule_for(peer).is_none();
   }
+  /// Whether a job's submitter still may do anything.
+  bool may_take_part(const JobRequest& job) const;
   /// The rule for callers of the HTTP frontend.
   const PolicyRule* rule_for_http() const;
 
@@ -85,27 +96,52 @@ class Permissions {
   /// Denies such a request because of this error response to a request for the list.
   Failure refusal_without_tools(std::string_view response);
   /// Whether take_token() would take one.
-  bool has_token(const Client& client) const;
-  /// Takes a token of the client's user. Returns the refusal, counted, if there is none.
-  std::optional<Failure> take_token(const Client& client, std::uint64_t count = 1);
+  bool has_token(const Client& client, std::uint64_t calls) const;
+  /// Takes tokens of the client's user, and so many of its grant's `calls`. Returns the refusal,
+  /// counted, if they are not there; then nothing is taken.
+  std::optional<Failure> take_token(const Client& client, std::uint64_t count, std::uint64_t calls);
   /// Removes from a list what the caller may not see; `method` is that of the request.
   void filter(const Caller& caller, const JobRequest* job, std::string_view method,
               Frame& response) const;
 
   const PermissionCounts& counts() const { return counts_; }
 
+  const Grants& grants() const { return grants_; }
+  Grants& grants() { return grants_; }
+  /// A client or a job has a grant: from now on requests are judged.
+  void grant_is_used() { judges_grants_ = true; }
+  /// Grants of an earlier process or daemon with the same key.
+  void restore_grants(const std::vector<SavedGrant>& saved);
+  /// A grant was issued: sets the time when the next one expires.
+  void watch_expiry();
+  /// Whether the grant has expired since the client's rule was looked up.
+  bool has_just_expired(const GrantHold& hold) const;
+  void expire_grants();
+  /// Revokes it and all that were issued under it; the number of them.
+  std::size_t end_grant(std::string_view id);
+  /// Forgets the rights of grants that have ended. REQUIRES: no client's rule is one of them.
+  void forget_ended();
+
   /// For an upgrade: when each user's bucket will be full, for those that are not.
   std::map<User, SteadyTime> save_rates() const;
   void restore_rates(const std::map<User, SteadyTime>& rates);
 
  private:
+  const PolicyRule& rule_of(const GrantHold& hold) const;
   std::optional<Failure> refusal(const User& user, const PolicyRule& rule, const Subject& subject,
                                  const ToolList& tools);
+  Failure refusal_by(const User& user, const PolicyRule& rule, const Subject& subject);
+  std::optional<Failure> take_token(const Client& client, std::uint64_t count);
   std::uint64_t& count_of(Subject::Kind kind);
   void make_room();
 
-  const EventLoop& loop_;
+  EventLoop& loop_;
+  const std::function<void()> grants_ended_;
   std::shared_ptr<const PolicyFile> policy_;
+  Grants grants_;
+  bool judges_grants_ = false;
+  mutable std::map<std::string, PolicyRule> rights_;  ///< of grants, by their ids
+  DeadlineTimer expiry_;
   std::map<User, TokenBucket> buckets_;
   PermissionCounts counts_;
 };

@@ -25,6 +25,10 @@ std::string_view shown_caller(const Question& question, ClientId asked) {
 
 }  // namespace
 
+bool Question::is_of_user(const Client& client) const {
+  return user == client.user && grant == client.grant_id();
+}
+
 std::string_view Question::params() const { return find_member(line, "params").value_or(""); }
 
 std::string notice_of_caller(const Question& question, const Client& asked) {

@@ -55,6 +55,7 @@ struct Question {
   std::optional<ClientId> owner;     ///< the call's client, also if it has left
   LikelyCaller likely_caller;        ///< if it names no call
   std::optional<User> user;          ///< for a question about a call: only this user is asked
+  std::string grant;                 ///< likewise: with this grant; empty: without one
   std::optional<ClientId> named;     ///< it names something that only this client knows
   std::optional<ClientId> asked;
   SteadyTime asked_since{};
@@ -68,6 +69,8 @@ struct Question {
   std::string shown_id{};     ///< raw JSON: the id shown to a client that waits for the job
   std::string shown_about{};  ///< raw JSON: that client's waiting request
 
+  /// Whether it is about a call of this client's user, with the same grant.
+  bool is_of_user(const Client& client) const;
   bool is_request() const { return !upstream_request_id.empty(); }
   bool is_parked() const { return answerer == Answerer::client && !asked; }
   /// As JSON; empty: none.
@@ -77,7 +80,7 @@ struct Question {
   void each_field(A& archive) {
     archive(id, upstream_request_id, index, method, asked_for, line, origin, owner, likely_caller,
             user, named, asked, asked_since, parked_until, declined, shown, is_of_session, answerer,
-            job, key, shown_id, shown_about);
+            job, key, shown_id, shown_about, grant);
   }
 };
 

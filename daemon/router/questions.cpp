@@ -122,8 +122,10 @@ Question Questions::made(std::optional<UpstreamId> origin, std::string_view meth
   question.owner = in_flight_.calls().owner(*origin).client;
   if (const Client* owner = context_.clients.find_client(question.owner)) {
     question.user = owner->user;
+    if (owner->grant) question.grant = owner->grant->id();
   } else if (const Call* call = in_flight_.find_call(origin)) {
     question.user = call->user;
+    question.grant = call->grant;
   }
   return question;
 }
@@ -140,8 +142,9 @@ void Questions::take_in(Question question) {
     return;
   }
   // Onlookers are callers of the HTTP frontend: a question about another user's call is not theirs.
-  const bool is_watched = onlookers_ != nullptr && onlookers_->has_onlooker() && !question.named &&
-                          (!question.origin || (question.user && question.user->remote));
+  const bool is_watched =
+      onlookers_ != nullptr && onlookers_->has_onlooker() && !question.named &&
+      (!question.origin || (question.user && question.user->remote && question.grant.empty()));
   if (question.named && !whom && !answerers_.may_answer_later(question)) {
     refuse_named(question);
     return;
@@ -220,7 +223,7 @@ void Questions::answer(Client& client, Frame response) {
   // While no client is asked, any client may answer a shown question; only its user may answer one
   // about a call.
   const bool is_open = question != nullptr && question->shown && client.channel.answers_unasked() &&
-                       (question->user ? question->user == client.user : !question->origin) &&
+                       (question->user ? question->is_of_user(client) : !question->origin) &&
                        (question->is_parked() || question->answerer == Question::Answerer::job);
   if (!was_asked && !is_open) {
     ++context_.statistics.unknown_answers;

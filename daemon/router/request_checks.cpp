@@ -3,6 +3,7 @@
 #include <string>
 
 #include "json/reply.hpp"
+#include "mcp/methods.hpp"
 #include "router/audit_trail.hpp"
 #include "router/permissions.hpp"
 #include "router/request_log.hpp"
@@ -30,7 +31,8 @@ bool RequestChecks::refuse_denied(Caller& caller, const Frame& frame, const JobR
 }
 
 bool RequestChecks::refuse_over_rate(Client& client, const Frame& frame, std::uint64_t tokens) {
-  const auto refusal = context_.permissions.take_token(client, tokens);
+  const auto refusal =
+      context_.permissions.take_token(client, tokens, is_counted_call(frame.method) ? 1 : 0);
   if (refusal) context_.request_log.deny(client, frame.method, frame.text(frame.id), *refusal);
   return refusal.has_value();
 }

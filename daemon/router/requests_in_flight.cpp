@@ -87,6 +87,11 @@ void RequestsInFlight::describe(Call& call, Caller& caller, const WaitingFrame& 
   const Frame& frame = waiting.frame;
   call.caller = &caller;
   call.user = caller.user;
+  if (const Client* const client = caller.client(); client != nullptr && client->grant) {
+    call.grant = client->grant->id();
+  } else if (call.job != nullptr && call.job->grant) {
+    call.grant = call.job->grant->id();
+  }
   call.client_request_id = frame.text(frame.id);
   call.progress_token = frame.text(frame.progress_token);
   call.received = waiting.since;

@@ -16,11 +16,14 @@ Failure shutdown_failure(Delivered delivered) {
 
 Router::Router(EventLoop& loop, UpstreamIdSource& ids, Session& session, NotificationFeed& feed,
                ByteBudget& budget, Log& log, RouterOptions options)
-    : parts_(loop, ids, session, feed, budget, log, std::move(options),
-             [this](Client& client) { from_clients_.client_done(client); }),
+    : parts_(
+          loop, ids, session, feed, budget, log, std::move(options),
+          [this](Client& client) { from_clients_.client_done(client); },
+          [this] { grants_ended(); }),
       from_clients_(parts_),
       from_upstream_(parts_),
       others_(parts_) {
+  parts_.permissions.grants().set_most(parts_.options.grants);
   feed.ring().on_dropped([&log](std::uint64_t dropped) {
     log.peer(LogLevel::warning, "notification dropped",
              "a notification left the ring before any client had read it ({} so far)", dropped);
@@ -42,10 +45,23 @@ void Router::reconfigure(const RouterOptions& options) {
 void Router::take_policy(std::shared_ptr<const PolicyFile> policy, bool tells) {
   parts_.permissions.take_policy(std::move(policy));
   for (const auto& [id, client] : parts_.clients) from_clients_.take_rule(*client);
+  rules_changed();
+  if (tells) from_upstream_.publish_all_lists();
+}
+
+void Router::grants_ended() {
+  for (const auto& [id, client] : parts_.clients) {
+    if (client->grant) from_clients_.take_rule(*client);
+  }
+  parts_.permissions.forget_ended();
+  rules_changed();
+}
+
+/// What waits is judged by the clients' new rules.
+void Router::rules_changed() {
   parts_.questions.policy_changed();
   parts_.control.policy_changed();
   parts_.frames.policy_changed();
-  if (tells) from_upstream_.publish_all_lists();
 }
 
 void Router::begin_shutdown() {

@@ -104,6 +104,9 @@ class Router {
  private:
   friend class RouterUpgrade;
 
+  void grants_ended();
+  void rules_changed();
+
   RouterParts parts_;
   ClientReceiver from_clients_;
   UpstreamReceiver from_upstream_;

@@ -26,6 +26,7 @@ struct RouterOptions {
   std::size_t max_inflight = 256;    ///< requests of all clients at a time
   std::size_t client_buffer = 16u << 20;
   std::size_t max_frame = 8u << 20;
+  std::size_t grants = 10'000;  ///< alive at a time
   std::chrono::milliseconds connect_wait{10000};
   std::chrono::milliseconds park_requests{30000};
   std::chrono::milliseconds input_wait{300000};  ///< time for answers to questions in a result

@@ -32,15 +32,17 @@ namespace bridge {
 ///
 /// Owned by the router; the loop's thread only.
 struct RouterParts {
-  /// `done`: a client that sends nothing more has had its last answer.
+  /// `done`: a client that sends nothing more has had its last answer. `grants_ended`: of
+  /// Permissions.
   RouterParts(EventLoop& loop, UpstreamIdSource& ids, Session& session,
               NotificationFeed& notifications, ByteBudget& byte_budget, Log& log,
-              RouterOptions router_options, std::function<void(Client&)> done)
+              RouterOptions router_options, std::function<void(Client&)> done,
+              std::function<void()> grants_ended)
       : options(std::move(router_options)),
         feed(notifications),
         budget(byte_budget),
         request_log(loop, log, statistics),
-        permissions(loop),
+        permissions(loop, std::move(grants_ended)),
         clients(loop, std::move(done)),
         upstream(ids, session),
         context{loop,    ids,        session,     upstream,    log,   options,

@@ -1,6 +1,7 @@
 #include "router/router_upgrade.hpp"
 
 #include <iterator>
+#include <utility>
 
 namespace bridge {
 
@@ -43,12 +44,21 @@ RouterSnapshot RouterUpgrade::save(bool in_session) const {
   saved.listens = router_.parts_.listens.save_listens();
   saved.last_question = router_.parts_.questions.last_id();
   saved.rates = router_.parts_.permissions.save_rates();
+  const Grants& grants = router_.parts_.permissions.grants();
+  saved.grants = grants.save();
+  saved.grant_key = grants.key().bytes();
   if (!in_session) return saved;
   saved.calls = router_.parts_.in_flight.save_calls();
   saved.questions = router_.parts_.questions.save_questions();
   const auto& told = router_.parts_.questions.answerers().names().entries();
   saved.told.assign(told.begin(), told.end());
   return saved;
+}
+
+void RouterUpgrade::restore_grants(RouterSnapshot& saved) {
+  if (saved.grant_key.size() != GrantKey::size) return;
+  router_.parts_.permissions.grants().set_key(GrantKey(std::move(saved.grant_key)));
+  router_.parts_.permissions.restore_grants(saved.grants);
 }
 
 void RouterUpgrade::restore_clients(RouterSnapshot& saved,
@@ -103,8 +113,9 @@ std::vector<SavedClient> RouterUpgrade::save_clients() const {
 void RouterUpgrade::restore(ClientChannel& channel, SavedClient saved) {
   Client& client = router_.parts_.clients.add_client(channel, router_.parts_.context.session.tap(),
                                                      router_.parts_.budget);
-  router_.from_clients_.take_rule(client);
   static_cast<ClientFacts&>(client) = std::move(saved.facts);
+  if (client.grant) router_.from_clients_.set_grant(client, *std::exchange(client.grant, {}));
+  router_.from_clients_.take_rule(client);
   for (const std::string& uri : saved.subscriptions)
     router_.parts_.restorable.subscriptions().accepted(uri, client.id());
   for (std::string& bytes : saved.control) {

@@ -37,10 +37,12 @@ struct RouterSnapshot {
   std::vector<ToldNames::Entry> told;  ///< names that only one client knows
   std::uint64_t last_question = 0;
   std::map<User, SteadyTime> rates;  ///< Permissions::save_rates()
+  std::vector<SavedGrant> grants;
+  std::string grant_key;  ///< secret
 
   template <class A>
   void each_field(A& archive) {
-    archive(clients, calls, listens, questions, told, last_question, rates);
+    archive(clients, calls, listens, questions, told, last_question, rates, grants, grant_key);
   }
 };
 
@@ -71,6 +73,8 @@ class RouterUpgrade {
   /// UpstreamReceiver::settings() without what the listens want, which they restore themselves.
   SessionSettings settings() const { return router_.parts_.restorable.settings(); }
 
+  /// Before any job and client, which may have them.
+  void restore_grants(RouterSnapshot& saved);
   // To be called in this order. REQUIRES: pause(), and the session was restored.
   void restore_clients(RouterSnapshot& saved, const std::map<ClientId, ClientChannel*>& channels);
   /// Also the listens. `awaited`: requests that the upstream knows.

@@ -22,7 +22,7 @@ struct LogHeader {
   std::uint64_t salt = 0;
 };
 
-constexpr std::uint32_t log_format_version = 3;
+constexpr std::uint32_t log_format_version = 4;
 constexpr std::size_t log_header_size = 64;
 constexpr std::size_t record_header_size = 16;
 /// Records start at multiples of this.
@@ -86,5 +86,8 @@ constexpr std::uint32_t used_key = 15;
 constexpr std::uint32_t ended = 17;
 constexpr std::uint32_t audited = 18;
 constexpr std::uint32_t audit_ended = 19;
+constexpr std::uint32_t grant = 20;
+constexpr std::uint32_t grant_used = 21;
+constexpr std::uint32_t grants_revoked = 22;
 
 }  // namespace bridge::record

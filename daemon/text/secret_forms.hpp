@@ -20,7 +20,10 @@ inline bool equal_in_constant_time(std::string_view left, std::string_view right
   return difference == 0;
 }
 
-/// `text` with `***` in place of each of `forms`, whether plain or as part of
+/// `text` with `***` behind each `mcpg_` that more letters follow: the strings of grants.
+std::string without_grants(std::string text);
+
+/// `text` without_grants() and with `***` in place of each of `forms`, whether plain or as part of
 /// a JSON string, however that encodes its characters. REQUIRES: long forms first, none
 /// empty.
 std::string blotted(std::string text, const std::vector<std::string>& forms);

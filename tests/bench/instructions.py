@@ -3,8 +3,8 @@
 
     instructions.py DAEMON CLIENT [--record] [--client]
 
-Counted are a call, a call with a text of 64 KiB and of 1 MiB both ways, a call that is judged by a policy of 20 globs, and one
-that is recorded by --audit (at most 3 % and 10 % more), a call that is translated for a server of 2026-07-28, a job from its
+Counted are a call, a call with a text of 64 KiB and of 1 MiB both ways, a call that is judged by a policy of 20 globs, one with a grant, and one
+that is recorded by --audit (at most 3 %, 3 % and 10 % more), a call that is translated for a server of 2026-07-28, a job from its
 submission to its collection, a notification into the ring, the same with --state-dir, and one run of
 `mcp-nc call`. Of the daemon's two runs of different length the difference counts, so that start and end cancel out.
 `mcp-nc call` is counted with the arguments made by the tool's schema, with --raw, and by the name of a server whose daemon
@@ -38,7 +38,7 @@ LIMIT = 1.05
 LIMIT_OF_CONVERSION = {True: 1.7, False: 1.3}  # static, dynamic
 LIMIT_OF_PROCESS = 3  # an empty one
 LIMITS_BESIDE = [  # what costs at most so many times what: judged everywhere
-    ("call under a policy", "call", 1.03), ("audited call", "call", 1.1),
+    ("call under a policy", "call", 1.03), ("call with a grant", "call", 1.03), ("audited call", "call", 1.1),
     ("translated call", "call", 1.3), ("translated call of 64 KiB", "call of 64 KiB", 1.25), ("submit", "call", 2.0), ("durable notification", "notification", 2.2),
     ("call of 64 KiB", "call", 7), ("call of 1 MiB", "call of 64 KiB", 14)]
 FIGURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "instructions.json")
@@ -72,6 +72,14 @@ def calls_of(size, meta=None):
     return operate
 
 
+def calls_with_a_grant(path, _, count):
+    grant = Client(path).ask("bridge/grant", {"tools": ["e*", "!*_secrets"], "calls": 1_000_000})["grant"]
+    client = Client(path)
+    client.ask("bridge/use", {"grant": grant})
+    for _ in range(count):
+        client.call(24)
+
+
 def notifications(path, upstream, count):
     client = Client(path)
     client.call(1)
@@ -96,6 +104,7 @@ OPERATIONS = {  # name: (what, few, many)
     "call of 64 KiB": (calls_of(64 << 10), 30, 130),
     "call of 1 MiB": (calls_of(1 << 20), 3, 13),
     "call under a policy": (calls_of(24), 300, 1300),
+    "call with a grant": (calls_with_a_grant, 300, 1300),
     "audited call": (calls_of(24), 300, 1300),
     "translated call": (calls_of(24), 300, 1300),
     "translated call of 64 KiB": (calls_of(64 << 10), 30, 130),

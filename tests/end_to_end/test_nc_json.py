@@ -22,7 +22,7 @@ WORDS = {
     "record": ["record", "record.jsonl", "--for", "0"], "replay": ["replay", "record.jsonl"], "agent-help": ["agent-help"],
     "login": ["login", "-w", "1s"], "logout": ["logout"], "servers": ["servers"], "approve": ["approve", "@remote"],
     "stop": ["stop", "@remote"], "logs": ["logs", "@remote"], "shell": ["shell"], "help": ["help"],
-    "version": ["version"], "link": ["link", "linked"],
+    "version": ["version"], "link": ["link", "linked"], "grant": ["grant"], "grants": ["grants"], "revoke": ["revoke", "nosuch"],
 }
 ABOUT_SERVERS = ("servers", "approve", "stop", "logs")
 MAY_BE_SILENT = ("listen", "monitor")  # as long as nothing happens

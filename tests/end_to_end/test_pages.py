@@ -126,7 +126,7 @@ class Names(Case):
         known = set(re.findall(r"MCP_\w+", self.run_tool([binary("MCP_BRIDGED"), "--help"])[0]))
         for about in ("options", "listen"):
             known |= set(re.findall(r"MCP_\w+", self.run_tool([binary("MCP_NC"), "help", about])[0]))
-        known |= {"MCP_BRIDGE_", "MCP_SERVER_", "MCP_SOCKET_", "MCP_INPUT_ID", "MCP_INPUT_ADO_ORG", "MCP_INPUT_", "MCP_BRIDGE_NAME", "MCP_BRIDGE_STATIC_CLIENT", "MCP_BRIDGE_FOLDER"}
+        known |= {"MCP_NC_GRANT", "MCP_BRIDGE_", "MCP_SERVER_", "MCP_SOCKET_", "MCP_INPUT_ID", "MCP_INPUT_ADO_ORG", "MCP_INPUT_", "MCP_BRIDGE_NAME", "MCP_BRIDGE_STATIC_CLIENT", "MCP_BRIDGE_FOLDER"}
         for page in pages():
             with self.subTest(page):
                 self.assertEqual(set(re.findall(r"MCP_\w+", text_of_page(page))) - known, set())

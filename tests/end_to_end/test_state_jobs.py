@@ -253,7 +253,7 @@ class FullDisk(DurableJobs, Upgrading):
         self.assertEqual(self.collect(done["job"])["state"], "completed")
         self.gather(server, "kept")
         self.assertEqual(self.overflow(server)["error"], "No space left on device")
-        self.assertEqual(self.files(), ["lock", "state.stale"])
+        self.assertEqual(self.files(), ["grants.key", "lock", "state.stale"])
         self.assertEqual(daemon.metrics().sum("mcp_bridge_state_durable"), 0)
         daemon.logged("state not saved: No space left on device")
         self.assertIn("not saved: No space left on device", self.run_nc("status")[0])
@@ -272,7 +272,7 @@ class FullDisk(DurableJobs, Upgrading):
                 self.assertEqual(text_of(self.collect(done["job"])["response"]), "done")
                 kept = daemon.control("bridge/notifications")["notifications"]
                 self.assertIn("kept", [entry["message"]["params"]["data"] for entry in kept])
-        self.assertEqual(self.files(), ["lock", "state"])
+        self.assertEqual(self.files(), ["grants.key", "lock", "state"])
         self.assertEqual(sum("done" in json.dumps(call) for call in self.calls(server)), 1)
 
     def test_an_upgrade_meanwhile_loses_nothing_that_came_since(self):

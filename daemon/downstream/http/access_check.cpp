@@ -41,14 +41,19 @@ bool begins_with(std::string_view text, std::string_view prefix) {
 
 }  // namespace
 
+std::string_view bearer_of(std::string_view authorization) {
+  constexpr std::string_view scheme = "bearer ";
+  if (!begins_with(authorization, scheme)) return {};
+  authorization.remove_prefix(scheme.size());
+  while (authorization.starts_with(" ")) authorization.remove_prefix(1);
+  return authorization;
+}
+
 bool BearerToken::admits(std::string_view authorization, SteadyTime now) {
   if (!file_) return true;
   file_->look(now);
-  constexpr std::string_view scheme = "bearer ";
-  if (file_->token().empty() || !begins_with(authorization, scheme)) return false;
-  authorization.remove_prefix(scheme.size());
-  while (authorization.starts_with(" ")) authorization.remove_prefix(1);
-  return equal_in_constant_time(authorization, file_->token());
+  const std::string_view token = bearer_of(authorization);
+  return !file_->token().empty() && equal_in_constant_time(token, file_->token());
 }
 
 namespace {
@@ -63,6 +68,19 @@ HttpResponse unauthorized() {
   response.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"mcp-session-bridge\"");
   return response;
 }
+
+}  // namespace
+
+HttpResponse grant_refused(GrantEnd end) {
+  HttpResponse response = json_response(
+      401,
+      error_reply("null", definitive_failure_of(ErrorKind::denied, std::string(text_of(end)))));
+  response.headers.emplace_back("WWW-Authenticate",
+                                "Bearer realm=\"mcp-session-bridge\", error=\"invalid_token\"");
+  return response;
+}
+
+namespace {
 
 /// A caller without a valid token may not send a body: it would only fill the buffers.
 Admission admit_without_token(bool has_body) {
@@ -136,8 +154,8 @@ AccessCheck::AccessCheck(const Routes& routes, const FrontendOptions& options)
       sites_{options.address && options.address->is_loopback(), options.allow_hosts,
              options.allow_origins} {}
 
-Admission AccessCheck::admit(const RequestHead& head, bool has_body, SteadyTime now,
-                             bool is_local) {
+Admission AccessCheck::admit(const RequestHead& head, bool has_body, SteadyTime now, bool is_local,
+                             const std::optional<std::variant<GrantHold, GrantEnd>>& grant) {
   const Route* route = find_route(routes_, head.path);
   const bool is_preflight = head.method == "OPTIONS" && route != nullptr;
   if (route != nullptr && route->access == Access::anybody &&
@@ -147,7 +165,10 @@ Admission AccessCheck::admit(const RequestHead& head, bool has_body, SteadyTime 
   if (auto fault = site_fault(head, is_local)) return {std::move(fault)};
   // A browser sends the preflight without its token.
   if (is_preflight) return admit_without_token(has_body);
-  if (!is_local && !token_.admits(head.header("authorization"), now)) return {unauthorized()};
+  if (const auto* const end = grant ? std::get_if<GrantEnd>(&*grant) : nullptr)
+    return {grant_refused(*end)};
+  if (!is_local && !grant && !token_.admits(head.header("authorization"), now))
+    return {unauthorized()};
   return {fault_of(route, head), true};
 }
 

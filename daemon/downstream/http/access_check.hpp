@@ -4,16 +4,23 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "base/watched_token.hpp"
 #include "downstream/http/frontend_context.hpp"
 #include "downstream/http/routes.hpp"
+#include "grant/grant.hpp"
 #include "http/request.hpp"
 #include "http/server/http_connection.hpp"
 
 namespace bridge {
+
+/// The credentials in an Authorization header of the scheme Bearer; empty: another one. Pure.
+std::string_view bearer_of(std::string_view authorization);
+/// 401: with this grant no request is accepted.
+HttpResponse grant_refused(GrantEnd end);
 
 /// What is wrong with the options, as one line; empty: nothing.
 std::string fault_of(const FrontendOptions& options);
@@ -45,8 +52,10 @@ class AccessCheck {
   AccessCheck(const Routes& routes, const FrontendOptions& options);
 
   /// `now` limits how often the token's file is checked. `is_local`: on the Unix socket, whose
-  /// callers need neither token nor Host, and no web page may call unless it is listed.
-  Admission admit(const RequestHead& head, bool has_body, SteadyTime now, bool is_local = false);
+  /// callers need neither token nor Host, and no web page may call unless it is listed. `grant`: in
+  /// place of the token.
+  Admission admit(const RequestHead& head, bool has_body, SteadyTime now, bool is_local = false,
+                  const std::optional<std::variant<GrantHold, GrantEnd>>& grant = {});
   /// The headers that let the pages of a listed site read the response.
   HttpResponse::Headers cors_headers(const RequestHead& head) const;
   /// The response to OPTIONS. REQUIRES: admitted.

@@ -239,10 +239,21 @@ void DownstreamSession::load_changed() {
 }
 
 DownstreamSession::Saved DownstreamSession::save() const {
-  Saved saved{
-      name_,           agent_, identity_.id, identity_.connected, last_used_,     store_.save(),
-      stream_.save(),  later_, {},           identity_.remote,    identity_.kind, identity_.pid,
-      identity_.peer()};
+  Saved saved{name_,
+              agent_,
+              identity_.id,
+              identity_.connected,
+              last_used_,
+              store_.save(),
+              stream_.save(),
+              later_,
+              {},
+              identity_.remote,
+              identity_.kind,
+              identity_.pid,
+              identity_.peer(),
+              identity_.grant,
+              identity_.is_anonymous};
   for (const auto& post : posts_) {
     if (post->survives_upgrade()) saved.posts.push_back(post->save());
   }
@@ -250,7 +261,8 @@ DownstreamSession::Saved DownstreamSession::save() const {
 }
 
 ClientIdentity DownstreamSession::Saved::identity() const {
-  return {client, kind, pid, peer.uid, peer.gid, peer.groups, remote, connected};
+  return {client,      kind,   pid,       peer.uid,     peer.gid,
+          peer.groups, remote, connected, is_anonymous, grant};
 }
 
 DownstreamSession::DownstreamSession(FrontendContext& context, Saved saved, HttpServer& server)

@@ -88,13 +88,15 @@ class DownstreamSession final : public ClientChannel {
     std::string kind = "http";
     pid_t pid = 0;
     Peer peer;  ///< of a caller of the Unix socket
+    std::optional<GrantHold> grant;
+    bool is_anonymous = false;
 
     ClientIdentity identity() const;
 
     template <class A>
     void each_field(A& archive) {
       archive(name, agent, client, connected, last_used, store, stream, later, posts, remote, kind,
-              pid, peer);
+              pid, peer, grant, is_anonymous);
     }
   };
   /// A session of the previous process, known to the router. REQUIRES: its kind was streamable.

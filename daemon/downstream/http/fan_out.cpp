@@ -55,6 +55,7 @@ void FanOut::subscribe(HttpConnection& connection, HttpResponse::Headers headers
 void FanOut::publish_answer(const ClientIdentity& caller, const std::string& message,
                             bool is_later) {
   if (!is_later && !context_.options.fans_out_all) return;
+  if (caller.grant) return;
   if (caller.kind == FrontendContext::local_http && context_.events.has_policy()) return;
   publish(message);
 }

@@ -31,19 +31,22 @@ void FrontendClients::post_over(const LonePost& post) {
   reap_from(context_.loop, lone_posts_, post.identity().id);
 }
 
-DownstreamSession* FrontendClients::find_session(const HttpConnection& caller,
+DownstreamSession* FrontendClients::find_session(const ClientIdentity& caller,
                                                  const std::string& name,
                                                  std::optional<DownstreamSession::Kind> kind) {
   const auto found = sessions_.find(name);
   if (found == sessions_.end() || found->second->is_over()) return nullptr;
   if (kind && found->second->kind() != *kind) return nullptr;
-  if (found->second->identity().user() != FrontendContext::caller_of(caller).user()) return nullptr;
+  const ClientIdentity& its = found->second->identity();
+  const bool is_same_grant = its.grant.has_value() == caller.grant.has_value() &&
+                             (!its.grant || its.grant->id() == caller.grant->id());
+  if (its.user() != caller.user() || !is_same_grant) return nullptr;
   found->second->used();
   return found->second.get();
 }
 
 DownstreamSession* FrontendClients::add_session(DownstreamSession::Kind kind,
-                                                const HttpConnection& caller, std::string agent) {
+                                                const ClientIdentity& caller, std::string agent) {
   const auto living = std::count_if(sessions_.begin(), sessions_.end(),
                                     [](const auto& entry) { return !entry.second->is_over(); });
   if (static_cast<std::size_t>(living) >= context_.options.max_sessions && !end_longest_unused())
@@ -65,7 +68,7 @@ DownstreamSession& FrontendClients::restore_session(DownstreamSession::Saved sav
   return restored;
 }
 
-LonePost& FrontendClients::add_post(Era era, const HttpConnection& caller, std::string agent) {
+LonePost& FrontendClients::add_post(Era era, const ClientIdentity& caller, std::string agent) {
   auto post =
       std::make_unique<LonePost>(context_, era, std::move(agent), context_.new_client(caller));
   return *lone_posts_.emplace(post->identity().id, std::move(post)).first->second;

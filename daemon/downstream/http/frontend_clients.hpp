@@ -25,15 +25,15 @@ class FrontendClients {
 
   FrontendClients(FrontendContext& context, HttpServer& server);
 
-  /// Without a kind: of any kind. Null also for a session of another user.
-  DownstreamSession* find_session(const HttpConnection& caller, const std::string& name,
+  /// Without a kind: of any kind. Null also for a session of another user, or with another grant.
+  DownstreamSession* find_session(const ClientIdentity& caller, const std::string& name,
                                   std::optional<DownstreamSession::Kind> kind = std::nullopt);
   /// Null at the limit of sessions.
-  DownstreamSession* add_session(DownstreamSession::Kind kind, const HttpConnection& caller,
+  DownstreamSession* add_session(DownstreamSession::Kind kind, const ClientIdentity& caller,
                                  std::string agent);
   /// A session of the previous process.
   DownstreamSession& restore_session(DownstreamSession::Saved saved);
-  LonePost& add_post(Era era, const HttpConnection& caller, std::string agent);
+  LonePost& add_post(Era era, const ClientIdentity& caller, std::string agent);
   const Sessions& sessions() const { return sessions_; }
   /// Ends each POST and each session's stream.
   void close_all(std::string_view last_comment);

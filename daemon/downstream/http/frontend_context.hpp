@@ -73,15 +73,14 @@ struct FrontendContext {
   std::set<EventStream*> streams{};  ///< the open ones, which get keep-alive comments
   std::uint64_t last_post = 0;       ///< the number of the last one
 
-  /// A new client that calls on this connection.
-  ClientIdentity new_client(const HttpConnection& connection) {
-    ClientIdentity identity = caller_of(connection);
-    identity.id = ids.next();
-    identity.connected = loop.now();
-    return identity;
+  /// A new client of this caller_of().
+  ClientIdentity new_client(ClientIdentity caller) {
+    caller.id = ids.next();
+    caller.connected = loop.now();
+    return caller;
   }
   /// Without id and time. A caller of the Unix socket is known like a client of the other one.
-  static ClientIdentity caller_of(const HttpConnection& connection) {
+  ClientIdentity caller_of(const HttpConnection& connection) const {
     ClientIdentity identity;
     identity.kind = "http";
     if (const PeerCredentials* const peer = connection.local_peer()) {
@@ -92,6 +91,7 @@ struct FrontendContext {
       identity.groups = peer->groups;
     } else {
       identity.remote = connection.remote_address();
+      identity.is_anonymous = options.token_file.empty();
     }
     return identity;
   }

@@ -159,7 +159,7 @@ std::optional<HttpResponse> HttpFrontend::open_stream(FrontendRequest& request) 
   if (name.empty())
     return error_response(400, json_rpc::bridge_error, "Bad Request: Mcp-Session-Id is needed");
   DownstreamSession* session =
-      clients_.find_session(request.connection, name, DownstreamSession::Kind::streamable);
+      clients_.find_session(request.caller, name, DownstreamSession::Kind::streamable);
   if (session == nullptr) return session_not_found();
   auto last = parse_event_id(head.header("last-event-id"));
   if (last && last->stream != SessionStream::number) {
@@ -198,6 +198,11 @@ bool HttpFrontend::resume_post(FrontendRequest& request, DownstreamSession& sess
 
 std::optional<HttpResponse> HttpFrontend::open_fan_out(FrontendRequest& request) {
   const RequestHead& head = request.head;
+  if (request.caller.grant) {
+    return error_response(
+        403, json_rpc::bridge_error,
+        "Forbidden: this stream has everybody's messages; open a session's stream");
+  }
   if (request.connection.local_peer() != nullptr && context_.events.has_policy()) {
     return error_response(403, json_rpc::bridge_error,
                           "Forbidden: with a policy this stream is for callers of the port; open a "
@@ -212,7 +217,7 @@ std::optional<HttpResponse> HttpFrontend::open_old_sse(FrontendRequest& request)
   const RequestHead& head = request.head;
   if (auto refusal = stream_refusal(head)) return refusal;
   DownstreamSession* session =
-      clients_.add_session(DownstreamSession::Kind::old_sse, request.connection, user_agent(head));
+      clients_.add_session(DownstreamSession::Kind::old_sse, request.caller, user_agent(head));
   if (session == nullptr) return full_response("too many sessions (--http-max-sessions)");
   session->stream().open(request.connection, access_.cors_headers(head), std::nullopt, false,
                          sse_event({}, "endpoint", "/message?sessionId=" + session->name()));
@@ -224,7 +229,7 @@ std::optional<HttpResponse> HttpFrontend::end_session(FrontendRequest& request) 
   const std::string name = request.head.header("mcp-session-id");
   if (name.empty())
     return error_response(400, json_rpc::bridge_error, "Bad Request: Mcp-Session-Id is needed");
-  DownstreamSession* session = clients_.find_session(request.connection, name);
+  DownstreamSession* session = clients_.find_session(request.caller, name);
   if (session == nullptr) return session_not_found();
   session->end();
   return HttpResponse{204, {}, {}, {}};

@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "downstream/http/http_frontend.hpp"
 #include "downstream/http/posted_messages.hpp"
 #include "downstream/http/routes.hpp"
+#include "grant/grant_key.hpp"
 #include "http/request.hpp"
 #include "json/reply.hpp"
 
@@ -86,10 +88,24 @@ bool HttpFrontend::admits(const PeerCredentials& peer) {
   return false;
 }
 
+namespace {
+
+/// nullopt: the request has none.
+std::optional<std::variant<GrantHold, GrantEnd>> verified_grant(ClientEvents& events,
+                                                                const RequestHead& head) {
+  const std::string authorization = head.header("authorization");
+  const std::string_view string = bearer_of(authorization);
+  if (!string.starts_with(GrantKey::prefix)) return std::nullopt;
+  return events.verify_grant(string);
+}
+
+}  // namespace
+
 Admission HttpFrontend::request_begins(const HttpConnection& connection, const RequestHead& head,
                                        bool has_body) {
   Admission made =
-      access_.admit(head, has_body, context_.loop.now(), connection.local_peer() != nullptr);
+      access_.admit(head, has_body, context_.loop.now(), connection.local_peer() != nullptr,
+                    verified_grant(context_.events, head));
   if (made.refusal) add_cors_headers(*made.refusal, head);
   return made;
 }
@@ -101,10 +117,22 @@ HttpResponse HttpFrontend::refusal(int status, std::string_view reason) const {
 
 void HttpFrontend::request(HttpConnection& connection, RequestHead head, ReceivedText body) {
   const Route& route = *find_route(routes(), head.path);
-  FrontendRequest request{connection, head, std::move(body)};
-  std::optional<HttpResponse> response =
-      head.method == "OPTIONS" ? access_.preflight(head)
-                               : (this->*find_operation(route, head.method)->handler)(request);
+  FrontendRequest request{connection, head, std::move(body), context_.caller_of(connection)};
+  std::optional<HttpResponse> response;
+  // It may have ended since the request began.
+  auto grant =
+      route.access == Access::trusted ? verified_grant(context_.events, head) : std::nullopt;
+  if (grant && std::holds_alternative<GrantEnd>(*grant)) {
+    response = grant_refused(std::get<GrantEnd>(*grant));
+  } else if (head.method == "OPTIONS") {
+    response = access_.preflight(head);
+  } else {
+    if (grant) {
+      request.caller.grant = std::get<GrantHold>(std::move(*grant));
+      request.caller.is_anonymous = false;
+    }
+    response = (this->*find_operation(route, head.method)->handler)(request);
+  }
   if (!response) return;
   add_cors_headers(*response, head);
   connection.respond(std::move(*response));
@@ -125,12 +153,12 @@ std::optional<HttpResponse> HttpFrontend::readiness(FrontendRequest&) {
 }
 
 std::optional<HttpResponse> HttpFrontend::status(FrontendRequest& request) {
-  return json_response(200, reports_.status(FrontendContext::caller_of(request.connection).peer()));
+  return json_response(200, reports_.status(request.caller.peer()));
 }
 
 std::optional<HttpResponse> HttpFrontend::metrics(FrontendRequest& request) {
   if (!reports_.metrics) return text_response(501, "metrics are not there\n");
-  if (!context_.events.may_look(FrontendContext::caller_of(request.connection).peer())) {
+  if (!request.caller.grant && !context_.events.may_look(request.caller.peer())) {
     return text_response(403,
                          "the policy of this daemon allows this caller nothing; ask its operator "
                          "for a rule\n");
@@ -213,9 +241,9 @@ std::optional<HttpResponse> HttpFrontend::post_messages(FrontendRequest& request
     return post_alone(request, std::move(posted), Era::legacy);
   DownstreamSession* session =
       name.empty()
-          ? clients_.add_session(DownstreamSession::Kind::streamable, request.connection,
+          ? clients_.add_session(DownstreamSession::Kind::streamable, request.caller,
                                  user_agent(request.head))
-          : clients_.find_session(request.connection, name, DownstreamSession::Kind::streamable);
+          : clients_.find_session(request.caller, name, DownstreamSession::Kind::streamable);
   if (session == nullptr)
     return name.empty() ? full_response("too many sessions (--http-max-sessions)")
                         : session_not_found();
@@ -277,7 +305,7 @@ std::optional<HttpResponse> HttpFrontend::post_in_session(FrontendRequest& reque
 std::optional<HttpResponse> HttpFrontend::post_alone(FrontendRequest& request,
                                                      PostedMessages posted, Era era) {
   const RequestHead& head = request.head;
-  LonePost& added = clients_.add_post(era, request.connection, user_agent(head));
+  LonePost& added = clients_.add_post(era, request.caller, user_agent(head));
   const ClientId id = added.identity().id;
   std::optional<HttpResponse> response = response_at_once(posted);
   if (!response) {
@@ -313,7 +341,7 @@ std::optional<HttpResponse> HttpFrontend::post_modern(FrontendRequest& request,
 
 std::optional<HttpResponse> HttpFrontend::post_old_sse(FrontendRequest& request) {
   DownstreamSession* session = clients_.find_session(
-      request.connection, request.head.parameter("sessionId").value_or(std::string()),
+      request.caller, request.head.parameter("sessionId").value_or(std::string()),
       DownstreamSession::Kind::old_sse);
   if (session == nullptr) return session_not_found();
   auto read = read_posted(std::move(request.body));

@@ -9,6 +9,7 @@
 #include "http/request.hpp"
 #include "http/response.hpp"
 #include "json/received_text.hpp"
+#include "router/client_channel.hpp"
 
 namespace bridge {
 
@@ -20,6 +21,7 @@ struct FrontendRequest {
   HttpConnection& connection;
   const RequestHead& head;
   ReceivedText body;
+  ClientIdentity caller;  ///< without id and time
 };
 
 /// Answers a request; nullopt if the response comes later, or is a stream.

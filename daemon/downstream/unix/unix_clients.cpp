@@ -92,7 +92,7 @@ std::vector<Connection::Saved> UnixClients::save() const {
 ClientChannel& UnixClients::add(const Connection::Saved& saved) {
   ClientIdentity identity = saved.identity;
   // The kernel keeps the credentials from the time of the connection, whichever process asks.
-  if (with_groups_ && saved.out < 0) {
+  if (saved.out < 0) {
     if (auto peer = peer_credentials(saved.descriptor, true)) {
       identity.gid = peer->gid;
       identity.groups = std::move(peer->groups);
@@ -161,7 +161,7 @@ void UnixClients::pause_accepting(int error) {
 }
 
 void UnixClients::admit(int descriptor) {
-  auto peer = peer_credentials(descriptor, with_groups_ || !policy_.gids.empty());
+  auto peer = peer_credentials(descriptor, true);
   if (!peer || refuses(policy_, *peer)) {
     close(descriptor);
     return;
@@ -171,7 +171,7 @@ void UnixClients::admit(int descriptor) {
   identity.pid = peer->pid;
   identity.uid = peer->uid;
   identity.gid = peer->gid;
-  if (with_groups_) identity.groups = std::move(peer->groups);
+  identity.groups = std::move(peer->groups);
   add_client({descriptor}, std::move(identity));
 }
 

@@ -26,8 +26,6 @@ class UnixClients final : public NotificationReaders, private PipeClients {
               PeerPolicy policy, std::size_t max_clients, PipesOptions pipes = {},
               std::optional<PipesFolder::Saved> earlier_pipes = std::nullopt);
 
-  /// A policy needs the groups of peers. REQUIRES: there are no clients yet.
-  void learn_groups() { with_groups_ = true; }
   void start();
   /// Stops reading and accepting until resume(). All clients stay connected.
   void pause();
@@ -85,7 +83,6 @@ class UnixClients final : public NotificationReaders, private PipeClients {
   int accepts_this_turn_ = 1;
   bool out_of_descriptors_ = false;
   bool reading_paused_ = false;
-  bool with_groups_ = false;
   std::unique_ptr<PipesFolder> pipes_;  ///< null without --pipes
 };
 

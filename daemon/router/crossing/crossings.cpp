@@ -250,8 +250,8 @@ bool Crossings::take_retry(Client& client, WaitingFrame& request) {
     return false;
   }
   const auto found = in_flight_.calls().all([&](const Call& call) {
-    return call.user == client.user && call.to_legacy != nullptr &&
-           call.to_legacy->has_state(answers.request_state);
+    return call.user == client.user && call.grant == client.grant_id() &&
+           call.to_legacy != nullptr && call.to_legacy->has_state(answers.request_state);
   });
   if (found.empty()) return refuse(unknown_state);
   if (!in_flight_.find_call(found.front())->to_legacy->is_of(frame)) return refuse(other_request);

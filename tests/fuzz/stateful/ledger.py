@@ -12,6 +12,8 @@ class Call:
     def __init__(self, client, raw_id, method, key=None, plan=None, side="socket"):
         self.side = side       # whose rule of the policy holds
         self.policy = 0        # the first version of it that may hold
+        self.grant = None      # of its client
+        self.grant_has_ended = False  # before it was sent
         self.client, self.raw_id, self.method, self.key, self.plan = client, raw_id, method, key, plan or {}
         self.token = None      # its progress token as it stands on the wire
         self.wants_progress = True  # where its answer goes, its progress goes too

@@ -14,6 +14,15 @@ URI_LISTS = {"socket": (None, ["*", "!hidden://x"], ["fuzz://*", "hidden://*", "
              "face": (None, ["fuzz://*"], ["*", "!hidden://*"], [])}
 
 
+class Grant:
+    """Of one client: the tools of each grant on the way to it."""
+
+    def __init__(self, lists):
+        self.lists, self.id, self.string = lists, None, None
+        self.may_have_ended = False  # it is being revoked
+        self.has_ended = False
+
+
 class Policy:
     """Of each side, the clients of the socket, who are one user, and those of the face. Until it is drawn all is allowed.
     It may change while clients are connected: then either version may hold for a call that was sent before the daemon has
@@ -57,9 +66,10 @@ class Policy:
     def allows(self, side, kind, name, rules=None):
         """`kind`: tools or resources."""
         rule = (rules or self.rules)[side]
-        if rule is None:
-            return False
-        globs = rule.get(kind)
+        return rule is not None and self._matches(rule.get(kind), name)
+
+    @staticmethod
+    def _matches(globs, name):
         if globs is None:
             return True
         if globs == "read-only":
@@ -73,14 +83,22 @@ class Policy:
 
     def shown_tools(self, call):
         """By each version that may hold for it."""
-        return [[name for name in TOOLS if self.allows(call.side, "tools", name, rules)] for rules in self._of(call)]
+        return [[name for name in TOOLS if self.allows(call.side, "tools", name, rules) and self._grants(call, name)]
+                for rules in self._of(call)]
+
+    def _grants(self, call, tool):
+        return call.grant is None or all(self._matches(globs, tool) for globs in call.grant.lists)
 
     def denies(self, call):
         """Whether this call is not to reach the server."""
+        if call.grant_has_ended and call.method in ("tools/call", "resources/read", "tools/list"):
+            return True
         return all(self._denies(call, rules) for rules in self._of(call))
 
     def allows_call(self, call):
         """Whether it is not to be denied. What only reads has to be known from a list first, which may not be had."""
+        if call.grant is not None and (call.grant.may_have_ended or "read-only" in call.grant.lists):
+            return False
         return not any(rules[call.side] is None or self._denies(call, rules) or
                        (call.method == "tools/call" and rules[call.side].get("tools") == "read-only")
                        for rules in self._of(call))
@@ -90,7 +108,8 @@ class Policy:
 
     def _denies(self, call, rules):
         if call.method == "tools/call":
-            return not self.allows(call.side, "tools", call.plan["tool"], rules)
+            tool = call.plan["tool"]
+            return not (self.allows(call.side, "tools", tool, rules) and self._grants(call, tool))
         if call.method == "resources/read":
             return not self.allows(call.side, "resources", call.plan["uri"], rules)
         return False

@@ -71,6 +71,29 @@ class World:
     async def status(self):
         return await self.off_loop(self.daemon.status)
 
+    async def issue(self, lists):
+        """A grant whose way has these lists of tools: each was issued with the one before. Its id and that of the first."""
+        return await self.off_loop(self._issue, lists)
+
+    def _issue(self, lists):
+        results = []
+        for tools in lists:
+            client = self.daemon.client()
+            client.request("bridge/status")  # it takes no notifications, then
+            if results:
+                client.request("bridge/use", {"grant": results[-1]["grant"]})
+            results.append(client.request("bridge/grant", {"tools": tools})["result"])
+            client.close()
+        return results[-1]["grant"], results[0]["id"]
+
+    async def revoke(self, grant):
+        await self.off_loop(self._revoke, grant)
+
+    def _revoke(self, grant):
+        client = self.daemon.client()
+        client.request("bridge/revoke", {"id": grant})
+        client.close()
+
     async def change_policy(self, choices):
         """While all is quiet."""
         if self.policy_file:

@@ -4,6 +4,7 @@ import asyncio
 import socket
 
 from plan import make_plan, read_plan
+from policy import TOOL_LISTS, Grant
 
 from . import frames
 from .any_door import AnyDoor
@@ -13,6 +14,9 @@ class UnixClient(AnyDoor):
     def __init__(self, name, world, choices):
         super().__init__(name, world, choices)
         self.calls = 0
+        self.grant = None
+        # A sequence of its own: the other choices of a seed are the same without grants.
+        self.of_grants = choices.of("grant")
 
     # Life.
 
@@ -20,6 +24,8 @@ class UnixClient(AnyDoor):
         await asyncio.sleep(self.choices.pause(0.3))
         await self.connect()
         try:
+            if self.of_grants.chance(0.25):
+                await self._use_grant()
             if self.choices.chance(0.1):
                 await self._peek()
             if self.choices.chance(0.3):
@@ -27,6 +33,8 @@ class UnixClient(AnyDoor):
             for _ in range(self.choices.pick({1: 3, 4: 4, 12: 3, 30: 1})):
                 if self.closed.is_set():
                     break
+                if self.grant and self.of_grants.chance(0.05):
+                    await self._revoke()
                 await self._act()
             await self._leave()
         except (ConnectionError, BrokenPipeError):
@@ -52,13 +60,34 @@ class UnixClient(AnyDoor):
         self.reader.takes = False
         await self.send([frames.notification("bridge/peek")])
 
+    async def _use_grant(self):
+        """One, or a child of one; what follows does not wait for the answer."""
+        lists = [tools for tools in self.of_grants.choices(TOOL_LISTS, k=self.of_grants.pick({1: 2, 2: 1})) if tools is not None]
+        if not lists:
+            return
+        grant = Grant(lists)
+        grant.string, grant.id = await self.world.issue(lists)
+        self.grant = grant
+        call = self.new("bridge/use")
+        await self.send([frames.request(call.raw_id, "bridge/use", {"grant": grant.string})], [call])
+
+    async def _revoke(self):
+        if self.grant.may_have_ended:
+            return
+        self.grant.may_have_ended = True
+        await self.world.revoke(self.grant.id)
+        self.grant.has_ended = True
+        self.note("its grant was revoked")
+
     # What it does.
 
     def new(self, method, key=False, plan=None, raw=None):
         self.calls += 1
         raw = raw or frames.raw_id(self.choices, self.calls)
         name = f"{self.name}-{self.calls}" if key else None
-        return self.ledger.call(self.name, raw, method, name, plan)
+        call = self.ledger.call(self.name, raw, method, name, plan)
+        call.grant, call.grant_has_ended = self.grant, self.grant is not None and self.grant.has_ended
+        return call
 
     def _new_call(self, raw=None):
         call = self.new("tools/call", True, make_plan(self.choices, self.world.kind), raw)

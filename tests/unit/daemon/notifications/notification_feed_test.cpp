@@ -41,7 +41,7 @@ TEST_CASE("before an untaken entry is pushed out the readers are asked whether t
   NotificationFeed feed({.entries = 1}, system_clock);
   Readers readers;
   feed.add_readers(readers);
-  RingReader reader = feed.ring().join(now);
+  RingReader reader = feed.ring().join(today);
   readers.on_ask = [&] { acknowledge(feed.ring(), reader); };
   feed.publish("a", "m");
   CHECK(readers.asked == 0);
@@ -57,7 +57,7 @@ TEST_CASE("what the readers have read is taken, not dropped, when it has aged") 
   NotificationFeed feed({.ttl = std::chrono::milliseconds(0)}, system_clock);
   Readers readers;
   feed.add_readers(readers);
-  RingReader reader = feed.ring().join(now);
+  RingReader reader = feed.ring().join(today);
   readers.on_ask = [&] { acknowledge(feed.ring(), reader); };
   feed.publish("a", "m");
   drain(feed.ring(), reader);

@@ -47,7 +47,7 @@ TEST_CASE("one that was taken is not replaced") {
 
 TEST_CASE("a reader passes over the hole and has lost nothing") {
   Ring ring({.coalesce = true});
-  RingReader reader = ring.join(now);
+  RingReader reader = ring.join(today);
   push(ring, "a1", "a");
   push(ring, "b1", "b");
   push(ring, "a2", "a");
@@ -61,7 +61,7 @@ TEST_CASE("a reader passes over the hole and has lost nothing") {
 
 TEST_CASE("a reader behind the ring has lost what was pushed out, and not what was replaced") {
   Ring ring({.entries = 2, .coalesce = true});
-  RingReader reader = ring.join(now);
+  RingReader reader = ring.join(today);
   push(ring, "a1", "a");
   push(ring, "x");
   push(ring, "a2", "a");
@@ -80,9 +80,9 @@ TEST_CASE("the place of a key whose entry was pushed out or has aged is forgotte
   push(ring, "a2", "a");
   CHECK(held(ring) == Lines{"y", "a2"});
   CHECK(ring.coalesced() == 0);
-  ring.expire(now + 10s);
+  ring.expire(today + 10s);
   CHECK(ring.size() == 0);
-  ring.push("a3", "m", "a", now + 20s);
+  ring.push("a3", "m", "a", today + 20s);
   CHECK(held(ring) == Lines{"a3"});
   CHECK(ring.coalesced() == 0);
   CHECK(ring.dropped() == 4);

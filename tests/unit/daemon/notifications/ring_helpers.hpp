@@ -9,10 +9,10 @@
 namespace bridge {
 
 constexpr Sequence without_end = static_cast<Sequence>(~std::uint64_t{0});
-inline const WallTime now{};
+inline const WallTime today{};
 
 inline bool push(Ring& ring, std::string text, std::string key = {}) {
-  return ring.push(std::move(text), "m", std::move(key), now);
+  return ring.push(std::move(text), "m", std::move(key), today);
 }
 
 /// The ring's entries after `since`, without the line ends.
@@ -48,7 +48,7 @@ inline void acknowledge(Ring& ring, RingReader& reader) {
 
 /// Reads the first `count` entries that were not taken, as a client that joins now.
 inline RingReader take(Ring& ring, std::size_t count = SIZE_MAX) {
-  RingReader reader = ring.join(now);
+  RingReader reader = ring.join(today);
   drain(ring, reader, count);
   acknowledge(ring, reader);
   return reader;

@@ -13,7 +13,7 @@ TEST_CASE("who joins gets all that nobody has taken, in order, and what comes th
   Ring ring{RingLimits{}};
   push(ring, "a");
   push(ring, "b");
-  RingReader reader = ring.join(now);
+  RingReader reader = ring.join(today);
   CHECK(drain(ring, reader) == Lines{"a", "b"});
   CHECK(drain(ring, reader).empty());
   push(ring, "c");
@@ -24,7 +24,7 @@ TEST_CASE("what was written is not taken, what was read is, once") {
   Ring ring{RingLimits{}};
   push(ring, "a");
   push(ring, "b");
-  RingReader reader = ring.join(now);
+  RingReader reader = ring.join(today);
   drain(ring, reader, 1);
   CHECK(ring.untaken() == 2);
   acknowledge(ring, reader);
@@ -42,7 +42,7 @@ TEST_CASE("who joined later gets of the older ones only the untaken, but everyth
   Ring ring{RingLimits{}};
   for (const char* text : {"a", "b", "c"}) push(ring, text);
   RingReader first = take(ring, 2);
-  RingReader second = ring.join(now);
+  RingReader second = ring.join(today);
   push(ring, "d");
   CHECK(drain(ring, first) == Lines{"c", "d"});
   acknowledge(ring, first);
@@ -53,7 +53,7 @@ TEST_CASE("who joined later gets of the older ones only the untaken, but everyth
 TEST_CASE("a reader goes no further than it is told, and on from there") {
   Ring ring{RingLimits{}};
   for (const char* text : {"a", "b", "c"}) push(ring, text);
-  RingReader reader = ring.join(now);
+  RingReader reader = ring.join(today);
   CHECK(drain(ring, reader, 9, nullptr, Sequence{0}).empty());
   CHECK(drain(ring, reader, 9, nullptr, Sequence{2}) == Lines{"a", "b"});
   CHECK(drain(ring, reader, 9, nullptr, Sequence{2}).empty());
@@ -63,7 +63,7 @@ TEST_CASE("a reader goes no further than it is told, and on from there") {
 TEST_CASE("a reader learns how many it was promised and lost") {
   Ring ring({.entries = 3});
   push(ring, "old");
-  RingReader reader = ring.join(now);
+  RingReader reader = ring.join(today);
   for (int i = 0; i < 6; ++i) push(ring, std::to_string(i));
   std::uint64_t lost = 0;
   // Entries from before it joined were not promised: of the six after that three are left.
@@ -76,7 +76,7 @@ TEST_CASE("a reader learns how many it was promised and lost") {
 
 TEST_CASE("nothing is lost to one who has read what was pushed out") {
   Ring ring({.entries = 1});
-  RingReader reader = ring.join(now);
+  RingReader reader = ring.join(today);
   std::uint64_t lost = 0;
   for (const char* text : {"a", "b", "c"}) {
     push(ring, text);
@@ -96,20 +96,20 @@ TEST_CASE("whatever leaves untaken is told, once for all that leave together") {
   CHECK(told.empty());
   push(ring, "c");
   CHECK(told == std::vector<std::uint64_t>{1});
-  ring.expire(now + 20ms);
+  ring.expire(today + 20ms);
   CHECK(told == std::vector<std::uint64_t>{1, 3});
   push(ring, std::string(30, 'x'));
   CHECK(told == std::vector<std::uint64_t>{1, 3, 4});
   push(ring, "d");
   take(ring);
-  ring.expire(now + 40ms);
+  ring.expire(today + 40ms);
   CHECK(told.size() == 3);
 }
 
 TEST_CASE("an entry that was pushed out meanwhile cannot be taken or given back") {
   Ring ring({.entries = 1});
   push(ring, "a");
-  RingReader reader = ring.join(now);
+  RingReader reader = ring.join(today);
   drain(ring, reader);
   push(ring, "b");
   CHECK(ring.dropped() == 1);
@@ -120,7 +120,7 @@ TEST_CASE("an entry that was pushed out meanwhile cannot be taken or given back"
 
 TEST_CASE("each notification is counted once: taken, dropped or untaken") {
   Ring ring({.entries = 3});
-  RingReader reader = ring.join(now);
+  RingReader reader = ring.join(today);
   const auto all_counted = [&ring] {
     return ring.taken() + ring.dropped() + ring.untaken() == value_of(ring.newest());
   };
@@ -167,11 +167,11 @@ TEST_CASE("what a reader's filter hides is neither given to it nor taken by it")
   Ring ring{RingLimits{}};
   for (const char* text : {"a", "b", "c"}) push(ring, text);
   const RingFilter filter = [](const RingEntry& entry) { return entry.line != "b\n"; };
-  RingReader reader = ring.join(now);
+  RingReader reader = ring.join(today);
   reader.filter = &filter;
   CHECK(drain(ring, reader) == Lines{"a", "c"});
   acknowledge(ring, reader);
   CHECK(ring.untaken() == 1);
-  RingReader other = ring.join(now);
+  RingReader other = ring.join(today);
   CHECK(drain(ring, other) == Lines{"b"});
 }

@@ -85,9 +85,9 @@ TEST_CASE("an entry is as old as its time to live: gone when the ring is used th
 
 TEST_CASE("an excluded method is kept out and is no drop") {
   Ring ring({.excluded_methods = {"notifications/message", "other"}});
-  CHECK_FALSE(ring.push("a", "notifications/message", {}, now));
-  CHECK_FALSE(ring.push("a", "other", {}, now));
-  CHECK(ring.push("b", "notifications/messages", {}, now));
+  CHECK_FALSE(ring.push("a", "notifications/message", {}, today));
+  CHECK_FALSE(ring.push("a", "other", {}, today));
+  CHECK(ring.push("b", "notifications/messages", {}, today));
   CHECK(held(ring) == Lines{"b"});
   CHECK(ring.dropped() == 0);
   CHECK(value_of(ring.newest()) == 1);
@@ -95,28 +95,28 @@ TEST_CASE("an excluded method is kept out and is no drop") {
 
 TEST_CASE("it is known beforehand whether a push will cost an untaken entry") {
   Ring ring({.entries = 2, .bytes = 10});
-  CHECK_FALSE(ring.about_to_drop(9, now));
+  CHECK_FALSE(ring.about_to_drop(9, today));
   push(ring, "abcd");
-  CHECK_FALSE(ring.about_to_drop(4, now));
-  CHECK(ring.about_to_drop(5, now));
+  CHECK_FALSE(ring.about_to_drop(4, today));
+  CHECK(ring.about_to_drop(5, today));
   push(ring, "e");
-  CHECK(ring.about_to_drop(1, now));
-  RingReader reader = ring.join(now);
+  CHECK(ring.about_to_drop(1, today));
+  RingReader reader = ring.join(today);
   CHECK(drain(ring, reader, 1) == Lines{"abcd"});
   acknowledge(ring, reader);
-  CHECK_FALSE(ring.about_to_drop(1, now));
+  CHECK_FALSE(ring.about_to_drop(1, today));
   // Dropping the taken one frees four bytes; the next is not taken.
-  CHECK_FALSE(ring.about_to_drop(7, now));
-  CHECK(ring.about_to_drop(8, now));
+  CHECK_FALSE(ring.about_to_drop(7, today));
+  CHECK(ring.about_to_drop(8, today));
 }
 
 TEST_CASE("it is known beforehand that an untaken entry will have aged") {
   Ring ring({.ttl = 10s});
   push(ring, "a");
-  CHECK_FALSE(ring.about_to_drop(1, now + 9999ms));
-  CHECK(ring.about_to_drop(1, now + 10s));
+  CHECK_FALSE(ring.about_to_drop(1, today + 9999ms));
+  CHECK(ring.about_to_drop(1, today + 10s));
   take(ring);
-  CHECK_FALSE(ring.about_to_drop(1, now + 10s));
+  CHECK_FALSE(ring.about_to_drop(1, today + 10s));
 }
 
 TEST_CASE("reading after a sequence shows all that is newer, taken or not, until told to stop") {

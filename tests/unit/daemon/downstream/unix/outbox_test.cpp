@@ -37,7 +37,7 @@ inline std::string write_all(Outbox& outbox) {
 struct Reading {
   explicit Reading(std::size_t entries = RingLimits{}.entries)
       : ring(limits(entries)), outbox(ring) {
-    outbox.join(now);
+    outbox.join(today);
   }
   static RingLimits limits(std::size_t entries) {
     RingLimits limits;
@@ -58,7 +58,7 @@ struct NotReading {
 
 TEST_CASE_FIXTURE(NotReading, "answers and notifications go out in the order of their arrival") {
   push(ring, "n1");
-  outbox.join(now);
+  outbox.join(today);
   outbox.push("a1");
   outbox.push("a2");
   push(ring, "n2");
@@ -74,7 +74,7 @@ TEST_CASE_FIXTURE(NotReading, "who does not read the ring gets its answers only"
   push(ring, "n1");
   outbox.push("a1");
   CHECK(write_all(outbox) == "a1\n");
-  outbox.join(now);
+  outbox.join(today);
   CHECK(outbox.reads_ring());
   outbox.stop_reading();
   outbox.push("a2");
@@ -87,14 +87,14 @@ TEST_CASE_FIXTURE(
     NotReading,
     "what comes once it has its place is for it, even if others take that before it reads") {
   push(ring, "before");
-  outbox.take_position(now);
+  outbox.take_position(today);
   push(ring, "after");
   CHECK(write_all(outbox).empty());
   CHECK_FALSE(outbox.has_unacknowledged());
-  RingReader other = ring.join(now);
+  RingReader other = ring.join(today);
   drain(ring, other);
   acknowledge(ring, other);
-  outbox.join(now);
+  outbox.join(today);
   CHECK(write_all(outbox) == "after\n");
 }
 
@@ -103,27 +103,27 @@ TEST_CASE("what was pushed out between its place and its reading is told as lost
   limits.entries = 1;
   Ring ring(limits);
   Outbox outbox(ring);
-  outbox.take_position(now);
+  outbox.take_position(today);
   for (const char* text : {"a", "b", "c"}) push(ring, text);
-  outbox.join(now);
+  outbox.join(today);
   CHECK(write_all(outbox) == "c\n");
   CHECK(outbox.take_lost() == 2);
 }
 
 TEST_CASE_FIXTURE(NotReading, "who stops reading has no place any more") {
-  outbox.take_position(now);
+  outbox.take_position(today);
   outbox.stop_reading();
   push(ring, "a");
-  RingReader other = ring.join(now);
+  RingReader other = ring.join(today);
   drain(ring, other);
   acknowledge(ring, other);
-  outbox.join(now);
+  outbox.join(today);
   CHECK(write_all(outbox).empty());
 }
 
 TEST_CASE_FIXTURE(NotReading, "a frame sent ahead overtakes all that has not begun") {
   push(ring, "n1");
-  outbox.join(now);
+  outbox.join(today);
   outbox.push("a1");
   outbox.push_ahead("first");
   outbox.push_ahead("second");
@@ -147,7 +147,7 @@ TEST_CASE("a sequence is the same whatever the socket takes at a time") {
     Ring ring{RingLimits{}};
     push(ring, "note one");
     Outbox outbox(ring);
-    outbox.join(now);
+    outbox.join(today);
     outbox.push("answer one");
     outbox.push("");
     push(ring, "note two");
@@ -243,7 +243,7 @@ TEST_CASE_FIXTURE(Reading, "reading can be ended with what is in the ring now") 
 TEST_CASE_FIXTURE(NotReading, "only what was written whole is acknowledged") {
   push(ring, "n1");
   push(ring, "n2");
-  outbox.join(now);
+  outbox.join(today);
   CHECK_FALSE(outbox.has_unacknowledged());
   write(outbox, 4);
   CHECK(outbox.has_unacknowledged());
@@ -263,7 +263,7 @@ TEST_CASE_FIXTURE(
     NotReading,
     "the rest of an answer does not hold back the acknowledgement of what came before it") {
   push(ring, "n1");
-  outbox.join(now);
+  outbox.join(today);
   outbox.push("answer");
   write(outbox, 5);
   outbox.acknowledge();
@@ -273,8 +273,8 @@ TEST_CASE_FIXTURE(
 
 TEST_CASE_FIXTURE(NotReading, "joining twice does not begin again") {
   push(ring, "n1");
-  outbox.join(now);
+  outbox.join(today);
   CHECK(write_all(outbox) == "n1\n");
-  outbox.join(now);
+  outbox.join(today);
   CHECK(write_all(outbox).empty());
 }
