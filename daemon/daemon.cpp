@@ -189,6 +189,7 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
   });
   budget_.on_relief([this] { flush_.schedule(); });
   budget_.on_used_up([this] { flush_.schedule(); });
+  budget_.on_release([this] { flush_.schedule(); });
 }
 
 /// Null without --http.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <string>
@@ -46,6 +47,12 @@ class SpareNodes {
 /// means copying the text.
 inline void drop_spare_room(std::string& text) {
   if (text.capacity() > text.size() + text.size() / 8 + 32) text.shrink_to_fit();
+}
+
+/// What of a text's room is memory, about. A large text has reserved address space for more than
+/// has come (ArrivingText); only what was written to, and a step beyond it, is memory.
+inline std::size_t memory_of_text(const std::string& text) {
+  return std::min(text.capacity(), text.size() + text.size() / 8 + (64u << 10));
 }
 
 /// The buffer that descriptors are read into, before their data are handled. One for many

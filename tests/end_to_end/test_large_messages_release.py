@@ -1,9 +1,14 @@
-"""The most memory that one large message takes while it passes. On the release programs, where there are some."""
+"""The most memory that large messages take while they pass: one, and many at once (BEHAVIOUR, "Limits"). On the release
+programs, where there are some."""
 
 import json
+import re
+import selectors
+import threading
 
-from harness import call, main
+from harness import DEADLINE, Client, call, main
 from harness.binaries import is_sanitized, release_binary
+from harness.facing import Facing
 from harness.local_server import LocalServer
 from harness.scripted_server import ScriptedServer, answer_to, chunked, good, json_response
 
@@ -82,6 +87,102 @@ class MemoryOfAMessage(LocalServer):
 
     def test_a_call_of_a_client(self):
         self.assert_peak(self.before(good), {"text": "x" * LARGE})
+
+
+BUFFERED = 16 << 20
+MANY = 48
+EACH = 1 << 20
+# Of --max-buffered: what is held, and beside it what libcurl and the allocator need for so many at once.
+MOST_BUFFERED = 1.5
+
+
+class MemoryOfManyAnswers(Facing, LocalServer):
+    """Together they are three times as large as --max-buffered."""
+
+    def start_daemon(self, *arguments, **how):
+        return super().start_daemon(*arguments, "--max-buffered", str(BUFFERED), program=PROGRAM, **how)
+
+    def server(self, answer):
+        """Writes its large answers when all of them have been asked for."""
+        all_asked, script = threading.Barrier(MANY), with_large_text(answer)
+
+        def at_once(asked):
+            if asked.method == "tools/call" and asked.message["params"]["arguments"].get("bytes"):
+                all_asked.wait(4 * DEADLINE)
+            return script(asked)
+
+        server = ScriptedServer(at_once)
+        self.addCleanup(server.close)
+        return server
+
+    def assert_bounded(self, daemon, idle):
+        if not is_sanitized(PROGRAM):
+            self.assertLess((daemon.status_field("VmHWM") - idle) * 1024 / BUFFERED, MOST_BUFFERED, "times --max-buffered")
+
+    def read_all(self, connections, is_whole):
+        """Reads them side by side until each has its answer, which is not kept."""
+        waiting = selectors.DefaultSelector()
+        for connection in connections:
+            waiting.register(connection, selectors.EVENT_READ, {"bytes": 0, "first": b""})
+        while waiting.get_map():
+            ready = waiting.select(2 * DEADLINE)
+            self.assertTrue(ready, f"{len(waiting.get_map())} answers do not come: {[key.data for key in waiting.get_map().values()][:2]}")
+            for key, _ in ready:
+                part, had = key.fileobj.recv(1 << 20), key.data
+                had["bytes"] += len(part)
+                had["first"] = (had["first"] + part[:300])[:300]
+                self.assertTrue(part, had)
+                if is_whole(had):
+                    waiting.unregister(key.fileobj)
+        waiting.close()
+
+    def assert_large_wait_and_small_do_not(self, answer):
+        face = self.face_before(self.server(answer), "--client-stall", "60s")
+        daemon, other = self.default_daemon, self.client()
+        other.call("echo", {"message": "small"})
+        idle = daemon.status_field("VmRSS")
+        callers = []
+        for n in range(MANY):
+            body = call("big", {"bytes": EACH}, n)
+            callers.append(face.connect(receive_buffer=4096))
+            callers[-1].sendall((f"POST /mcp HTTP/1.1\r\nHost: {face.authority}\r\nContent-Type: application/json\r\n"
+                                 "Accept: application/json\r\nMCP-Protocol-Version: 2025-03-26\r\n"
+                                 f"Content-Length: {len(body)}\r\n\r\n{body}").encode())
+        for _ in range(20):
+            self.assertIn("result", other.call("echo", {"message": "small"}))
+        self.read_all(callers, lambda had: had["bytes"] > EACH and had["bytes"] >= whole_length(had["first"]))
+        self.assert_bounded(daemon, idle)
+
+    def test_bodies_whose_length_is_said_wait_for_room_and_small_calls_do_not(self):
+        self.assert_large_wait_and_small_do_not(json_response)
+
+    def test_bodies_whose_length_is_not_said_wait_for_room_and_small_calls_do_not(self):
+        self.assert_large_wait_and_small_do_not(
+            lambda message: chunked(message, [("Content-Type", "application/json")], []))
+
+    def test_events_wait_for_room_and_small_calls_do_not(self):
+        self.assert_large_wait_and_small_do_not(
+            lambda message: chunked(f"event: message\ndata: {message}\n\n", STREAM, []))
+
+    def test_answers_of_a_local_server_wait_on_its_pipe(self):
+        daemon = self.start_local(options=["--client-stall", "60s"])
+        self.tool("echo", {"message": "small"})
+        idle = daemon.status_field("VmRSS")
+        clients = [Client(daemon.socket_path, receive_buffer=4096) for _ in range(MANY)]
+        self.clients += clients
+        for n, client in enumerate(clients):
+            client.send(call("big", {"bytes": EACH}, n))
+        daemon.status_when(lambda status: sum(client["queuedBytes"] for client in status["clients"]) > BUFFERED // 2,
+                           "much that is not read")
+        self.read_all([client.socket for client in clients], lambda had: had["bytes"] > EACH)
+        self.assert_bounded(daemon, idle)
+
+
+def whole_length(beginning):
+    """Of an HTTP response."""
+    head, _, _ = beginning.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 200"), beginning
+    return len(head) + 4 + int(re.search(rb"(?i)content-length: *([0-9]+)", head)[1])
 
 
 if __name__ == "__main__":

@@ -184,7 +184,7 @@ std::optional<HttpResponse> response_at_once(const PostedMessages& posted) {
   }
   if (!posted.request_ids.empty()) return std::nullopt;
   if (posted.faults.empty() || !posted.messages.empty()) return HttpResponse{202, {}, {}, {}};
-  return json_response(400, answer_body(posted.faults, true));
+  return json_response(400, answer_body(std::vector<std::string>(posted.faults), true));
 }
 
 bool asks_the_bridge(const PostedMessages& posted) {

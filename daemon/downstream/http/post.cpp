@@ -56,7 +56,7 @@ void Post::answer(std::string_view raw_id, std::string message) {
   if (is_stream()) {
     emit(message, raw_id);
   } else if (stage_ == Stage::waiting) {
-    share_.add(message.size());
+    share_.add(memory_of_text(message));
     asked_.answers.push_back(std::move(message));
   } else {
     answer_elsewhere(std::move(message));
@@ -124,13 +124,13 @@ void Post::end_if_answered() {
     return;
   }
   // All of its requests may have been cancelled: then there is no response.
-  const std::vector<std::string> answers = take_collected();
+  std::vector<std::string> answers = take_collected();
   if (answers.empty()) {
     end_with({202, {}, {}, {}});
-  } else {
-    end_with(json_response(is_modern() ? status_of_answer(answers.front()) : 200,
-                           answer_body(answers, asked_.is_batch)));
+    return;
   }
+  const int status = is_modern() ? status_of_answer(answers.front()) : 200;
+  end_with(json_response(status, answer_body(std::move(answers), asked_.is_batch)));
 }
 
 std::optional<SteadyTime> Post::due() const {
@@ -155,7 +155,7 @@ void Post::sweep(SteadyTime now) {
     answers.push_back(error_reply(raw_id, failure_of(ErrorKind::timeout, Delivered::unknown,
                                                      "no answer in time (--http-timeout)")));
   }
-  end_with(json_response(504, answer_body(answers, asked_.is_batch)));
+  end_with(json_response(504, answer_body(std::move(answers), asked_.is_batch)));
   for (const std::string& raw_id : unanswered) cancel(raw_id);
 }
 

@@ -41,15 +41,20 @@ HttpResponse full_response(std::string_view what) { return refuse_for_now(what, 
 
 HttpResponse overloaded_response() { return refuse_for_now(overloaded_reason, "1"); }
 
-std::string answer_body(const std::vector<std::string>& answers, bool is_batch) {
-  if (!is_batch) return answers.empty() ? std::string() : answers.front();
+std::string answer_body(std::vector<std::string>&& answers, bool is_batch) {
+  if (!is_batch) return answers.empty() ? std::string() : std::move(answers.front());
   JsonArray body;
-  for (const std::string& answer : answers) body.add(RawJson{answer});
+  for (std::string& answer : answers) {
+    body.add(RawJson{answer});
+    std::string().swap(answer);  // not all of them twice
+  }
   return body.text();
 }
 
 std::string accepted_body(const std::vector<std::string>& raw_ids) {
-  return JsonObject().add("accepted", RawJson{answer_body(raw_ids, true)}).text();
+  return JsonObject()
+      .add("accepted", RawJson{answer_body(std::vector<std::string>(raw_ids), true)})
+      .text();
 }
 
 std::string cancellation_of(std::string_view raw_id) {

@@ -31,7 +31,7 @@ HttpResponse full_response(std::string_view what);
 HttpResponse overloaded_response();
 
 /// The body of a response: one message, or one array for an array of requests.
-std::string answer_body(const std::vector<std::string>& answers, bool is_batch);
+std::string answer_body(std::vector<std::string>&& answers, bool is_batch);
 
 /// `{"accepted":[…]}`, with raw ids.
 std::string accepted_body(const std::vector<std::string>& raw_ids);

@@ -37,7 +37,7 @@ SessionPost::SessionPost(FrontendContext& context, DownstreamSession& session, S
   number_ = saved.number;
   asked_ = std::move(saved.asked);
   began_ = saved.began;
-  for (const std::string& answer : asked_.answers) share_.add(answer.size());
+  for (const std::string& answer : asked_.answers) share_.add(memory_of_text(answer));
   if (connection_ != nullptr) {
     stage_ = Stage::waiting;
     connection_->set_responder(this);

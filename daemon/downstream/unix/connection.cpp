@@ -175,7 +175,9 @@ void Connection::wait_for_input() {
   const bool reads = may_read();
   // A hang-up must be noticed also while nothing is read.
   socket_.want(reads ? DescriptorWatch::Event::readable : DescriptorWatch::Event::hung_up);
-  if (!reads && phase_ == Phase::open && !has_room()) context_.held_back = true;
+  if (reads || phase_ != Phase::open || has_room()) return;
+  context_.held_back = true;
+  context_.budget.await_room();
 }
 
 void Connection::limit_changed() {

@@ -17,7 +17,9 @@ void end_line(std::string& frame) {
   frame.push_back('\n');
 }
 
-std::size_t memory_of(const std::string& line) { return line.capacity() + sizeof(Outbox::Queued); }
+std::size_t memory_of(const std::string& line) {
+  return memory_of_text(line) + sizeof(Outbox::Queued);
+}
 
 }  // namespace
 

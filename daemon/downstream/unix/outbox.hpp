@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/spare_memory.hpp"
 #include "notifications/ring.hpp"
 
 namespace bridge {
@@ -100,7 +101,7 @@ class Outbox {
 
   std::size_t bytes() const { return bytes_; }
   /// What the queue takes in memory: bytes() with what strings reserve, and their places.
-  std::size_t memory() const { return memory_ + state_.partial.capacity(); }
+  std::size_t memory() const { return memory_ + memory_of_text(state_.partial); }
   std::size_t frames() const {
     return state_.queued.size() + state_.ahead.size() + (state_.partial.empty() ? 0 : 1);
   }

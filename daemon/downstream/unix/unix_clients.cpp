@@ -265,7 +265,8 @@ void UnixClients::watch_budget() {
   }
 }
 
-// Not only when --max-buffered is no longer used up: it may have been so for a part of this round.
+// Not only when --max-buffered is no longer used up: it may have been so for a part of this round,
+// or the client's own messages, which waited, were sent.
 void UnixClients::look_for_room() {
   if (!std::exchange(context_.held_back, false)) return;
   for (auto& [id, connection] : connections_) connection->resume_reading();

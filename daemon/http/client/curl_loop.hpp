@@ -30,7 +30,7 @@ class TransferReceiver {
   virtual bool body_received(std::string_view bytes) = 0;
   /// Whether to stop reading until HttpTransfer::proceed(): from a fast peer curl takes up to a
   /// hundred buffers before any of them can be reported.
-  virtual bool has_enough() const { return false; }
+  virtual bool has_enough() { return false; }
 
   /// From the loop: it was marked as ready, or it is over, with this CURLcode.
   virtual void transfer_progressed(bool done, int result) = 0;

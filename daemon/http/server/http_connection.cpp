@@ -398,6 +398,7 @@ void HttpConnection::respond(HttpResponse response) {
   if (phase_ == Phase::over) return;
   writer_.respond(std::move(response));
   mark();
+  count_held();
   request_done();
 }
 
@@ -411,6 +412,7 @@ void HttpConnection::write_stream(std::string_view bytes) {
   if (phase_ == Phase::over) return;
   writer_.write_stream(bytes);
   mark();
+  count_held();
 }
 
 void HttpConnection::end_stream() {

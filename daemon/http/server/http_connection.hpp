@@ -67,7 +67,7 @@ class SendQueue {
 
  private:
   static std::size_t memory_of(const std::string& piece) {
-    return sizeof(std::string) + piece.capacity();
+    return sizeof(std::string) + memory_of_text(piece);
   }
 
   std::deque<std::string> pieces_;

@@ -37,6 +37,7 @@ SseStream::SseStream(EventLoop& loop, HttpContext& context, SseUpstream& owner)
                 "HTTP+SSE: the upstream's event stream did not begin with an endpoint in time"));
           }),
       parser_(context.options().max_frame),
+      share_(context.budget()),
       transfer_(context.curl(), *this) {
   begin_get();
 }
@@ -57,6 +58,9 @@ void SseStream::close() {
   state_ = State::closed;
   timeout_.clear();
   transfer_.close();
+  messages_.clear();
+  parser_.restart();
+  count_held();
 }
 
 void SseStream::head_line_received(bool complete) {
@@ -69,6 +73,7 @@ bool SseStream::body_received(std::string_view bytes) {
     return transfer_.keep_body(bytes, max_refusal);
   context_.note_activity();
   parser_.feed(bytes, *this);
+  count_held();
   if (!messages_.empty() || named_endpoint_) transfer_.mark_ready();
   return !is_flood(transfer_.head().is_encoded(), messages_.bytes(), context_.options().max_frame);
 }
@@ -101,8 +106,10 @@ void SseStream::transfer_progressed(bool done, int result) {
   }
   for (const UpstreamId id : messages_.take_oversized_answers()) owner_.http_.end_oversized(id);
   if (state_ == State::closed) return;
+  count_held();
   if (!done) {
     if (state_ == State::opening) timeout_.set_after(endpoint_timeout);
+    look_for_room();
     return;
   }
   if (state_ == State::opening && result == CURLE_OK &&
@@ -182,7 +189,11 @@ SseUpstream::SseUpstream(EventLoop& loop, const HttpOptions& options, const Auth
     : loop_(loop),
       log_(log),
       http_(loop, options, auth, budget, log),
-      soon_(loop, [this] { catch_up(); }) {
+      soon_(loop, [this] { catch_up(); }),
+      room_(loop, [this] {
+        if (stream_) stream_->look_for_room();
+      }) {
+  budget.on_release([this] { room_.set_at_latest(loop_.now()); });
   traits_.target = http_.target();
   counts_ = &http_.context().counts();
   set_mode(only_sse ? Mode::only_sse : Mode::unknown);

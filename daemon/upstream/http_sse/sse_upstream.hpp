@@ -20,9 +20,9 @@ class SseUpstream;
 /// `endpoint`, and which carries all messages of the server. It lives as long as the session; the
 /// next session has its own. MCP 2024-11-05, "Transports", "HTTP with SSE"; BEHAVIOUR, "HTTP+SSE".
 ///
-/// Owned by SseUpstream; the loop's thread only. Memory: one event of at most --max-frame, the
-/// messages of one turn. Reports outside of curl, never from within a call or after close(), which
-/// its owner may call meanwhile.
+/// Owned by SseUpstream; the loop's thread only. Memory: one event of at most --max-frame, 256 KiB
+/// of messages and those of one piece more. Reports outside of curl, never from within a call or
+/// after close(), which its owner may call meanwhile.
 class SseStream final : private TransferReceiver, private SseSink {
  public:
   /// Starts opening it.
@@ -37,8 +37,15 @@ class SseStream final : private TransferReceiver, private SseSink {
   }
   /// Its token was refused: whether another one may be accepted.
   bool refuse_token() { return context_.refuse_token(token_generation_, transfer_); }
+  /// Bytes were released: reads on if it waits for that.
+  void look_for_room() {
+    if (is_open() && !has_enough()) transfer_.proceed();
+  }
 
  private:
+  /// Bytes of undelivered messages above which reading waits for their delivery.
+  static constexpr std::size_t most_undelivered = 256 << 10;
+
   enum class State : std::uint8_t {
     opening,  ///< no `endpoint` event yet
     open,
@@ -48,6 +55,11 @@ class SseStream final : private TransferReceiver, private SseSink {
   void begin_get();
   void head_line_received(bool complete) override;
   bool body_received(std::string_view bytes) override;
+  bool has_enough() override {
+    return is_open() && (messages_.bytes() > most_undelivered ||
+                         context_.pauses_stream(transfer_, parser_.pending_bytes()));
+  }
+  void count_held() { share_.set(parser_.pending_bytes() + messages_.bytes()); }
   void transfer_progressed(bool done, int result) override;
   void end_stream(Failure failure);
   Failure failure_of_end(int result) const;
@@ -66,6 +78,7 @@ class SseStream final : private TransferReceiver, private SseSink {
   StreamMessages messages_;
   State state_ = State::opening;
   int token_generation_ = 0;
+  ByteBudget::Share share_;
   HttpTransfer transfer_;
 };
 
@@ -150,8 +163,9 @@ class SseUpstream final : public Upstream, private UpstreamEvents {
   EventLoop& loop_;
   Log& log_;
   HttpUpstream http_;
-  std::unique_ptr<SseStream> stream_;  ///< of this session; possibly refused
   Deferred soon_;                      ///< for reports that must not be made from within a call
+  DeadlineTimer room_;                 ///< set when bytes were released that something waits for
+  std::unique_ptr<SseStream> stream_;  ///< of this session; possibly refused
   Mode mode_ = Mode::unknown;
   std::optional<Outgoing> initialize_;  ///< waits for the stream
   std::optional<Ending> first_ending_;  ///< while trying: of the one sent by Streamable HTTP

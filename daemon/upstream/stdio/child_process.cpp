@@ -356,7 +356,7 @@ void ChildProcess::output_ready() {
   read_output();
   if (!output_) {
     context_.runs.child_closed("stdout");
-  } else if (context_.budget.far_over()) {
+  } else if (context_.budget.is_too_full_for(output_lines_.pending_bytes())) {
     paused_ = true;  // resume_reading() is called on relief
   } else {
     output_->want(DescriptorWatch::Event::readable);

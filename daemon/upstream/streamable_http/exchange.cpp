@@ -27,16 +27,21 @@ constexpr std::size_t large_body = 128u << 10;
 /// The longest idle time of a connection for a request that only reads.
 constexpr long max_idle_to_read = 118;
 
+/// The size of a response's body; 0: unknown.
+std::size_t announced(const ResponseHead& head, std::size_t most) {
+  return head.is_success() ? std::min<std::size_t>(head.content_length.value_or(0), most) : 0;
+}
+
 }  // namespace
 
 Exchange::Exchange(HttpContext& context, HttpUpstream& owner, Outgoing&& message)
     : context_(context),
       owner_(owner),
       message_(std::move(message)),
-      share_(context.budget()),
+      held_(context.room(), context.budget(), message_.id, context.options().max_frame),
       transfer_(context.curl(), *this) {
   clock_.start_clock(context_.curl().loop().round_began());
-  share_.set(message_.body.size());
+  held_.count(0, message_.body.size());
 }
 
 void Exchange::close_transfer() {
@@ -49,10 +54,15 @@ void Exchange::close_transfer() {
 void Exchange::close() {
   phase_ = Phase::over;
   messages_.clear();
+  held_.end();
   close_transfer();
 }
 
-void Exchange::resume() {
+void Exchange::start() {
+  if (message_.resumes_after.empty()) {
+    post();
+    return;
+  }
   begin_stream(message_.resumes_after);
   begin_get();
 }
@@ -129,10 +139,12 @@ void Exchange::treat(Treatment how) {
   switch (how) {
     case Treatment::stop_reading:
       clock_.pause(now);
+      held_.set_paused(true);
       transfer_.pause(true);
       break;
     case Treatment::read:
       clock_.proceed(now);
+      held_.set_paused(false);
       transfer_.pause(false);
       break;
     case Treatment::hold_deadline: clock_.hold(now); break;
@@ -171,9 +183,25 @@ void Exchange::body_begins() {
         "the upstream's Mcp-Session-Id is not valid in a header: it is not visible ASCII, or over 1024 bytes"));
   } else if (head().is_event_stream()) {
     if (!stream_) begin_stream({});
-  } else if (head().content_length) {
-    transfer_.expect_body(std::min(*head().content_length, context_.options().max_frame));
+  } else if (const std::size_t size = announced(head(), context_.options().max_frame);
+             size <= context_.budget().small()) {
+    transfer_.expect_body(size);
   }
+}
+
+bool Exchange::has_enough() {
+  if (head().is_encoded()) return false;
+  if (messages_.bytes() > most_undelivered) return true;
+  // Over HTTP/2 one that is not read holds up its whole connection.
+  if (context_.options().http2 || is_settled()) return false;
+  const std::size_t size = stream_ ? 0 : announced(head(), context_.options().max_frame);
+  if (!held_.has_room(accumulated(), size)) {
+    transfer_.mark_ready();
+    return true;
+  }
+  // Not earlier: the place in the heap may be that of an answer which is gone by now.
+  if (size > 0 && held_.granted() >= size) transfer_.expect_body(size);
+  return false;
 }
 
 bool Exchange::body_received(std::string_view bytes) {
@@ -193,7 +221,7 @@ bool Exchange::body_received(std::string_view bytes) {
   }
   const bool full = context_.budget().over();
   if (full) forget_body();
-  share_.set(accumulated() + message_.body.size());
+  held_.count(accumulated(), message_.body.size() + messages_.bytes());
   // With full buffers its owner checks what accumulates.
   if (!messages_.empty() || failed_end_ || full) transfer_.mark_ready();
   return !failed_end_;
@@ -246,7 +274,7 @@ void Exchange::transfer_progressed(bool done, int result) {
 }
 
 std::optional<ReceivedText> Exchange::next_message() {
-  if (messages_.empty() && !clock_.is_paused()) transfer_.proceed();
+  if (messages_.empty() && !clock_.is_paused() && !held_.is_held()) transfer_.proceed();
   return messages_.next_message();
 }
 
@@ -471,7 +499,8 @@ void Exchange::accepted() {
   server_stream_changed();
   transfer_.take_body();
   if (!message_.may_repeat) message_.body = std::string();
-  share_.set(message_.body.size());
+  held_.end();
+  held_.count(accumulated(), message_.body.size());
 }
 
 /// The stream broke or ended before the answer. With event ids it is resumed by a GET.
@@ -480,6 +509,7 @@ bool Exchange::try_to_continue() {
     return false;
   due_ = context_.now() + stream_->continuation.next_delay();
   phase_ = Phase::waiting_to_continue;
+  held_.end();
   return true;
 }
 
@@ -520,7 +550,8 @@ bool Exchange::is_given_back() const {
 void Exchange::finish() {
   close_transfer();
   phase_ = is_settled() ? Phase::over : Phase::ended;
-  share_.set(0);
+  held_.end();
+  held_.count(0, 0);
 }
 
 void Exchange::note_failure(Failure&& failure) {
@@ -618,8 +649,12 @@ void Exchange::time_out(SteadyTime now) {
   failure.kind = ErrorKind::timeout;
   failure.delivered = request_.reached ? Delivered::unknown : Delivered::no;
   failure.message =
-      !is_request()                           ? "the upstream did not accept the message in time"
+      !is_request() ? "the upstream did not accept the message in time"
+      : held_.is_held()
+          ? "the answer, part of which has come, waited for room in --max-buffered until its time was over"
       : clock_.took_too_long(now, timeouts()) ? "the answer took longer than --request-max"
+      : phase_ == Phase::awaiting_elsewhere && context_.has_paused_stream()
+          ? "the stream on which the answer comes was not read for longer than --request-timeout: --max-buffered is used up"
       : clock_.is_paused()
           ? "the answer was not read for longer than --request-timeout and --client-stall: its client does not read"
           : "the upstream sent nothing for longer than --request-timeout";

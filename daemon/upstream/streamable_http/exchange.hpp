@@ -131,7 +131,8 @@ class HttpUpstream;
 ///
 /// Owned by the ExchangeTable; the loop's thread only. Memory: the message until the first message
 /// of its response (afterwards it is never sent again; while the buffers are full, only until the
-/// response begins); a JSON body or an SSE event of at most --max-frame; the messages of one turn.
+/// response begins); a JSON body or an SSE event of at most --max-frame, whose reading may wait for
+/// room (AnswerRoom); the messages of one turn.
 /// Ends on its own, or by close(), which closes the response stream at once.
 class Exchange final : private TransferReceiver, private SseSink {
  public:
@@ -139,10 +140,9 @@ class Exchange final : private TransferReceiver, private SseSink {
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
-  /// Sends it: as a POST, or, if is_resumed(), by asking for the stream of its answer.
-  void post();
-  void resume();
-  bool is_resumed() const { return !message_.resumes_after.empty(); }
+  /// Sends it: as a POST, or, if an earlier process did that, by asking for the stream of its
+  /// answer.
+  void start();
   /// Whether the next process can receive the answer: by resuming its stream, or on the server
   /// stream if that is resumed.
   bool survives_upgrade(bool server_stream_resumes) const;
@@ -197,6 +197,10 @@ class Exchange final : private TransferReceiver, private SseSink {
   std::size_t accumulated() const {
     return transfer_.body().size() + (stream_ ? stream_->parser.pending_bytes() : 0);
   }
+  /// AnswerRoom::admit() has named it.
+  void read_on() {
+    if (!clock_.is_paused()) transfer_.proceed();
+  }
   /// The event after which its stream can be resumed; empty: not possible, or not all messages were
   /// taken.
   std::string_view last_event() const;
@@ -232,6 +236,7 @@ class Exchange final : private TransferReceiver, private SseSink {
   static int before_request(void* self, char*, char*, int, int);
 
   SessionNamedBy named_by() const;
+  void post();
   void begin_get();
   bool is_unusable_session() const;
   void forget_body();
@@ -240,9 +245,7 @@ class Exchange final : private TransferReceiver, private SseSink {
   void head_line_received(bool complete) override;
   void body_begins() override;
   bool body_received(std::string_view bytes) override;
-  bool has_enough() const override {
-    return messages_.bytes() > most_undelivered && !head().is_encoded();
-  }
+  bool has_enough() override;
   void transfer_progressed(bool done, int result) override;
   void close_transfer();
 
@@ -295,7 +298,7 @@ class Exchange final : private TransferReceiver, private SseSink {
   // Rare data is allocated separately, because an Exchange is made for each call.
   std::unique_ptr<AnswerStream> stream_;  ///< if the answer is a stream
   std::unique_ptr<Ending> failed_end_;    ///< if it has failed, or will
-  ByteBudget::Share share_;
+  HeldAnswer held_;
   HttpTransfer transfer_;
 };
 

@@ -18,7 +18,7 @@ ExchangeTable::ExchangeTable(HttpContext& context, HttpUpstream& owner)
       owner_(owner),
       clock_(context.curl().loop(), [this] { check_time(); }),
       short_clock_(context.curl().loop(), [this] { check_time(); }),
-      relief_(context.curl().loop(), [this] { end_largest_answer(); }) {}
+      relief_(context.curl().loop(), [this] { make_room(); }) {}
 
 Exchange* ExchangeTable::find(UpstreamId id) const {
   const auto found = exchanges_.find(id);
@@ -45,11 +45,7 @@ void ExchangeTable::begin_exchange(Outgoing&& message) {
   auto exchange = std::make_unique<Exchange>(context_, owner_, std::move(message));
   Exchange& begun = *exchange;
   spare_.insert(exchanges_, id, std::move(exchange));
-  if (begun.is_resumed()) {
-    begun.resume();
-  } else {
-    begun.post();
-  }
+  begun.start();
   watch(begun);
 }
 
@@ -89,33 +85,55 @@ void ExchangeTable::check_time() {
   if (next != SteadyTime::max()) clock_.set_at_latest(next);
 }
 
-// Reading from clients has already stopped. If that does not help, the largest accumulating answer
-// is ended: after a delay, because it may be complete in a moment, or at once if the total grows
-// far over the limit.
+// Reading from clients has already stopped. If that does not help, an answer is ended: after a
+// delay, because it may be complete in a moment, or at once if the total grows far over the limit.
 void ExchangeTable::note_buffers() {
+  if (context_.room().has_held()) relief_.set_at_latest(context_.now() + relief_timeout);
   if (!context_.budget().over()) return;
   const auto accumulating =
       std::count_if(exchanges_.begin(), exchanges_.end(),
                     [](const auto& entry) { return entry.second->accumulated() > 0; });
-  if (accumulating > 1 && context_.budget().far_over()) {
+  if (accumulating > 1 && context_.budget().far_over() && largest_that_cannot_wait() != nullptr) {
     relief_.set_at_latest(context_.now());
   } else if (accumulating > 0) {
     relief_.set_at_latest(context_.now() + relief_timeout);
   }
 }
 
-void ExchangeTable::end_largest_answer() {
-  if (!context_.budget().over()) return;
+void ExchangeTable::look_for_room() {
+  for (const UpstreamId id : context_.room().admit()) {
+    if (Exchange* const exchange = find(id)) exchange->read_on();
+  }
+  if (context_.room().has_held()) relief_.set_at_latest(context_.now() + relief_timeout);
+}
+
+Exchange* ExchangeTable::largest_that_cannot_wait() const {
   Exchange* largest = nullptr;
   for (const auto& [id, exchange] : exchanges_) {
-    if (exchange->accumulated() > (largest == nullptr ? 0 : largest->accumulated()))
+    if (context_.room().has(id) || exchange->accumulated() < context_.budget().small()) continue;
+    if (largest == nullptr || exchange->accumulated() > largest->accumulated())
       largest = exchange.get();
   }
-  if (largest == nullptr) return;
-  largest->fail(failure_of(ErrorKind::overloaded, Delivered::unknown,
-                           "the bridge's buffers are full (--max-buffered)"));
-  owner_.exchange_progressed(largest->id());
-  if (context_.budget().over()) relief_.set_at_latest(context_.now());
+  return largest;
+}
+
+void ExchangeTable::make_room() {
+  const SteadyTime now = context_.now();
+  if (last_look_ + relief_timeout <= now) {
+    last_look_ = now;
+    context_.room().note_time();
+  }
+  if (context_.budget().over()) {
+    Exchange* ended = largest_that_cannot_wait();
+    if (const auto useless = context_.room().most_useless()) ended = find(*useless);
+    if (ended != nullptr) {
+      ended->fail(failure_of(ErrorKind::overloaded, Delivered::unknown,
+                             "the bridge's buffers are full (--max-buffered)"));
+      owner_.exchange_progressed(ended->id());
+    }
+  }
+  look_for_room();
+  note_buffers();
 }
 
 }  // namespace bridge

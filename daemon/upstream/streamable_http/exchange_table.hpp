@@ -124,15 +124,18 @@ class ExchangeTable {
       watch(*exchange);
     }
   }
-  /// Buffers have grown or shrunk: if they are full for too long, the largest accumulating answer
-  /// is ended.
+  /// Buffers have grown or shrunk: if they are full for too long, an accumulating answer is ended
+  /// that cannot wait for room, or no longer grows.
   void note_buffers();
+  /// Bytes were released: reads answers on that wait for room.
+  void look_for_room();
 
  private:
   using Map = std::unordered_map<UpstreamId, std::unique_ptr<Exchange>>;
 
   void check_time();
-  void end_largest_answer();
+  void make_room();
+  Exchange* largest_that_cannot_wait() const;
 
   HttpContext& context_;
   HttpUpstream& owner_;
@@ -141,6 +144,7 @@ class ExchangeTable {
   DeadlineTimer clock_;        ///< for requests: distant and seldom changed
   DeadlineTimer short_clock_;  ///< for short deadlines; cleared when nothing is under way
   DeadlineTimer relief_;       ///< when the buffers have been full for too long
+  SteadyTime last_look_{};     ///< AnswerRoom::note_time()
 };
 
 }  // namespace bridge

@@ -22,6 +22,7 @@ UpstreamGetStream::UpstreamGetStream(EventLoop& loop, HttpContext& context, Http
       owner_(owner),
       timer_(loop, [this] { connect(); }),
       parser_(context.options().max_frame),
+      share_(context.budget()),
       transfer_(context.curl(), *this) {}
 
 void UpstreamGetStream::open(std::optional<std::string> resumed_after) {
@@ -46,7 +47,13 @@ void UpstreamGetStream::close() {
   timer_.clear();
   transfer_.close();
   messages_.clear();
+  parser_.restart(parser_.last_event_id());
+  count_held();
   state_ = ServerStream::off;
+}
+
+void UpstreamGetStream::look_for_room() {
+  if (transfer_.is_running() && !has_enough()) transfer_.proceed();
 }
 
 void UpstreamGetStream::retry_soon() {
@@ -101,6 +108,7 @@ bool UpstreamGetStream::body_received(std::string_view bytes) {
   context_.counts().received_bytes += bytes.size();
   if (state_ != ServerStream::open) return transfer_.keep_body(bytes, max_refusal);
   parser_.feed(bytes, *this);
+  count_held();
   if (!messages_.empty()) transfer_.mark_ready();
   return !is_flood(transfer_.head().is_encoded(), messages_.bytes(), context_.options().max_frame);
 }
@@ -124,6 +132,7 @@ void UpstreamGetStream::on_oversized_event_end(std::string_view beginning, std::
 void UpstreamGetStream::transfer_progressed(bool done, int result) {
   if (done) ended(result);
   owner_.stream_progressed();
+  count_held();
 }
 
 void UpstreamGetStream::ended(int result) {

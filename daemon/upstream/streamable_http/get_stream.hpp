@@ -91,6 +91,8 @@ class UpstreamGetStream final : private TransferReceiver, private SseSink {
   void close();
   /// The upstream is reachable: if the last attempt was not answered, the next one is made now.
   void retry_soon();
+  /// Bytes were released: reads on if it waits for that.
+  void look_for_room();
 
   ServerStream state() const { return state_; }
   /// What a refused attempt since the last call means for the session; nullopt: none was refused.
@@ -128,6 +130,11 @@ class UpstreamGetStream final : private TransferReceiver, private SseSink {
   void begin_get();
   void head_line_received(bool complete) override;
   bool body_received(std::string_view bytes) override;
+  bool has_enough() override {
+    return state_ == ServerStream::open &&
+           context_.pauses_stream(transfer_, parser_.pending_bytes());
+  }
+  void count_held() { share_.set(parser_.pending_bytes() + messages_.bytes()); }
   void transfer_progressed(bool done, int result) override;
   void ended(int result);
   void refused();
@@ -150,6 +157,7 @@ class UpstreamGetStream final : private TransferReceiver, private SseSink {
   bool said_none_ = false;  ///< logged once per daemon
   int token_generation_ = 0;
   std::uint64_t oversized_ = 0;
+  ByteBudget::Share share_;
   HttpTransfer transfer_;
 };
 

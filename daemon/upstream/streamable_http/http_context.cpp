@@ -112,7 +112,15 @@ HttpContext::HttpContext(CurlLoop& curl, HttpOptions options, AccessToken& token
       token_origin_(token_origin),
       budget_(budget),
       log_(log),
-      handles_(curl, options_, budget) {}
+      handles_(curl, options_, budget),
+      room_(budget) {}
+
+bool HttpContext::pauses_stream(const HttpTransfer& stream, std::size_t pending) {
+  has_paused_stream_ =
+      budget_.is_too_full_for(pending) && !options_.http2 && !stream.head().is_encoded();
+  if (has_paused_stream_) budget_.await_room();
+  return has_paused_stream_;
+}
 
 void HttpContext::append_common_headers(HeaderList& list) const {
   append_header(list, "User-Agent: mcp-bridged/" MCP_BRIDGE_VERSION);

@@ -12,6 +12,7 @@
 #include "http/client/http_options.hpp"
 #include "http/client/http_transfer.hpp"
 #include "text/visible_text.hpp"
+#include "upstream/streamable_http/answer_room.hpp"
 #include "upstream/streamable_http/failures.hpp"
 #include "upstream/upstream.hpp"
 
@@ -71,6 +72,13 @@ class HttpContext {
   Log& log() { return log_; }
 
   HandlePool& handles() { return handles_; }
+  AnswerRoom& room() { return room_; }
+  /// Whether the stream of all of the server's messages has to pause until bytes are released:
+  /// `pending` bytes of a message have come. Not over HTTP/2, where it would hold up its whole
+  /// connection, nor while it is decoded.
+  bool pauses_stream(const HttpTransfer& stream, std::size_t pending);
+  /// The last result of pauses_stream().
+  bool has_paused_stream() const { return has_paused_stream_; }
 
   /// The headers of a message's POST: with the session for a stateful message, or before there is
   /// one; without for others, and for one that opens a session beside the one that there is.
@@ -148,6 +156,7 @@ class HttpContext {
   ByteBudget& budget_;
   Log& log_;
   HandlePool handles_;
+  AnswerRoom room_;
   HeaderList post_headers_;       ///< for stateful messages
   HeaderList stateless_headers_;  ///< for other messages
   int headers_token_ = 0;         ///< the token's generation in both
@@ -158,6 +167,7 @@ class HttpContext {
   ServerStream server_stream_ = ServerStream::off;
   std::chrono::steady_clock::time_point last_activity_{};
   std::chrono::seconds max_idle_ = usual_max_idle;
+  bool has_paused_stream_ = false;
   UpstreamCounts counts_;
 };
 

@@ -48,12 +48,15 @@ HttpUpstream::HttpUpstream(EventLoop& loop, HttpOptions options, const AuthOptio
       token_(make_token_source(loop, curl_, auth, options, log),
              [this](const std::optional<Failure>& failure) { token_arrived(failure); }),
       context_(curl_, std::move(options), token_, name_of(auth.origin()), budget, log),
+      room_(loop, [this] { look_for_room(); }),
       unsent_(budget),
       exchanges_(context_, *this),
       stream_(loop, context_, *this),
       soon_(loop, [this] { report_soon(); }) {
   traits_ = {.kind = "http", .target = context_.options().target};
   counts_ = &context_.counts();
+  // Not at once: between two looks other descriptors have their turn.
+  budget.on_release([this] { room_.set_at_latest(context_.now()); });
 }
 
 HttpUpstream::~HttpUpstream() = default;
@@ -238,6 +241,11 @@ void HttpUpstream::exchange_progressed(UpstreamId id) {
     exchange_ended(*exchange);
   }
   exchanges_.note_buffers();
+}
+
+void HttpUpstream::look_for_room() {
+  exchanges_.look_for_room();
+  stream_.look_for_room();
 }
 
 void HttpUpstream::exchange_ended(Exchange& exchange) {

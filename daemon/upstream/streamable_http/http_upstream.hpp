@@ -82,6 +82,7 @@ class HttpUpstream final : public Upstream {
   void stream_progressed();
 
  private:
+  void look_for_room();
   void exchange_ended(Exchange& exchange);
   void token_arrived(const std::optional<Failure>& failure);
   bool try_another_token(Exchange& exchange, Ending& ending);
@@ -99,6 +100,7 @@ class HttpUpstream final : public Upstream {
   CurlLoop curl_;
   AccessToken token_;
   HttpContext context_;
+  DeadlineTimer room_;  ///< set when bytes were released that something waits for
   UnsentMessages unsent_;
   ExchangeTable exchanges_;
   UpstreamGetStream stream_;

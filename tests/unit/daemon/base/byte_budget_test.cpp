@@ -58,3 +58,43 @@ TEST_CASE("what was freed beside it counts for the peak, until that is taken") {
   CHECK(budget.take_peak() == 60);
   CHECK(budget.peak() == 10);
 }
+
+TEST_CASE("a release is told once to those that wait for room, wherever the total is") {
+  ByteBudget budget(100);
+  int told = 0;
+  budget.on_release([&] { ++told; });
+  budget.on_release([&] { ++told; });
+  ByteBudget::Share share(budget);
+  share.set(150);
+  share.set(140);
+  CHECK(told == 0);
+  budget.await_room();
+  budget.await_room();
+  share.set(160);
+  CHECK(told == 0);
+  share.set(159);
+  CHECK(told == 2);
+  share.set(10);
+  CHECK(told == 2);
+  budget.await_room();
+  share.set(9);
+  CHECK(told == 4);
+}
+
+TEST_CASE("within a large text it is too full sooner than within a small one") {
+  struct Row {
+    std::size_t used, pending;
+    bool too_full;
+  };
+  constexpr std::size_t limit = 16u << 20;
+  ByteBudget budget(limit);
+  ByteBudget::Share share(budget);
+  for (const Row row : {Row{limit, limit, false},
+                        {limit + 1, budget.small() - 1, false},
+                        {limit + 1, budget.small(), true},
+                        {limit / 4 * 5, 0, false},
+                        {limit / 4 * 5 + 1, 0, true}}) {
+    share.set(row.used);
+    CHECK(budget.is_too_full_for(row.pending) == row.too_full);
+  }
+}
