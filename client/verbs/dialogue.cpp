@@ -21,7 +21,7 @@ constexpr std::string_view peeked_id = "\"peeked\"";
 /// Id of the request that asks what another one is waiting for.
 constexpr std::string_view look_id = "\"look\"";
 
-/// Id of the request that uses a grant; its error ends the verb.
+/// Id of the request that uses a grant.
 constexpr std::string_view grant_id = "\"grant\"";
 
 constexpr std::string_view method_not_found_code = "-32601";
@@ -100,12 +100,28 @@ Dialogue::Dialogue(Connected connected, const Options& options, Deadline deadlin
       questions_(console, [this](const std::string& id, const ElicitationForm& form) {
         take_typed(id, form);
       }) {
-  use_grant();
+  use_grant(deadline_);
 }
 
-void Dialogue::use_grant() {
-  if (const std::string request = request_for_grant(grant_id); !request.empty())
-    conversation_.queue(request);
+/// Waits for the answer: nothing is sent behind a grant that is not accepted.
+[[gnu::cold]] bool Dialogue::use_grant(Deadline until) {
+  using Event = Conversation::Event;
+  grant_refusal_.reset();
+  const std::string request = request_for_grant(grant_id);
+  if (request.empty()) return true;
+  conversation_.queue(request);
+  Event event = conversation_.next(until);
+  for (; event == Event::line; event = conversation_.next(until)) {
+    auto answer = take_line({std::string(grant_id)});
+    if (!answer || answer->outcome == Answer::Outcome::woken) continue;
+    answer->from_daemon = true;
+    if (!answer->ok()) grant_refusal_ = std::move(answer);
+    return !grant_refusal_;
+  }
+  grant_refusal_.emplace();
+  if (event == Event::timed_out) grant_refusal_->outcome = Answer::Outcome::timed_out;
+  if (event == Event::interrupted) grant_refusal_->outcome = Answer::Outcome::interrupted;
+  return false;
 }
 
 std::string Dialogue::send(std::string_view method, std::string_view params) {
@@ -145,7 +161,10 @@ Answer::Outcome Dialogue::reconnect(bool for_ever) {
                                    Deadline::earlier(until, Deadline::after(longest_pause)));
     if (auto* connected = std::get_if<Connected>(&again)) {
       conversation_ = Conversation(std::move(connected->daemon), interrupt_.descriptor());
-      use_grant();
+      if (!use_grant(until)) {
+        if (grant_refusal_->outcome == Outcome::hung_up) continue;
+        return grant_refusal_->outcome;
+      }
       if (for_ever || ring_ != Ring::taken) ring_ = Ring::to_be_left;
       has_announced_ = false;
       asked_of_daemon_.clear();
@@ -303,16 +322,14 @@ std::optional<Answer> Dialogue::take_line(const Ids& ids) {
         return std::nullopt;
       }
       // An error without an id is about a frame that the daemon refused: one of ours.
-      const bool is_of_grant = message.id == grant_id;
-      const bool is_refusal = (message.id == "null" || is_of_grant) && !message.error.empty();
+      const bool is_refusal = message.id == "null" && !message.error.empty();
       if (is_refusal) refused_ = message.error;
       if (!is_awaited && (!is_refusal || ids.empty())) return std::nullopt;
       std::string id(message.id);
       const bool from_daemon = std::erase(asked_of_daemon_, id) > 0;
       if (!message.error.empty()) {
-        return Answer{
-            is_refusal && !is_of_grant ? Answer::Outcome::refused : Answer::Outcome::error,
-            std::string(message.error), std::move(id), from_daemon};
+        return Answer{is_refusal ? Answer::Outcome::refused : Answer::Outcome::error,
+                      std::string(message.error), std::move(id), from_daemon};
       }
       if (!std::exchange(trouble_, {}).empty()) console_.note("the daemon answers again");
       return Answer{Answer::Outcome::result, std::string(message.result), std::move(id)};

@@ -129,6 +129,9 @@ class Dialogue {
   /// limit or 60 s, or `for_ever` whatever fails (REQUIRES: `keep`). Earlier requests are not sent
   /// again. The outcome is result if there is a connection.
   Answer::Outcome reconnect(bool for_ever = false);
+  /// Why the grant in MCP_NC_GRANT cannot be used; then nothing may be asked, and reconnect() had
+  /// this outcome. Null: it is used, or there is none.
+  const Answer* grant_refusal() const { return grant_refusal_ ? &*grant_refusal_ : nullptr; }
   /// Prints what is wrong, unless that was printed last. The next result ends it, which is printed,
   /// too.
   void note_trouble(const std::string& what);
@@ -155,7 +158,7 @@ class Dialogue {
   /// Queues what must precede a message of this method: that our ring stays untouched
   /// (bridge/peek), and that questions of the server are answered here (bridge/answers).
   void announce(std::string_view method, bool is_request);
-  void use_grant();
+  bool use_grant(Deadline until);
   Answer wait(Deadline deadline, const Ids& ids, int also = -1);
   std::optional<Answer> take_line(const Ids& ids);
   void take_notification(const json::Message& message);
@@ -204,6 +207,7 @@ class Dialogue {
   std::string foreign_;
   ElicitationForm::Caller foreign_caller_ = ElicitationForm::Caller::own;
   std::string refused_;  // the last error without an id
+  std::optional<Answer> grant_refusal_;
   std::string trouble_;  // printed last, and not over
   std::function<bool(std::string_view line)> hear_;
 };

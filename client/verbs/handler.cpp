@@ -248,7 +248,9 @@ ExitCode Handler::run() {
         answer.outcome == Outcome::too_long || answer.outcome == Outcome::timed_out || !has_worked;
     if (!answer.ok() && is_fatal) return dialogue_.report(answer);
     if (answer.outcome == Outcome::hung_up) {
-      if (dialogue_.reconnect(true) != Outcome::result) break;
+      const Outcome outcome = dialogue_.reconnect(true);
+      if (outcome == Outcome::error) return dialogue_.report(*dialogue_.grant_refusal());
+      if (outcome != Outcome::result) break;
       has_begun_ = false;
     } else if (!answer.ok()) {
       const Failure failure = dialogue_.failure_of(answer);

@@ -72,8 +72,10 @@ class JobWaits {
       const auto found = std::find(ids.begin(), ids.end(), answer.id);
       if (answer.outcome == Answer::Outcome::hung_up && manner_.reconnects) {
         const Answer::Outcome outcome = dialogue_.reconnect();
-        if (outcome != Answer::Outcome::result)
-          return {JobEvent::Kind::stopped, "", {}, {outcome, ""}};
+        if (outcome != Answer::Outcome::result) {
+          const Answer* const refusal = dialogue_.grant_refusal();
+          return {JobEvent::Kind::stopped, "", {}, refusal ? *refusal : Answer{outcome, ""}};
+        }
         for (Pending& one : pending_) {
           if (one.step != Step::asking) collect(one);
         }

@@ -166,7 +166,11 @@ constexpr std::string_view status_id = "1";
     line += c;
     if (c != '\n') continue;
     const json::Message message = json::parse_message(line);
-    if (message.id == id) return json::string_member(message.error, "message");
+    if (message.id == id || message.id == "null") {
+      if (message.id == id && !message.result.empty()) return {};
+      const std::string why = json::string_member(message.error, "message");
+      return why.empty() ? "it is refused" : why;
+    }
     std::size_t written = 0;
     output.write_some(line, written);
     line.clear();

@@ -47,6 +47,7 @@ ExitCode run_dialogue(Connected connected, const Options& options, Deadline dead
   const bool keep =
       !verb.has(takes_notifications) || options.keep || is_job(options) || !options.exec.empty();
   Dialogue dialogue(std::move(connected), options, deadline, keep, console, interrupt);
+  if (const Answer* const refusal = dialogue.grant_refusal()) return dialogue.report(*refusal);
   std::optional<Options> completed;
   if (verb.has(names_jobs)) {
     completed = options;

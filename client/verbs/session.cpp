@@ -267,7 +267,8 @@ namespace {
     if (!reading || globs.empty()) break;
     std::string use;
     add_member(use, "grant", json::find_member(issued, "grant").value_or("null"));
-    dialogue.ask("bridge/use", use + "}");  // if it is refused, so is what follows
+    const Answer used = dialogue.ask("bridge/use", use + "}");
+    if (!used.ok()) return dialogue.report(used);
   }
   dialogue.console().print_line(options.json ? issued : json::string_member(issued, "grant"));
   return ExitCode::ok;
