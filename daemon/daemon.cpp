@@ -196,7 +196,9 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
 std::unique_ptr<HttpFrontend> Daemon::make_frontend() {
   if (!options_.frontend.is_on()) return nullptr;
   FrontendReports reports;
-  reports.status = [this](const Peer& peer) { return control_.status_for(peer).text(); };
+  reports.status = [this](const ClientIdentity& caller) {
+    return control_.status_for(caller).text();
+  };
   reports.metrics = [this] { return metrics_.text(); };
   reports.is_ready = [this] { return bridge::is_ready(session_, *upstream_); };
   return std::make_unique<HttpFrontend>(

@@ -173,12 +173,15 @@ void GrantLog::take_key(const StateFolder& folder, Log& log) {
       permissions_.grants().set_key(GrantKey(std::move(bytes)));
       return;
     }
+    log.event(LogLevel::warning, "key of grants replaced",
+              "{}/{} has not {} bytes and is replaced: all grants of earlier daemons have ended",
+              folder.path(), name, GrantKey::size);
   }
   const std::string& key = permissions_.grants().key().bytes();
   const std::string fresh = fmt::format("{}.new", name);
   const Descriptor file = folder.create(fresh);
   if (!file || write(file.get(), key.data(), key.size()) != static_cast<ssize_t>(key.size()) ||
-      fsync(file.get()) != 0 || !folder.rename(fresh, name)) {
+      fsync(file.get()) != 0 || !folder.rename(fresh, name) || !folder.sync()) {
     log.event(LogLevel::warning, "key of grants not saved",
               "the key of grants cannot be saved in {}: {}; grants end with this daemon",
               folder.path(), std::strerror(errno));

@@ -406,8 +406,8 @@ JsonObject ControlMethods::status_for(const Client& asker) const {
   return all.add("policy", policy);
 }
 
-JsonObject ControlMethods::status_for(const Peer& caller) const {
-  return status(router_.permissions().rule_for(caller), std::nullopt);
+JsonObject ControlMethods::status_for(const ClientIdentity& caller) const {
+  return status(router_.permissions().rule_for(caller.peer(), caller.grant), std::nullopt);
 }
 
 JsonObject ControlMethods::status(const PolicyRule* rule, std::optional<ClientId> asker) const {

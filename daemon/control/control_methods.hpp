@@ -106,7 +106,7 @@ class ControlMethods final : public Control {
   /// The rows of the table in BEHAVIOUR, "Control methods".
   static std::string documented();
   /// The part of the status that this caller of the HTTP frontend gets.
-  JsonObject status_for(const Peer& caller) const;
+  JsonObject status_for(const ClientIdentity& caller) const;
 
  private:
   struct Method;

@@ -40,11 +40,7 @@ std::optional<std::string> only_member(std::string_view params, std::string_view
 std::string GrantMethods::issue(const Frame& request, const Client& asker) {
   const std::string_view id = request.text(request.id);
   const ClientIdentity& identity = asker.channel.identity();
-  if (identity.is_anonymous) {
-    return error_reply(id, json_rpc::invalid_request,
-                       "on an HTTP port grants are issued only to callers that have shown a token "
-                       "(--http-token-file) or a grant; ask on a Unix socket");
-  }
+  if (identity.is_anonymous) return refused_to_anonymous(id);
   auto wanted = read_wanted_grant(request.text(request.params));
   if (const auto* wrong = std::get_if<std::string>(&wanted)) return invalid(id, *wrong);
   const auto issued = grants().issue(std::move(std::get<Grant>(wanted)), identity.peer(),
@@ -54,6 +50,13 @@ std::string GrantMethods::issue(const Frame& request, const Client& asker) {
   router_.permissions().watch_expiry();
   return result_reply(id,
                       JsonObject().add("grant", string).add_all(held(grants().hold_of(*alive))));
+}
+
+/// Callers that are not told apart would see and end each other's.
+std::string GrantMethods::refused_to_anonymous(std::string_view raw_id) {
+  return error_reply(raw_id, json_rpc::invalid_request,
+                     "on an HTTP port grants are issued, listed and revoked only for callers that "
+                     "have shown a token (--http-token-file) or a grant; ask on a Unix socket");
 }
 
 /// A connection whose first grant is refused can do nothing: what it has sent behind it was meant
@@ -131,6 +134,7 @@ JsonObject GrantMethods::described(const Grants::Alive& alive) const {
 }
 
 std::string GrantMethods::list(const Frame& request, const Client& asker) const {
+  if (asker.channel.identity().is_anonymous) return refused_to_anonymous(request.text(request.id));
   JsonArray all;
   bool more = false;
   grants().each_after({}, [&](const Grants::Place&, const Grants::Alive& alive) {
@@ -144,6 +148,7 @@ std::string GrantMethods::list(const Frame& request, const Client& asker) const 
 
 std::string GrantMethods::revoke(const Frame& request, const Client& asker) {
   const std::string_view id = request.text(request.id);
+  if (asker.channel.identity().is_anonymous) return refused_to_anonymous(id);
   const auto name = only_member(request.text(request.params), "id");
   const Grants::Alive* const alive = name ? grants().find(*name) : nullptr;
   if (alive == nullptr || !may_see(asker, *alive)) {

@@ -36,6 +36,7 @@ class GrantMethods {
   bool may_see(const Client& asker, const Grants::Alive& alive) const;
   JsonObject described(const Grants::Alive& alive) const;
   JsonObject held(const GrantHold& hold) const;
+  static std::string refused_to_anonymous(std::string_view raw_id);
   std::string refuse_use(std::string_view raw_id, Client& asker, GrantEnd end);
 
   const EventLoop& loop_;

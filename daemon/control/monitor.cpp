@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -15,6 +16,9 @@ namespace {
 
 /// How many containers are open around a message that is shown.
 constexpr std::size_t nested_in = 8;
+
+/// In any form; it is shorter than what is looked at of a long message.
+constexpr std::size_t longest_secret = 32u << 10;
 
 std::string_view name_of(Passage passage) {
   switch (passage) {
@@ -62,18 +66,24 @@ void Monitor::end() {
 }
 
 JsonObject Monitor::shown(std::string_view frame, bool confidential) {
-  std::string text(frame);
+  const std::size_t bytes = frame.size();
+  std::string text;
   if (confidential) {
-    auto parsed = parse_frame(std::move(text));
+    auto parsed = parse_frame(std::string(frame));
     const auto* const message = std::get_if<Frame>(&parsed);
     text = message != nullptr ? envelope_of(*message) : "\"***\"";
+    frame = text;
   }
+  const bool is_long = frame.size() > longest;
+  text = std::string(frame.substr(0, longest));
   std::vector<std::string> secrets = secrets_();
   if (!forms_.is_of(secrets)) forms_ = SecretForms(std::move(secrets));
   text = forms_.blotted(std::move(text));
   JsonObject shown;
-  if (text.size() > longest) {
-    shown.add("bytes", frame.size()).add("text", text.substr(0, 1024));
+  if (is_long) {
+    // The end may be a part of a secret.
+    const std::size_t safe = text.size() - std::min(text.size(), longest_secret);
+    shown.add("bytes", bytes).add("text", text.substr(0, std::min<std::size_t>(safe, 1024)));
   } else if (is_json(text, nested_in)) {
     make_single_line(text);
     shown.add("message", RawJson{text});

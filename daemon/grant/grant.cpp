@@ -32,9 +32,10 @@ constexpr std::array<ListMember, 4> lists_of_grant = {{
 std::optional<std::vector<std::string>> globs_in(std::string_view list) {
   std::vector<std::string> globs;
   const bool is_list = each_element(list, [&](std::string_view one) {
-    if (!is_string(one)) return false;
+    if (!is_string(one) || globs.size() == Grant::most_globs) return false;
     globs.push_back(*to_text(one));
-    return is_utf8(globs.back()) && !globs.back().empty() && globs.back() != "!";
+    return globs.back().size() <= Grant::longest_glob && is_utf8(globs.back()) &&
+           !globs.back().empty() && globs.back() != "!";
   });
   return is_list ? std::optional(std::move(globs)) : std::nullopt;
 }
@@ -129,8 +130,8 @@ std::variant<Grant, std::string> read_wanted_grant(std::string_view params) {
     } else if (const auto taken = take_list(wanted, key, value)) {
       if (!*taken)
         wrong =
-            "tools, prompts, resources and methods are lists of globs, tools also "
-            "\"read-only\"";
+            "tools, prompts, resources and methods are lists of at most 100 globs of 1 to 256 "
+            "bytes, tools also \"read-only\"";
     } else if (key_is(key, "name")) {
       if (!take_text(value, wanted.name) || !is_name(wanted.name))
         wrong = "name is a string of 1 to 100 bytes";

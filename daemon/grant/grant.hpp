@@ -19,6 +19,8 @@ namespace bridge {
 struct Grant {
   static constexpr std::size_t longest_payload = 8192;  ///< bytes
   static constexpr std::size_t longest_name = 100;      ///< bytes
+  static constexpr std::size_t longest_glob = 256;      ///< bytes
+  static constexpr std::size_t most_globs = 100;        ///< of a list
 
   std::string id;    ///< 14 hexadecimal digits; not a secret
   std::string name;  ///< empty: none

@@ -41,9 +41,13 @@ std::string GrantKey::sign(std::string_view payload) const {
   return std::string(prefix) + base64url(std::string(payload) + signature_of(payload));
 }
 
-std::optional<std::string> GrantKey::verify(std::string_view string) const {
+bool GrantKey::may_be_signed(std::string_view string) {
   constexpr std::size_t longest = prefix.size() + (Grant::longest_payload + size + 2) / 3 * 4;
-  if (!string.starts_with(prefix) || string.size() > longest) return std::nullopt;
+  return string.starts_with(prefix) && string.size() <= longest;
+}
+
+std::optional<std::string> GrantKey::verify(std::string_view string) const {
+  if (!may_be_signed(string)) return std::nullopt;
   string.remove_prefix(prefix.size());
   auto bytes = decode_base64(string);
   if (!bytes || bytes->size() <= size || base64url(*bytes) != string) return std::nullopt;

@@ -24,6 +24,8 @@ class GrantKey {
   const std::string& bytes() const { return bytes_; }
   /// The string of a grant with this payload.
   std::string sign(std::string_view payload) const;
+  /// Whether it begins as one, and is not too long.
+  static bool may_be_signed(std::string_view string);
   /// The payload, if this key has signed it. Any bytes; there is no second spelling of a string.
   /// The signature is compared in constant time.
   std::optional<std::string> verify(std::string_view string) const;

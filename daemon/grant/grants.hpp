@@ -53,6 +53,8 @@ class Grants {
     std::vector<std::string> path;
     Peer first_issuer;
     std::uint64_t hash = 0;  ///< of its string
+    std::size_t length = 0;  ///< of its string
+    std::string end{};       ///< of its string: most of the signature
   };
 
   explicit Grants(std::size_t most = 10'000) : most_(most) {}
@@ -81,6 +83,8 @@ class Grants {
   std::optional<std::uint64_t> calls_left(const GrantHold& hold) const;
   /// Counts calls, for it and all grants on its path.
   void count_calls(const GrantHold& hold, std::uint64_t calls);
+  /// Of these, which were counted, nothing was made.
+  void give_back_calls(const GrantHold& hold, std::uint64_t calls) { count_calls(hold, 0 - calls); }
 
   /// What the grants on the path of a grant that has not ended allow of the first issuer's rights.
   /// `policy`: null: everything.
@@ -130,6 +134,7 @@ class Grants {
 
  private:
   std::optional<Failure> fault_of(const Grant& wanted, const GrantHold* under) const;
+  const Alive* find_known(std::string_view string) const;
   Alive& add(Grant grant, std::uint64_t used);
   void remove(const std::string& id);
 

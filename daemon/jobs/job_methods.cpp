@@ -92,10 +92,12 @@ std::string JobMethods::submit(const Frame& request, const Client& asker) {
                  : invalid(id, other_request);
     }
   }
-  if (const auto refusal = runner_.router().from_clients().refusal_to_ask(asker, id, 1))
+  const std::uint64_t calls = is_counted_call(submitted.request.method) ? 1 : 0;
+  if (const auto refusal = runner_.router().from_clients().refusal_to_ask(asker, id, calls))
     return error_reply(id, *refusal);
   const Job* const job = runner_.submit(std::move(submitted), number, asker);
   if (job == nullptr) {
+    if (asker.grant) runner_.router().permissions().grants().give_back_calls(*asker.grant, calls);
     return error_reply(id, failure_of(ErrorKind::overloaded, Delivered::no,
                                       "there is no room for another job until one of this user's "
                                       "has ended (--jobs, --jobs-bytes)"));

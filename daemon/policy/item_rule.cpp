@@ -118,9 +118,12 @@ bool ItemRule::allows(std::string_view name, bool reads_only) const {
 
 bool ItemRule::allows_alone(std::string_view name, bool reads_only) const {
   if (kind_ != Kind::globs) return kind_ == Kind::all || reads_only;
-  const auto found = std::find_if(globs_.begin(), globs_.end(),
-                                  [name](const Glob& glob) { return glob.matches(name); });
-  return found != globs_.end() && !found->takes_away;
+  const bool is_long = name.size() > longest_searched;
+  const auto found = std::find_if(globs_.begin(), globs_.end(), [&](const Glob& glob) {
+    return (is_long && glob.form == Glob::Form::any) || glob.matches(name);
+  });
+  return found != globs_.end() && !found->takes_away &&
+         !(is_long && found->form == Glob::Form::any);
 }
 
 }  // namespace bridge

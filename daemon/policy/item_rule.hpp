@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,10 @@ bool matches_glob(std::string_view pattern, std::string_view text);
 /// Which items of one kind (tools, prompts, resources, methods) a rule allows. A value.
 class ItemRule {
  public:
+  /// Bytes of a name that a glob with a search is matched with; a rule that would have to allows no
+  /// longer one.
+  static constexpr std::size_t longest_searched = 8192;
+
   /// Everything.
   ItemRule() = default;
   /// What the last matching glob says; a glob that begins with `!` takes away. What no glob matches

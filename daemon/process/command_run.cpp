@@ -20,10 +20,11 @@ namespace bridge {
 namespace {
 
 /// With the equals sign: one variable; without: every variable with this prefix.
-constexpr std::array<std::string_view, 9> withheld = {
+constexpr std::array<std::string_view, 10> withheld = {
     "MCP_SERVER_TOKEN=", "MCP_BRIDGE_HEADER=",     "MCP_BRIDGE_INPUT=",
     "MCP_INPUT_",        "NOTIFY_SOCKET=",         "LISTEN_",
     "WATCHDOG_",         "CREDENTIALS_DIRECTORY=", "MAINPID=",
+    "MCP_NC_GRANT=",
 };
 
 }  // namespace

@@ -115,10 +115,13 @@ void AuditTrail::describe(OpenRequests::Of& its, const Client& client) {
   its.text = described(its.client);
 }
 
-void AuditTrail::grant_changed(const Client& client) {
+void AuditTrail::grant_changed(const Client& client, const std::set<std::string_view>& sent) {
   const auto [its, is_new] = open_.of(AuditOwner::of(client.id()));
   describe(its, client);
-  for (auto& [name, record] : its.open) record.client = its.client;
+  for (auto& [name, record] : its.open) {
+    if (!sent.contains(name)) record.client = its.client;
+  }
+  if (!sent.empty()) its.text.clear();  // each record has its own
 }
 
 void AuditTrail::came(const Client& client, const Frame& request) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -197,8 +198,9 @@ class AuditTrail {
 
   /// A client's request has arrived.
   void came(const Client& client, const Frame& request);
-  /// The client has another grant.
-  void grant_changed(const Client& client);
+  /// The client has another grant; `sent`: the ids of its requests that came before and are not
+  /// changed.
+  void grant_changed(const Client& client, const std::set<std::string_view>& sent);
   /// A job's request has arrived.
   void came(const JobRequest& job, const Frame& request);
   /// A request became this job on arrival; records its submission.

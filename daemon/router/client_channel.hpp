@@ -190,9 +190,9 @@ class ClientEvents {
   /// Whether the policy has a rule for callers of the HTTP frontend. Without one they see neither
   /// its streams for all subscribers nor its metrics.
   virtual bool http_callers_may_look() const { return true; }
-  /// Whether the policy has a rule for this peer.
-  virtual bool may_look(const Peer& peer) const {
-    static_cast<void>(peer);
+  /// Whether the policy has a rule for this caller, or its grant allows something.
+  virtual bool may_look(const ClientIdentity& caller) const {
+    static_cast<void>(caller);
     return true;
   }
   virtual bool has_policy() const { return false; }

@@ -475,6 +475,7 @@ Caller* UserSlots::next(const User& user) {
 
 void ClientFrames::policy_changed(Client* only) {
   if (only != nullptr) {
+    user_slots_.caller_left(*only);
     only->waits_for_user_slot = false;
     only->judged_before_change = !only->waiting.empty();
     start_waiting(*only);

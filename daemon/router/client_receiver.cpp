@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <set>
 #include <utility>
 #include <variant>
 
@@ -59,7 +60,14 @@ void ClientReceiver::set_grant(Client& client, GrantHold hold) {
 void ClientReceiver::use_grant(Client& client, GrantHold hold) {
   set_grant(client, std::move(hold));
   take_rule(client);
-  if (parts_.audit != nullptr) parts_.audit->grant_changed(client);
+  if (parts_.audit != nullptr) {
+    std::set<std::string_view> sent;
+    for (const UpstreamId id : client.in_flight) {
+      if (const Call* const call = parts_.in_flight.find_call(id))
+        sent.insert(call->client_request_id);
+    }
+    parts_.audit->grant_changed(client, sent);
+  }
   parts_.questions.policy_changed();
   parts_.frames.policy_changed(&client);
 }
@@ -132,6 +140,11 @@ std::size_t ClientReceiver::waiting_bytes(ClientId id) const {
 
 bool ClientReceiver::http_callers_may_look() const {
   const PolicyRule* const rule = parts_.permissions.rule_for_http();
+  return rule == nullptr || !rule->is_none();
+}
+
+bool ClientReceiver::may_look(const ClientIdentity& caller) const {
+  const PolicyRule* const rule = parts_.permissions.rule_for(caller.peer(), caller.grant);
   return rule == nullptr || !rule->is_none();
 }
 
@@ -230,7 +243,9 @@ void ClientReceiver::client_frame(Client& client, ParsedFrame&& parsed) {
     return;
   }
   note_kind(client, frame);
-  if (frame.is_response()) {
+  if (frame.method == "bridge/use"sv && !is_control(frame)) {
+    refuse_grant(client, frame);
+  } else if (frame.is_response()) {
     parts_.questions.answer(client, std::move(frame));
   } else if (!frame.is_request()) {
     client_notification(client, std::move(frame));
@@ -246,6 +261,19 @@ void ClientReceiver::client_frame(Client& client, ParsedFrame&& parsed) {
     if (frame.method == "initialize"sv) note_initialize(client, frame);
     parts_.frames.queue_frame(client, std::move(frame));
   }
+}
+
+/// With --no-control: the upstream gets no string, and what follows was meant for the grant.
+void ClientReceiver::refuse_grant(Client& client, const Frame& frame) {
+  if (!client.channel.identity().is_http()) use_grant(client, {});
+  ++parts_.permissions.grants().counts.refused[static_cast<std::size_t>(GrantEnd::invalid)];
+  if (!frame.is_request()) return;
+  const std::string_view id = frame.text(frame.id);
+  client.channel.answer(
+      id,
+      error_reply(id, definitive_failure_of(ErrorKind::denied,
+                                            "this daemon takes no grants here (--no-control)")),
+      AnswerOrder::in_order);
 }
 
 void ClientReceiver::refuse_kind(Client& client, const Frame& frame, std::string_view reason) {

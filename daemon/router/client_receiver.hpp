@@ -33,7 +33,7 @@ class ClientReceiver final : public ClientEvents {
   std::size_t waiting_bytes(ClientId client) const override;
   const HeadersOfTools& headers_of_tools() const override { return parts_.tools.annotations(); }
   bool http_callers_may_look() const override;
-  bool may_look(const Peer& peer) const override { return parts_.permissions.may_take_part(peer); }
+  bool may_look(const ClientIdentity& caller) const override;
   bool has_policy() const override { return parts_.permissions.policy() != nullptr; }
   std::variant<GrantHold, GrantEnd> verify_grant(std::string_view string) override;
 
@@ -65,6 +65,7 @@ class ClientReceiver final : public ClientEvents {
   void client_notification(Client& client, Frame frame);
   void control_notification(Client& client, const Frame& frame);
   void reply_invalid(Client& client, int code, std::string_view reason);
+  void refuse_grant(Client& client, const Frame& frame);
   void refuse_kind(Client& client, const Frame& frame, std::string_view reason);
   void drop_client(Client& client);
 

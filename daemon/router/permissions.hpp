@@ -66,6 +66,10 @@ class Permissions {
   const PolicyRule* rule_for(const Peer& peer) const {
     return policy_ == nullptr ? nullptr : &policy_->policy.rule_for(peer);
   }
+  /// The rule for a peer that has this grant, if it has one.
+  const PolicyRule* rule_for(const Peer& peer, const std::optional<GrantHold>& grant) const {
+    return grant ? &rule_of(*grant) : rule_for(peer);
+  }
   /// Whether a rule matches this peer.
   bool may_take_part(const Peer& peer) const {
     return policy_ == nullptr || !policy_->policy.rule_for(peer).is_none();

@@ -120,12 +120,13 @@ Question Questions::made(std::optional<UpstreamId> origin, std::string_view meth
     return question;
   }
   question.owner = in_flight_.calls().owner(*origin).client;
-  if (const Client* owner = context_.clients.find_client(question.owner)) {
-    question.user = owner->user;
-    if (owner->grant) question.grant = owner->grant->id();
-  } else if (const Call* call = in_flight_.find_call(origin)) {
+  // As it was when the call came: the client may have another grant now.
+  if (const Call* call = in_flight_.find_call(origin)) {
     question.user = call->user;
     question.grant = call->grant;
+  } else if (const Client* owner = context_.clients.find_client(question.owner)) {
+    question.user = owner->user;
+    if (owner->grant) question.grant = owner->grant->id();
   }
   return question;
 }

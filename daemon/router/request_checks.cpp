@@ -20,7 +20,9 @@ bool RequestChecks::needs_tools(const Caller& caller) const {
 bool RequestChecks::refuse_denied(Caller& caller, const Frame& frame, const JobRequest* job) {
   Client* const client = caller.client();
   if (client != nullptr) {
-    const bool is_judged = !client->judged_before_change &&
+    const bool has_expired = client->grant && context_.permissions.has_just_expired(*client->grant);
+    if (has_expired) client->rule = context_.permissions.rule_for(*client);
+    const bool is_judged = !has_expired && !client->judged_before_change &&
                            (client->rule == nullptr || !client->rule->tools.wants_read_only());
     client->judged_before_change = client->judged_before_change && !client->waiting.empty();
     if (is_judged) return false;

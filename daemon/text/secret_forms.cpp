@@ -113,13 +113,18 @@ std::string without_grants(std::string text) {
   const auto is_letter = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '-' || c == '_';
   };
+  std::string shown;
+  std::size_t kept = 0;  // all before it was copied already
   for (auto at = text.find(prefix); at != text.npos; at = text.find(prefix, at)) {
     at += prefix.size();
-    std::size_t end = at;
-    while (end < text.size() && is_letter(text[end])) ++end;
-    if (end - at >= shortest) text.replace(at, end - at, blot);
+    const std::size_t begin = at;
+    while (at < text.size() && is_letter(text[at])) ++at;
+    if (at - begin < shortest) continue;
+    shown.append(text, kept, begin - kept).append(blot);
+    kept = at;
   }
-  return text;
+  if (kept == 0) return text;
+  return shown.append(text, kept);
 }
 
 std::string blotted(std::string text, const std::vector<std::string>& forms) {

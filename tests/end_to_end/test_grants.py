@@ -4,6 +4,7 @@ import itertools
 import json
 import os
 import signal
+import socket
 import threading
 import unittest
 
@@ -212,9 +213,29 @@ class Http(Grants):
         self.served(face=False, options=("--http", "127.0.0.1:0"))
         answer = self.new_face().ask("bridge/grant", {}).json()
         self.assertIn("--http-token-file", answer["error"]["message"])
+        grant = self.issued(self.client())
+        self.assertIn("--http-token-file", self.new_face().ask("bridge/grants", {}).json()["error"]["message"])
+        answer = self.new_face().ask("bridge/revoke", {"id": grant["id"]}).json()
+        self.assertIn("--http-token-file", answer["error"]["message"])
+        self.assertEqual(len(self.client().request("bridge/grants")["result"]["grants"]), 1)
+
+    def test_reports_are_for_those_whom_the_rule_of_the_issuer_allows_something(self):
+        self.served({"uid": ISSUER}, {"uid": "root"})
+        looker = self.client()
+        looker.request("bridge/status")
+        grant = self.issued(ISSUER)["grant"]
+        below, plain = Face.of(self.default_daemon, token=grant), Face.of(self.default_daemon, token=TOKEN)
+        self.faces += [below, plain]
+        self.assertEqual([face.get("/metrics").status for face in (below, plain)], [200, 403])
+        self.assertTrue(below.get("/status").json()["clients"])
+        self.assertEqual(plain.get("/status").json()["clients"], [])
+        self.reload({"uid": "root"}, {"http": True})
+        self.assertEqual([face.get("/metrics").status for face in (below, plain)], [403, 200])
+        self.assertEqual(below.get("/status").json()["clients"], [])
 
     def test_an_http_socket_knows_its_callers(self):
         self.served({"uid": ISSUER, "tools": ["echo"]}, {"uid": "root"}, face=False, options=("--http", self.path("h")))
+        eventually(lambda: os.path.exists(self.path("h")), "the socket of the HTTP frontend")
         os.chmod(self.path("h"), 0o666)
         grant = self.issued(ISSUER)["grant"]
         out, _ = self.run_tool(["curl", "-sS", "--unix-socket", self.path("h"), "http://localhost/mcp", "-H",
@@ -359,6 +380,12 @@ class Counts(Grants):
         options = ("--state-dir", self.path("state"))
         self.served(face=False, options=options)
         self.default_daemon.stop()
+        with open(self.path("state/grants.key"), "wb") as file:
+            file.write(b"short")
+        self.served(face=False, options=options)
+        self.default_daemon.logged("has not 32 bytes and is replaced")
+        self.default_daemon.stop()
+        self.assertEqual(os.stat(self.path("state/grants.key")).st_size, 32)
         os.chmod(self.path("state/grants.key"), 0o640)
         daemon = self.start_daemon("http://127.0.0.1:9/mcp", *options, socket="x", ready=False)
         self.assertIn("grants.key can be read by other users", daemon.fails(73))
@@ -451,6 +478,72 @@ class Commands(Grants):
         self.assertEqual(self.run_nc("call", "echo", "message=x", socket=self.path("pipes"), environment=used)[0], "x\n")
         self.run_nc("call", "--raw", "fail", socket=self.path("pipes"), environment=used, code=1)
         self.run_nc("tools", socket=self.path("pipes"), environment={"MCP_NC_GRANT": "mcpg_x"}, code=1)
+
+
+class OldDaemon:
+    """Listens on a socket; answers what `results` has by it, anything else with -32601."""
+
+    def __init__(self, path, results):
+        self.results, self.methods = results, []
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(path)
+        self.listener.listen()
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                return
+            with connection, connection.makefile("rwb", buffering=0) as stream:
+                for line in stream:
+                    message = json.loads(line)
+                    self.methods.append(message["method"])
+                    if "id" not in message:
+                        continue
+                    result = self.results.get(message["method"])
+                    ends = {"result": result} if result else {"error": {"code": -32601, "message": "Method not found"}}
+                    stream.write(json.dumps({"jsonrpc": "2.0", "id": message["id"], **ends}).encode() + b"\n")
+
+    def close(self):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+
+
+class NotAccepted(Grants):
+    CALL = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"message":"y"}}}\n'
+
+    def old_daemon(self, **results):
+        daemon = OldDaemon(self.path("old"), {"bridge/" + name: result for name, result in results.items()})
+        self.addCleanup(daemon.close)
+        return daemon
+
+    def test_nothing_is_sent_behind_a_grant_that_a_daemon_does_not_know(self):
+        daemon = self.old_daemon()
+        for arguments in (("call", "--raw", "echo"), ("tools",), ()):
+            out, err = self.run_nc(*arguments, stdin=None if arguments else self.CALL, socket=self.path("old"),
+                                   environment={"MCP_NC_GRANT": "mcpg_x"}, code=1)
+            self.assertEqual(out, "")
+            self.assertIn("it is older" if arguments else "Method not found", err)
+        self.assertEqual(daemon.methods, ["bridge/use"] * 3)
+
+    def test_a_second_list_is_not_issued_if_the_first_cannot_be_used(self):
+        daemon = self.old_daemon(grant={"grant": "mcpg_x", "id": "x", "name": "", "expires": "x"})
+        out, err = self.run_nc("grant", "--tools", "a", "--read-only", socket=self.path("old"), code=1)
+        self.assertEqual(out, "")
+        self.assertIn("it is older", err)
+        self.assertEqual([name for name in daemon.methods if name in ("bridge/grant", "bridge/use")],
+                         ["bridge/grant", "bridge/use"])
+
+    def test_a_daemon_without_control_methods_takes_none(self):
+        server, _ = self.served(face=False, options=("--no-control",))
+        for arguments in (("call", "--raw", "echo", "message=x"), ()):
+            out, err = self.run_nc(*arguments, stdin=None if arguments else self.CALL,
+                                   environment={"MCP_NC_GRANT": "mcpg_x"}, code=1)
+            self.assertEqual(out, "")
+            self.assertIn("--no-control", err)
+        self.assertEqual((server.received("bridge/use"), self.names(server)), ([], []))
 
 
 if __name__ == "__main__":

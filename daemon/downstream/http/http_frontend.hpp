@@ -17,8 +17,8 @@ namespace bridge {
 
 /// The daemon's reports that the frontend serves.
 struct FrontendReports {
-  std::function<std::string(const Peer&)> status;  ///< JSON, as this caller may see it
-  std::function<std::string()> metrics;            ///< Prometheus exposition; may be empty: 501
+  std::function<std::string(const ClientIdentity&)> status;  ///< JSON, as it may see it
+  std::function<std::string()> metrics;  ///< Prometheus exposition; may be empty: 501
   std::function<bool()> is_ready;
 };
 

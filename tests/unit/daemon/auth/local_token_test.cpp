@@ -213,12 +213,19 @@ TEST_CASE_FIXTURE(CommandFixture, "a command gets no descriptor, signal mask or 
 }
 
 TEST_CASE("what is withheld from a command's environment") {
-  const char* const environment[] = {"MCP_SERVER_TOKEN=a",  "MCP_SERVER_TOKENS=kept",
-                                     "MCP_INPUT_KEY=b",     "LISTEN_FDS=1",
-                                     "LISTEN_PID=2",        "NOTIFY_SOCKET=c",
-                                     "WATCHDOG_USEC=3",     "CREDENTIALS_DIRECTORY=d",
-                                     "MCP_BRIDGE_HEADER=e", "HOME=/",
-                                     "MCP_SERVER_URL=u",    nullptr};
+  const char* const environment[] = {"MCP_SERVER_TOKEN=a",
+                                     "MCP_SERVER_TOKENS=kept",
+                                     "MCP_INPUT_KEY=b",
+                                     "LISTEN_FDS=1",
+                                     "LISTEN_PID=2",
+                                     "NOTIFY_SOCKET=c",
+                                     "WATCHDOG_USEC=3",
+                                     "CREDENTIALS_DIRECTORY=d",
+                                     "MCP_BRIDGE_HEADER=e",
+                                     "HOME=/",
+                                     "MCP_SERVER_URL=u",
+                                     "MCP_NC_GRANT=g",
+                                     nullptr};
   CHECK(child_environment(environment) ==
         std::vector<std::string>{"MCP_SERVER_TOKENS=kept", "HOME=/", "MCP_SERVER_URL=u"});
 }

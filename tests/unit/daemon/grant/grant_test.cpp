@@ -86,6 +86,17 @@ TEST_CASE("a wanted grant that could mean something else is refused") {
   CHECK(contains(wrong_of(R"({"tool":["a"]})"), "has only name, tools"));
   CHECK_FALSE(wrong_of(R"({"name":")" + std::string(101, 'x') + R"("})").empty());
   CHECK(wrong_of(R"({"ttlMs":86400000,"calls":1,"name":"x","tools":[]})").empty());
+  // A glob is matched with what its holder sends.
+  const auto list = [](std::size_t count, std::size_t bytes) {
+    std::string globs;
+    for (std::size_t i = 0; i < count; ++i)
+      globs += (i == 0 ? "\"" : ",\"") + std::string(bytes, '*') + '"';
+    return R"({"resources":[)" + globs + "]}";
+  };
+  CHECK(wrong_of(list(1, 256)).empty());
+  CHECK_FALSE(wrong_of(list(1, 257)).empty());
+  CHECK(wrong_of(list(100, 1)).empty());
+  CHECK_FALSE(wrong_of(list(101, 1)).empty());
 }
 
 TEST_CASE("a payload is read as it was written") {

@@ -192,6 +192,11 @@ TEST_CASE("another daemon, another key, and a changed string are one refusal") {
   const std::string string = t.issue("{}").string;
   CHECK(other.state(string) == "invalid");
   CHECK(t.state(string + "A") == "invalid");
+  CHECK(t.state("mcpx_" + string.substr(5)) == "invalid");
+  std::string changed = string;
+  changed[9] = changed[9] == 'A' ? 'B' : 'A';
+  CHECK(t.state(changed) == "invalid");
+  CHECK(t.state(string) == "ok");
   CHECK(t.state("") == "invalid");
   CHECK(t.state("mcpg_") == "invalid");
   // Signed by the right key, but no payload of a grant.
@@ -267,7 +272,7 @@ TEST_CASE("there are at most so many grants, half of them of one user, and so de
 TEST_CASE("a grant whose lists are too long is not issued") {
   Table t;
   std::string globs;
-  for (int i = 0; i < 1000; ++i) globs += (i == 0 ? "\"" : ",\"") + std::string(10, 'g') + "\"";
+  for (int i = 0; i < 100; ++i) globs += (i == 0 ? "\"" : ",\"") + std::string(100, 'g') + "\"";
   CHECK(contains(t.refusal(R"({"tools":[)" + globs + "]}"), "too long"));
 }
 

@@ -77,3 +77,25 @@ TEST_CASE("a list in a job has only what its submitter may see") {
   CHECK(contains(t.bridge(client, "collect", fmt::format(R"({{"job":"{}"}})", job)),
                  R"("tools":[{"name":"a"}])"));
 }
+
+TEST_CASE("a grant's calls count jobs that may change something, once there is room for them") {
+  JobOptions options;
+  options.limits.jobs = 2;
+  JobFixture t(options);
+  Grants& grants = t.router.permissions().grants();
+  const auto issued = grants.issue(std::get<Grant>(read_wanted_grant(R"({"calls":3})")),
+                                   {false, 1000, 0, {}}, nullptr, t.loop.wall_time());
+  const GrantHold hold = grants.hold_of(*std::get<Grants::Issued>(issued).alive);
+  FakeClient& client = t.connect();
+  t.in_turn([&] {
+    t.router.from_clients().use_grant(*t.router.clients().find_client(client.identity().id), hold);
+  });
+  t.bridge(client, "submit", R"({"method":"resources/read","params":{"uri":"x://1"}})");
+  CHECK(grants.calls_left(hold) == 3);
+  t.submit(client, "a");
+  CHECK(grants.calls_left(hold) == 2);
+  const std::string refused =
+      t.bridge(client, "submit", R"({"method":"tools/call","params":{"name":"b"}})");
+  CHECK(contains(refused, "--jobs"));
+  CHECK(grants.calls_left(hold) == 2);
+}

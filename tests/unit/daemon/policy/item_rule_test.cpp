@@ -33,6 +33,19 @@ TEST_CASE("many stars take no more than the product of both lengths") {
   CHECK_FALSE(matches_glob(pattern + "b", text));
 }
 
+TEST_CASE("a long name is not searched, and allowed by no glob at or behind one that would") {
+  const std::string fits(ItemRule::longest_searched, 'a');
+  const std::string longer = fits + 'a';
+  for (const char* glob : {"*a*", "a*?"}) {
+    CHECK(ItemRule::of_globs({glob}).allows(fits));
+    CHECK_FALSE(ItemRule::of_globs({glob}).allows(longer));
+    CHECK_FALSE(ItemRule::of_globs({"a*", glob}).allows(longer));
+    CHECK(ItemRule::of_globs({glob, "a*"}).allows(longer));
+  }
+  CHECK_FALSE(ItemRule::of_globs({"*", "!*b*"}).allows(longer));
+  CHECK(ItemRule::of_globs({"*", "!*b"}).allows(longer));
+}
+
 TEST_CASE("the last glob that matches wins") {
   const ItemRule rule =
       ItemRule::of_globs({"search_*", "read_*", "!read_secrets", "read_secrets_ok"});

@@ -108,6 +108,26 @@ TEST_CASE("each request of a client has one line, when it has ended") {
   CHECK(t.told() == Lines{"tools/call ok"});
 }
 
+TEST_CASE("a line has the grant that its request came with") {
+  OneAudited t;
+  t.call(t.client, "1", "a");
+  Permissions& permissions = t.router.permissions();
+  const auto issued = permissions.grants().issue(std::get<Grant>(read_wanted_grant("{}")), {},
+                                                 nullptr, t.loop.wall_time());
+  const GrantHold hold = permissions.grants().hold_of(*std::get<Grants::Issued>(issued).alive);
+  t.in_turn([&] {
+    t.router.from_clients().use_grant(*t.router.clients().find_client(t.client.identity().id),
+                                      hold);
+  });
+  t.call(t.client, "2", "b");
+  t.answer_call("a");
+  t.answer_call("b");
+  const Lines lines = t.lines();
+  REQUIRE(lines.size() == 2);
+  CHECK_FALSE(contains(lines[0], R"("grant":)"));
+  CHECK(contains(lines[1], R"("grant":{"id":")" + hold.id()));
+}
+
 TEST_CASE("pings, the status and what is no request have none") {
   OneAudited t;
   t.request(t.client, "1", "ping");

@@ -197,6 +197,58 @@ TEST_CASE("a connection whose grant was refused can do nothing") {
   CHECK(t.calls() == Lines{"a"});
 }
 
+TEST_CASE("without control methods a grant is refused, reaches no server, and nothing follows it") {
+  RouterOptions options;
+  options.control = false;
+  OpenRouter t(options);
+  FakeClient& client = t.connect();
+  t.request(client, "1", "bridge/use", R"({"grant":"mcpg_x"})");
+  CHECK(contains(client.take_line(), "--no-control"));
+  t.notify(client, "bridge/use", R"({"grant":"mcpg_x"})");
+  t.call(client, "2", "a");
+  CHECK(contains(client.take_line(), R"("kind":"denied")"));
+  CHECK(t.upstream.count("bridge/use") == 0);
+  CHECK(t.calls().empty());
+}
+
+TEST_CASE("a frame that has waited is denied if its grant has expired meanwhile") {
+  Granted t(R"({"uid":4242,"inflight":1})");
+  FakeClient& client = t.with(t.grant(R"({"ttlMs":600000})"));
+  t.call(client, "1", "a");
+  t.call(client, "2", "b");
+  t.clock.advance(11min);  // no timer runs
+  t.answer_call("a");
+  CHECK(t.calls() == Lines{"a"});
+  const Lines told = client.take_lines();
+  REQUIRE(told.size() == 2);
+  CHECK(contains(told[1], "has expired"));
+}
+
+TEST_CASE("a client that leaves its user for a grant holds up none of that user's others") {
+  Granted t(R"({"uid":4242},{"uid":4243,"inflight":1})");
+  FakeClient& busy = t.connect("unix", step);
+  FakeClient& client = t.connect("unix", step);
+  FakeClient& third = t.connect("unix", step);
+  t.call(busy, "1", "a");
+  t.call(client, "1", "b");
+  t.call(third, "1", "c");
+  t.use(client, t.grant("{}"));
+  CHECK(t.calls() == Lines{"a", "b"});
+  t.answer_call("a");
+  CHECK(t.calls() == Lines{"a", "b", "c"});
+}
+
+TEST_CASE("a question about a call that was sent before a grant came is still its user's") {
+  Granted t;
+  FakeClient& own = t.connect_answering(R"("sampling/createMessage")", "unix", issuer);
+  FakeClient& client = t.connect("unix", issuer);
+  t.call(client, "1", "a");
+  t.use(client, t.grant("{}"));
+  own.take_lines();
+  t.ask("9", t.id_of_call("a"));
+  CHECK_FALSE(own.take_lines().empty());
+}
+
 TEST_CASE("a call that waited when the grant came is judged by it") {
   Granted t;
   FakeClient& client = t.connect("unix", step);

@@ -62,6 +62,20 @@ TEST_CASE("a known secret is blotted out in every way in which JSON can spell it
     CHECK(forms.blotted(broken) == broken);
 }
 
+TEST_CASE("the strings of grants are blotted out, and many take no longer than their text") {
+  CHECK(without_grants("mcpg_1234567 mcpg_12345678, mcpg_12345678-_x\"") ==
+        "mcpg_1234567 mcpg_***, mcpg_***\"");
+  CHECK(without_grants("mcpg_") == "mcpg_");
+  CHECK(without_grants("none") == "none");
+  std::string many;
+  std::string blotted_out;
+  for (int i = 0; i < 500'000; ++i) {
+    many += "mcpg_12345678 ";
+    blotted_out += "mcpg_*** ";
+  }
+  CHECK((without_grants(many) == blotted_out));
+}
+
 TEST_CASE("a known secret is blotted out in its percent forms") {
   CHECK(shown("k=s3cret%2F%22pass%20word%22%2B%C3%A4&x") == "k=***&x");
   CHECK(shown("k=s3cret%2f%22pass%20word%22%2b%c3%a4&x") == "k=***&x");

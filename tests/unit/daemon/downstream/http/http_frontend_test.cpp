@@ -44,6 +44,19 @@ TEST_CASE_FIXTURE(
   CHECK(is_status(answer_to(peer, post(call(2), json, session)), 404));
 }
 
+TEST_CASE_FIXTURE(FrontendFixture,
+                  "an Authorization with a grant that is not one Bearer is refused") {
+  for (const char* headers :
+       {"Authorization: mcpg_x\r\n", "Authorization: Bearer\tmcpg_x\r\n",
+        "Authorization: Basic mcpg_x\r\n", "Authorization: Bearer x, Bearer mcpg_x\r\n",
+        "Authorization: Bearer x\r\nAuthorization: Bearer mcpg_x\r\n"}) {
+    INFO(headers);
+    FakePeer peer = connect();
+    CHECK(is_status(answer_to(peer, post(call(1), json, headers)), 401));
+  }
+  CHECK(events.messages.empty());
+}
+
 TEST_CASE_FIXTURE(FrontendFixture, "a session whose initialize fails is none") {
   FakePeer peer = connect();
   ask(peer, post(R"({"jsonrpc":"2.0","id":0,"method":"initialize"})", json));
