@@ -35,7 +35,7 @@ ROWS = [
     Row("a_name_server_that_is_silent", lambda cell: (cell.names.forget(), cell.names.be_silent()),
         Error("dns", "no", "name server"), way="name", strikes="at start", seen=(0, 0), heal=lambda cell: cell.names.know()),
     Row("a_certificate_that_has_expired", expire, Error("tls", "no", "expired"), way="tls", seen=(0, 0),
-        keeps_stream=False, daemon=("--connect-timeout", "10s", "--connect-wait", "12s", "--request-timeout", "90s"),
+        keeps_stream=False, daemon=("--connect-timeout", "60s", "--connect-wait", "12s", "--request-timeout", "90s"),
         heal=lambda cell: cell.front.use(cell.authority.sign("new"))),
     Row("a_tls_handshake_that_hangs", hang_after_accept, Error("tls", "no", "handshake"), way="tls", seen=(0, 0),
         keeps_stream=False, daemon=("--connect-timeout", "4s", "--connect-wait", "12s", "--request-timeout", "90s"),
