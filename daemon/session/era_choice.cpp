@@ -58,15 +58,15 @@ std::optional<Failure> EraChoice::era_refused(Era era, EraRefusal refusal) {
   refused_before_ = std::move(refusal.failure);
   if (first_) first_ = other;
   EraSession& successor = sides_.of(other);
-  sides_.of(era).hand_over_to(successor);
+  sides_.of(era).opener().hand_over_to(successor.opener());
   if (successor.is_open()) {
     refused_before_.reset();
     spoken_before_.reset();
     sides_.of(era).forget();
-    successor.serve_what_was_handed_over();
+    successor.opener().serve_what_was_handed_over();
     events_->session_open();
   } else {
-    successor.require();
+    successor.opener().require();
   }
   return std::nullopt;
 }
@@ -79,7 +79,7 @@ void EraChoice::era_found(Era era) {
   if (!speaks_one_era()) {
     // The streams of --event are modern; a server known to have no modern side is not asked again.
     if (era == Era::legacy && !options_.events.empty() && side_for(Era::modern) == Era::modern)
-      sides_.modern.require();
+      sides_.modern.opener().require();
     return;
   }
   // The process speaks this era; the other one may have been tried.
@@ -87,13 +87,13 @@ void EraChoice::era_found(Era era) {
   first_ = era;
   if (!may_speak(other)) return;
   eras_.of(other) = Speaks::no;
-  sides_.of(other).hand_over_to(sides_.of(era));
+  sides_.of(other).opener().hand_over_to(sides_.of(era).opener());
 }
 
 void EraChoice::era_is_slow(Era era) {
   const Era other = other_than(era);
   const bool is_known = eras_.of(era) == Speaks::yes || eras_.excludes(other);
-  if (may_speak(other) && !is_known) sides_.of(other).require();
+  if (may_speak(other) && !is_known) sides_.of(other).opener().require();
 }
 
 void EraChoice::era_contradicted(Era era) {

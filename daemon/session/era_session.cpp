@@ -40,21 +40,23 @@ EraSession::EraSession(Era era, EventLoop& loop, UpstreamIdSource& ids, Upstream
       events_(events),
       own_(own),
       sender_(loop, ids, upstream, tap, own, era, saved_.number),
-      opening_(loop, sender_, upstream, log, *this),
+      opener_(loop, *this),
+      opening_(loop, sender_, upstream, log, opener_),
       listen_(loop, sender_, upstream, log, *this),
       event_streams_(loop, sender_, log, options_.events),
       health_(loop, sender_, upstream, log, options_, record_, doubt_),
       doubt_(loop, *this, health_),
-      retries_(loop, *this, options_.connect_wait),
-      slow_(loop, [this] { choice_.era_is_slow(this->era()); }) {}
+      loss_(*this),
+      retries_(loop, loss_, options_.connect_wait) {}
 
 EraSession::State EraSession::state() const {
+  const State while_open = record_.last_failure ? State::refused : State::open;
   switch (phase_) {
     case Phase::idle: return State::idle;
     case Phase::opening:
-      if (doubt_.tries_another_while_open()) return state_while_open();
+      if (doubt_.tries_another_while_open()) return while_open;
       return is_lost() ? State::reopening : State::opening;
-    case Phase::open: return state_while_open();
+    case Phase::open: return while_open;
     case Phase::away: return State::waiting;
     case Phase::resuming: return State::reopening;
     case Phase::waiting: return State::waiting;
@@ -82,7 +84,7 @@ void EraSession::note_answer() {
 
 std::optional<UpstreamId> EraSession::one_message(std::optional<UpstreamId> origin, Frame&& frame) {
   if (own_.side_of_echo(frame) == era()) {
-    refuse(definitive_failure_of(ErrorKind::malformed, echo_text));
+    opener_.refuse(definitive_failure_of(ErrorKind::malformed, echo_text));
     return std::nullopt;
   }
   if (is_modern() && frame.is_notification() && take_notification(origin, frame))
@@ -117,16 +119,16 @@ void EraSession::message_ended(UpstreamId id, Ending ending) {
     own_ended(*owner, id, std::move(ending));
     return;
   }
-  if (ending.failure) note_other_era(ending);
+  if (ending.failure) loss_.note_other_era(ending);
   if (ending.failure && ending.unanswered) {
-    message_failed(std::move(ending));
+    loss_.message_failed(std::move(ending));
     return;
   }
   if (!ending.failure) upstream_reachable(true);
   const SessionVerdict verdict = doubt_.judge_unclear(id, ending.session);
-  if (ending.failure) note_rejected(*ending.failure);
+  if (ending.failure) loss_.note_rejected(*ending.failure);
   events_->message_ended(id, std::move(ending));
-  if (verdict == SessionVerdict::lost) lose("the continuation of an answer was refused");
+  if (verdict == SessionVerdict::lost) loss_.lose("the continuation of an answer was refused");
   if (verdict == SessionVerdict::doubtful) doubt_.check_session();
 }
 
@@ -145,17 +147,17 @@ void EraSession::server_stream_refused(SessionVerdict verdict) {
 }
 
 void EraSession::upstream_reachable(bool knows_session) {
-  if (phase_ == Phase::away || (phase_ == Phase::resuming && knows_session)) came_back();
+  if (phase_ == Phase::away || (phase_ == Phase::resuming && knows_session)) loss_.came_back();
 }
 
 void EraSession::upstream_lost_session() {
   if (!opening_.has_handshake()) {
-    lose("the upstream says so");
+    loss_.lose("the upstream says so");
     return;
   }
   // It was not open yet: this attempt has failed; what it sent is unanswered.
-  try_failed(failure_of(ErrorKind::closed, Delivered::no,
-                        "the session was lost while it was being opened"));
+  opener_.try_failed(failure_of(ErrorKind::closed, Delivered::no,
+                                "the session was lost while it was being opened"));
 }
 
 void EraSession::reconfigure() {
@@ -175,7 +177,7 @@ void EraSession::retry_refused() {
 void EraSession::end() {
   life_ = Ended{};
   retries_.stop();
-  slow_.clear();
+  opener_.end();
   doubt_.stop();
   opening_.forget();
   close_streams();
@@ -187,7 +189,7 @@ void EraSession::end() {
 
 void EraSession::restore(Saved saved) {
   saved_ = std::move(saved);
-  loss_ = ReopeningReason::restarted;
+  loss_reason_ = ReopeningReason::restarted;
 }
 
 void EraSession::resume(const SessionReference& reference, const SavedStreams* streams) {
@@ -200,7 +202,7 @@ void EraSession::resume(const SessionReference& reference, const SavedStreams* s
                  {.version = saved_.server->protocol_version(), .left = &reference})) {
     record_.server_stream = ServerStream::waiting;
   } else {
-    require();
+    opener_.require();
     return;
   }
   if (streams == nullptr) {
@@ -223,42 +225,7 @@ SavedStreams EraSession::save_streams() const {
   return streams;
 }
 
-/// The server was reached, but did not say whether it knows the session.
-void EraSession::not_resumed(const Failure& failure) {
-  note_failure(failure);
-  if (awaits_login()) {
-    events_->session_awaits_login();
-  } else if (failure.kind == ErrorKind::auth) {
-    events_->session_refused(era(), failure);
-  }
-  retries_.try_failed();
-}
-
 // Opening a modern session, and a modern upstream's notifications.
-
-void EraSession::probe_found_modern(std::string discover_result) {
-  slow_.clear();
-  saved_.server =
-      ServerDescription::discovered(std::move(discover_result), std::string(upstream_.target()));
-  record_.server_stream = ServerStream::off;
-  choice_.era_found(era());
-  if (initialize_.clients) answer_initialize();
-  opening_done({});
-}
-
-/// The server no longer knows, or never knew, this client's `initialize`.
-void EraSession::answer_initialize() {
-  const UpstreamId id = std::exchange(initialize_.clients, std::nullopt)->id;
-  const std::string asked = protocol_version_of(initialize_.params);
-  auto response = parse_frame(
-      result_reply(std::to_string(value_of(id)), saved_.server->initialize_result_for(asked)));
-  events_->message_received(era(), std::nullopt, std::move(std::get<Frame>(response)));
-}
-
-void EraSession::probe_found_legacy(bool for_good, Failure refusal) {
-  if (const auto failure = choice_.era_refused(era(), {for_good, std::move(refusal)}))
-    reject(*failure);
-}
 
 /// Whether it came on one of the session's own streams; passes on what clients get.
 bool EraSession::take_notification(std::optional<UpstreamId> origin, const Frame& notification) {
@@ -293,16 +260,6 @@ void EraSession::close_streams() {
   event_streams_.close();
 }
 
-void EraSession::send_held(Outgoing message) {
-  if (message.kind == OutgoingKind::response && message.notes.session != saved_.number) {
-    end_message(message.id, failure_of(ErrorKind::session, Delivered::no,
-                                       "the session of the question was lost"));
-    return;
-  }
-  if (message.notes.stateful == is_modern()) events_->remake(message, era(), false);
-  sender_.send(std::move(message));
-}
-
 void EraSession::listen_changed(ServerStream state) {
   if (std::exchange(record_.server_stream, state) == state) return;
   // Refused: the server will notify nothing further.
@@ -311,21 +268,11 @@ void EraSession::listen_changed(ServerStream state) {
 
 // Answers to the session's own requests: probe, opening steps, pings, streams of a modern upstream.
 
-namespace {
-
-bool wants_it_later(const Ending& ending) {
-  const auto& failure = ending.failure;
-  return failure && ending.session == SessionVerdict::kept && failure->delivered == Delivered::no &&
-         (failure->retry_after || failure->status == 429);
-}
-
-}  // namespace
-
 void EraSession::own_answered(MessageOwner owner, UpstreamId id, std::optional<UpstreamId> origin,
                               Frame frame) {
   switch (owner) {
     case MessageOwner::router: break;
-    case MessageOwner::opening: step_answered(id, origin, std::move(frame)); break;
+    case MessageOwner::opening: opener_.step_answered(id, origin, std::move(frame)); break;
     case MessageOwner::health: doubt_.ping_answered(frame); break;
     case MessageOwner::listen: listen_.over(id, frame.error.present()); break;
     case MessageOwner::event_stream:
@@ -350,48 +297,16 @@ void EraSession::own_ended(MessageOwner owner, UpstreamId id, Ending ending) {
     sender_.close_stream(id);  // a local server may still open it
   switch (owner) {
     case MessageOwner::router: break;
-    case MessageOwner::opening: step_ended(id, std::move(ending)); break;
+    case MessageOwner::opening: opener_.step_ended(id, std::move(ending)); break;
     case MessageOwner::health: doubt_.ping_ended(std::move(ending)); break;
     case MessageOwner::listen:
       listen_.over(id, refused, failure ? fmt::format(" ({})", log_text(*failure)) : std::string());
-      if (failure && is_unreachable(*failure)) go_away(*failure);
+      if (failure && is_unreachable(*failure)) loss_.go_away(*failure);
       break;
     case MessageOwner::event_stream:
     case MessageOwner::event_poll:
       event_streams_.over(id, refused, failure ? failure->error_object : std::string_view());
       break;
-  }
-}
-
-void EraSession::step_answered(UpstreamId id, std::optional<UpstreamId> origin, Frame frame) {
-  opening_.note_answer();
-  if (opening_.step() == Opening::Step::probe) {
-    opening_.probe_answered(frame);
-    return;
-  }
-  const bool is_initialize = opening_.is_initializing();
-  opening_.ended(id);
-  if (is_initialize) initialize_answered(origin, std::move(frame));
-}
-
-void EraSession::step_ended(UpstreamId id, Ending ending) {
-  if (opening_.step() == Opening::Step::probe) {
-    opening_.probe_ended(ending);
-  } else if (opening_.is_initializing()) {
-    opening_.ended(id);
-    initialize_ended(std::move(ending));
-  } else if (ending.failure && ending.failure->kind == ErrorKind::auth) {
-    refuse(*ending.failure);
-  } else if (ending.unanswered && opening_.is_restoring() && wants_it_later(ending)) {
-    // The server exists and has opened a session: so many subscriptions at once may be too many.
-    opening_.put_off(
-        std::move(*ending.unanswered),
-        std::max(ending.failure->retry_after.value_or(Backoff::first), Backoff::first));
-  } else if (ending.failure && (ending.session == SessionVerdict::lost ||
-                                ending.failure->delivered == Delivered::no)) {
-    try_failed(std::move(*ending.failure));
-  } else {
-    opening_.ended(id);
   }
 }
 

@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +15,8 @@
 #include "session/saved_session.hpp"
 #include "session/session_doubt.hpp"
 #include "session/session_events.hpp"
+#include "session/session_loss.hpp"
+#include "session/session_opener.hpp"
 #include "session/session_record.hpp"
 #include "session/session_sender.hpp"
 #include "session/upstream_listen.hpp"
@@ -33,7 +34,8 @@ class EraChoice;
 /// one per era; the loop's thread only. A message given to send() ends with message_ended or with
 /// its response; messages that may be retried (decide_retry) are held here meanwhile.
 ///
-/// Parts: Opening (the steps), UpstreamListen and EventStreams (the server's notifications in the
+/// Parts: SessionOpener (when and how it is opened), Opening (the steps), SessionLoss (what
+/// failures and losses lead to), UpstreamListen and EventStreams (the server's notifications in the
 /// modern era), HealthCheck (whether the server still answers), SessionDoubt
 /// (whether a doubtful session exists), decide_retry() (retry or failure),
 /// Retries (held messages and the time of the next retry).
@@ -61,10 +63,6 @@ class EraSession {
              OwnMessages& own, Log& log, const SessionOptions& options, EraChoice& choice,
              SessionEvents* const& events);
 
-  /// A local server may not answer an unknown handshake: after this time EraChoice is told
-  /// (EraChoice::era_is_slow).
-  static constexpr std::chrono::seconds slow{2};
-
   State state() const;
   Era era() const { return sender_.era(); }
   bool is_modern() const { return sender_.is_modern(); }
@@ -74,30 +72,16 @@ class EraSession {
   /// Whether the session is open, or could be: no attempt was made, or the last one succeeded.
   /// After a failed attempt false until one succeeds.
   bool is_ready() const { return !record_.last_failure; }
-  /// Whether the first session is being opened, or will be by a waiting `initialize`.
-  bool is_coming() const;
-  /// Whether a client's `initialize` would open the session.
-  bool wants_initialize() const;
-  /// A person has logged in: the session can be opened, and waiting messages are sent.
-  void logged_in();
   /// How long clients wait while a login is needed; nullopt: none is.
   std::optional<std::chrono::milliseconds> login_wait() const {
-    if (!awaits_login()) return std::nullopt;
+    if (!opener_.awaits_login()) return std::nullopt;
     return options_.login_wait;
   }
-  /// A frame waits for the session: opens it, or brings the next attempt forward.
-  void require();
-  /// Opens the session with a client's request. REQUIRES: wants_initialize(). The answer is
-  /// reported as a message.
-  void open_with(UpstreamId id, std::string body, std::string params);
-  /// The answer to this request is no longer awaited.
-  void withdraw_initialize(UpstreamId id);
+  /// Opens it, and decides what the end of an attempt leads to.
+  SessionOpener& opener() { return opener_; }
+  const SessionOpener& opener() const { return opener_; }
   /// Whether an attempt is under way, not waiting for the next one.
   bool is_trying() const { return opening_.is_under_way(); }
-  /// Stops opening: the server speaks the other era, whose session takes over what waits.
-  void hand_over_to(EraSession& other);
-  /// REQUIRES: is_open().
-  void serve_what_was_handed_over();
   /// The server speaks the other era: nothing of this session continues.
   void forget() { saved_ = {}; }
   /// Why the last attempt failed, for requests that have waited long enough.
@@ -142,7 +126,7 @@ class EraSession {
   void retry_refused();
 
   /// The daemon is ending: ends every held message with this failure.
-  void give_up_held(const Failure& failure);
+  void give_up_held(const Failure& failure) { loss_.give_up_held(failure); }
   /// No event follows.
   void end();
 
@@ -161,8 +145,8 @@ class EraSession {
   bool has_ended() const { return std::holds_alternative<Ended>(life_); }
 
  private:
-  friend class Opening;
-  friend class Retries;
+  friend class SessionOpener;
+  friend class SessionLoss;
   friend class SessionDoubt;
   friend class UpstreamListen;
 
@@ -175,16 +159,6 @@ class EraSession {
     waiting,   ///< an attempt has failed; the next one is scheduled, or made by a request
     refused,
   };
-  /// The request that opens the next session.
-  struct InitializeRequest {
-    struct Clients {
-      UpstreamId id;
-      std::string body;
-    };
-    std::optional<Clients> clients;  ///< a client's; none: the bridge's own
-    std::string params;
-  };
-  State state_while_open() const { return record_.last_failure ? State::refused : State::open; }
   struct Running {};
   struct GivingUp {  ///< the daemon is ending: nothing is retried
     Failure failure;
@@ -193,8 +167,6 @@ class EraSession {
   void own_answered(MessageOwner owner, UpstreamId id, std::optional<UpstreamId> origin,
                     Frame frame);
   void own_ended(MessageOwner owner, UpstreamId id, Ending ending);
-  void step_answered(UpstreamId id, std::optional<UpstreamId> origin, Frame frame);
-  void step_ended(UpstreamId id, Ending ending);
   void note_answer();
   const Failure* given_up() const;
 
@@ -202,66 +174,10 @@ class EraSession {
   bool take_notification(std::optional<UpstreamId> origin, const Frame& notification);
   void begin_watching();
   void close_streams();
-  void answer_initialize();
   // From UpstreamListen.
   void listen_changed(ServerStream state);
-  /// The server now notifies the requested filter (UpstreamListen::stream()).
-  void listen_acknowledged() { events_->listen_acknowledged(); }
-  /// The stream is open again; changes covered by this filter may have been missed.
-  void listen_resumed(const SubscriptionFilter& filter) { events_->listen_resumed(filter); }
-
-  // Results of an opening: era_session_opening.cpp.
-  // From Opening.
-  /// The server is modern; its DiscoverResult.
-  void probe_found_modern(std::string discover_result);
-  /// The server is legacy, permanently if `for_good`. `refusal`: its answer.
-  void probe_found_legacy(bool for_good, Failure refusal);
-  /// The probe or `initialize` had no result: the server is unreachable, refuses every request, or
-  /// has no common version.
-  void opening_failed(const Failure& failure);
-  /// What to restore in the new session.
-  SessionSettings settings_to_restore() const { return events_->settings(); }
-  /// The last step is complete.
-  void opening_done(const std::deque<std::string>& unrestored);
-
-  void start_try();
-  void send_initialize();
-  void stop_try();
-  std::string own_params() const;
-  void initialize_answered(std::optional<UpstreamId> origin, Frame frame);
-  void initialize_ended(Ending ending);
-  bool hand_initialize_over(const Failure& refusal, SessionVerdict verdict);
-  void note_other_era(Ending& ending);
-  void reject(const Failure& failure);
-  bool is_clients_alone(const Failure& failure) const;
-  void refuse_client(const Failure& failure);
-  void try_failed(Failure failure);
-  void fail_waiting();
-  void refuse(const Failure& failure);
-  bool await_login(const Failure& failure);
-  bool awaits_login() const;
-
-  // Loss, unreachable upstream, and held messages: era_session_losing.cpp.
   /// Whether a session was lost and must be restored.
   bool is_lost() const { return saved_.number > 0 && !has_session(); }
-  bool has_waiters() const;
-  void lose(std::string_view why);
-  void message_failed(Ending ending);
-  void go_away(const Failure& failure);
-  void fail_held(const Failure& failure);
-  void note_rejected(const Failure& failure);
-  void note_failure(const Failure& failure);
-  void log_refusal(const Failure& failure);
-  void came_back();
-  void not_resumed(const Failure& failure);
-  void hold(Outgoing message, Failure failure, std::chrono::milliseconds delay);
-  void give_up_initialize();
-  // From Retries, which none of these may destroy.
-  void send_held(Outgoing message);
-  /// The message ends with this failure.
-  void end_message(UpstreamId id, Failure failure);
-  /// The next attempt is due.
-  void try_again();
 
   EventLoop& loop_;
   Upstream& upstream_;
@@ -273,19 +189,18 @@ class EraSession {
   Saved saved_;
   OwnMessages& own_;
   SessionSender sender_;
+  SessionOpener opener_;
   Opening opening_;
   UpstreamListen listen_;
   EventStreams event_streams_;
   HealthCheck health_;
   SessionDoubt doubt_;
+  SessionLoss loss_;
   Retries retries_;
-  DeadlineTimer slow_;  ///< while a local server's handshake is pending
 
   Phase phase_ = Phase::idle;
   std::variant<Running, GivingUp, Ended> life_;
-  InitializeRequest initialize_;
-  ReopeningReason loss_ = ReopeningReason::lost;  ///< of the last loss
-  bool replaces_other_era_ = false;               ///< the next session replaces one that was lost
+  ReopeningReason loss_reason_ = ReopeningReason::lost;  ///< of the last loss
   SessionRecord record_;
   bool refusal_is_logged_ = false;  ///< no success since
 };

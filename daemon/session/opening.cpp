@@ -10,7 +10,8 @@
 #include "base/log.hpp"
 #include "json/json_object.hpp"
 #include "mcp/handshake.hpp"
-#include "session/era_session.hpp"
+#include "session/session_events.hpp"
+#include "session/session_opener.hpp"
 #include "text/visible_text.hpp"
 
 namespace bridge {
@@ -54,12 +55,12 @@ constexpr int max_doublings = 4;
 }  // namespace
 
 Opening::Opening(EventLoop& loop, SessionSender& sender, Upstream& upstream, Log& log,
-                 EraSession& session)
+                 SessionOpener& opener)
     : loop_(loop),
       sender_(sender),
       upstream_(upstream),
       log_(log),
-      session_(session),
+      opener_(opener),
       timer_(loop, [this] { unanswered(); }),
       again_(loop, [this] { send_again(); }) {}
 
@@ -175,7 +176,7 @@ void Opening::next() {
       break;
     case Step::initialized: {
       enter(Step::log_level, restoring_timeout);
-      const std::string level = session_.settings_to_restore().log_level_params;
+      const std::string level = opener_.settings_to_restore().log_level_params;
       if (level.empty()) return next();
       awaited_ = {sender_.request(MessageOwner::opening, "logging/setLevel", level)};
       break;
@@ -183,7 +184,7 @@ void Opening::next() {
     case Step::log_level:
       enter(Step::subscriptions, restoring_timeout);
       has_restored_ = false;
-      for (std::string& uri : session_.settings_to_restore().subscriptions)
+      for (std::string& uri : opener_.settings_to_restore().subscriptions)
         to_restore_.push_back(std::move(uri));
       restore_more();
       if (awaited_.empty()) return next();
@@ -191,7 +192,7 @@ void Opening::next() {
     case Step::subscriptions:
       enter(Step::none, {});
       unanswered_tries_ = 0;
-      session_.opening_done(std::exchange(to_restore_, {}));
+      opener_.opening_done(std::exchange(to_restore_, {}));
       break;
     case Step::none:
     case Step::probe:
@@ -205,13 +206,13 @@ void Opening::unanswered() {
       // Repeated on another connection, because it only reads.
       ++unanswered_tries_;
       stop();
-      session_.opening_failed(
+      opener_.opening_failed(
           failure_of(ErrorKind::timeout, Delivered::no, "the upstream does not answer initialize"));
       break;
     case Step::probe:
       stop();
-      session_.opening_failed(failure_of(ErrorKind::timeout, Delivered::no,
-                                         "the upstream does not answer server/discover"));
+      opener_.opening_failed(failure_of(ErrorKind::timeout, Delivered::no,
+                                        "the upstream does not answer server/discover"));
       break;
     case Step::server_stream: next(); break;
     case Step::log_level:
@@ -289,16 +290,16 @@ void Opening::judge(const ProbeAnswer& answer, Failure failure, std::string resu
   forget();
   switch (judgement.verdict) {
     case ProbeVerdict::modern:
-      session_.probe_found_modern(result.empty() ? std::string(unknown_server) : std::move(result));
+      opener_.probe_found_modern(result.empty() ? std::string(unknown_server) : std::move(result));
       break;
     case ProbeVerdict::legacy:
     case ProbeVerdict::legacy_for_this_session:
-      session_.probe_found_legacy(judgement.verdict == ProbeVerdict::legacy, std::move(failure));
+      opener_.probe_found_legacy(judgement.verdict == ProbeVerdict::legacy, std::move(failure));
       break;
     case ProbeVerdict::refused:
-      session_.opening_failed(definitive_failure_of(ErrorKind::session, judgement.text));
+      opener_.opening_failed(definitive_failure_of(ErrorKind::session, judgement.text));
       break;
-    case ProbeVerdict::undecided: session_.opening_failed(failure); break;
+    case ProbeVerdict::undecided: opener_.opening_failed(failure); break;
   }
 }
 

@@ -20,7 +20,7 @@
 
 namespace bridge {
 
-class EraSession;
+class SessionOpener;
 
 // Errors of a failed opening. Pure.
 
@@ -63,7 +63,7 @@ class Opening {
   };
 
   Opening(EventLoop& loop, SessionSender& sender, Upstream& upstream, Log& log,
-          EraSession& session);
+          SessionOpener& opener);
 
   /// Asks whether a server is modern, for at most `wait`.
   void probe(std::chrono::milliseconds wait);
@@ -127,7 +127,7 @@ class Opening {
   SessionSender& sender_;
   Upstream& upstream_;
   Log& log_;
-  EraSession& session_;
+  SessionOpener& opener_;
   Step step_ = Step::none;
   std::vector<UpstreamId> awaited_;  ///< own messages that the step waits for
   std::string_view malformed_;       ///< what was wrong with the answer to `initialize`; a literal

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "session/era_session.hpp"
+#include "session/session_loss.hpp"
 
 namespace bridge {
 namespace {
@@ -128,15 +128,14 @@ void Retries::hold(Outgoing message, Failure failure, std::chrono::milliseconds 
 }
 
 void Retries::send_ready() {
-  for (HeldMessage& held : held_.take_ready(loop_.now()))
-    session_.send_held(std::move(held.message));
+  for (HeldMessage& held : held_.take_ready(loop_.now())) loss_.send_held(std::move(held.message));
   schedule();
 }
 
 void Retries::end_all(const Failure& failure) {
   const std::vector<HeldMessage> all = held_.take_all();
   schedule();
-  for (const HeldMessage& held : all) session_.end_message(held.message.id, failure);
+  for (const HeldMessage& held : all) loss_.end_message(held.message.id, failure);
 }
 
 std::vector<HeldMessage> Retries::take_all() {
@@ -152,7 +151,7 @@ void Retries::take_over(HeldMessage held) {
 
 void Retries::logged_in() {
   held_.end_waits_for_login(loop_.now());
-  if (session_.is_open()) send_ready();
+  if (loss_.is_open()) send_ready();
   schedule();
 }
 
@@ -163,7 +162,7 @@ void Retries::begin_try() {
 
 void Retries::try_failed(std::optional<std::chrono::milliseconds> retry_after) {
   const SteadyTime now = loop_.now();
-  std::chrono::milliseconds delay = session_.has_waiters() ? backoff_.soon() : backoff_.next();
+  std::chrono::milliseconds delay = loss_.has_waiters() ? backoff_.soon() : backoff_.next();
   if (retry_after) {
     // Requested by the server; after it, a request may bring the next attempt forward.
     not_before_ = now + std::min(*retry_after, Backoff::longest);
@@ -205,17 +204,17 @@ bool Retries::may_reopen_at_once() {
 void Retries::timer_fired() {
   const SteadyTime now = loop_.now();
   for (HeldMessage& held : held_.take_expired(now))
-    session_.end_message(held.message.id, std::move(held.failure));
+    loss_.end_message(held.message.id, std::move(held.failure));
   if (next_try_ && *next_try_ <= now) {
     next_try_.reset();
-    session_.try_again();
+    loss_.try_again();
   }
-  if (session_.is_open()) send_ready();
+  if (loss_.is_open()) send_ready();
   schedule();
 }
 
 void Retries::schedule() {
-  const auto held = held_.next_time(session_.is_open());
+  const auto held = held_.next_time(loss_.is_open());
   if (!held && !next_try_) {
     timer_.clear();
   } else {

@@ -12,7 +12,7 @@
 
 namespace bridge {
 
-class EraSession;
+class SessionLoss;
 
 /// A message to be sent again: the server has not acted on it, or it only reads.
 struct HeldMessage {
@@ -139,9 +139,9 @@ class Retries {
   static constexpr std::chrono::milliseconds hasty{50};
 
   /// The reference outlives it: --connect-wait may change.
-  Retries(EventLoop& loop, EraSession& session, const std::chrono::milliseconds& connect_wait)
+  Retries(EventLoop& loop, SessionLoss& loss, const std::chrono::milliseconds& connect_wait)
       : loop_(loop),
-        session_(session),
+        loss_(loss),
         connect_wait_(connect_wait),
         timer_(loop, [this] { timer_fired(); }) {}
 
@@ -198,7 +198,7 @@ class Retries {
   void schedule();
 
   EventLoop& loop_;
-  EraSession& session_;
+  SessionLoss& loss_;
   const std::chrono::milliseconds& connect_wait_;
   HeldMessages held_;
   Backoff backoff_;

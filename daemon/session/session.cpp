@@ -40,27 +40,27 @@ const std::optional<Failure>& Session::last_failure() const {
 
 void Session::require(Era client) {
   choice_.begin_opening(client);
-  sides_.of(side_for(client)).require();
+  sides_.of(side_for(client)).opener().require();
 }
 
 bool Session::wants_initialize() const {
   return (eras().exclude_both() || side_for(Era::legacy) == Era::legacy) &&
-         sides_.legacy.wants_initialize();
+         sides_.legacy.opener().wants_initialize();
 }
 
 void Session::open_with(UpstreamId id, std::string body, std::string params) {
   choice_.begin_opening(Era::legacy);
-  sides_.legacy.open_with(id, std::move(body), std::move(params));
+  sides_.legacy.opener().open_with(id, std::move(body), std::move(params));
 }
 
 void Session::withdraw_initialize(UpstreamId id) {
-  sides_.legacy.withdraw_initialize(id);
-  sides_.modern.withdraw_initialize(id);
+  sides_.legacy.opener().withdraw_initialize(id);
+  sides_.modern.opener().withdraw_initialize(id);
 }
 
 void Session::logged_in() {
-  sides_.legacy.logged_in();
-  sides_.modern.logged_in();
+  sides_.legacy.opener().logged_in();
+  sides_.modern.opener().logged_in();
 }
 
 std::optional<std::chrono::milliseconds> Session::login_wait() const {
@@ -123,7 +123,7 @@ void Session::restore(SavedSession saved) {
 
 void Session::reopen() {
   for (EraSession* const side : {&sides_.legacy, &sides_.modern}) {
-    if (side->number() > 0 && !eras().excludes(side->era())) side->require();
+    if (side->number() > 0 && !eras().excludes(side->era())) side->opener().require();
   }
 }
 
@@ -144,7 +144,7 @@ void Session::resume(SavedSession saved, const SessionReference& reference,
     if (side->is_modern() ? modern_is_there : legacy_is_there) {
       side->resume(reference, streams);
     } else {
-      side->require();
+      side->opener().require();
     }
   }
 }

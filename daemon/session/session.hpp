@@ -68,7 +68,7 @@ class Session {
   /// A frame of such a client waits for its session: opens it, or brings the next attempt forward.
   void require(Era client = Era::legacy);
   /// See EraSession; for the side that serves legacy clients.
-  bool is_coming() const { return side(side_for(Era::legacy)).is_coming(); }
+  bool is_coming() const { return side(side_for(Era::legacy)).opener().is_coming(); }
   bool wants_initialize() const;
   void open_with(UpstreamId id, std::string body, std::string params);
   void withdraw_initialize(UpstreamId id);

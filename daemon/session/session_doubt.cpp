@@ -103,7 +103,7 @@ void SessionDoubt::resolve_suspected(bool lost) {
       continue;
     }
     ending.session = lost ? SessionVerdict::lost : SessionVerdict::kept;
-    session_.message_failed(std::move(ending));
+    session_.loss_.message_failed(std::move(ending));
   }
 }
 
@@ -112,12 +112,12 @@ void SessionDoubt::resolve_suspected(bool lost) {
 void SessionDoubt::try_another_session(Failure refusal) {
   if (!session_.upstream_.session_reference()) {
     resolve_suspected(true);
-    session_.lose("a ping in it was refused");
+    session_.loss_.lose("a ping in it was refused");
     return;
   }
   if (!health_.is_checking()) {
     if (!health_.may_check()) {
-      session_.not_resumed(refusal);
+      session_.loss_.not_resumed(refusal);
       return;
     }
     health_.begin_check();
@@ -125,8 +125,8 @@ void SessionDoubt::try_another_session(Failure refusal) {
   if (session_.is_open()) session_.events_->session_away(session_.era());
   other_session_ = {session_.is_open(), std::move(refusal)};
   check_time_.set(health_.check_ends());
-  session_.initialize_ = {std::nullopt, session_.saved_.initialize_params};
-  session_.start_try();
+  session_.opener_.forget_initialize();
+  session_.opener_.start_try();
 }
 
 void SessionDoubt::another_session_failed() {
@@ -134,7 +134,7 @@ void SessionDoubt::another_session_failed() {
     another_session_refused();
     return;
   }
-  session_.stop_try();
+  session_.opener_.stop_try();
   check_time_.set(std::min(health_.check_ends(), loop_.now() + between_repeated_checks));
 }
 
@@ -144,11 +144,11 @@ void SessionDoubt::check_time_over() {
     return;
   }
   check_time_.set(health_.check_ends());
-  session_.start_try();
+  session_.opener_.start_try();
 }
 
 void SessionDoubt::another_session_opened() {
-  if (other_session_->was_open) session_.loss_ = ReopeningReason::lost;
+  if (other_session_->was_open) session_.loss_reason_ = ReopeningReason::lost;
   other_session_.reset();
   check_time_.clear();
   health_.check_ended(true);
@@ -163,17 +163,17 @@ void SessionDoubt::another_session_opened() {
 void SessionDoubt::another_session_refused() {
   const OtherSession other = *std::exchange(other_session_, std::nullopt);
   check_time_.clear();
-  session_.stop_try();
-  session_.initialize_ = {};
+  session_.opener_.stop_try();
+  session_.opener_.forget_initialize();
   session_.phase_ = other.was_open ? EraSession::Phase::open : EraSession::Phase::resuming;
   health_.check_ended(false);
   if (!other.was_open) {
-    session_.not_resumed(other.refusal);
+    session_.loss_.not_resumed(other.refusal);
     resolve_suspected(false);
     return;
   }
-  session_.note_failure(other.refusal);
-  session_.log_refusal(other.refusal);
+  session_.loss_.note_failure(other.refusal);
+  session_.loss_.log_refusal(other.refusal);
   health_.watch();
   resolve_suspected(false);
   session_.retries_.send_ready();
@@ -186,7 +186,7 @@ void SessionDoubt::ping_answered(const Frame& frame) {
   if (checks_suspected && session_.is_modern() && frame.error.present()) {
     session_.choice_.era_contradicted(session_.era());
     resolve_suspected(true);
-    session_.lose("the server speaks another era now");
+    session_.loss_.lose("the server speaks another era now");
     return;
   }
   if (!session_.is_modern() && refuses_ping(frame)) {
@@ -212,16 +212,16 @@ void SessionDoubt::ping_ended(Ending ending) {
   if (session_.is_open() && health_.repeat(ending)) return;
   const bool checks_suspected = health_.ping_ended();
   const auto& failure = ending.failure;
-  if (checks_suspected && failure) session_.note_other_era(ending);
+  if (checks_suspected && failure) session_.loss_.note_other_era(ending);
   if (failure && failure->kind == ErrorKind::auth && session_.is_open()) {
-    session_.note_failure(*failure);
-    session_.log_refusal(*failure);
+    session_.loss_.note_failure(*failure);
+    session_.loss_.log_refusal(*failure);
   }
   const bool is_refused =
       failure && (failure->status >= 400 || ending.session != SessionVerdict::kept);
   if (ending.session == SessionVerdict::lost) {
     resolve_suspected(true);
-    session_.lose("a ping was refused");
+    session_.loss_.lose("a ping was refused");
   } else if (is_refused && !session_.is_modern() &&
              (checks_suspected || session_.phase_ == EraSession::Phase::resuming)) {
     try_another_session(*failure);
@@ -233,9 +233,9 @@ void SessionDoubt::ping_ended(Ending ending) {
     check_session();
   }
   if (failure && is_unreachable(*failure)) {
-    session_.go_away(*failure);
+    session_.loss_.go_away(*failure);
   } else if (failure && session_.phase_ == EraSession::Phase::resuming) {
-    session_.not_resumed(*failure);
+    session_.loss_.not_resumed(*failure);
   }
   if (session_.is_open()) health_.watch();
 }

@@ -173,8 +173,8 @@ void UpstreamListen::acknowledged(UpstreamId stream, const Frame& acknowledgemen
   if (auto* const filter = std::get_if<SubscriptionFilter>(&honoured))
     now_.honoured = std::move(*filter);
   session_.listen_changed(ServerStream::open);
-  session_.listen_acknowledged();
-  if (is_resumed) session_.listen_resumed(asked_);
+  session_.events_->listen_acknowledged();
+  if (is_resumed) session_.events_->listen_resumed(asked_);
 }
 
 void UpstreamListen::over(UpstreamId stream, bool refused, std::string_view why) {

@@ -61,7 +61,7 @@ UpstreamId stream_named_by(const Frame& notification, std::optional<UpstreamId> 
 /// For another filter the new stream is opened before the old one is closed, which is read until it
 /// delivers only what comes on the new one, too, or nothing; meanwhile duplicates are removed. A
 /// stream that ends is reopened, at most twice a second; changes missed meanwhile are reported by
-/// EraSession::listen_resumed.
+/// SessionEvents::listen_resumed.
 ///
 /// Owned by the session; the loop's thread only. Memory: the filter, and a short text per
 /// notification while streams overlap.
