@@ -87,13 +87,15 @@ Question* QuestionTable::find_shown(std::string_view raw_id) {
   return find_if([raw_id](const Question& one) { return one.shown_id == raw_id; });
 }
 
-Question* QuestionTable::find_by_upstream_id(std::string_view raw_id) {
-  Question* const same =
-      find_if([raw_id](const Question& one) { return same_id(one.upstream_request_id, raw_id); });
+Question* QuestionTable::find_by_upstream_id(std::string_view raw_id, std::uint32_t session) {
+  Question* const same = find_if([&](const Question& one) {
+    return one.session == session && same_id(one.upstream_request_id, raw_id);
+  });
   const auto number = same == nullptr ? unsigned_by_value(raw_id) : std::nullopt;
   if (!number) return same;
-  return find_if(
-      [&](const Question& one) { return unsigned_by_value(one.upstream_request_id) == number; });
+  return find_if([&](const Question& one) {
+    return one.session == session && unsigned_by_value(one.upstream_request_id) == number;
+  });
 }
 
 Question* QuestionTable::first_of(JobNumber job) {

@@ -47,6 +47,7 @@ struct Question {
 
   std::uint64_t id = 0;             ///< as the client sees it
   std::string upstream_request_id;  ///< raw JSON of the upstream; empty: not a request
+  std::uint32_t session = 0;        ///< of the upstream, that the request came from
   std::size_t index = 0;            ///< position in its result
   std::string method;
   AskedFor asked_for = AskedFor::anything;
@@ -78,9 +79,9 @@ struct Question {
 
   template <class A>
   void each_field(A& archive) {
-    archive(id, upstream_request_id, index, method, asked_for, line, origin, owner, likely_caller,
-            user, named, asked, asked_since, parked_until, declined, shown, is_of_session, answerer,
-            job, key, shown_id, shown_about, grant);
+    archive(id, upstream_request_id, session, index, method, asked_for, line, origin, owner,
+            likely_caller, user, named, asked, asked_since, parked_until, declined, shown,
+            is_of_session, answerer, job, key, shown_id, shown_about, grant);
   }
 };
 
@@ -114,7 +115,8 @@ class QuestionTable {
   Question* find_question(std::uint64_t id);
   /// By the id that the client was given, raw JSON.
   Question* find_shown(std::string_view raw_id);
-  Question* find_by_upstream_id(std::string_view raw_id);
+  /// By its id in this session of the upstream, raw JSON.
+  Question* find_by_upstream_id(std::string_view raw_id, std::uint32_t session);
   /// The question that the job is asked now; null: none.
   Question* first_of(JobNumber job);
 

@@ -47,13 +47,14 @@ Questions::Questions(const RouterContext& context, RequestsInFlight& in_flight,
       parking_(context.loop, [this] { expire_parked(); }) {}
 
 void Questions::refuse(std::string_view raw_id, int code, std::string_view message) {
-  context_.upstream.respond(error_reply(raw_id, code, message));
+  context_.upstream.respond(error_reply(raw_id, code, message), context_.upstream.session());
 }
 
 /// Answers the upstream's request with this error.
 void Questions::refuse(const Question& question, int code, std::string_view message) {
   if (question.is_request()) {
-    refuse(question.upstream_request_id, code, message);
+    context_.upstream.respond(error_reply(question.upstream_request_id, code, message),
+                              question.session);
   } else if (question.origin) {
     crossings_.question_answered(question, nullptr);
   }
@@ -72,7 +73,7 @@ void Questions::refuse_named(const Question& question) {
 void Questions::take_question(std::optional<UpstreamId> origin, Frame frame) {
   const std::string_view raw_id = frame.text(frame.id);
   if (frame.method == "ping") {
-    context_.upstream.respond(result_reply(raw_id, "{}"));
+    context_.upstream.respond(result_reply(raw_id, "{}"), context_.upstream.session());
     return;
   }
   const bool is_of_session = !origin;
@@ -85,6 +86,7 @@ void Questions::take_question(std::optional<UpstreamId> origin, Frame frame) {
   }
   Question question = made(origin, frame.method, frame.text(frame.params));
   question.upstream_request_id = raw_id;
+  question.session = context_.upstream.session();
   question.is_of_session = is_of_session && !question.origin;
   question.line = std::move(frame.bytes);
   const std::string number = std::to_string(question.id);
@@ -138,7 +140,8 @@ void Questions::take_in(Question question) {
     if (table_.has_room_for(question.line.size()) && crossings_.ask_in_result(*whom->call)) {
       ask(*whom, table_.add_question(std::move(question)));
     } else {
-      refuse_in_result(question);
+      refuse(question, json_rpc::method_not_found,
+             "Method not found: the client of this request cannot be asked any more");
     }
     return;
   }
@@ -245,7 +248,7 @@ void Questions::take_answer(Question& question, Frame&& response) {
     response = std::get<Frame>(parse_frame(result_reply("0", cancelled_by_user)));
   if (question.is_request()) {
     splice(response.bytes, {response.id, question.upstream_request_id});
-    context_.upstream.respond(std::move(response.bytes));
+    context_.upstream.respond(std::move(response.bytes), question.session);
   } else {
     if (job != JobNumber{})
       context_.jobs->job_question_answered(job, question, response.text(response.result));
@@ -420,13 +423,15 @@ void Questions::job_over(JobNumber job) {
 // For calls of modern clients.
 
 void Questions::answer_with(const Question& question, std::string_view result) {
-  context_.upstream.respond(result_reply(question.upstream_request_id, result));
+  context_.upstream.respond(result_reply(question.upstream_request_id, result), question.session);
   table_.remove(question);
 }
 
-void Questions::refuse_in_result(const Question& question) {
-  refuse(question.upstream_request_id, json_rpc::method_not_found,
-         "Method not found: the client of this request has not answered it");
+void Questions::refuse_unanswered(const Question& question) {
+  context_.upstream.respond(
+      error_reply(question.upstream_request_id, json_rpc::method_not_found,
+                  "Method not found: the client of this request has not answered it"),
+      question.session);
   table_.remove(question);
 }
 
@@ -442,7 +447,8 @@ void Questions::remove(const Question& question) {
 
 void Questions::cancel(Frame notification) {
   const std::string_view raw_id = notification.text(notification.request_id);
-  Question* question = raw_id.empty() ? nullptr : table_.find_by_upstream_id(raw_id);
+  Question* question =
+      raw_id.empty() ? nullptr : table_.find_by_upstream_id(raw_id, context_.upstream.session());
   if (question == nullptr) {
     ++context_.statistics.dropped_notifications;
     return;
@@ -479,7 +485,10 @@ void Questions::tell_withdrawn(const Question& question, std::string_view reason
 void Questions::session_replaced() {
   answerers_.names().clear();
   table_.each_question([&](Question& question) {
-    if (question.is_of_session) withdraw(question, "the session was lost");
+    // A modern client was asked in a result and is not told: what it answers is not passed on.
+    const bool is_over = question.is_request() && question.session != context_.upstream.session() &&
+                         question.answerer != Question::Answerer::modern_call;
+    if (is_over) withdraw(question, "the session was lost");
   });
 }
 

@@ -92,7 +92,7 @@ class Questions {
   /// `result` is JSON.
   void answer_with(const Question& question, std::string_view result);
   /// The client did not answer, or cannot be asked.
-  void refuse_in_result(const Question& question);
+  void refuse_unanswered(const Question& question);
 
   /// Ids of questions continue after this number in the new process.
   std::uint64_t last_id() const { return table_.last_id(); }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,10 +24,13 @@ class UpstreamMessages {
   UpstreamId notify(std::string body, Era side) {
     return send(OutgoingKind::notification, std::move(body), side);
   }
-  /// The response to a request of the upstream. A modern upstream sends no requests.
-  void respond(std::string body) {
-    if (session_.side_for(Era::legacy) == Era::legacy)
-      send(OutgoingKind::response, std::move(body), Era::legacy);
+  /// The session that requests of the upstream come from now; 0: there is none.
+  std::uint32_t session() const { return session_.side(Era::legacy).opener().number(); }
+  /// The response to a request that came from this session; dropped if that is over, because the
+  /// next one may use the same ids. A modern upstream sends no requests.
+  void respond(std::string body, std::uint32_t session) {
+    if (session == 0 || session != this->session()) return;
+    send(OutgoingKind::response, std::move(body), Era::legacy, session);
   }
   /// Tells the upstream that the answer to this request is no longer needed.
   void cancel(UpstreamId request, Era side, std::string_view reason) {
@@ -38,8 +42,9 @@ class UpstreamMessages {
   }
 
  private:
-  UpstreamId send(OutgoingKind kind, std::string body, Era side) {
+  UpstreamId send(OutgoingKind kind, std::string body, Era side, std::uint32_t session = 0) {
     Outgoing message;
+    message.notes.session = session;
     message.id = ids_.next();
     message.kind = kind;
     message.body = std::move(body);

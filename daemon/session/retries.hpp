@@ -90,8 +90,8 @@ struct RetrySituation {
   std::chrono::milliseconds login_wait{0};
 };
 
-/// Whether a message that failed before its response began is retried (BEHAVIOUR, "Session: retried
-/// requests").
+/// Whether a message that failed without a response that counts is retried (BEHAVIOUR, "Session:
+/// retried requests").
 struct RetryDecision {
   enum class Action : std::uint8_t {
     send_now,

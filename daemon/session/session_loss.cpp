@@ -73,7 +73,8 @@ void SessionLoss::hold(Outgoing message, Failure failure, std::chrono::milliseco
 }
 
 void SessionLoss::send_held(Outgoing message) {
-  if (message.kind == OutgoingKind::response && message.notes.session != session_.saved_.number) {
+  if (message.kind == OutgoingKind::response &&
+      message.notes.session != session_.opener_.number()) {
     end_message(message.id, failure_of(ErrorKind::session, Delivered::no,
                                        "the session of the question was lost"));
     return;

@@ -18,7 +18,7 @@ class SessionLoss {
  public:
   explicit SessionLoss(EraSession& session) : session_(session) {}
 
-  /// A message failed before its answer began. REQUIRES: the ending gives it back.
+  /// A message failed without an answer that counts. REQUIRES: the ending gives it back.
   void message_failed(Ending ending);
   /// If a server of this era would not refuse like this, the message counts as not delivered and
   /// the session as lost: the next opening detects the server's era again.

@@ -118,6 +118,13 @@ void SessionOpener::logged_in() {
     start_try();
 }
 
+std::uint32_t SessionOpener::number() const {
+  if (session_.opening_.has_handshake()) return session_.saved_.number + 1;
+  // While another session is tried, this one may go on.
+  const bool exists = session_.has_session() || session_.doubt_.tries_another();
+  return exists ? session_.saved_.number : 0;
+}
+
 bool SessionOpener::awaits_login() const {
   const auto& failure = session_.record_.last_failure;
   return session_.options_.login_wait.count() > 0 && failure && wants_login(*failure);

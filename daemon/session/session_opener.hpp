@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <deque>
 #include <optional>
 #include <string>
@@ -31,6 +32,9 @@ class SessionOpener {
   bool is_coming() const;
   /// Whether a client's `initialize` would open the session.
   bool wants_initialize() const;
+  /// The number of the session that messages of the router belong to, which is the one that is
+  /// being opened as soon as it is initialized; 0: there is none.
+  std::uint32_t number() const;
   /// Whether the last attempt failed for want of a login, and messages wait for one.
   bool awaits_login() const;
 

@@ -24,7 +24,7 @@ std::optional<Era> OwnMessages::side_of_echo(const Frame& frame) const {
 UpstreamId SessionSender::send(Outgoing&& message) {
   const UpstreamId id = message.id;
   last_sent_ = loop_.round_began();
-  message.notes.session = number_;
+  if (message.kind != OutgoingKind::response) message.notes.session = number_;
   message.notes.stateful = !is_modern();
   if (message.owner != MessageOwner::router) own_.add_own(id, {era_, message.owner});
   tap_.passed(Passage::to_server, {}, message.body);

@@ -211,7 +211,7 @@ void Crossings::ask(UpstreamId id) {
   const bool may_ask = call.to_legacy->may_ask_again() && has_room_for(call.user) && !is_ending_;
   questions_.each_of(id, [&](const Question& one) {
     if (!may_ask || !questions_.answerers().may_be_asked_in(id, one))
-      questions_.refuse_in_result(one);
+      questions_.refuse_unanswered(one);
   });
   std::vector<InputRequest> requests;
   questions_.each_of(id, [&requests](Question& question) {
@@ -282,7 +282,7 @@ void Crossings::take_over(UpstreamId id, Client& client, const WaitingFrame& req
 }
 
 void Crossings::drop(UpstreamId id, std::string_view reason) {
-  questions_.each_of(id, [this](const Question& one) { questions_.refuse_in_result(one); });
+  questions_.each_of(id, [this](const Question& one) { questions_.refuse_unanswered(one); });
   in_flight_.drop_suspended(id, reason);
 }
 

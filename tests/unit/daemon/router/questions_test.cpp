@@ -362,6 +362,53 @@ TEST_CASE("with the session its questions are lost: who was asked is told") {
   CHECK(t.responses().empty());
 }
 
+TEST_CASE("what a client answers while no session is open is not said in the next one") {
+  OpenRouter t;
+  FakeClient& client = t.connect_answering(sampling);
+  t.ask("1");
+  const std::uint64_t id = asked(client);
+  t.upstream.lose_session();
+  t.respond(client, id);
+  t.let_it_open();
+  CHECK(t.responses().empty());
+}
+
+TEST_CASE("a question about a call that is repeated in the next session is over") {
+  OpenRouter t;
+  FakeClient& client = t.connect_answering(sampling);
+  t.request(client, "5", "tools/list");
+  t.ask("1", t.upstream.id_of("tools/list"));
+  const std::uint64_t id = asked(client);
+  t.upstream.fail(t.upstream.id_of("tools/list"),
+                  failure_of(ErrorKind::session, Delivered::no, "unknown session"),
+                  SessionVerdict::lost);
+  t.let_it_open();
+  CHECK(contains(client.take_line(), fmt::format(R"("requestId":{},)", id)));
+  t.upstream.sent.clear();
+  t.ask("1", t.upstream.id_of("tools/list"));
+  const std::uint64_t again = asked(client);
+  t.respond(client, id);
+  CHECK(t.responses().empty());
+  t.respond(client, again);
+  CHECK(t.responses().size() == 1);
+}
+
+TEST_CASE("what the server asks while its next session is being opened is of that session") {
+  OpenRouter t;
+  FakeClient& client = t.connect_answering(sampling);
+  t.upstream.lose_session();
+  t.upstream.answer(t.upstream.id_of("initialize"), t.kept_result);
+  t.upstream.server_stream(ServerStream::open);
+  t.ask("1");
+  const std::uint64_t id = asked(client);
+  t.upstream.finish(t.upstream.id_of("notifications/initialized"));
+  REQUIRE(t.session.is_open());
+  client.take_lines();
+  t.upstream.sent.clear();
+  t.respond(client, id);
+  CHECK(t.responses().size() == 1);
+}
+
 namespace {
 
 struct FakeOnlookers final : RequestOnlookers {
