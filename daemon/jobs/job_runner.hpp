@@ -28,9 +28,9 @@ class JobWaiters;
 /// Runs the jobs that have not ended: their requests at the router, the upstream's questions about
 /// them, and their deadlines (BEHAVIOUR, "Jobs").
 ///
-/// Owned by the daemon, after the router; the loop's thread only. Events and requests are processed
-/// at the end of the turn, so that neither the router nor a caller is called from within a call.
-/// Bounds: those of the JobStore; for questions those of QuestionTable. Each job ends: after
+/// Owned by the daemon, after the router; the loop's thread only. What the router tells is
+/// processed at the end of the turn, so that it is not called from within a call. Bounds: those of
+/// the JobStore; for questions those of QuestionTable. Each job ends: after
 /// --request-max of work, or when a question stays unanswered for --job-ttl.
 class JobRunner final : private JobOwner {
  public:

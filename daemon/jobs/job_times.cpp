@@ -41,7 +41,8 @@ void JobTimes::take_over_time(RunningJob& running, const JobPosition& position) 
 
 SteadyTime JobTimes::due(const RunningJob& running) const {
   if (running.stage == RunningJob::Stage::asked) return running.since + options_.limits.ttl;
-  // A request that is not started waits for a slot or a session, which has its own limit.
+  // A request that is not started waits for a slot or a session: those that have the slots end in
+  // time.
   const bool is_working = running.stage != RunningJob::Stage::waiting || running.was_left;
   if (!is_working || options_.request_max.count() == 0) return SteadyTime::max();
   return running.since + options_.request_max - running.worked;

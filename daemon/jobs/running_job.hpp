@@ -19,7 +19,7 @@ struct JobTask {
 
   Asked asked = Asked::nothing;        ///< the request under way
   std::vector<InputResponse> answers;  ///< not sent to the server yet
-  std::set<std::string> answered;      ///< keys of all answered questions
+  std::set<std::string> answered;      ///< keys of all questions that came
 
   template <class A>
   void each_field(A& archive) {

@@ -64,7 +64,7 @@ struct JobRequest {
 /// The inverse of JobRequest::id().
 JobRequest job_request_of(std::string_view raw_id);
 
-/// A client's request from its start to its end.
+/// A request of a caller (a client, a job, the bridge itself) from its start to its end.
 struct Call {
   enum class Kind : std::uint8_t {
     forwarded,

@@ -14,8 +14,8 @@ namespace bridge {
 struct Question;
 
 /// The owner of all jobs, as the router knows it; their requests come from the Callers that it has
-/// joined to the router. Called from within the router, so an implementation may only take note.
-/// Implemented by JobRunner.
+/// joined to the router. Called from within the router, so an implementation may write, but not
+/// call it. Implemented by JobRunner.
 class JobOwner {
  public:
   /// The caller of this user's jobs.

@@ -69,9 +69,9 @@ class HeaderRetry final : public OwnCaller {
 /// owner (--orphans finish) or becomes a job (JobOwner::adopt).
 ///
 /// Owned by the router; the loop's thread only. Bounds: --max-inflight requests, one `initialize`,
-/// and those of jobs that wait for an answer (--jobs). Holds ids and tokens; the session holds the
-/// bodies. The transport ends each request in time, except those of jobs, which have their own
-/// deadline.
+/// the bridge's own, those of jobs that wait for an answer (--jobs), and suspended calls. Holds ids
+/// and tokens; the session holds the bodies. The transport ends each request in time, except those
+/// of jobs, which have their own deadline.
 class RequestsInFlight {
  public:
   RequestsInFlight(const RouterContext& context, RestorableState& restorable, KnownTools& tools,
