@@ -143,13 +143,13 @@ void Dialogue::note_trouble(const std::string& what) {
   if (std::exchange(trouble_, what) != what) console_.note(what);
 }
 
-Answer::Outcome Dialogue::reconnect(bool for_ever) {
+Answer::Outcome Dialogue::reconnect(std::optional<Deadline> whatever_fails) {
   using Outcome = Answer::Outcome;
   constexpr Milliseconds longest_pause{1000};
   constexpr Milliseconds longest_wait{60000};
   console_.clear_transient();
   note_trouble("the daemon closed the connection; waiting until it runs again");
-  const Deadline until = for_ever           ? Deadline::never()
+  const Deadline until = whatever_fails     ? *whatever_fails
                          : options_.timeout ? deadline_
                                             : Deadline::after(longest_wait);
   while (!until.passed()) {
@@ -165,7 +165,7 @@ Answer::Outcome Dialogue::reconnect(bool for_ever) {
         if (grant_refusal_->outcome == Outcome::hung_up) continue;
         return grant_refusal_->outcome;
       }
-      if (for_ever || ring_ != Ring::taken) ring_ = Ring::to_be_left;
+      if (whatever_fails || ring_ != Ring::taken) ring_ = Ring::to_be_left;
       has_announced_ = false;
       asked_of_daemon_.clear();
       return Outcome::result;
@@ -173,7 +173,7 @@ Answer::Outcome Dialogue::reconnect(bool for_ever) {
     const auto& failure = std::get<ConnectFailure>(again);
     if (!failure.is_absent && !failure.timed_out) {
       note_trouble(failure.message);
-      if (!for_ever) return Outcome::hung_up;
+      if (!whatever_fails) return Outcome::hung_up;
     }
   }
   return options_.timeout ? Outcome::timed_out : Outcome::hung_up;

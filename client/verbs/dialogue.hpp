@@ -126,9 +126,9 @@ class Dialogue {
   std::optional<std::string> leave();
 
   /// After the daemon has hung up: connects to its successor, within the command line's time
-  /// limit or 60 s, or `for_ever` whatever fails (REQUIRES: `keep`). Earlier requests are not sent
-  /// again. The outcome is result if there is a connection.
-  Answer::Outcome reconnect(bool for_ever = false);
+  /// limit or 60 s, or until a given time `whatever_fails` (REQUIRES: `keep`). Earlier requests are
+  /// not sent again. The outcome is result if there is a connection.
+  Answer::Outcome reconnect(std::optional<Deadline> whatever_fails = {});
   /// Why the grant in MCP_NC_GRANT cannot be used; then nothing may be asked, and reconnect() had
   /// this outcome. Null: it is used, or there is none.
   const Answer* grant_refusal() const { return grant_refusal_ ? &*grant_refusal_ : nullptr; }

@@ -40,9 +40,18 @@ std::string open_dead_letters(const std::string& path, FileDescriptor& file) {
   struct stat facts {};
   if (!file || ::fstat(file.get(), &facts) != 0) return std::strerror(errno);
   if (!S_ISREG(facts.st_mode)) return "not a regular file";
+  if (facts.st_uid == ::geteuid()) ::fchmod(file.get(), 0600);
   if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0) return {};
   return errno == EWOULDBLOCK ? "another handler writes it; give each a file of its own"
                               : std::strerror(errno);
+}
+
+/// Whether the file is still the one at its path, not rotated or removed.
+bool is_at(const std::string& path, int file) {
+  struct stat there {};
+  struct stat ours {};
+  return ::stat(path.c_str(), &there) == 0 && ::fstat(file, &ours) == 0 &&
+         there.st_dev == ours.st_dev && there.st_ino == ours.st_ino;
 }
 
 /// Appends the line whole or not at all, on disk. Returns errno.
@@ -54,6 +63,18 @@ int append_line(int file, std::string line) {
   if (bridge::write_all(file, line + "\n") && ::fdatasync(file) == 0) return 0;
   const int error = errno;
   return ::ftruncate(file, size) == 0 ? error : errno;
+}
+
+/// Whether stdout is a pipe that nobody reads any more.
+bool output_is_closed() {
+  pollfd output = {STDOUT_FILENO, 0, 0};
+  return ::poll(&output, 1, 0) > 0 && (output.revents & POLLERR) != 0;
+}
+
+/// A terminal that goes away ends the handler like SIGTERM, unless that was ignored (nohup).
+void end_at_hangup() {
+  if (::signal(SIGHUP, [](int) { ::kill(::getpid(), SIGTERM); }) == SIG_IGN)
+    ::signal(SIGHUP, SIG_IGN);
 }
 
 std::string describe_status(int status) {
@@ -69,16 +90,20 @@ class Handler {
 
  private:
   Answer ask(std::string_view method, const std::string& params) {
-    const Deadline until =
-        options_.listen_for ? Deadline::after(end_.left() + time_to_answer) : Deadline::never();
-    return dialogue_.await({dialogue_.send(method, params)}, until);
+    return dialogue_.await({dialogue_.send(method, params)}, time_left());
+  }
+  /// What is under way at the end may still be answered.
+  Deadline time_left() const {
+    if (is_ending_) return Deadline::after(time_to_answer);
+    return options_.listen_for ? Deadline::after(end_.left() + time_to_answer) : Deadline::never();
   }
   Answer begin();
   std::string next_params(Milliseconds wait) const;
   bool take_up(std::string_view page);
   bool handle();
-  std::string run_command();
-  std::string await_command(pid_t process);
+  std::string give_up();
+  std::string run_command(bool& has_failed);
+  std::string await_command(pid_t process, bool& has_failed);
   void pause(Milliseconds time);
   void pause_longer() { pause(std::exchange(pause_, std::min(2 * pause_, longest_pause))); }
 
@@ -88,6 +113,7 @@ class Handler {
   FileDescriptor dead_letters_;
   Deadline end_ = Deadline::after(options_.listen_for);
   bool has_begun_ = false;  // on this connection
+  bool hung_up_ = false;    // before this connection was of use
   std::string instance_;    // JSON, of the daemon's ring
   std::uint64_t dropped_ = 0;
   // The notification.
@@ -96,7 +122,7 @@ class Handler {
   std::uint64_t failures_ = 0;  // of the command
   bool is_handled_ = false;     // and is to be taken
   Milliseconds pause_ = first_pause;
-  bool is_ending_ = false;  // after a signal
+  bool is_ending_ = false;  // after a signal, or because nobody reads our output
 };
 
 /// Makes the daemon open its session, since without one there are no notifications, and subscribes.
@@ -115,6 +141,8 @@ std::string Handler::next_params(Milliseconds wait) const {
   json::JsonObject params;
   params.add("untaken", true).add("limit", 1).add("waitMs", longest_wait_ms(wait));
   json::JsonArray methods;
+  // Only exceptions: from all.
+  if (!options_.methods.empty() && options_.methods.front().starts_with('!')) methods.add("*");
   for (const std::string& glob : options_.methods) methods.add(glob);
   return methods.is_empty() ? params.text() : params.add("methods", methods).text();
 }
@@ -147,13 +175,14 @@ bool Handler::handle() {
   const auto is_given_up = [this] { return options_.retries && failures_ > *options_.retries; };
   std::string why = "it has failed";
   if (!is_given_up()) {
-    why = run_command();
+    bool has_failed = false;
+    why = run_command(has_failed);
     if (why.empty()) return true;
-    ++failures_;
+    if (has_failed) ++failures_;
   }
   bool is_over = is_given_up();
-  if (const int error = is_over && dead_letters_ ? append_line(dead_letters_.get(), line_) : 0) {
-    why = fmt::format("cannot write {}: {}", options_.dead, std::strerror(error));
+  if (std::string error = is_over ? give_up() : ""; !error.empty()) {
+    why = std::move(error);
     is_over = false;
   }
   const bool is_last = is_ending_ || end_.passed();
@@ -166,8 +195,19 @@ bool Handler::handle() {
   return is_over;
 }
 
-/// Returns why it failed, "" if it did not.
-std::string Handler::run_command() {
+/// Records what is given up. Returns why it cannot be, "" if it is.
+std::string Handler::give_up() {
+  if (options_.dead.empty()) return {};
+  std::string why;
+  if (!is_at(options_.dead, dead_letters_.get()))
+    why = open_dead_letters(options_.dead, dead_letters_);
+  if (const int error = why.empty() ? append_line(dead_letters_.get(), line_) : 0)
+    why = std::strerror(error);
+  return why.empty() ? why : fmt::format("cannot write {}: {}", options_.dead, why);
+}
+
+/// Returns why it is not handled, "" if it is. `has_failed`: by the command itself, or its time.
+std::string Handler::run_command(bool& has_failed) {
   const FileDescriptor input = sealed_file("notification", line_ + "\n");
   if (!input || ::lseek(input.get(), 0, SEEK_SET) != 0) return std::strerror(errno);
   const json::Message message = json::parse_message(line_);
@@ -176,20 +216,25 @@ std::string Handler::run_command() {
   set_variable("MCP_URI", json::string_member(message.params, "uri"));
   set_variable("MCP_SOCKET_PATH", dialogue_.path());
   if (!options_.peer.empty()) set_variable("MCP_NC_PEER", options_.peer);
+  set_variable("MCP_NC_KEEP", "1");
   pid_t process = 0;
-  const int error = bridge::spawn(
-      process,
-      {"/bin/sh", {"sh", "-c", options_.exec}, own_environment(), {{input.get(), STDIN_FILENO}}});
-  return error == 0 ? await_command(process)
+  const int error = bridge::spawn(process, {"/bin/sh",
+                                            {"sh", "-c", options_.exec},
+                                            own_environment(),
+                                            {{input.get(), STDIN_FILENO}},
+                                            {},
+                                            true});
+  return error == 0 ? await_command(process, has_failed)
                     : fmt::format("cannot run /bin/sh: {}", std::strerror(error));
 }
 
 /// Waits for its end, which the time limit or a second signal hastens: SIGTERM to its process
 /// group, later SIGKILL.
-std::string Handler::await_command(pid_t process) {
+std::string Handler::await_command(pid_t process, bool& has_failed) {
   Deadline limit = Deadline::after(options_.timeout);
   std::optional<int> ended;
   int sent = 0;
+  bool by_signal = false;
   std::string why;
   for (;;) {
     int status = 0;
@@ -208,6 +253,7 @@ std::string Handler::await_command(pid_t process) {
         dialogue_.console().note("waiting for the command; another signal ends it");
       } else if (sent == 0) {
         why = "ended by a signal";
+        by_signal = true;
         limit = Deadline::after(Milliseconds(0));
       }
     }
@@ -217,10 +263,16 @@ std::string Handler::await_command(pid_t process) {
     ::kill(-process, sent);
     limit = Deadline::after(time_to_end);
   }
+  if (sent == 0 && output_is_closed()) {
+    is_ending_ = true;
+    return *ended == 0 ? "" : "nobody reads the output";
+  }
+  has_failed = !by_signal;
   return !why.empty() || *ended == 0 ? why : describe_status(*ended);
 }
 
 void Handler::pause(Milliseconds time) {
+  if (options_.listen_for) time = std::min(time, end_.left());
   pollfd interrupt = {dialogue_.interrupt(), POLLIN, 0};
   if (::poll(&interrupt, 1, static_cast<int>(time.count())) > 0) is_ending_ = true;
 }
@@ -237,43 +289,58 @@ ExitCode Handler::run() {
   const bool only_now = options_.listen_for == Milliseconds(0);
   for (std::uint64_t taken = 0; taken != options_.count;) {
     if (!is_handled_ && (is_ending_ || (end_.passed() && !only_now))) break;
+    const bool begins = !has_begun_ && !is_handled_;  // what is handled is taken first
     const Answer answer =
-        !has_begun_   ? begin()
+        begins        ? begin()
         : is_handled_ ? ask("bridge/take",
                             fmt::format(R"({{"instance":{},"seqs":[{}]}})", instance_, sequence_))
                       : ask("bridge/notifications", next_params(end_.left()));
     // What was sent before an interrupt is read before our end.
-    if (answer.outcome == Outcome::interrupted) break;
+    if (answer.outcome == Outcome::interrupted) {
+      if (!is_handled_ || std::exchange(is_ending_, true)) break;
+      continue;  // it is still taken
+    }
     const bool is_fatal =
         answer.outcome == Outcome::too_long || answer.outcome == Outcome::timed_out || !has_worked;
     if (!answer.ok() && is_fatal) return dialogue_.report(answer);
     if (answer.outcome == Outcome::hung_up) {
-      const Outcome outcome = dialogue_.reconnect(true);
+      has_begun_ = false;
+      // A daemon that ends as soon as it was started is not started each second.
+      if (std::exchange(hung_up_, true)) pause_longer();
+      if (is_ending_ && !is_handled_) break;
+      const Outcome outcome = dialogue_.reconnect(time_left());
+      if (outcome == Outcome::interrupted && is_handled_ && !std::exchange(is_ending_, true))
+        continue;
       if (outcome == Outcome::error) return dialogue_.report(*dialogue_.grant_refusal());
       if (outcome != Outcome::result) break;
-      has_begun_ = false;
     } else if (!answer.ok()) {
       const Failure failure = dialogue_.failure_of(answer);
       dialogue_.note_trouble(failure.shown.empty() ? failure.message : failure.shown);
       pause_longer();
-    } else if (!has_begun_) {
+    } else if (begins) {
       has_begun_ = has_worked = true;
     } else if (is_handled_) {
-      is_handled_ = false;
+      is_handled_ = hung_up_ = false;
       ++taken;
     } else {
+      hung_up_ = false;
       const bool is_one = take_up(answer.payload);
+      if (is_one && output_is_closed()) break;
       if (is_one) is_handled_ = handle();
       if (!is_handled_ && end_.passed()) return is_one ? ExitCode::answered_error : ExitCode::ok;
     }
   }
-  return ExitCode::ok;
+  if (!is_handled_) return ExitCode::ok;
+  dialogue_.console().note(fmt::format(
+      "notification {}: handled, but the daemon could not be told; it comes again", sequence_));
+  return ExitCode::answered_error;
 }
 
 }  // namespace
 
 ExitCode handle_notifications(Dialogue& dialogue, const Options& options) {
   ::signal(SIGCHLD, SIG_DFL);  // ignored, as by some parents, it would hide how a command has ended
+  end_at_hangup();
   ::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is a failure like a full disk
   return Handler(dialogue, options).run();
 }

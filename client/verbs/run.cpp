@@ -40,12 +40,19 @@ struct Dispatch {
   ExitCode operator()(LocalVerb*) const { return ExitCode::usage; }  // has run before
 };
 
+/// In the command of a handler (listen --exec): what it has not handled yet is not its command's.
+bool is_kept_by_environment(const Options& options) {
+  const char* const kept = std::getenv("MCP_NC_KEEP");
+  return kept != nullptr && *kept != '\0' &&
+         options.verb->options.find("keep") != std::string_view::npos;
+}
+
 /// `is_new`: the daemon was started for it.
 ExitCode run_dialogue(Connected connected, const Options& options, Deadline deadline,
                       Prepared& prepared, bool is_new, Console& console, Interrupt& interrupt) {
   const Verb& verb = *options.verb;
-  const bool keep =
-      !verb.has(takes_notifications) || options.keep || is_job(options) || !options.exec.empty();
+  const bool keep = !verb.has(takes_notifications) || options.keep ||
+                    is_kept_by_environment(options) || is_job(options) || !options.exec.empty();
   Dialogue dialogue(std::move(connected), options, deadline, keep, console, interrupt);
   if (const Answer* const refusal = dialogue.grant_refusal()) return dialogue.report(*refusal);
   std::optional<Options> completed;

@@ -114,8 +114,9 @@ class Manifests(Case):
         text = (DOCKER / "compose.handler.yaml").read_text(encoding="utf-8")
         handler = yaml.safe_load(text)["services"]["handler"]
         agent = self.compose["services"]["agent"]
-        for name in ("image", "group_add", "environment", "volumes", "depends_on", "init"):
+        for name in ("image", "group_add", "volumes", "depends_on", "init"):
             self.assertEqual(handler[name], agent[name], name)
+        self.assertEqual(handler["environment"], agent["environment"] | {"HOME": "/tmp"})
         self.assertEqual((handler["read_only"], handler["cap_drop"]), (True, ["ALL"]))
         *words, command = handler["command"]
         self.assertTrue(command.startswith("${HANDLER_COMMAND:?"))

@@ -85,6 +85,15 @@ class Promises(Handlers):
                                            "mcp-nc: notification 2: signal 9; given up\n")
         self.assertEqual(self.ring()["untaken"], 0)
 
+    def test_the_command_leaves_what_is_not_handled_yet(self):
+        server, _ = self.opened()
+        self.gather(server, "one", "two", "three")
+        handler = self.handler(RECORD + f"; {binary('MCP_NC')} call echo message=hello >>said")
+        self.assertEqual(self.data(count=3), ["one", "two", "three"])
+        self.assertEqual(self.lines("said", 3), ["hello"] * 3)
+        self.untaken(0)
+        self.ends(handler)
+
     def test_what_is_left_out_stays_for_others(self):
         server, _ = self.opened()
         handler = self.handler(RECORD, "--method", "notifications/resources/*")
@@ -98,7 +107,7 @@ class Promises(Handlers):
     def test_two_handlers_of_different_methods_and_a_listener(self):
         server, _ = self.opened()
         updates = self.handler("echo $MCP_SEQ >>updates", "--method", UPDATED)
-        others = self.handler("echo $MCP_SEQ >>others", "--method", "*", "--method", "!" + UPDATED)
+        others = self.handler("echo $MCP_SEQ >>others", "--method", "!" + UPDATED)  # all but these
         self.others(2)
         for number in range(10):
             server.emit(log_message(number) if number % 2 else notification(UPDATED, {"uri": "demo://a"}))
@@ -260,6 +269,38 @@ class Hostile(Handlers):
         handler.logged("notification 2: ended by a signal; not handled")
         self.untaken(1)
 
+    def test_a_command_that_is_ended_by_a_signal_of_ours_is_not_given_up(self):
+        server, _ = self.opened()
+        self.gather(server, "one")
+        handler = self.handler('touch begun; sleep 1000', "--retries", "0", "--dead", "dead")
+        eventually(lambda: os.path.exists(self.path("begun")), "the command runs")
+        for number in (signal.SIGHUP, signal.SIGTERM):
+            handler.signal(number)
+            handler.logged("waiting for the command" if number == signal.SIGHUP else "not handled")
+        self.assertEqual(handler.wait(), 0)
+        self.untaken(1)
+        self.assertEqual(self.lines("dead"), [])
+
+    def test_success_that_the_daemon_cannot_be_told_ends_in_time(self):
+        server, daemon = self.opened()
+        self.gather(server, "one")
+        handler = self.handler('touch begun; while [ ! -e go ]; do sleep 0.05; done')
+        eventually(lambda: os.path.exists(self.path("begun")), "the command runs")
+        handler.signal(signal.SIGTERM)
+        handler.logged("waiting for the command")
+        daemon.stop()
+        self.write("go", "")
+        self.assertEqual(handler.wait(), 1)
+        handler.logged("handled, but the daemon could not be told; it comes again")
+
+    def test_a_closed_output_ends_it_without_a_loss(self):
+        server, _ = self.opened()
+        self.gather(server, "one", "two", "three")
+        handler = f"{binary('MCP_NC')} -s {self.default_daemon.socket_path} listen --retries 0"
+        shell = self.run_process("shell", ["sh", "-c", f"{handler} --exec 'echo \"$MCP_SEQ\"; sleep 0.2' | head -n 1"])
+        self.assertEqual((shell.wait(), shell.stdout()), (0, b"1\n"))
+        self.untaken(2)
+
     def test_it_is_stopped_and_continued(self):
         server, _ = self.opened()
         handler = self.handler(RECORD + "; sleep 0.1")
@@ -328,6 +369,18 @@ class Hostile(Handlers):
         self.gather(server, "one")
         self.assertEqual(json.loads(self.lines("dead", 2)[1])["params"]["data"], "one")
         self.assertIn("another handler writes it", self.run_nc("listen", "--exec", "true", *options, code=1)[1])
+        self.ends(handler)
+
+
+    def test_a_rotated_file_is_begun_again(self):
+        server, _ = self.opened()
+        handler = self.handler("exit 1", "--retries", "0", "--dead", "dead")
+        self.gather(server, "one")
+        self.lines("dead", 1)
+        os.rename(self.path("dead"), self.path("dead.1"))
+        server.emit(log_message("two"))
+        self.assertEqual(self.data("dead", 1), ["two"])
+        self.assertEqual(self.data("dead.1"), ["one"])
         self.ends(handler)
 
 
