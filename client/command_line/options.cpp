@@ -53,7 +53,7 @@ constexpr Option rows[] = {
     general("-V, --version", &Options::version, "the version"),
     own("--keep", &Options::keep,
         "leave waiting notifications in the daemon, as status and the lists always do; otherwise "
-        "they are taken and printed on stderr"),
+        "they are taken and printed on stderr. Set by MCP_NC_KEEP, too"),
     own("--json", &Options::json,
         "print one JSON value: the raw result, or {\"error\":{kind, code, delivered, message, "
         "hint}}"),
