@@ -27,6 +27,10 @@ constexpr std::size_t large_body = 128u << 10;
 /// The longest idle time of a connection for a request that only reads.
 constexpr long max_idle_to_read = 118;
 
+/// Up to so many times ByteBudget::small() the space of a body is reserved as it begins; it takes
+/// memory only as it fills.
+constexpr std::size_t expected_at_once = 16;
+
 /// The size of a response's body; 0: unknown.
 std::size_t announced(const ResponseHead& head, std::size_t most) {
   return head.is_success() ? std::min<std::size_t>(head.content_length.value_or(0), most) : 0;
@@ -184,7 +188,7 @@ void Exchange::body_begins() {
   } else if (head().is_event_stream()) {
     if (!stream_) begin_stream({});
   } else if (const std::size_t size = announced(head(), context_.options().max_frame);
-             size <= context_.budget().small()) {
+             size <= expected_at_once * context_.budget().small()) {
     transfer_.expect_body(size);
   }
 }
