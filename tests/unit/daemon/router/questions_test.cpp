@@ -384,8 +384,9 @@ TEST_CASE("a question about a call that is repeated in the next session is over"
                   SessionVerdict::lost);
   t.let_it_open();
   CHECK(contains(client.take_line(), fmt::format(R"("requestId":{},)", id)));
+  const UpstreamId repeated = t.upstream.id_of("tools/list");
   t.upstream.sent.clear();
-  t.ask("1", t.upstream.id_of("tools/list"));
+  t.ask("1", repeated);
   const std::uint64_t again = asked(client);
   t.respond(client, id);
   CHECK(t.responses().empty());
