@@ -62,11 +62,7 @@ void Exchange::close() {
   close_transfer();
 }
 
-void Exchange::start() {
-  if (message_.resumes_after.empty()) {
-    post();
-    return;
-  }
+void Exchange::resume() {
   begin_stream(message_.resumes_after);
   begin_get();
 }

@@ -140,9 +140,10 @@ class Exchange final : private TransferReceiver, private SseSink {
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
-  /// Sends it: as a POST, or, if an earlier process did that, by asking for the stream of its
-  /// answer.
-  void start();
+  /// Sends it as a POST.
+  void post();
+  /// An earlier process did that: asks for the stream of its answer.
+  void resume();
   /// Whether the next process can receive the answer: by resuming its stream, or on the server
   /// stream if that is resumed.
   bool survives_upgrade(bool server_stream_resumes) const;
@@ -236,7 +237,6 @@ class Exchange final : private TransferReceiver, private SseSink {
   static int before_request(void* self, char*, char*, int, int);
 
   SessionNamedBy named_by() const;
-  void post();
   void begin_get();
   bool is_unusable_session() const;
   void forget_body();

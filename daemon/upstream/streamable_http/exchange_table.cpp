@@ -42,10 +42,15 @@ std::vector<UpstreamId> ExchangeTable::ids() const {
 
 void ExchangeTable::begin_exchange(Outgoing&& message) {
   const UpstreamId id = message.id;
+  const bool resumes = !message.resumes_after.empty();
   auto exchange = std::make_unique<Exchange>(context_, owner_, std::move(message));
   Exchange& begun = *exchange;
   spare_.insert(exchanges_, id, std::move(exchange));
-  begun.start();
+  if (resumes) {
+    begun.resume();
+  } else {
+    begun.post();
+  }
   watch(begun);
 }
 
