@@ -65,7 +65,7 @@ int append_line(int file, std::string line) {
   return ::ftruncate(file, size) == 0 ? error : errno;
 }
 
-/// Whether stdout is a pipe that nobody reads any more.
+/// Whether stdout is a pipe that is no longer read.
 bool output_is_closed() {
   pollfd output = {STDOUT_FILENO, 0, 0};
   return ::poll(&output, 1, 0) > 0 && (output.revents & POLLERR) != 0;
@@ -122,7 +122,7 @@ class Handler {
   std::uint64_t failures_ = 0;  // of the command
   bool is_handled_ = false;     // and is to be taken
   Milliseconds pause_ = first_pause;
-  bool is_ending_ = false;  // after a signal, or because nobody reads our output
+  bool is_ending_ = false;  // after a signal, or because our output is not read
 };
 
 /// Makes the daemon open its session, since without one there are no notifications, and subscribes.
@@ -265,7 +265,7 @@ std::string Handler::await_command(pid_t process, bool& has_failed) {
   }
   if (sent == 0 && output_is_closed()) {
     is_ending_ = true;
-    return *ended == 0 ? "" : "nobody reads the output";
+    return *ended == 0 ? "" : "the output is not read";
   }
   has_failed = !by_signal;
   return !why.empty() || *ended == 0 ? why : describe_status(*ended);

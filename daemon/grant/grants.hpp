@@ -76,7 +76,7 @@ class Grants {
 
   /// Verifies a string. The result may be used_up for `bridge/use` to refuse; counts nothing.
   std::variant<GrantHold, GrantEnd> verify(std::string_view string, WallTime now) const;
-  /// Whether it has ended, and how; used_up is no end here.
+  /// Whether it has ended, and how; used_up does not count here.
   std::optional<GrantEnd> end_of(const GrantHold& hold, WallTime now) const;
   bool is_used_up(const GrantHold& hold) const { return calls_left(hold) == 0; }
   /// nullopt: not limited.
@@ -112,7 +112,7 @@ class Grants {
   }
 
   /// The ids of grants that were issued, used or revoked since the last call; those of the first
-  /// two may have ended. Whoever asks first is told from then on.
+  /// two may have ended. From the first question on the owner is told.
   struct Changes {
     std::vector<std::string> issued;
     std::set<std::string> used;

@@ -9,7 +9,7 @@ namespace bridge {
 
 class EraSession;
 
-/// What a failed message, a lost session and an unreachable upstream lead to, and what becomes of
+/// What a failed message, a lost session and an unreachable upstream lead to, and what happens to
 /// the messages that are held meanwhile (BEHAVIOUR, "Session: retried requests" and "Session: tries
 /// and back-off"). decide_retry() judges a message, Retries holds it.
 ///

@@ -35,7 +35,7 @@ class SessionOpener {
   /// The number of the session that messages of the router belong to, which is the one that is
   /// being opened as soon as it is initialized; 0: there is none.
   std::uint32_t number() const;
-  /// Whether the last attempt failed for want of a login, and messages wait for one.
+  /// Whether the last attempt failed without a login, and messages wait for one.
   bool awaits_login() const;
 
   /// A frame waits for the session: opens it, or brings the next attempt forward.
