@@ -234,40 +234,31 @@ ExitCode print_completion(Dialogue& dialogue, const Options& options, const std:
   return json::JsonObject().add("id", operands[0]).text();
 }
 
-namespace {
-
-/// Adds a member to the text of an object without its last brace.
-[[gnu::noinline]] void add_member(std::string& object, std::string_view name,
-                                  std::string_view raw_value) {
-  object.append(object.empty() ? "{\"" : ",\"").append(name).append("\":").append(raw_value);
-}
-
-}  // namespace
-
 // Cold: they are compiled for size, which the static program has little of.
 
 /// A list of globs and one of what only reads are two grants, the second under the first.
 [[gnu::cold]] ExitCode issue_grant(Dialogue& dialogue, const Options& options) {
-  std::string params;
-  add_member(params, "ttlMs",
-             std::to_string(options.listen_for.value_or(Milliseconds(600'000)).count()));
-  if (!options.prefix.empty()) add_member(params, "name", json::quote(options.prefix));
-  if (options.count) add_member(params, "calls", std::to_string(*options.count));
-  std::string globs;
-  for (const std::string& glob : options.methods)
-    globs.append(globs.empty() ? "[" : ",").append(json::quote(glob));
+  json::JsonObject params;
+  params.add("ttlMs", options.listen_for.value_or(Milliseconds(600'000)).count());
+  if (!options.prefix.empty()) params.add("name", options.prefix);
+  if (options.count) params.add("calls", *options.count);
+  json::JsonArray globs;
+  for (const std::string& glob : options.methods) globs.add(glob);
   std::string issued;
   for (bool reading = options.read_only;; reading = false) {
-    std::string all = params;
-    if (reading || !globs.empty())
-      add_member(all, "tools", reading ? "\"read-only\"" : globs + "]");
-    const Answer answer = dialogue.ask("bridge/grant", all + "}");
+    json::JsonObject all = params;
+    if (reading) {
+      all.add("tools", "read-only");
+    } else if (!globs.is_empty()) {
+      all.add("tools", globs);
+    }
+    const Answer answer = dialogue.ask("bridge/grant", all.text());
     if (!answer.ok()) return dialogue.report(answer);
     issued = answer.payload;
-    if (!reading || globs.empty()) break;
-    std::string use;
-    add_member(use, "grant", json::find_member(issued, "grant").value_or("null"));
-    const Answer used = dialogue.ask("bridge/use", use + "}");
+    if (!reading || globs.is_empty()) break;
+    const std::string_view string = json::find_member(issued, "grant").value_or("null");
+    const Answer used =
+        dialogue.ask("bridge/use", json::JsonObject().add("grant", json::RawJson{string}).text());
     if (!used.ok()) return dialogue.report(used);
   }
   dialogue.console().print_line(options.json ? issued : json::string_member(issued, "grant"));
