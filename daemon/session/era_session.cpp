@@ -2,18 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "base/clock.hpp"
-#include "json/json_object.hpp"
 #include "json/json_text.hpp"
-#include "json/reply.hpp"
 #include "mcp/discovery.hpp"
 #include "mcp/handshake.hpp"
 #include "session/era_choice.hpp"
-#include "session/opening.hpp"
-#include "session/retries.hpp"
 
 namespace bridge {
 

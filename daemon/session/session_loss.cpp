@@ -8,7 +8,6 @@
 #include "json/json_object.hpp"
 #include "session/era_choice.hpp"
 #include "session/era_session.hpp"
-#include "session/retries.hpp"
 
 namespace bridge {
 

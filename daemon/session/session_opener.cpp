@@ -2,15 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
+#include "base/clock.hpp"
+#include "json/reply.hpp"
 #include "mcp/discovery.hpp"
 #include "mcp/handshake.hpp"
 #include "mcp/request_meta.hpp"
 #include "session/era_choice.hpp"
 #include "session/era_session.hpp"
-#include "session/opening.hpp"
-#include "session/retries.hpp"
 #include "text/visible_text.hpp"
 
 namespace bridge {
