@@ -22,38 +22,17 @@ needs debootstrap debootstrap podman podman buildah buildah runc runc catatonit 
 needs_packages netavark aardvark-dns golang-github-containers-common
 python3 -c 'import yaml' 2>/dev/null || needs_packages python3-yaml
 
-# A storage of the test's own; cgroupfs and runc because there may be no systemd here.
-cat >"$scratch/containers.conf" <<'CONF'
-[containers]
-default_ulimits = ["nofile=20000:20000", "nproc=30000:30000"]
-[engine]
-runtime = "runc"
-cgroup_manager = "cgroupfs"
-events_logger = "file"
-[network]
-network_backend = "netavark"
-CONF
-cat >"$scratch/storage.conf" <<CONF
-[storage]
-driver = "overlay"
-graphroot = "$roots/podman"
-runroot = "$scratch/podman"
-CONF
-export CONTAINERS_CONF=$scratch/containers.conf CONTAINERS_STORAGE_CONF=$scratch/storage.conf
+podman_storage overlay "$roots/podman" "$scratch/podman"
 mkdir -p "$roots/podman"
 
-children=()
-finish() {
-  local child
+leave() {
   podman pod rm --all --force --time 0 >/dev/null 2>&1 || true
   podman rm --all --force --time 0 >/dev/null 2>&1 || true
   podman volume rm --all --force >/dev/null 2>&1 || true
   podman image umount --all >/dev/null 2>&1 || true
-  for child in "${children[@]}"; do kill "$child" 2>/dev/null || true; done
-  wait 2>/dev/null || true
-  leave_roots
+  finish
 }
-trap finish EXIT
+trap leave EXIT
 
 
 # Waits until a command succeeds; fails with its last words.

@@ -21,13 +21,6 @@ done
 # shellcheck source=tests/packages/roots.sh
 . tests/packages/roots.sh
 
-children=()
-finish() {
-  local child
-  for child in "${children[@]}"; do kill "$child" 2>/dev/null || true; done
-  wait 2>/dev/null || true
-  leave_roots
-}
 trap finish EXIT
 needs setpriv util-linux python3 python3
 
@@ -243,18 +236,7 @@ check_packages() {
 check_image() {
   command -v podman >/dev/null || { echo "   not tried: the image, because podman is not here" >&2; return 0; }
   local image line
-  cat >"$scratch/containers.conf" <<'CONF'
-[containers]
-default_ulimits = ["nofile=20000:20000", "nproc=30000:30000"]
-[engine]
-runtime = "runc"
-cgroup_manager = "cgroupfs"
-events_logger = "file"
-[network]
-network_backend = "netavark"
-CONF
-  printf '[storage]\ndriver = "vfs"\ngraphroot = "%s"\nrunroot = "%s"\n' "$scratch/podman" "$scratch/podman-run" >"$scratch/storage.conf"
-  export CONTAINERS_CONF=$scratch/containers.conf CONTAINERS_STORAGE_CONF=$scratch/storage.conf
+  podman_storage vfs "$scratch/podman" "$scratch/podman-run"
   line=$(printed README.md "Get it" 1 | sed -n ${image_line}p)
   (cd "$dist" && eval "${line:?}") >"$scratch/loaded" 2>&1 || { cat "$scratch/loaded" >&2; fail "the image cannot be loaded"; }
   image=$(podman images -q | head -1)

@@ -176,6 +176,32 @@ leave_roots() {
   rm -rf --one-file-system "$scratch"
 }
 
+# What the test has started (children+=(PID)) ends with it.
+children=()
+finish() {
+  local child
+  for child in "${children[@]}"; do kill "$child" 2>/dev/null || true; done
+  wait 2>/dev/null || true
+  leave_roots
+}
+
+# podman_storage DRIVER FOLDER RUN_FOLDER: podman has a storage of the test's own from here on; cgroupfs and runc
+# because there may be no systemd here.
+podman_storage() {
+  cat >"$scratch/containers.conf" <<'CONF'
+[containers]
+default_ulimits = ["nofile=20000:20000", "nproc=30000:30000"]
+[engine]
+runtime = "runc"
+cgroup_manager = "cgroupfs"
+events_logger = "file"
+[network]
+network_backend = "netavark"
+CONF
+  printf '[storage]\ndriver = "%s"\ngraphroot = "%s"\nrunroot = "%s"\n' "$@" >"$scratch/storage.conf"
+  export CONTAINERS_CONF=$scratch/containers.conf CONTAINERS_STORAGE_CONF=$scratch/storage.conf
+}
+
 # The packages a build needs, of both suites.
 # shellcheck disable=SC2034  # used by those who source this
 build_packages=(g++ cmake ninja-build pkg-config ccache dpkg-dev file libasio-dev libcurl4-openssl-dev

@@ -8,13 +8,6 @@ cd "$(dirname "$0")/../.."
 # shellcheck source=tests/packages/roots.sh
 . tests/packages/roots.sh
 
-children=()
-finish() {
-  local child
-  for child in "${children[@]}"; do kill "$child" 2>/dev/null || true; done
-  wait 2>/dev/null || true
-  leave_roots
-}
 trap finish EXIT
 
 
