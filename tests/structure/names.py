@@ -14,8 +14,6 @@ import sys
 from layers import ROOT, sources_of
 
 MOST_FUNCTIONS = 45
-#: Those that are still to be divided. None may grow.
-LARGER = {"Exchange": 74}
 LONG = 6
 MOST_CLASSES = 6
 #: Where short names are looked at: what takes part in a call.
@@ -83,9 +81,8 @@ def main():
             functions = list(functions_of(owner, body))
             if "-v" in sys.argv:
                 print(len(functions), owner, path)
-            most = LARGER.get(owner, MOST_FUNCTIONS)
-            if len(functions) > most:
-                faults.append(f"{path}: {owner} has {len(functions)} functions, {most} at most")
+            if len(functions) > MOST_FUNCTIONS:
+                faults.append(f"{path}: {owner} has {len(functions)} functions, {MOST_FUNCTIONS} at most")
             for function, is_anothers in functions:
                 if path.startswith(FOLDERS) and not is_anothers and len(function) < LONG:
                     owners.setdefault(function, set()).add(owner)

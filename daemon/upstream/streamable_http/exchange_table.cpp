@@ -28,7 +28,7 @@ Exchange* ExchangeTable::find(UpstreamId id) const {
 bool ExchangeTable::has_unfinished(bool server_stream_resumes) const {
   return std::any_of(exchanges_.begin(), exchanges_.end(), [&](const auto& entry) {
     const Exchange& exchange = *entry.second;
-    return !exchange.is_settled() && !exchange.is_endless() &&
+    return !exchange.state().is_settled() && !exchange.state().is_endless() &&
            !exchange.survives_upgrade(server_stream_resumes);
   });
 }
@@ -73,9 +73,9 @@ void ExchangeTable::remove(UpstreamId id) {
 }
 
 void ExchangeTable::watch(const Exchange& exchange) {
-  const SteadyTime deadline = exchange.deadline();
+  const SteadyTime deadline = exchange.state().deadline();
   if (deadline == SteadyTime::max()) return;
-  (exchange.ends_soon() ? short_clock_ : clock_).set_at_latest(deadline);
+  (exchange.state().ends_soon() ? short_clock_ : clock_).set_at_latest(deadline);
 }
 
 void ExchangeTable::check_time() {
@@ -84,7 +84,7 @@ void ExchangeTable::check_time() {
   std::vector<UpstreamId> ended;
   for (const auto& [id, exchange] : exchanges_) {
     exchange->check_time(now, next);
-    if (exchange->has_ended()) ended.push_back(id);
+    if (exchange->state().has_ended()) ended.push_back(id);
   }
   for (const UpstreamId id : ended) owner_.exchange_progressed(id);
   if (next != SteadyTime::max()) clock_.set_at_latest(next);
@@ -97,7 +97,7 @@ void ExchangeTable::note_buffers() {
   if (!context_.budget().over()) return;
   const auto accumulating =
       std::count_if(exchanges_.begin(), exchanges_.end(),
-                    [](const auto& entry) { return entry.second->accumulated() > 0; });
+                    [](const auto& entry) { return entry.second->answer().accumulated() > 0; });
   if (accumulating > 1 && context_.budget().far_over() && largest_that_cannot_wait() != nullptr) {
     relief_.set_at_latest(context_.now());
   } else if (accumulating > 0) {
@@ -107,7 +107,7 @@ void ExchangeTable::note_buffers() {
 
 void ExchangeTable::look_for_room() {
   for (const UpstreamId id : context_.room().admit()) {
-    if (Exchange* const exchange = find(id)) exchange->read_on();
+    if (Exchange* const exchange = find(id)) exchange->answer().read_on();
   }
   if (context_.room().has_held()) relief_.set_at_latest(context_.now() + relief_timeout);
 }
@@ -115,8 +115,9 @@ void ExchangeTable::look_for_room() {
 Exchange* ExchangeTable::largest_that_cannot_wait() const {
   Exchange* largest = nullptr;
   for (const auto& [id, exchange] : exchanges_) {
-    if (context_.room().has(id) || exchange->accumulated() < context_.budget().small()) continue;
-    if (largest == nullptr || exchange->accumulated() > largest->accumulated())
+    if (context_.room().has(id) || exchange->answer().accumulated() < context_.budget().small())
+      continue;
+    if (largest == nullptr || exchange->answer().accumulated() > largest->answer().accumulated())
       largest = exchange.get();
   }
   return largest;

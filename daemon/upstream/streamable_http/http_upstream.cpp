@@ -118,8 +118,8 @@ void HttpUpstream::token_arrived(const std::optional<Failure>& failure) {
 void HttpUpstream::remove(UpstreamId id) {
   const Exchange* const exchange = exchanges_.find(id);
   if (exchange == nullptr) return;
-  const bool is_request = exchange->is_request();
-  unsent_.message_ended(exchange->kind());
+  const bool is_request = exchange->sent().is_request();
+  unsent_.message_ended(exchange->sent().message().kind);
   exchanges_.remove(id);
   if (!is_request) begin_unsent_with_token();
 }
@@ -132,7 +132,7 @@ void HttpUpstream::abandon(UpstreamId id) {
 
 std::optional<Outgoing> HttpUpstream::take_back(UpstreamId id) {
   Exchange* const exchange = exchanges_.find(id);
-  if (exchange == nullptr || !exchange->is_request()) return std::nullopt;
+  if (exchange == nullptr || !exchange->sent().is_request()) return std::nullopt;
   std::optional<Outgoing> message = exchange->take_back();
   if (message) remove(id);
   return message;
@@ -143,9 +143,9 @@ void HttpUpstream::settle(const AnsweredRequests& answered) {
     Exchange* const exchange = exchanges_.find(id);
     if (exchange == nullptr) return;
     exchange->settle();
-    if (!exchange->has_ended()) {
+    if (!exchange->state().has_ended()) {
       exchanges_.watch(*exchange);
-    } else if (!exchange->has_messages()) {
+    } else if (!exchange->answer().has_messages()) {
       remove(id);
     }
   });
@@ -166,7 +166,7 @@ void HttpUpstream::session_over() {
 /// Whatever is under way in the session is neither continued nor answered elsewhere.
 void HttpUpstream::end_session() {
   exchanges_.change_all([](Exchange& exchange) {
-    if (exchange.is_stateful()) exchange.session_over();
+    if (exchange.sent().is_stateful()) exchange.session_over();
   });
   stream_.close();
   resumed_after_.reset();
@@ -204,9 +204,7 @@ void HttpUpstream::refresh_connections() {
 // Takes over what the head of an answer says about session and connection.
 void HttpUpstream::learn_from(const Exchange& exchange) {
   const ResponseHead& head = exchange.head();
-  // A late answer may name an old session.
-  if (!head.session_id.empty() && exchange.may_name_session() &&
-      (exchange.opens_session() || context_.session_id().empty())) {
+  if (exchange.names_session()) {
     if (fits_header(head.session_id, header_limit::session_id)) {
       context_.set_session_id(head.session_id);
     } else {
@@ -226,16 +224,16 @@ void HttpUpstream::exchange_progressed(UpstreamId id) {
   Exchange* exchange = exchanges_.find(id);
   if (exchange == nullptr) return;
   learn_from(*exchange);
-  if (exchange->was_reached()) {
+  if (exchange->sent().was_reached()) {
     stream_.retry_soon();
     if (std::exchange(unreachable_, false)) events_->upstream_reachable();
   }
   while ((exchange = exchanges_.find(id)) != nullptr) {
-    auto message = exchange->next_message();
+    auto message = exchange->answer().next_message();
     if (!message) break;
     settle(events_->upstream_message(id, std::move(*message)));
   }
-  if (exchange != nullptr && !exchange->has_ended()) {
+  if (exchange != nullptr && !exchange->state().has_ended()) {
     exchanges_.watch(*exchange);
   } else if (exchange != nullptr) {
     exchange_ended(*exchange);
@@ -250,7 +248,7 @@ void HttpUpstream::look_for_room() {
 
 void HttpUpstream::exchange_ended(Exchange& exchange) {
   const UpstreamId id = exchange.id();
-  if (exchange.is_settled()) {
+  if (exchange.state().is_settled()) {
     remove(id);
     return;
   }
@@ -320,7 +318,8 @@ void HttpUpstream::stream_progressed() {
 
 void HttpUpstream::end_oversized(UpstreamId id) {
   Exchange* const exchange = exchanges_.find(id);
-  if (exchange == nullptr || !exchange->is_request() || exchange->is_settled()) return;
+  if (exchange == nullptr || !exchange->sent().is_request() || exchange->state().is_settled())
+    return;
   exchange->fail(answer_too_large(context_.options().max_frame));
   exchange_progressed(id);
 }
@@ -398,7 +397,7 @@ bool HttpUpstream::restore(SavedMessage&& message) {
 ReportedEvents HttpUpstream::reported_events(UpstreamId id) const {
   const Exchange* const exchange = exchanges_.find(id);
   if (exchange == nullptr) return {};
-  return {exchange->last_event(), exchange->event_before()};
+  return {exchange->answer().last_event(), exchange->answer().event_before()};
 }
 
 }  // namespace bridge

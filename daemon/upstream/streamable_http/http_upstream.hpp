@@ -76,7 +76,7 @@ class HttpUpstream final : public Upstream {
   void end_oversized(UpstreamId id);
 
   // From its parts: from the loop, outside of curl, never from within a call of them.
-  /// Messages arrived (Exchange::next_message()), or it ended (Exchange::has_ended()).
+  /// Messages arrived (AnswerReader::next_message()), or it ended (ExchangeState::has_ended()).
   void exchange_progressed(UpstreamId id);
   /// Messages arrived, the state changed, or an attempt was refused.
   void stream_progressed();
