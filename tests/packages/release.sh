@@ -39,7 +39,8 @@ typed() { enter "$1" sh -ec "cd /tmp; $(printed README.md "Get it" 1 | sed -n "$
 readonly release_line=1 package_line=2 folder_line=3 image_line=4
 name_of_folder() { basename "$tarball" .tar.gz; }
 
-# serves ROOT PROGRAMS [SOCKET]: a tool is called through the daemon, which ends in order.
+# serves ROOT PROGRAMS [SOCKET]: a tool is called through the daemon, which ends in order. With upgraded=yes it is called
+# again after an upgrade in place.
 serves() {
   local root=$1 programs=$2 socket=${3:-/tmp/mcp.sock} daemon
   # shellcheck disable=SC2086  # an option or nothing
@@ -49,8 +50,24 @@ serves() {
   children+=("$daemon")
   [ "$(enter "$root" "$programs/mcp-nc" -s "$socket" --wait 20s call echo message=here)" = here ] ||
     { cat "$scratch/daemon.log" >&2; fail "no tool can be called in $root"; }
+  if [ -n "${upgraded:-}" ]; then
+    upgrade "$daemon"
+    [ "$(enter "$root" "$programs/mcp-nc" -s "$socket" --wait 20s call echo message=again)" = again ] ||
+      { cat "$scratch/daemon.log" >&2; fail "no tool can be called in $root after an upgrade"; }
+  fi
   kill "$daemon"
   wait "$daemon" || fail "the daemon ended with $?: $(cat "$scratch/daemon.log")"
+}
+
+# upgrade DAEMON: in place.
+upgrade() {
+  local left=600
+  kill -USR2 "$1"
+  until grep -q 'continues serving' "$scratch/daemon.log"; do
+    left=$((left - 1))
+    if [ $left -le 0 ] || ! kill -0 "$1"; then fail "the daemon is not upgraded: $(cat "$scratch/daemon.log")"; fi
+    sleep 0.1
+  done
 }
 
 paths_of() { find "$1" -xdev \( -path "$1/tmp" -o -path "$1/proc" -o -path "$1/sys" -o -path "$1/dev" -o -path "$1/var/cache" -o -name '*-' \) -prune -o -printf '%P %l\n' | sort; }
@@ -85,13 +102,7 @@ life() {
   enter "$root" sh "/tmp/$name/install.sh" >"$scratch/said" 2>&1 || fail "install.sh over a running daemon: $(cat "$scratch/said")"
   if [ -e "$root/proc/self" ]; then
     grep -q "kill -USR2.* $daemon" "$scratch/said" || fail "the daemon of the old version is not named: $(cat "$scratch/said")"
-    kill -USR2 "$daemon"
-    local left=600
-    until grep -q 'continues serving' "$scratch/daemon.log"; do
-      left=$((left - 1))
-      if [ $left -le 0 ] || ! kill -0 "$daemon"; then fail "the daemon is not upgraded: $(cat "$scratch/daemon.log")"; fi
-      sleep 0.1
-    done
+    upgrade "$daemon"
   fi
   [ "$(enter "$root" mcp-nc -s /tmp/mcp.sock --wait 20s call echo message=after)" = after ] || fail "the upgraded daemon does not serve"
   kill "$daemon"
@@ -200,12 +211,24 @@ check_places() {
 
   # But for what an engine mounts into every container.
   root=$scratch/empty
-  mkdir -p "$root/opt" "$root/tmp"
+  mkdir -p "$root/opt" "$root/tmp" "$root/dev"
+  : >"$root/dev/null"
   mount_at "$root/proc" -t proc proc
   tar -xzf "$tarball" -C "$root/opt"
   mv "$root/opt/$(name_of_folder)" "$root$place"
   serves "$root" $place/bin
   passed "an empty root: the folder at $place serves as it was unpacked"
+
+  # With the folder's own authorities alone.
+  local secured=$scratch/secured address=127.77.$((RANDOM % 250 + 1)).$((RANDOM % 250 + 1))
+  mkdir -p "$secured" "$root/etc"
+  python3 tests/containers/secured_upstream.py "$(sed 's/.*:\([0-9]*\)\/.*/\1/' <<<"$url")" "$secured" "$address" &
+  children+=($!)
+  until [ -s "$secured/url" ]; do sleep 0.05; done
+  echo "nameserver $address" >"$root/etc/resolv.conf"
+  cp "$secured/authority.pem" "$root$place/share/mcp-session-bridge/ca-certificates.crt"
+  url=$(cat "$secured/url") upgraded=yes serves "$root" $place/bin
+  passed "an empty root: it trusts what its own copy names, after an upgrade in place, too"
 
   mount_at "$scratch/read-only" --bind -o ro "$root"
   mount -o remount,ro,bind "$scratch/read-only"

@@ -1,14 +1,13 @@
 #include "http/client/http_options.hpp"
 
 #include <curl/curl.h>
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
@@ -39,17 +38,6 @@ bool can_be_read(const std::string& file) {
   return !file.empty() && access(file.c_str(), R_OK) == 0;
 }
 
-/// `share/`, next to the program's folder `bin/`.
-std::string beside_program() {
-  std::array<char, PATH_MAX> path{};
-  const ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
-  if (length <= 0) return {};
-  const std::string program(path.data(), static_cast<std::size_t>(length));
-  const std::size_t folder = program.rfind("/bin/");
-  if (folder == program.npos) return {};
-  return program.substr(0, folder) + "/share/mcp-session-bridge/ca-certificates.crt";
-}
-
 }  // namespace
 
 const std::vector<std::string>& known_ca_files() {
@@ -72,10 +60,20 @@ std::string choose_ca_file(std::string_view usual, const std::vector<std::string
   return can_be_read(own) ? own : std::string();
 }
 
+std::string shipped_ca_file(std::string_view library) {
+  const std::size_t folder = library.rfind("/lib/");
+  if (folder == library.npos) return {};
+  return std::string(library.substr(0, folder)) + "/share/mcp-session-bridge/ca-certificates.crt";
+}
+
 std::string find_ca_file() {
   const curl_version_info_data* const library = curl_version_info(CURLVERSION_NOW);
   const char* const usual = library->cainfo;
-  return choose_ca_file(usual == nullptr ? "" : usual, known_ca_files(), beside_program());
+  // Not by the program: one that was upgraded in place is a file in memory.
+  Dl_info file{};
+  const bool found = dladdr(library, &file) != 0 && file.dli_fname != nullptr;
+  return choose_ca_file(usual == nullptr ? "" : usual, known_ca_files(),
+                        shipped_ca_file(found ? file.dli_fname : ""));
 }
 
 namespace {

@@ -43,9 +43,12 @@ const std::vector<std::string>& known_ca_files();
 std::string choose_ca_file(std::string_view usual, const std::vector<std::string>& known,
                            const std::string& own);
 
+/// The authorities shipped in `share/` with a self-contained program (docker/self_contained.sh), by
+/// the path of one of its libraries, in `lib/`; empty: in no such folder.
+std::string shipped_ca_file(std::string_view library);
+
 /// The file to trust if libcurl's default is missing: on another distribution, or on one without
-/// any, where the copy shipped with a self-contained program is used (docker/self_contained.sh).
-/// Empty: libcurl's default.
+/// any, where shipped_ca_file() is used. Empty: libcurl's default.
 std::string find_ca_file();
 
 /// How to reach the upstream over HTTP.

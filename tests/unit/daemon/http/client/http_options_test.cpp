@@ -90,6 +90,16 @@ TEST_CASE("in the image of another distribution that one's file is chosen, the f
   CHECK(choose_ca_file("", {second}, "") == second);
 }
 
+TEST_CASE(
+    "the copy shipped with the program is found by its libraries, wherever the program is run from") {
+  CHECK(shipped_ca_file("/opt/mcp-session-bridge/lib/libcurl.so.4") ==
+        "/opt/mcp-session-bridge/share/mcp-session-bridge/ca-certificates.crt");
+  CHECK(shipped_ca_file("/home/lib/x///lib/libcurl.so.4") ==
+        "/home/lib/x///share/mcp-session-bridge/ca-certificates.crt");
+  CHECK(shipped_ca_file("libcurl.so.4") == "");
+  CHECK(shipped_ca_file("") == "");
+}
+
 TEST_CASE("where there is none at all the program's own copy is chosen, if it has one") {
   const TemporaryFolder folder;
   const std::string missing = folder.path("missing");
