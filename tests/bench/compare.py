@@ -41,17 +41,18 @@ class Setting:
         self.build, self.peers, self.node, self.few = pathlib.Path(build), pathlib.Path(peers), node, few
         self.stack = contextlib.ExitStack()
         self.home = pathlib.Path(self.stack.enter_context(tempfile.TemporaryDirectory(prefix="compare-", ignore_cleanup_errors=True)))
+        variables = {name: value for name, value in os.environ.items() if not name.startswith(("MCP_", "XDG_", "npm_"))}
+        self.environment = {**variables, "HOME": str(self.home), "XDG_RUNTIME_DIR": str(self.home), "NO_COLOR": "1",
+                            "PATH": f"{self.peers}/node_modules/.bin:{variables['PATH']}"}
         upstream = self.start([self.build / "tests/support/demo-upstream"], stdout=subprocess.PIPE, text=True)
         self.url = upstream.stdout.readline().split()[-1]
         self.socket = self.home / "s"
-        self.daemon = self.start([self.build / "daemon/mcp-bridged", "--url", self.url, "--socket", self.socket, "--log-level", "warning"])
+        self.daemon = self.start([self.build / "daemon/mcp-bridged", "--url", self.url, "--socket", self.socket, "--log-level", "warning"],
+                                 env=variables)
         for path in (".mcp-inspector/mcp.json", "mcp.json", ".mcporter/mcporter.json"):
             (self.home / path).parent.mkdir(exist_ok=True)
             (self.home / path).write_text(json.dumps({"mcpServers": {"step": {"type": "http", "url": self.url, "lifecycle": "keep-alive"}}}),
                                           encoding="utf-8")
-        variables = {name: value for name, value in os.environ.items() if not name.startswith(("MCP_", "XDG_", "npm_"))}
-        self.environment = {**variables, "HOME": str(self.home), "XDG_RUNTIME_DIR": str(self.home), "NO_COLOR": "1",
-                            "PATH": f"{self.peers}/node_modules/.bin:{variables['PATH']}"}
 
     def start(self, command, **more):
         process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, **more)
@@ -72,7 +73,7 @@ class Setting:
         began = time.monotonic()
         process = subprocess.Popen([str(word) for word in command], stdin=subprocess.PIPE if lines else subprocess.DEVNULL, cwd=self.home,
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=self.environment)
-        watch = signal.alarm(60)
+        signal.alarm(60)  # raises, too
         try:
             if lines is None:
                 output, seconds = process.communicate()[0], time.monotonic() - began
@@ -83,12 +84,15 @@ class Setting:
             process.stdin.flush()
             output = ""
             while '"id":2' not in output:
-                output += process.stdout.readline() or sys.exit(f"{command} ended: {output}")
+                line = process.stdout.readline()
+                if not line:
+                    raise RuntimeError(f"{command} ended: {output}")
+                output += line
             process.kill()
             process.communicate()
             return time.monotonic() - began, output
         finally:
-            signal.alarm(watch)
+            signal.alarm(0)
             process.kill()
 
     def left_running(self):
@@ -132,11 +136,21 @@ def ways(setting, versions):
 def steps(setting, versions):
     """[(way, milliseconds, initializes of 5 steps, what became of a notification, MiB between steps)]; a way that fails says why."""
     found, all_ways = {}, ways(setting, versions)
+
+    def left_out(name, error):
+        found.pop(name, None)
+        print(f"left out: {name}: {error}", file=sys.stderr)
+
     for name, (before, step, lines, _) in all_ways.items():
         try:
             began_with = set(setting.left_running())
-            if before:
-                setting.run(before)
+            for attempt in range(3 if before else 0):  # some have limits of their own, which a busy machine reaches
+                try:
+                    setting.run(before)
+                    break
+                except RuntimeError:
+                    if attempt == 2:
+                        raise
             setting.run(step, lines)  # not measured: files are read, sessions are opened
             opened = setting.asked("initialize")
             setting.control("POST", "emit", json.dumps({"message": {"jsonrpc": "2.0", "method": "notifications/message",
@@ -146,14 +160,18 @@ def steps(setting, versions):
                 setting.run(step, lines)
             kept = anonymous_memory(setting.daemon.pid) if not found else anonymous_memory(*(set(setting.left_running()) - began_with))
             found[name] = {"opened": setting.asked("initialize") - opened, "told": told, "kept": kept, "times": []}
-        except RuntimeError as error:
-            print(f"left out: {name}: {error}", file=sys.stderr)
+        except (RuntimeError, OSError) as error:
+            left_out(name, error)
     for _ in range(3 if setting.few else 15):
-        for name, one in found.items():
-            one["times"].append(setting.run(*all_ways[name][1:3])[0] * 1000)
-    for name in found:
-        if all_ways[name][3]:
-            setting.run(all_ways[name][3])
+        for name, one in list(found.items()):
+            try:
+                one["times"].append(setting.run(*all_ways[name][1:3])[0] * 1000)
+            except (RuntimeError, OSError) as error:
+                left_out(name, error)
+    for name, (*_, after) in all_ways.items():
+        with contextlib.suppress(RuntimeError, OSError):
+            if after:
+                setting.run(after)
     return [(name, statistics.median(one["times"]), one["opened"], one["told"], one["kept"]) for name, one in found.items()]
 
 
@@ -200,9 +218,14 @@ def between_marks(page, text):
     return f"{before}{MARKS[0]}\n{text}\n{MARKS[1]}{rest.split(MARKS[1])[1]}"
 
 
+def too_late(*_):
+    raise RuntimeError("no response within 60 s")
+
+
 def main():
     build, peers, node, packages, *rest = sys.argv[1:]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    signal.signal(signal.SIGALRM, too_late)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # ^C is typed in one of the tasks: not ignored
     versions = {name: json.loads((pathlib.Path(peers) / "node_modules" / name / "package.json").read_text(encoding="utf-8"))["version"]
                 for name in packages.split()}
