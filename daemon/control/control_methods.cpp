@@ -507,7 +507,6 @@ JsonArray ControlMethods::clients_status(const PolicyRule* rule,
     if (rule != nullptr && rule->is_none() && asker != id) continue;
     const auto& channel = client->channel;
     const ClientIdentity& identity = channel.identity();
-    const bool era_is_known = client->sent == Client::Sent::ordinary || client->era == Era::modern;
     JsonObject object;
     object.add("id", value_of(id))
         .add("kind", identity.kind)
@@ -518,7 +517,8 @@ JsonArray ControlMethods::clients_status(const PolicyRule* rule,
         .add("inFlight", client->in_flight.size())
         .add("queuedBytes", channel.queued_bytes() + router_.from_clients().waiting_bytes(id))
         .add("idle", channel.idle() && client->in_flight.empty() && client->waiting.empty())
-        .add("era", era_is_known ? std::optional(bridge::name_of(client->era)) : std::nullopt)
+        .add("era",
+             client->has_shown_era() ? std::optional(bridge::name_of(client->era)) : std::nullopt)
         .add_unless_empty("grant", client->grant_id());
     all.add(object);
   }

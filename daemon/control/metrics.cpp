@@ -112,7 +112,7 @@ void Metrics::add_clients_of_all(Exposition& out) const {
     const auto count =
         std::count_if(router_.clients().begin(), router_.clients().end(), [era](const auto& entry) {
           const Client& client = *entry.second;
-          return client.era == era && (era == Era::modern || client.sent == Client::Sent::ordinary);
+          return client.era == era && client.has_shown_era();
         });
     out.sample(static_cast<double>(count), {{"era", std::string(name_of(era))}});
   }

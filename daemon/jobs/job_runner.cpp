@@ -204,7 +204,7 @@ void JobRunner::send_request(Job& job, Running& running) {
   });
 }
 
-void JobRunner::request_starting(JobNumber number, UpstreamId id, Era side) {
+void JobRunner::request_starting(JobNumber number, UpstreamId id, bool may_be_sent_again) {
   const auto found = running_.find(number);
   if (found == running_.end()) return;
   Running& running = found->second;
@@ -219,9 +219,9 @@ void JobRunner::request_starting(JobNumber number, UpstreamId id, Era side) {
   position.id = id;
   position.round.clear();
   position.answers.clear();
-  // A request that must not be repeated is no longer needed. A modern server may require it again.
+  // A request that must not be repeated is no longer needed, unless its answer may ask for it.
   const bool may_be_needed = running.was_left || (store_.keeper() != nullptr &&
-                                                  (only_reads(job.method) || side == Era::modern));
+                                                  (only_reads(job.method) || may_be_sent_again));
   if (!may_be_needed) job.request = {};
   times_.note_time(job, running);
   store_.write();  // before it is sent

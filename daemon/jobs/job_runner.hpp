@@ -88,8 +88,9 @@ class JobRunner final : private JobOwner {
   void settle();
 
   // Called by JobsOfUser.
-  /// The job's request is about to be sent to this side of the upstream under this id.
-  void request_starting(JobNumber number, UpstreamId id, Era side);
+  /// The job's request is about to be sent under this id. `may_be_sent_again`: its response may ask
+  /// for that.
+  void request_starting(JobNumber number, UpstreamId id, bool may_be_sent_again);
   /// It was answered with this `input_required` result; it is sent again with the answers.
   void request_asked(JobNumber number, std::string_view result);
   void request_ended(const JobRequest& request, End end);

@@ -59,7 +59,7 @@ void JobWaiters::add_waiter(const Client& client, const Frame& request, Job& job
   collector.client = client.id();
   collector.request_id = request.text(request.id);
   collector.progress_token = request.text(request.progress_token);
-  collector.is_modern = request.is_modern();
+  collector.may_be_asked = Client::can_be_asked_meanwhile(request);
   collector.until = collect.delivers ? SteadyTime::max() : loop_.now() + collect.wait;
   collector.is_due = !collect.delivers && collect.wait.count() == 0;
   collector.reply = std::move(reply);
@@ -114,8 +114,7 @@ std::vector<JobWaiter> JobWaiters::waiters_for(JobNumber number) const {
   const auto [begin, end] = all_.equal_range(number);
   for (auto at = begin; at != end; ++at) {
     const WaitingCollect& one = at->second;
-    if (one.may_be_asked && !one.is_modern)
-      waiters.push_back({one.client, one.request_id, one.answers});
+    if (one.may_be_asked) waiters.push_back({one.client, one.request_id, one.answers});
   }
   return waiters;
 }

@@ -82,7 +82,6 @@ class JobWaiters {
     ClientId client{};
     std::string request_id{};      ///< raw JSON
     std::string progress_token{};  ///< raw JSON; empty: none
-    bool is_modern = false;
     bool may_be_asked = true;
     bool is_due = false;  ///< answered as soon as its queue has room, whatever the job's state
     SteadyTime until{};

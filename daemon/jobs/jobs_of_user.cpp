@@ -13,7 +13,8 @@ JobsOfUser::JobsOfUser(const User& its_user, Router& router, JobRunner& runner)
 
 /// What must be written before the request leaves is written here.
 void JobsOfUser::starting(UpstreamId id, const Call& call) {
-  if (!call.job->about_task) runner_.request_starting(call.job->number, id, call.side);
+  if (!call.job->about_task)
+    runner_.request_starting(call.job->number, id, call.to_modern != nullptr);
 }
 
 void JobsOfUser::input_required(const Call& call, std::string_view result) {

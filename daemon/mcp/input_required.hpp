@@ -93,6 +93,9 @@ bool is_input_required(const Frame& response);
 /// "ResultType").
 bool is_complete(const Frame& response);
 
+/// Whether the result of this request is to have a `resultType`.
+inline bool wants_result_type(const Frame& request) { return request.is_modern(); }
+
 /// `response`, to a request of `method`, in the form for a modern client. At most one pass over the
 /// result. A result without resultType, or with one that is not a string, becomes `complete`; a
 /// cacheable one without ttlMs or cacheScope gets 0 and "private", so that it is not cached. Of the

@@ -23,9 +23,7 @@ LikelyCaller likely_caller(const RequestsInFlight& in_flight) {
   LikelyCaller caller;
   StreamOwner first;
   in_flight.calls().each([&](UpstreamId id, const Call& call) {
-    if (!call.awaits_upstream() || !call.acts_for_user() || call.side == Era::modern ||
-        !may_require_input(call.method))
-      return;
+    if (!call.may_be_asked_about() || !call.acts_for_user()) return;
     const StreamOwner owner = in_flight.calls().owner(id);
     if (caller.kind == LikelyCaller::Kind::nobody) {
       first = owner;
@@ -117,9 +115,7 @@ std::optional<UpstreamId> Answerers::suspended_call(const Question& question) co
   std::optional<UpstreamId> suspended;
   bool others_in_flight = false;
   in_flight_.calls().each([&](UpstreamId id, const Call& call) {
-    others_in_flight =
-        others_in_flight || (call.awaits_upstream() && !call.is_suspended() &&
-                             call.side == Era::legacy && may_require_input(call.method));
+    others_in_flight = others_in_flight || (call.may_be_asked_about() && !call.is_suspended());
     if (call.is_suspended() && may_be_asked_in(id, question))
       suspended = std::min(id, suspended.value_or(id));
   });

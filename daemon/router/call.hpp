@@ -97,6 +97,11 @@ struct Call {
   Client* client() const;
   /// See Caller::acts_for_user().
   bool acts_for_user() const;
+  /// Whether its client's leaving ends it, as closing a stream cancels a request since 2026-07-28.
+  bool ends_with_client() const { return era == Era::modern; }
+  /// Whether the request itself declares what its client answers, mirrored headers, and a log
+  /// level.
+  bool describes_client() const { return era == Era::modern; }
   bool is_suspended() const { return to_legacy != nullptr && to_legacy->is_suspended(); }
   /// Whether it is a modern client's that can be asked something in its result.
   bool may_ask_client() const {
@@ -107,6 +112,10 @@ struct Call {
   bool awaits_upstream() const {
     return !waits_at_bridge() &&
            (to_legacy == nullptr || to_legacy->stage() != ModernToLegacy::Stage::ended);
+  }
+  /// Whether the upstream may send a request about it now.
+  bool may_be_asked_about() const {
+    return awaits_upstream() && side == Era::legacy && may_require_input(method);
   }
   /// Whether the call takes a slot of --max-inflight; one that waits for an answer about a job does
   /// not.

@@ -99,11 +99,6 @@ class CallTable {
   }
   /// The request in flight with this upstream id, given as JSON.
   std::optional<UpstreamId> named_by(std::string_view raw_id) const;
-  /// The session in which it was sent; nullopt: not in flight.
-  std::optional<Era> side_of(UpstreamId id) const {
-    const Call* const call = find_call(id);
-    return call == nullptr ? std::nullopt : std::optional(call->side);
-  }
   /// The ids of all calls that match, in order.
   template <class IsOne>
   std::vector<UpstreamId> all(IsOne&& is_one) const {

@@ -188,6 +188,10 @@ struct ClientFacts {
   std::optional<GrantHold> grant;  ///< changed by ClientReceiver
 
   bool is_observer() const { return sent == Sent::looks; }
+  /// Whether the ring's entries are for it. A modern client gets them by its listens only.
+  bool takes_from_ring() const { return !peeks && era == Era::legacy; }
+  /// Whether it has shown its era. Looking on is the same in both.
+  bool has_shown_era() const { return sent == Sent::ordinary || era == Era::modern; }
 
   template <class A>
   void each_field(A& archive) {
@@ -212,6 +216,8 @@ struct Caller {
   virtual bool acts_for_user() const { return true; }
   /// The era of this message. A listen is modern even if it does not say so.
   Era era_of(const Frame& frame) const;
+  /// Whether an `initialize` must come before this message.
+  bool needs_initialize(const Frame& frame) const { return era_of(frame) == Era::legacy; }
 
   /// The request is about to be sent under this id.
   virtual void starting(UpstreamId id, const Call& call) {
@@ -281,6 +287,9 @@ struct Client final : Caller, ClientFacts {
   bool congested() const override { return channel.congested(); }
 
   ClientId id() const { return channel.identity().id; }
+  /// Whether requests can be sent to it while it waits for the response to this one: since
+  /// 2026-07-28 the response asks.
+  static bool can_be_asked_meanwhile(const Frame& request) { return !request.is_modern(); }
   /// Empty: it has none.
   std::string grant_id() const { return grant ? grant->id() : std::string(); }
   /// Whether the present policy has a rule for the client, or its grant has not ended. Else it may

@@ -38,8 +38,8 @@ ClientNotifications::ClientNotifications(const RouterContext& context, ByteBudge
 
 void ClientNotifications::send_notification(Client& client, std::string body) {
   const SteadyTime now = context_.loop.now();
-  const Era side = context_.session.side_for(client.era);
-  client.notification = {context_.upstream.notify(std::move(body), side), now};
+  EraSession& session = context_.session.serving(client.era);
+  client.notification = {context_.upstream.notify(std::move(body), session), now};
   too_slow_.set_at_latest(now + handing_over_time);
 }
 
@@ -52,7 +52,7 @@ bool ClientNotifications::client_left(const Client& client, std::deque<std::stri
   for (const std::string& body : queue.bodies) queue.share.add(body.size());
   if (client.notification) {
     queue.under_way = client.notification->id;
-  } else if (context_.session.is_open_for(client.era)) {
+  } else if (context_.session.serving(client.era).is_open()) {
     send_next(std::prev(orphaned_.end()));
   } else {
     return true;
@@ -67,7 +67,7 @@ ClientNotifications::Queues::iterator ClientNotifications::send_next(Queues::ite
   queue->bodies.pop_front();
   queue->share.remove(body.size());
   queue->under_way =
-      context_.upstream.notify(std::move(body), context_.session.side_for(queue->client));
+      context_.upstream.notify(std::move(body), context_.session.serving(queue->client));
   return std::next(queue);
 }
 
@@ -76,7 +76,7 @@ void ClientNotifications::notification_ended(UpstreamId id) {
                                   [id](const auto& one) { return one.under_way == id; });
   if (queue != orphaned_.end()) {
     queue->under_way.reset();
-    if (context_.session.is_open_for(queue->client)) send_next(queue);
+    if (context_.session.serving(queue->client).is_open()) send_next(queue);
     return;
   }
   Client* its = nullptr;
@@ -112,8 +112,9 @@ void ClientNotifications::stop_waiting() {
 
 void ClientNotifications::session_open() {
   for (auto queue = orphaned_.begin(); queue != orphaned_.end();)
-    queue = queue->under_way || !context_.session.is_open_for(queue->client) ? std::next(queue)
-                                                                             : send_next(queue);
+    queue = queue->under_way || !context_.session.serving(queue->client).is_open()
+                ? std::next(queue)
+                : send_next(queue);
 }
 
 bool ClientNotifications::expire() {
@@ -126,13 +127,6 @@ bool ClientNotifications::expire() {
   return std::any_of(orphaned_.begin(), orphaned_.end(),
                      [](const OrphanedQueue& queue) { return !queue.under_way; });
 }
-
-namespace {
-
-/// What a legacy server may ask about a modern client's request, besides elicitation.
-constexpr std::string_view asked_of_modern_clients = R"({"sampling":{},"roots":{}})";
-
-}  // namespace
 
 ClientFrames::ClientFrames(const RouterContext& context, ByteBudget& budget,
                            RestorableState& restorable, const KnownTools& tools,
@@ -151,7 +145,6 @@ ClientFrames::ClientFrames(const RouterContext& context, ByteBudget& budget,
       slots_(context.options.max_inflight),
       user_slots_(context.permissions, in_flight),
       notifications_(context, budget, [this](Client& client) { start_waiting(client); }),
-      not_open_since_{context.loop.now(), context.loop.now()},
       expiry_(context.loop, [this] { expire(); }),
       recording_(context.loop, [this] { start_recorded(); }),
       relief_(context.loop, [this] {
@@ -199,7 +192,7 @@ void ClientFrames::client_continued(Client& client, std::vector<std::string> wai
     auto parsed = parse_frame(std::move(bytes));
     if (auto* frame = std::get_if<Frame>(&parsed)) client.waiting.push(std::move(*frame), now);
   }
-  if (!client.waiting.empty() && !is_open_for(client, client.waiting.front().frame))
+  if (!client.waiting.empty() && !session_of_front(client).is_open())
     expiry_.set_at_latest(now + context_.session_timeout());
 }
 
@@ -226,7 +219,7 @@ void ClientFrames::queue_frame(Caller& caller, Frame&& frame, std::unique_ptr<Jo
     return;
   }
   const SteadyTime now = context_.loop.round_began();
-  const bool is_open = is_open_for(caller, frame);
+  const bool is_open = session_of(caller, frame).is_open();
   caller.waiting.push(std::move(frame), now, std::move(job));
   if (!is_open) expiry_.set_at_latest(now + context_.session_timeout());
   if (context_.audit != nullptr && context_.audit->is_required() && caller.acts_for_user()) {
@@ -289,7 +282,7 @@ void ClientFrames::start_waiting(Caller& caller) {
       if (!start_initialize(*client)) break;
       continue;
     }
-    if (!is_open_for(caller, frame)) {
+    if (!session_of(caller, frame).is_open()) {
       if (!start_without_session(caller)) break;
       continue;
     }
@@ -337,7 +330,7 @@ void ClientFrames::start_notification(Client& client) {
   Frame notification = client.waiting.take_front().frame;
   if (client.judged_before_change && checks_.is_denied(client, notification)) {
     ++context_.statistics.dropped_notifications;
-  } else if (!is_unknown_to(context_.session.side_for(client.era), notification)) {
+  } else if (!is_unknown_to(context_.session.serving(client.era), notification)) {
     notifications_.send_notification(client, std::move(notification.bytes));
   }
 }
@@ -385,7 +378,7 @@ bool ClientFrames::answer_front(Client& client) {
   }
   if (frame.method == "server/discover"sv) {
     const Frame asked = client.waiting.take_front().frame;
-    const ServerDescription& server = *context_.session.server_for(client.era_of(asked));
+    const ServerDescription& server = *session_of(client, asked).server();
     context_.request_log.answer_result(client, asked,
                                        server.discover_result(context_.session.target()));
     return true;
@@ -396,17 +389,18 @@ bool ClientFrames::answer_front(Client& client) {
 
 bool ClientFrames::start_initialize(Client& client) {
   Session& session = context_.session;
-  if (const ServerDescription* server = session.server_for(Era::legacy)) {
+  EraSession& serving = session.serving_initialize();
+  if (const ServerDescription* server = serving.server()) {
     const Frame frame = client.waiting.take_front().frame;
     const std::string_view params = frame.text(frame.params);
-    if (server->era() == Era::legacy)
+    if (serving.sender().is_stateful())
       log_undeclared(client, find_member(params, "capabilities").value_or("{}"));
     context_.request_log.answer_result(client, frame,
                                        server->initialize_result_for(protocol_version_of(params)));
     return true;
   }
   if (!session.wants_initialize()) {
-    session.require(Era::legacy);
+    session.require();
     return false;
   }
   if (context_.audit != nullptr &&
@@ -514,13 +508,12 @@ void ClientFrames::give_free_slots() {
   }
 }
 
-void ClientFrames::fail_all(const Failure& failure, std::optional<Era> side) {
-  const Session& session = context_.session;
+void ClientFrames::fail_all(const Failure& failure, const EraSession* session) {
   context_.clients.each_caller([&](Caller& caller) {
     const auto waits_for_it = [&] {
       return !caller.waiting.empty() &&
-             (!side || session.eras().exclude_both() ||
-              session.side_for(caller.era_of(caller.waiting.front().frame)) == *side);
+             (session == nullptr || context_.session.eras().exclude_both() ||
+              &session_of_front(caller) == session);
     };
     while (waits_for_it()) refuse(caller, caller.waiting.take_front().frame, failure);
     context_.clients.finish_if_done(caller);
@@ -532,35 +525,13 @@ void ClientFrames::shut_down(const Failure& failure) {
   fail_all(failure);
 }
 
-bool ClientFrames::has_request_for(Era side) const {
+bool ClientFrames::has_request_for(const EraSession& session) const {
   bool has_one = false;
   context_.clients.each_caller([&](const Caller& caller) {
-    has_one =
-        has_one || (served_.is_served(caller) && caller.waiting.has_request() &&
-                    context_.session.side_for(caller.era_of(caller.waiting.front().frame)) == side);
+    has_one = has_one || (served_.is_served(caller) && caller.waiting.has_request() &&
+                          &session_of_front(caller) == &session);
   });
   return has_one && !shut_down_;
-}
-
-std::string ClientFrames::declared_capabilities() const {
-  const auto names_roots = [](const Client& client) {
-    return client.declared.covers("roots/list", AskedFor::roots);
-  };
-  const WaitingFrame* first = nullptr;
-  for (const auto& [id, client] : context_.clients) {
-    if (client->waiting.empty()) continue;
-    const WaitingFrame& front = client->waiting.front();
-    if (!front.frame.is_modern() && !names_roots(*client)) continue;
-    if (first == nullptr || front.since < first->since) first = &front;
-  }
-  if (first == nullptr) return {};
-  const Frame& frame = first->frame;
-  if (!frame.is_modern()) return R"({"roots":{"listChanged":true}})";
-  // Other modern clients may declare more; questions that the request's client did not declare are
-  // refused.
-  const std::string_view declared = frame.text(frame.reserved.client_capabilities);
-  return merge_capabilities(declared.size() <= longest_capabilities ? declared : "{}",
-                            asked_of_modern_clients);
 }
 
 std::size_t ClientFrames::waiting() const {
@@ -599,17 +570,14 @@ bool ClientFrames::start_listen(Client& client) {
 /// asked.
 bool ClientFrames::answer_for_upstream(Client& client) {
   const Frame& front = client.waiting.front().frame;
-  const Era era = client.era_of(front);
-  const Era side = context_.session.side_for(era);
-  if (front.has_ambiguous_params &&
-      (era == Era::modern || context_.session.mirrors_headers(side))) {
+  EraSession& session = session_of(client, front);
+  if (is_ambiguous(front, session)) {
     const Frame refused = client.waiting.take_front().frame;
     context_.request_log.answer_error(client, refused, json_rpc::invalid_request,
                                       "Invalid Request: duplicate member in params");
     return true;
   }
-  if (era == side) return false;
-  const auto own = answer_across(front, side, *context_.session.server_for(era));
+  const auto own = answer_across(front, session);
   if (!own) return false;
   const Frame frame = client.waiting.take_front().frame;
   if (!own->error.empty()) {
@@ -642,10 +610,10 @@ void ClientFrames::refuse(Caller& caller, const Frame& refused, const Failure& f
 /// Only a request opens a session; a notification waits for it.
 bool ClientFrames::start_without_session(Caller& caller) {
   Session& session = context_.session;
-  const Era era = caller.era_of(caller.waiting.front().frame);
-  if (context_.options.handshake != Handshake::client || session.server_for(era) != nullptr ||
-      session.is_coming() || era == Era::modern) {
-    if (caller.waiting.has_request()) session.require(era);
+  const Frame& front = caller.waiting.front().frame;
+  if (context_.options.handshake != Handshake::client || !caller.needs_initialize(front) ||
+      session_of(caller, front).server() != nullptr || session.is_coming()) {
+    if (caller.waiting.has_request()) session.require(caller.era_of(front));
     return false;
   }
   const Frame refused = caller.waiting.take_front().frame;
@@ -668,24 +636,39 @@ void ClientFrames::session_open() {
   expire();  // the other side may not be open
 }
 
-void ClientFrames::session_closed(Era side) {
-  not_open_since_[static_cast<std::size_t>(side)] = context_.loop.now();
+void ClientFrames::session_closed(const EraSession& session) {
+  not_open_since_[&session] = context_.loop.now();
   context_.clients.each_caller([this](Caller& caller) { start_waiting(caller); });
 }
 
-void ClientFrames::session_away(Era side) {
+void ClientFrames::session_away(const EraSession& session) {
   const SteadyTime now = context_.loop.now();
-  not_open_since_[static_cast<std::size_t>(side)] = now;
+  not_open_since_[&session] = now;
   expiry_.set_at_latest(now + context_.session_timeout());
 }
 
 void ClientFrames::session_awaits_login() { expiry_.set_at_latest(context_.loop.now()); }
 
 /// When a frame has waited long enough for its session.
-SteadyTime ClientFrames::expires(const WaitingFrame& waiting, Era client) const {
-  const Era side = context_.session.side_for(client);
-  return std::max(waiting.since, not_open_since_[static_cast<std::size_t>(side)]) +
+SteadyTime ClientFrames::expires(const WaitingFrame& waiting, const EraSession& session) const {
+  const auto since = not_open_since_.find(&session);
+  const bool was_open = since != not_open_since_.end();
+  return (was_open ? std::max(waiting.since, since->second) : waiting.since) +
          context_.session_timeout();
+}
+
+/// For frames that have waited for this session for too long.
+Failure ClientFrames::failure_without(const EraSession& session) const {
+  const Session& all = context_.session;
+  const auto& last = session.last_failure();
+  Failure failure =
+      last ? *last
+           : all.last_failure().value_or(failure_of(ErrorKind::timeout, Delivered::no,
+                                                    "the upstream has not opened a session"));
+  failure.delivered = Delivered::no;
+  failure.message += fmt::format(" (waited {} ms, {})", context_.session_timeout().count(),
+                                 all.login_wait() ? "--login-wait" : "--connect-wait");
+  return failure;
 }
 
 /// Logged once until there is a session; status and metrics count all.
@@ -697,40 +680,27 @@ void ClientFrames::note_unserved(const Frame& refused, const Failure& failure) {
 
 /// Answers frames that have waited too long for a session.
 void ClientFrames::expire() {
-  const auto timeout = context_.session_timeout();
-  const auto failure_for = [&](Era client) {
-    const Session& session = context_.session;
-    const auto& last = session.side(session.side_for(client)).last_failure();
-    Failure failure =
-        last ? *last
-             : session.last_failure().value_or(failure_of(ErrorKind::timeout, Delivered::no,
-                                                          "the upstream has not opened a session"));
-    failure.delivered = Delivered::no;
-    failure.message += fmt::format(" (waited {} ms, {})", timeout.count(),
-                                   session.login_wait() ? "--login-wait" : "--connect-wait");
-    return failure;
-  };
-
   const SteadyTime now = context_.loop.now();
-  if (const auto next = in_flight_.expire_initialize(failure_for(Era::legacy)))
+  if (const auto next =
+          in_flight_.expire_initialize(failure_without(context_.session.serving_initialize())))
     expiry_.set_at_latest(*next);
   context_.clients.each_caller([&](Caller& caller) {
     if (!served_.is_served(caller)) return;
-    while (!caller.waiting.empty() && !is_open_for(caller, caller.waiting.front().frame)) {
-      const Era era = caller.era_of(caller.waiting.front().frame);
-      const SteadyTime due = expires(caller.waiting.front(), era);
+    while (!caller.waiting.empty() && !session_of_front(caller).is_open()) {
+      const EraSession& session = session_of_front(caller);
+      const SteadyTime due = expires(caller.waiting.front(), session);
       if (due > now) {
         expiry_.set_at_latest(due);
         break;
       }
-      const Failure failure = failure_for(era);
+      const Failure failure = failure_without(session);
       const Frame refused = caller.waiting.take_front().frame;
       note_unserved(refused, failure);
       refuse(caller, refused, failure);
     }
     context_.clients.finish_if_done(caller);
   });
-  if (notifications_.expire()) expiry_.set_at_latest(now + timeout);
+  if (notifications_.expire()) expiry_.set_at_latest(now + context_.session_timeout());
 }
 
 }  // namespace bridge

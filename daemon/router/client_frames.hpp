@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <deque>
 #include <functional>
@@ -56,7 +55,7 @@ class ServedClient {
     for (const auto& [id, client] : clients_) {
       if (client->is_observer()) continue;
       served_ = id;
-      if (!client->peeks && client->era == Era::legacy) client->channel.set_feed(RingFeed::takes);
+      if (client->takes_from_ring()) client->channel.set_feed(RingFeed::takes);
       return client.get();
     }
     return nullptr;
@@ -232,27 +231,29 @@ class ClientFrames {
 
   // Events of the session.
   void session_open();
-  void session_closed(Era side);
-  void session_away(Era side);
+  void session_closed(const EraSession& session);
+  void session_away(const EraSession& session);
   /// The deadline of waiting frames has changed.
   void session_awaits_login();
-  /// Answers all waiting frames with an error, or those for one side.
-  void fail_all(const Failure& failure, std::optional<Era> side = {});
+  /// Answers all waiting frames with an error, or those for one session.
+  void fail_all(const Failure& failure, const EraSession* session = nullptr);
   /// The same, also for all later frames.
   void shut_down(const Failure& failure);
-  /// Whether a request waits for this side.
-  bool has_request_for(Era side) const;
-  /// The capabilities of the oldest waiting modern request, as a JSON object; empty: no such
-  /// request.
-  std::string declared_capabilities() const;
+  /// Whether a request waits for this session.
+  bool has_request_for(const EraSession& session) const;
   std::size_t waiting() const;
 
  private:
   void start_waiting(Caller& caller);
   void start_notification(Client& client);
   bool leaves_answers_unread(const Caller& caller) const;
-  bool is_open_for(const Caller& caller, const Frame& frame) const {
-    return context_.session.is_open_for(caller.era_of(frame));
+  /// The session that serves this frame, as far as is known.
+  EraSession& session_of(const Caller& caller, const Frame& frame) const {
+    return context_.session.serving(caller.era_of(frame));
+  }
+  /// The same of the frame that the caller waits with first.
+  EraSession& session_of_front(const Caller& caller) const {
+    return session_of(caller, caller.waiting.front().frame);
   }
   bool answer_front(Client& client);
   bool start_initialize(Client& client);
@@ -269,7 +270,8 @@ class ClientFrames {
   void give_free_slots();
   void refuse(Caller& caller, const Frame& refused, const Failure& failure);
   void expire();
-  SteadyTime expires(const WaitingFrame& waiting, Era client) const;
+  SteadyTime expires(const WaitingFrame& waiting, const EraSession& session) const;
+  Failure failure_without(const EraSession& session) const;
   void note_unserved(const Frame& refused, const Failure& failure);
 
   const RouterContext context_;
@@ -287,8 +289,8 @@ class ClientFrames {
   ClientNotifications notifications_;
   std::optional<Failure> shut_down_;  ///< the answer to every request once shutting down
   bool paused_ = false;
-  /// Since when each side is not open: legacy, modern.
-  std::array<SteadyTime, 2> not_open_since_;
+  /// Since when a session that was open, or was being opened, is not.
+  std::map<const EraSession*, SteadyTime> not_open_since_;
   bool is_listing_ = false;     ///< the server's tools, for requests that wait for them
   int listings_ = 0;            ///< in a row without a list
   std::uint64_t unserved_ = 0;  ///< requests that failed since the last session

@@ -195,7 +195,7 @@ std::string ClientReceiver::client_request_for_later(ClientId id, Frame request)
 
 /// Whether a modern upstream may ask this client questions that no job answers.
 bool ClientReceiver::asks_more_than_jobs(const Client& client) const {
-  return context_.session.side_for(Era::legacy) == Era::modern &&
+  return !context_.session.serving_initialize().sender().is_stateful() &&
          (client.declared.covers("sampling/createMessage",
                                  asked_for("sampling/createMessage", {})) ||
           client.declared.covers("roots/list", asked_for("roots/list", {})));
@@ -314,8 +314,7 @@ void ClientReceiver::note_kind(Client& client, const Frame& frame) {
   if (turns) client.era = Era::legacy;
   if (!is_news && !turns) return;
   parts_.frames.choose_served();  // it no longer only looks on
-  if (client.era == Era::modern) return;
-  if (!client.peeks && parts_.frames.is_served(client))
+  if (client.takes_from_ring() && parts_.frames.is_served(client))
     client.channel.set_feed(client.is_observer() ? RingFeed::reads : RingFeed::takes);
 }
 

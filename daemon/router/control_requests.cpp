@@ -15,8 +15,8 @@ namespace {
 /// Longer frames are not kept for an upgrade.
 constexpr std::size_t longest_handled_again = 4096;
 
-/// Answers of the bridge to a modern client have the form of its revision.
-std::string as_modern(const std::string& response) {
+/// Answers of the bridge to a request that carries its revision have the form of that.
+std::string with_result_type(const std::string& response) {
   auto parsed = parse_frame(response);
   // Repeated notifications may be nested too deeply to be parsed.
   auto* const frame = std::get_if<Frame>(&parsed);
@@ -78,28 +78,27 @@ Control::Reply ControlRequests::reply_to(Client& client, const Frame& request, A
   return reply_to(client,
                   {0, std::string(request.text(request.id)), again ? request.bytes : std::string(),
                    is_delivery},
-                  request.is_modern(), facts.is_confidential, order);
+                  wants_result_type(request), facts.is_confidential, order);
 }
 
 Control::Reply ControlRequests::reply_to(Client& client, Client::UnansweredControl unanswered,
-                                         bool is_modern, bool confidential, AnswerOrder order) {
+                                         bool typed, bool confidential, AnswerOrder order) {
   const std::uint64_t number = ++last_number_;
   unanswered.number = number;
   client.control_unanswered.push_back(std::move(unanswered));
-  return
-      [this, client = client.id(), number, is_modern, confidential, order](std::string response) {
-        Client* const asker = context_.clients.find_client(client);
-        if (asker == nullptr) return;
-        auto& all = asker->control_unanswered;
-        const auto found = std::find_if(all.begin(), all.end(),
-                                        [number](const auto& one) { return one.number == number; });
-        if (found == all.end()) return;
-        const std::string raw_id = std::move(found->raw_id);
-        all.erase(found);
-        if (is_modern) response = as_modern(response);
-        asker->channel.answer(raw_id, std::move(response), order, confidential);
-        context_.clients.finish_if_done(*asker);
-      };
+  return [this, client = client.id(), number, typed, confidential, order](std::string response) {
+    Client* const asker = context_.clients.find_client(client);
+    if (asker == nullptr) return;
+    auto& all = asker->control_unanswered;
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [number](const auto& one) { return one.number == number; });
+    if (found == all.end()) return;
+    const std::string raw_id = std::move(found->raw_id);
+    all.erase(found);
+    if (typed) response = with_result_type(response);
+    asker->channel.answer(raw_id, std::move(response), order, confidential);
+    context_.clients.finish_if_done(*asker);
+  };
 }
 
 bool ControlRequests::cancel(Client& client, std::string_view raw_id) {

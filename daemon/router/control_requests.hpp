@@ -56,7 +56,7 @@ class ControlRequests {
   void answer(Client& client, const Frame& request);
   Control::Reply reply_to(Client& client, const Frame& request, AnswerOrder order,
                           bool is_delivery);
-  Control::Reply reply_to(Client& client, Client::UnansweredControl unanswered, bool is_modern,
+  Control::Reply reply_to(Client& client, Client::UnansweredControl unanswered, bool typed,
                           bool confidential, AnswerOrder order);
 
   const RouterContext context_;

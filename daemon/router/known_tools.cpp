@@ -48,17 +48,17 @@ Frame KnownTools::learn(Frame response) {
 
 void KnownTools::see(Frame& response, const Call& call) {
   if (call.method != "tools/list" || !response.result.present()) return;
-  if (context_.session.mirrors_headers(call.side)) {
+  if (context_.session.side(call.side).sender().mirrors_headers()) {
     response = learn(std::move(response));
-  } else if (call.era == Era::modern) {
+  } else if (call.describes_client()) {
     read(response);  // its client may mirror them to the HTTP frontend
   }
   if (call.side == context_.session.ring_source()) keep(call.subject, response);
 }
 
-std::string KnownTools::mirror(Frame& request, Outgoing& message, Era side) const {
+std::string KnownTools::mirror(Frame& request, Outgoing& message, EraSession& session) const {
   message.headers.clear();
-  if (!context_.session.mirrors_headers(side)) return {};
+  if (!session.sender().mirrors_headers()) return {};
   MirroredHeaders mirrored = mirrored_headers(request, headers_);
   message.headers = std::move(mirrored.lines);
   return std::move(mirrored.unsendable);
@@ -70,11 +70,10 @@ void KnownTools::mirror_again(Outgoing& message) const {
   message.body = std::move(frame.bytes);
 }
 
-Frame KnownTools::as_task(Frame call) const {
-  const Era era = call.is_modern() ? Era::modern : Era::legacy;
-  const ServerDescription* const server = context_.session.server_for(era);
-  if (call.method != "tools/call" || context_.session.side_for(era) == Era::modern ||
-      server == nullptr || !server->makes_calls_tasks())
+Frame KnownTools::as_task(Frame call, EraSession& session) const {
+  const ServerDescription* const server = session.server();
+  if (call.method != "tools/call" || !session.sender().is_stateful() || server == nullptr ||
+      !server->makes_calls_tasks())
     return call;
   const std::string_view params = call.text(call.params);
   const std::string_view tool = list_.find(find_string(params, "name").value_or(""));

@@ -4,7 +4,6 @@
 #include <string_view>
 
 #include "json/frame.hpp"
-#include "mcp/handshake.hpp"
 #include "mcp/tool_headers.hpp"
 #include "router/call.hpp"
 #include "router/router_context.hpp"
@@ -30,14 +29,14 @@ class KnownTools {
     list_.forget();
   }
 
-  /// Sets the message's mirrored headers, if this side wants them. Returns the header that cannot
-  /// be sent; empty: none.
-  std::string mirror(Frame& request, Outgoing& message, Era side) const;
+  /// Sets the message's mirrored headers, if this session wants them. Returns the header that
+  /// cannot be sent; empty: none.
+  std::string mirror(Frame& request, Outgoing& message, EraSession& session) const;
   /// The same of a message whose body is complete.
   void mirror_again(Outgoing& message) const;
-  /// A job's call in the form for the present server: as a task if its tool supports that (MCP
-  /// 2025-11-25, "Tasks: Tool-Level Negotiation").
-  Frame as_task(Frame call) const;
+  /// A job's call in the form for this session: as a task if its server leaves that to the client,
+  /// and its tool supports it (MCP 2025-11-25, "Tasks: Tool-Level Negotiation").
+  Frame as_task(Frame call, EraSession& session) const;
 
  private:
   ToolHeaders read(const Frame& response);

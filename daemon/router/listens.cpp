@@ -50,13 +50,13 @@ void Listens::expire() {
 
 /// `cause`: the client that causes it; null: none.
 void Listens::tell_upstream(bool subscribes, const std::string& uri, const Client* cause) {
-  if (are_native() || !context_.session.is_open(Era::legacy)) return;
+  if (are_native() || !context_.session.stateful().is_open()) return;
   own_subscriptions_.request_later(cause, uri, subscribes);
 }
 
 void Listens::update() {
   SubscriptionFilter wanted;
-  if (context_.session.ring_source() == Era::modern) {
+  if (fill_ring()) {
     wanted.tools_list_changed = wanted.prompts_list_changed = wanted.resources_list_changed = true;
     for (const std::string& uri : subscriptions().uris()) wanted.resources.insert(uri);
   }
@@ -68,8 +68,8 @@ void Listens::update() {
     if (!listen->extensions.empty())
       extensions = merge_capabilities(extensions, listen->extensions);
   }
-  context_.session.listen_for(
-      std::move(wanted), JsonObject().add_unless_empty("extensions", RawJson{extensions}).text());
+  modern_side().listen_for(std::move(wanted),
+                           JsonObject().add_unless_empty("extensions", RawJson{extensions}).text());
   if (!subscribing_.empty()) answer_waiting(false);
 }
 
@@ -87,7 +87,7 @@ Listens::Listens(const RouterContext& context, NotificationFeed& feed, Restorabl
 
 /// The part of the filter that the server declares to support.
 SubscriptionFilter Listens::honoured(SubscriptionFilter asked) const {
-  const ServerDescription& server = *context_.session.server_for(Era::modern);
+  const ServerDescription& server = *context_.session.serving_listens().server();
   asked.tools_list_changed = asked.tools_list_changed && server.declares("tools", "listChanged");
   asked.prompts_list_changed =
       asked.prompts_list_changed && server.declares("prompts", "listChanged");

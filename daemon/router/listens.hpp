@@ -85,9 +85,9 @@ class Listens final : public NotificationReaders {
   /// Changes were missed: everything that is listened for may have changed. False as above.
   bool tell_changed();
   /// Whether the server's modern side serves the listens.
-  bool are_native() const { return context_.session.side_for(Era::modern) == Era::modern; }
+  bool are_native() const { return &context_.session.serving_listens() == &modern_side(); }
   /// Whether another session fills the ring, so that the listens are not fed from it.
-  bool bypass_ring() const { return are_native() && context_.session.ring_source() == Era::legacy; }
+  bool bypass_ring() const { return are_native() && !fill_ring(); }
   /// Another session may fill the ring now, or serve the listens.
   void sides_changed();
   /// Whether the client has a listen with this id.
@@ -129,7 +129,9 @@ class Listens final : public NotificationReaders {
   using All = std::vector<std::unique_ptr<Listen>>;
 
   Subscriptions& subscriptions() const { return restorable_.subscriptions(); }
-  const EraSession& modern_side() const { return context_.session.side(Era::modern); }
+  EraSession& modern_side() const { return context_.session.stateless(); }
+  /// Whether the ring is filled from the bridge's own listen stream.
+  bool fill_ring() const { return context_.session.ring_source() == modern_side().era(); }
   static bool is_hidden(const Client& client, const Frame& notification);
   static void tell_missed(Client& client, Listen& listen);
 

@@ -34,7 +34,9 @@ class OtherCallers {
   void cancel_all(Caller& caller);
   /// A job's request in the form for the present server, decided now because the tool list may be
   /// gone later.
-  Frame with_task(Frame request) const { return parts_.tools.as_task(std::move(request)); }
+  Frame with_task(Frame request) const {
+    return parts_.tools.as_task(std::move(request), parts_.context.session.serving_initialize());
+  }
 
  private:
   /// The parameters of resume_asked().

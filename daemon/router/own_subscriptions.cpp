@@ -26,8 +26,9 @@ void OwnSubscriptions::send_unsent() {
     if (!request) return;
     const std::string_view method =
         request->subscribes ? "resources/subscribe" : "resources/unsubscribe";
-    const UpstreamId id = in_flight_.start_at_once(
-        *this, request->user, method, JsonObject().add("uri", request->uri).text(), Era::legacy);
+    const UpstreamId id = in_flight_.start_at_once(*this, request->user, method,
+                                                   JsonObject().add("uri", request->uri).text(),
+                                                   context_.session.stateful());
     under_way_.push_back({id, std::move(*request)});
   }
 }

@@ -536,7 +536,7 @@ void tell_of_refusal(const Question& question, const RequestsInFlight& in_flight
   if (about.size() != 1) return;
   const Call& call = *in_flight.find_call(about.front());
   const Client* const client = call.client();
-  if (client == nullptr || call.era == Era::modern || client->declared.has_declared()) return;
+  if (client == nullptr || call.describes_client() || client->declared.has_declared()) return;
   std::string_view message = find_member(question.params(), "message").value_or("");
   if (!is_string(message) || message.size() > longest_message_shown) message = "null";
   client->channel.send_about(

@@ -28,7 +28,7 @@ HeaderRetry::HeaderRetry(const RouterContext& context, const KnownTools& tools,
 
 bool HeaderRetry::retry_call(Call& call, Ending& ending) {
   if (!ending.failure || !ending.unanswered || call.mirrored_again || call.method != "tools/call" ||
-      !context_.session.mirrors_headers(call.side) ||
+      !context_.session.side(call.side).sender().mirrors_headers() ||
       find_member(ending.failure->error_object, "code") != "-32020")
     return false;
   call.mirrored_again = true;
@@ -42,7 +42,7 @@ bool HeaderRetry::retry_call(Call& call, Ending& ending) {
 }
 
 void HeaderRetry::list_tools(std::string_view params) {
-  in_flight_.start_at_once(*this, {}, "tools/list", params, Era::modern);
+  in_flight_.start_at_once(*this, {}, "tools/list", params, context_.session.stateless());
 }
 
 void HeaderRetry::answer(std::string_view, Frame&& response) {
@@ -58,11 +58,12 @@ void HeaderRetry::answer(std::string_view, Frame&& response) {
 /// Sends the calls by what is known of the list.
 void HeaderRetry::proceed() {
   timer_.clear();
+  EraSession& session = context_.session.stateless();
   for (Outgoing& message : std::exchange(waiting_, {})) {
     if (in_flight_.find_call(message.id) == nullptr) continue;  // cancelled meanwhile
-    if (context_.session.is_open(Era::modern)) {
+    if (session.is_open()) {
       tools_.mirror_again(message);
-      context_.session.sender(Era::modern).send(std::move(message));
+      session.sender().send(std::move(message));
     } else {
       in_flight_.give_up(message.id,
                          failure_of(ErrorKind::session, Delivered::no,
@@ -95,13 +96,7 @@ void RequestsInFlight::describe(Call& call, Caller& caller, const WaitingFrame& 
   call.client_request_id = frame.text(frame.id);
   call.progress_token = frame.text(frame.progress_token);
   call.received = waiting.since;
-  call.era = frame.is_modern() ? Era::modern : Era::legacy;
-  call.side = context_.session.side_for(call.era);
-  if (call.era == Era::modern) {
-    const std::string_view level = frame.text(frame.reserved.log_level);
-    call.log_level = is_string(level) ? unescape(level.substr(1, level.size() - 2)) : "";
-  }
-  set_crossing(call, frame);
+  set_sides(call, frame, context_.session);
 }
 
 Call& RequestsInFlight::add_call(Caller& caller, WaitingFrame& waiting, UpstreamId id,
@@ -188,7 +183,7 @@ ModernToLegacy::Kept RequestsInFlight::resume(UpstreamId id, Client& client,
 
 void RequestsInFlight::drop_suspended(UpstreamId id, std::string_view reason) {
   if (const Call& call = *table_.find_call(id); call.awaits_upstream()) {
-    context_.upstream.cancel(id, call.side, reason);
+    context_.upstream.cancel(id, call, reason);
     context_.session.abandon(id);
   }
   const auto ended = take_call(id);
@@ -217,20 +212,21 @@ void RequestsInFlight::await_resumed(Caller& caller, WaitingFrame&& waiting) {
     return;
   }
   Call& call = add_call(caller, waiting, point.id, Call::Kind::forwarded);
-  call.side = Era::legacy;  // only streams of a session are resumed
+  EraSession& session = context_.session.stateful();  // only its streams are resumed
+  call.side = session.era();
   caller.starting(point.id, call);
   call.sent = context_.loop.now();
   Outgoing message;
   message.id = point.id;
   message.endless = true;
   message.resumes_after = point.event_id;
-  context_.session.sender(Era::legacy).send(std::move(message));
+  session.sender().send(std::move(message));
 }
 
 Call& RequestsInFlight::add_asked(Caller& caller, WaitingFrame&& waiting, UpstreamId id) {
   Call& call = add_call(caller, waiting, id, Call::Kind::forwarded);
   table_.change(call, [&] {
-    call.side = Era::modern;
+    call.side = context_.session.stateless().era();
     call.to_modern = std::make_unique<LegacyToModern>(std::move(waiting.frame.bytes));
     call.to_modern->wait(LegacyToModern::Waits::for_answers, SteadyTime::max());
   });
@@ -242,7 +238,7 @@ void RequestsInFlight::open_session(Client& client, WaitingFrame initialize) {
   const UpstreamId id = context_.ids.next();
   Call& call = add_call(client, initialize, id, Call::Kind::opens_session);
   call.sent = context_.loop.now();
-  call.side = Era::legacy;
+  call.side = context_.session.stateful().era();
   std::string body = std::move(initialize.frame.bytes);
   const std::string number = std::to_string(value_of(id));
   splice(body, {initialize.frame.id, number}, {initialize.frame.progress_token, number});
@@ -251,18 +247,18 @@ void RequestsInFlight::open_session(Client& client, WaitingFrame initialize) {
 
 UpstreamId RequestsInFlight::start_at_once(OwnCaller& caller, const User& user,
                                            std::string_view method, std::string_view params,
-                                           Era side) {
+                                           EraSession& session) {
   const UpstreamId id = context_.ids.next();
   auto frame = parse_frame(own_request(id, method, params));
   WaitingFrame request{std::move(std::get<Frame>(frame)), context_.loop.now()};
   Call& call = add_call(caller, request, id, Call::Kind::forwarded);
   call.user = user;
-  call.side = side;
+  call.side = session.era();
   if (send_call(id, call, std::move(request.frame))) call.sent = call.received;
   return id;
 }
 
-void RequestsInFlight::remake(Outgoing& message, Era side, bool under_new_id) {
+void RequestsInFlight::remake(Outgoing& message, EraSession& session, bool under_new_id) {
   Call* call = table_.find_call(message.id);
   if (call == nullptr) return;
   auto parsed = parse_frame(std::move(message.body));
@@ -278,10 +274,10 @@ void RequestsInFlight::remake(Outgoing& message, Era side, bool under_new_id) {
     questions_.call_ending(former);
   }
   table_.change(*call, [&] {
-    call->side = side;
+    call->side = session.era();
     set_crossing(*call, frame);
   });
-  make(message, std::move(frame), call->caller, side);
+  make(message, std::move(frame), call->caller, session);
 }
 
 void RequestsInFlight::send_again(UpstreamId id, Frame request) {
@@ -290,15 +286,15 @@ void RequestsInFlight::send_again(UpstreamId id, Frame request) {
   send_call(id, call, std::move(request));
 }
 
-/// Rewrites the request for this side of the upstream, with the message's id and the mirrored
+/// Rewrites the request for this session, with the message's id and the mirrored
 /// headers. Returns the header that cannot be sent; empty: none.
 std::string RequestsInFlight::make(Outgoing& message, Frame&& request, const Caller* caller,
-                                   Era side) const {
+                                   EraSession& session) const {
   if (caller != nullptr && caller->client() == nullptr && caller->acts_for_user())
-    request = tools_.as_task(std::move(request));
-  if (request.is_modern() != (side == Era::modern))
+    request = tools_.as_task(std::move(request), session);
+  if (!has_form_for(session, request))
     request = in_other_form(std::move(request), caller, context_, restorable_);
-  std::string unsendable = tools_.mirror(request, message, side);
+  std::string unsendable = tools_.mirror(request, message, session);
   message.body = std::move(request.bytes);
   const std::string number = std::to_string(value_of(message.id));
   splice(message.body, {request.id, number}, {request.progress_token, number});
@@ -308,13 +304,14 @@ std::string RequestsInFlight::make(Outgoing& message, Frame&& request, const Cal
 /// False: it has ended, because a header cannot hold a value of the request.
 bool RequestsInFlight::send_call(UpstreamId id, const Call& call, Frame&& frame) {
   Caller* const caller = call.caller;
+  EraSession& session = context_.session.side(call.side);
   if (caller != nullptr) caller->starting(id, call);
   Outgoing message;
   message.id = id;
   message.may_repeat = only_reads(call.method) || !call.acts_for_user();
   message.stays_open = is_stream(call.method);
   message.endless = call.job != nullptr && !call.job->for_client;
-  const std::string header = make(message, std::move(frame), caller, call.side);
+  const std::string header = make(message, std::move(frame), caller, session);
   if (!header.empty()) {
     give_up(id, failure_of(ErrorKind::too_large, Delivered::no,
                            fmt::format("the request cannot be sent: its header {} would be too "
@@ -322,7 +319,7 @@ bool RequestsInFlight::send_call(UpstreamId id, const Call& call, Frame&& frame)
                                        printable(header, 140))));
     return false;
   }
-  context_.session.sender(call.side).send(std::move(message));
+  session.sender().send(std::move(message));
   if (caller != nullptr && caller->congested()) context_.session.pause(id, true);
   return true;
 }

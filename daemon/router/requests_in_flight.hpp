@@ -86,9 +86,9 @@ class RequestsInFlight {
 
   /// A request of the bridge itself, which takes no turn. `user`: who has caused it.
   UpstreamId start_at_once(OwnCaller& caller, const User& user, std::string_view method,
-                           std::string_view params, Era side);
-  /// Rewrites the message for sending it again on this side, perhaps with another id.
-  void remake(Outgoing& message, Era side, bool under_new_id);
+                           std::string_view params, EraSession& session);
+  /// Rewrites the message for sending it again in this session, perhaps with another id.
+  void remake(Outgoing& message, EraSession& session, bool under_new_id);
   /// A job's request that an earlier process sent to a modern server and that was answered with
   /// questions.
   Call& add_asked(Caller& caller, WaitingFrame&& request, UpstreamId id);
@@ -111,9 +111,9 @@ class RequestsInFlight {
   void progress(Frame notification);
   /// Sends a notification to the client that owns this stream; false if that client is gone.
   bool deliver(UpstreamId origin, Frame& notification);
-  /// Sends a log message that belongs to no request's stream to the clients on this side whose
-  /// requests asked for its level, suspended calls included. False if there is none.
-  bool pass_log_message_on(const Frame& message, Era side);
+  /// Sends a log message that belongs to no request's stream to the clients whose requests in this
+  /// session asked for its level, suspended calls included. False if there is none.
+  bool pass_log_message_on(const Frame& message, const EraSession& session);
   /// A message on this request's stream was malformed.
   void note_malformed(UpstreamId origin, std::string_view reason);
   /// The message is complete; false if it is not a request.
@@ -158,7 +158,7 @@ class RequestsInFlight {
   const CallTable& calls() const { return table_; }
   /// Whether --orphans keeps it as a job when its client leaves.
   bool outlives_client_as_job(const Call& call) const {
-    return context_.options.orphans == Orphans::keep && call.era == Era::legacy &&
+    return context_.options.orphans == Orphans::keep && !call.ends_with_client() &&
            call.awaits_upstream();
   }
 
@@ -166,7 +166,8 @@ class RequestsInFlight {
   void describe(Call& call, Caller& caller, const WaitingFrame& waiting) const;
   Call& add_call(Caller& caller, WaitingFrame& waiting, UpstreamId id, Call::Kind kind);
   void await_resumed(Caller& caller, WaitingFrame&& waiting);
-  std::string make(Outgoing& message, Frame&& request, const Caller* caller, Era side) const;
+  std::string make(Outgoing& message, Frame&& request, const Caller* caller,
+                   EraSession& session) const;
   bool send_call(UpstreamId id, const Call& call, Frame&& frame);
   void give_up(const std::vector<UpstreamId>& ids, const Failure& failure, std::string_view reason,
                bool keeps_jobs = false);

@@ -138,12 +138,12 @@ bool RequestsInFlight::deliver(UpstreamId origin, Frame& notification) {
   return true;
 }
 
-bool RequestsInFlight::pass_log_message_on(const Frame& message, Era side) {
+bool RequestsInFlight::pass_log_message_on(const Frame& message, const EraSession& session) {
   bool is_seen = false;
   for (auto& [id, call] : table_) {
-    if (call.side != side) continue;
+    if (call.side != session.era()) continue;
     if (call.is_suspended()) crossings_.suspended_notified(call, message);
-    if (call.era == Era::legacy || !wants(call, message)) continue;
+    if (!call.describes_client() || !wants(call, message)) continue;
     const Client* const client = call.client();
     if (client == nullptr) continue;
     client->channel.send_about(call.client_request_id, message.bytes);
@@ -176,7 +176,7 @@ bool RequestsInFlight::end_request(UpstreamId id, Ending& ending) {
   const Failure failure = failure_of_end(ending, ended->malformed);
   if (failure.kind == ErrorKind::timeout && failure.delivered == Delivered::unknown &&
       ended->kind == Call::Kind::forwarded) {
-    context_.upstream.cancel(id, ended->side, "timeout");
+    context_.upstream.cancel(id, *ended, "timeout");
   }
   end_failed(id, *ended, failure);
   return true;
@@ -206,12 +206,11 @@ void RequestsInFlight::cancel(Caller& caller, std::string_view raw_id, std::stri
   const auto [id, call] = table_.find_call(caller, raw_id);
   if (call == nullptr || call->kind == Call::Kind::opens_session) return;
   if (call->awaits_upstream()) {
-    const Era side = call->side;
     if (!notification) {
-      context_.upstream.cancel(id, side, reason);
-    } else if (context_.session.is_open(side) && !context_.session.cancels_by_closing(side)) {
+      context_.upstream.cancel(id, *call, reason);
+    } else {
       splice(notification->bytes, {notification->request_id, std::to_string(value_of(id))});
-      context_.upstream.notify(std::move(notification->bytes), side);
+      context_.upstream.cancel_as(*call, std::move(notification->bytes));
     }
     context_.session.abandon(id);
   }
@@ -242,13 +241,13 @@ void RequestsInFlight::client_left(Client& client) {
       // The client that would answer has left, so the call is not carried out.
     } else if (outlives_client_as_job(call) && keep_orphan(id, call, client)) {
       continue;
-    } else if (context_.options.orphans == Orphans::finish && call.era == Era::legacy) {
+    } else if (context_.options.orphans == Orphans::finish && !call.ends_with_client()) {
       if (context_.audit != nullptr)
         context_.audit->left_behind(client.id(), call.client_request_id, id);
       context_.session.pause(id, false);
       continue;
     } else {
-      context_.upstream.cancel(id, call.side, "the client has left");
+      context_.upstream.cancel(id, call, "the client has left");
       context_.session.abandon(id);
     }
     end_unanswered(id, Outcome::left);
@@ -271,7 +270,7 @@ bool RequestsInFlight::keep_orphan(UpstreamId id, Call& call, const Client& form
 }
 
 std::optional<SteadyTime> RequestsInFlight::expire_initialize(const Failure& failure) {
-  if (context_.session.server_for(Era::legacy) != nullptr) return std::nullopt;
+  if (context_.session.serving_initialize().server() != nullptr) return std::nullopt;
   const SteadyTime now = context_.loop.now();
   std::optional<SteadyTime> next;
   const std::vector<UpstreamId> initializing = table_.all([](const Call& call) {
@@ -300,7 +299,7 @@ void RequestsInFlight::give_up(const std::vector<UpstreamId>& ids, const Failure
                                std::string_view reason, bool keeps_jobs) {
   for (const UpstreamId id : ids) {
     if (const Call& call = *table_.find_call(id); call.awaits_upstream()) {
-      if (!keeps_jobs || !table_.owner(id).is_job) context_.upstream.cancel(id, call.side, reason);
+      if (!keeps_jobs || !table_.owner(id).is_job) context_.upstream.cancel(id, call, reason);
       context_.session.abandon(id);
     }
     const auto ended = take_call(id);

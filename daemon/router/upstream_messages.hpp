@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "json/frame.hpp"
-#include "mcp/handshake.hpp"
 #include "mcp/mirrored_headers.hpp"
+#include "router/call.hpp"
 #include "session/session.hpp"
 
 namespace bridge {
@@ -20,41 +20,51 @@ class UpstreamMessages {
  public:
   UpstreamMessages(UpstreamIdSource& ids, Session& session) : ids_(ids), session_(session) {}
 
-  /// `side`: the session to use, that of the related request or of the client.
-  UpstreamId notify(std::string body, Era side) {
-    return send(OutgoingKind::notification, std::move(body), side);
+  /// `session`: that of the related request or of the client.
+  UpstreamId notify(std::string body, EraSession& session) {
+    return send(OutgoingKind::notification, std::move(body), session);
   }
   /// The session that requests of the upstream come from now; 0: there is none.
-  std::uint32_t session() const { return session_.side(Era::legacy).opener().number(); }
+  std::uint32_t session() const { return session_.stateful().opener().number(); }
   /// The response to a request that came from this session; dropped if that is over, because the
-  /// next one may use the same ids. A modern upstream sends no requests.
+  /// next one may use the same ids.
   void respond(std::string body, std::uint32_t session) {
     if (session == 0 || session != this->session()) return;
-    send(OutgoingKind::response, std::move(body), Era::legacy, session);
+    send(OutgoingKind::response, std::move(body), session_.stateful(), session);
   }
-  /// Tells the upstream that the answer to this request is no longer needed.
-  void cancel(UpstreamId request, Era side, std::string_view reason) {
-    if (!session_.is_open(side) || session_.cancels_by_closing(side)) return;
+  /// Tells the upstream that the answer to this call is no longer needed.
+  void cancel(UpstreamId request, const Call& call, std::string_view reason) {
+    if (!is_told_to_cancel(call)) return;
     notify(own_notification(
                "notifications/cancelled",
                fmt::format(R"({{"requestId":{},"reason":"{}"}})", value_of(request), reason)),
-           side);
+           session_.side(call.side));
+  }
+  /// The same by its client's own notification, under the request's id at the upstream.
+  void cancel_as(const Call& call, std::string notification) {
+    if (is_told_to_cancel(call)) notify(std::move(notification), session_.side(call.side));
   }
 
  private:
-  UpstreamId send(OutgoingKind kind, std::string body, Era side, std::uint32_t session = 0) {
+  /// Else the end of the answer's stream cancels it, or there is no session.
+  bool is_told_to_cancel(const Call& call) {
+    EraSession& session = session_.side(call.side);
+    return session.is_open() && !session.sender().cancels_by_closing();
+  }
+  UpstreamId send(OutgoingKind kind, std::string body, EraSession& session,
+                  std::uint32_t number = 0) {
     Outgoing message;
-    message.notes.session = session;
+    message.notes.session = number;
     message.id = ids_.next();
     message.kind = kind;
     message.body = std::move(body);
-    if (session_.mirrors_headers(side)) {
+    if (session.sender().mirrors_headers()) {
       auto frame = parse_frame(std::move(message.body));
       message.headers = mirrored_headers(std::get<Frame>(frame), {}).lines;
       message.body = std::move(std::get<Frame>(frame).bytes);
     }
     const UpstreamId id = message.id;
-    session_.sender(side).send(std::move(message));
+    session.sender().send(std::move(message));
     return id;
   }
 

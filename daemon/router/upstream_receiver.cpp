@@ -16,7 +16,7 @@ using namespace std::string_view_literals;
 
 void UpstreamReceiver::publish_all_lists() {
   for (const Era era : {Era::legacy, Era::modern}) {
-    const ServerDescription* const server = context_.session.server_for(era);
+    const ServerDescription* const server = context_.session.serving(era).server();
     if (server == nullptr) continue;
     for (const std::string& method : server->declared_list_changes()) {
       if (era == Era::modern) {
@@ -76,7 +76,8 @@ void UpstreamReceiver::upstream_notification(Era side, std::optional<UpstreamId>
     }
   }
   if (!origin && frame.method == "notifications/message"sv &&
-      parts_.in_flight.pass_log_message_on(frame, side) && side == Era::modern)
+      parts_.in_flight.pass_log_message_on(frame, context_.session.side(side)) &&
+      side == Era::modern)
     return;
   if (origin && !is_session_notification(frame.method)) {
     if (parts_.in_flight.deliver(*origin, frame)) return;
@@ -97,9 +98,9 @@ void UpstreamReceiver::upstream_notification(Era side, std::optional<UpstreamId>
 /// modern one, or in both: the n-th copy in one is the n-th in the other, and the earlier of the
 /// two fills the ring.
 bool UpstreamReceiver::is_second_copy(Era side, const Frame& notification) {
-  const EraSession& legacy = context_.session.side(Era::legacy);
+  const EraSession& legacy = context_.session.stateful();
   if (context_.session.ring_source() == Era::legacy || !legacy.is_trying()) return false;
-  const auto* const stream = context_.session.side(Era::modern).listen().stream();
+  const auto* const stream = context_.session.stateless().listen().stream();
   const std::string key = coalesce_key(notification);
   if (key.empty() || stream == nullptr || !stream->asked.matches(notification)) return false;
   const std::uint64_t opening = legacy.record().counts.failed_tries;
@@ -117,6 +118,11 @@ void UpstreamReceiver::malformed_received(std::optional<UpstreamId> origin,
   context_.log.peer(LogLevel::warning, "malformed message",
                     "a message from upstream ({}) was dropped: {}",
                     origin ? "on a request's stream" : "on the server stream", reason);
+}
+
+std::optional<Era> UpstreamReceiver::side_of(UpstreamId id) const {
+  const Call* const call = parts_.in_flight.find_call(id);
+  return call == nullptr ? std::nullopt : std::optional(call->side);
 }
 
 void UpstreamReceiver::message_ended(UpstreamId id, Ending ending) {
@@ -145,14 +151,14 @@ void UpstreamReceiver::session_open() {
 }
 
 void UpstreamReceiver::session_closed(Era side) {
-  parts_.frames.session_closed(side);
+  parts_.frames.session_closed(context_.session.side(side));
   parts_.crossings.session_closed();
 }
 
 void UpstreamReceiver::session_refused(Era side, const Failure& failure) {
   Failure refusal = failure;
   refusal.delivered = Delivered::no;
-  parts_.frames.fail_all(refusal, side);
+  parts_.frames.fail_all(refusal, &context_.session.side(side));
   if (side == Era::modern) parts_.crossings.fail_waiting(refusal);
 }
 
@@ -161,7 +167,7 @@ void UpstreamReceiver::session_failed(const Failure& failure) {
 }
 
 bool UpstreamReceiver::frames_wait(Era side) const {
-  return parts_.frames.has_request_for(side) ||
+  return parts_.frames.has_request_for(context_.session.side(side)) ||
          (side == Era::modern && parts_.crossings.wait_for_session());
 }
 
@@ -206,7 +212,7 @@ void UpstreamReceiver::session_replaced(Era side, const Reopening& reopening,
 void UpstreamReceiver::listen_resumed(const SubscriptionFilter& filter) {
   parts_.tools.forget();
   if (parts_.listens.tell_changed()) return;
-  publish_changes(context_.session.server_for(Era::modern)->declared_list_changes(),
+  publish_changes(context_.session.serving_listens().server()->declared_list_changes(),
                   {filter.resources.begin(), filter.resources.end()});
 }
 

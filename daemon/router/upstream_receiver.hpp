@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "router/crossing/forms.hpp"
 #include "router/router_parts.hpp"
 #include "session/session_events.hpp"
 #include "session/stream_overlap.hpp"
@@ -27,7 +28,7 @@ class UpstreamReceiver final : public SessionEvents {
 
   void session_open() override;
   void session_closed(Era side) override;
-  void session_away(Era side) override { parts_.frames.session_away(side); }
+  void session_away(Era side) override { parts_.frames.session_away(context_.session.side(side)); }
   void session_failed(const Failure& failure) override;
   void session_refused(Era side, const Failure& failure) override;
   void session_awaits_login() override { parts_.frames.session_awaits_login(); }
@@ -37,11 +38,9 @@ class UpstreamReceiver final : public SessionEvents {
   void malformed_received(std::optional<UpstreamId> origin, std::string_view reason) override;
   void message_ended(UpstreamId id, Ending ending) override;
   bool frames_wait(Era side) const override;
-  std::optional<Era> side_of(UpstreamId id) const override {
-    return parts_.in_flight.calls().side_of(id);
-  }
+  std::optional<Era> side_of(UpstreamId id) const override;
   std::string capabilities_of_opener() const override {
-    return parts_.frames.declared_capabilities();
+    return capabilities_of_opener_among(context_.clients);
   }
   SessionSettings settings() const override;
   void subscription_unrestored(const std::string& uri) override;
@@ -51,7 +50,7 @@ class UpstreamReceiver final : public SessionEvents {
   void listen_acknowledged() override { parts_.listens.upstream_tells(); }
   void listen_resumed(const SubscriptionFilter& filter) override;
   void remake(Outgoing& message, Era side, bool under_new_id) override {
-    parts_.in_flight.remake(message, side, under_new_id);
+    parts_.in_flight.remake(message, context_.session.side(side), under_new_id);
   }
   void session_replaced(Era side, const Reopening& reopening,
                         const std::vector<std::string>& list_changes) override;

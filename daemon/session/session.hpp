@@ -39,22 +39,24 @@ class Session {
   // Choice of a side.
   /// The side that serves clients of this era, as far as is known.
   Era side_for(Era client) const { return choice_.side_for(client); }
+  EraSession& serving(Era client) { return sides_.of(side_for(client)); }
+  /// The one that answers an `initialize`.
+  EraSession& serving_initialize() { return serving(Era::legacy); }
+  /// The one that serves a `subscriptions/listen`.
+  EraSession& serving_listens() { return serving(Era::modern); }
+  EraSession& side(Era side) { return sides_.of(side); }
   const EraSession& side(Era side) const { return sides_.of(side); }
-  bool is_open_for(Era client) const { return side(side_for(client)).is_open(); }
-  bool is_open(Era its_side) const { return side(its_side).is_open(); }
+  /// The one that `initialize` opens: it has a number and a state, and the server sends requests in
+  /// it.
+  EraSession& stateful() { return sides_.legacy; }
+  /// The one of a server to which each request stands alone: it asks in results, and notifies on a
+  /// listen stream.
+  EraSession& stateless() { return sides_.modern; }
   /// Whether either side is open.
   bool is_open() const { return sides_.legacy.is_open() || sides_.modern.is_open(); }
-  /// The server's description for clients of this era; null: none yet.
-  const ServerDescription* server_for(Era client) const { return side(side_for(client)).server(); }
   const ServerEras& eras() const { return choice_.eras(); }
-  /// The side whose notifications fill the ring: the legacy one if it exists.
+  /// The side whose notifications fill the ring: the stateful one if it exists.
   Era ring_source() const;
-  /// Whether closing an answer's stream cancels the request (a modern server over HTTP).
-  bool cancels_by_closing(Era its_side) const {
-    return its_side == Era::modern && upstream_.has_answer_streams();
-  }
-  /// Whether messages need mirrored headers.
-  bool mirrors_headers(Era its_side) const { return cancels_by_closing(its_side); }
 
   // For the status: the side that matters most.
   const EraSession& shown() const;
@@ -76,8 +78,6 @@ class Session {
   void logged_in();
   std::optional<std::chrono::milliseconds> login_wait() const;
 
-  /// Where messages of this side are sent. REQUIRES: is_open(its_side), except for responses.
-  SessionSender& sender(Era its_side) { return sides_.of(its_side).sender(); }
   void abandon(UpstreamId id);
   void pause(UpstreamId id, bool paused) { upstream_.pause(id, paused); }
   /// The caller ends it in time itself.
@@ -87,10 +87,6 @@ class Session {
   /// Shows messages to and from the server, and those of clients.
   MessageTap& tap() { return tap_; }
   std::string_view target() const { return upstream_.target(); }
-  /// Sets the filter for a modern server, with these capabilities (JSON).
-  void listen_for(SubscriptionFilter filter, std::string capabilities) {
-    sides_.modern.listen_for(std::move(filter), std::move(capabilities));
-  }
 
   /// `params` of the `initialize` that opened the legacy session, JSON; empty before the first.
   std::string_view opened_with() const { return sides_.legacy.saved().initialize_params; }

@@ -101,6 +101,12 @@ class SessionSender {
 
   Era era() const { return era_; }
   bool is_modern() const { return era_ == Era::modern; }
+  /// Whether closing an answer's stream cancels the request (a modern server over HTTP).
+  bool cancels_by_closing() const { return is_modern() && upstream_.has_answer_streams(); }
+  /// Whether messages need mirrored headers.
+  bool mirrors_headers() const { return cancels_by_closing(); }
+  /// Whether the session was opened by an `initialize`.
+  bool is_stateful() const { return !is_modern(); }
   SteadyTime last_sent() const { return last_sent_; }
   UpstreamIdSource& ids() const { return ids_; }
 

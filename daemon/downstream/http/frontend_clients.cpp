@@ -68,9 +68,10 @@ DownstreamSession& FrontendClients::restore_session(DownstreamSession::Saved sav
   return restored;
 }
 
-LonePost& FrontendClients::add_post(Era era, const ClientIdentity& caller, std::string agent) {
+LonePost& FrontendClients::add_post(LonePost::Leaving leaving, const ClientIdentity& caller,
+                                    std::string agent) {
   auto post =
-      std::make_unique<LonePost>(context_, era, std::move(agent), context_.new_client(caller));
+      std::make_unique<LonePost>(context_, leaving, std::move(agent), context_.new_client(caller));
   return *lone_posts_.emplace(post->identity().id, std::move(post)).first->second;
 }
 

@@ -33,7 +33,7 @@ class FrontendClients {
                                  std::string agent);
   /// A session of the previous process.
   DownstreamSession& restore_session(DownstreamSession::Saved saved);
-  LonePost& add_post(Era era, const ClientIdentity& caller, std::string agent);
+  LonePost& add_post(LonePost::Leaving leaving, const ClientIdentity& caller, std::string agent);
   const Sessions& sessions() const { return sessions_; }
   /// Ends each POST and each session's stream.
   void close_all(std::string_view last_comment);

@@ -120,7 +120,8 @@ class HttpFrontend final : public HttpRequests, public NotificationReaders {
   std::optional<HttpResponse> post_old_sse(FrontendRequest& request);
   std::optional<HttpResponse> post_in_session(FrontendRequest& request, DownstreamSession& session,
                                               PostedMessages posted, bool is_new);
-  std::optional<HttpResponse> post_alone(FrontendRequest& request, PostedMessages posted, Era era);
+  std::optional<HttpResponse> post_alone(FrontendRequest& request, PostedMessages posted,
+                                         Post::Asked asked, LonePost::Leaving leaving);
   std::optional<HttpResponse> post_modern(FrontendRequest& request, PostedMessages posted);
   bool has_no_room() const;
   Post::Asked asked_of(FrontendRequest& request, PostedMessages& posted) const;

@@ -238,8 +238,11 @@ std::optional<HttpResponse> HttpFrontend::post_messages(FrontendRequest& request
   if (!names_known_version(request.head)) return unknown_version(request.head, posted);
   posted.is_for_later = answers_later(request.head, posted);
   const std::string name = request.head.header("mcp-session-id");
-  if (name.empty() && !posted.initializes)
-    return post_alone(request, std::move(posted), Era::legacy);
+  if (name.empty() && !posted.initializes) {
+    Post::Asked asked = asked_of(request, posted);
+    return post_alone(request, std::move(posted), std::move(asked),
+                      LonePost::Leaving::changes_nothing);
+  }
   DownstreamSession* session =
       name.empty()
           ? clients_.add_session(DownstreamSession::Kind::streamable, request.caller,
@@ -255,7 +258,7 @@ std::optional<HttpResponse> HttpFrontend::post_messages(FrontendRequest& request
 Post::Asked HttpFrontend::asked_of(FrontendRequest& request, PostedMessages& posted) const {
   Post::Asked asked;
   asked.ids = std::move(posted.ids);
-  asked.answers = std::move(posted.faults);
+  asked.answers = posted.faults;
   asked.is_batch = posted.is_batch;
   asked.form = answer_form(request.head.header("accept"));
   asked.primes = primes_streams(request.head);
@@ -304,20 +307,12 @@ std::optional<HttpResponse> HttpFrontend::post_in_session(FrontendRequest& reque
 
 /// The POST is a client of its own.
 std::optional<HttpResponse> HttpFrontend::post_alone(FrontendRequest& request,
-                                                     PostedMessages posted, Era era) {
-  const RequestHead& head = request.head;
-  LonePost& added = clients_.add_post(era, request.caller, user_agent(head));
+                                                     PostedMessages posted, Post::Asked asked,
+                                                     LonePost::Leaving leaving) {
+  LonePost& added = clients_.add_post(leaving, request.caller, user_agent(request.head));
   const ClientId id = added.identity().id;
   std::optional<HttpResponse> response = response_at_once(posted);
-  if (!response) {
-    Post::Asked asked = asked_of(request, posted);
-    if (era == Era::modern) {
-      asked.listens = posted.messages.front().method == "subscriptions/listen";
-      if (asked.form == AnswerForm::json && accepts_stream(head.header("accept")))
-        asked.form = AnswerForm::either;
-    }
-    added.begin(request.connection, std::move(asked));
-  }
+  if (!response) added.begin(request.connection, std::move(asked));
   context_.announce(added);
   deliver(id, posted, response);
   // No further messages follow: the router finishes this client with its last response.
@@ -332,12 +327,18 @@ std::optional<HttpResponse> HttpFrontend::post_modern(FrontendRequest& request,
   if (auto fault = modern_fault(request.head, posted, context_.events.headers_of_tools()))
     return fault;
   const Frame& message = posted.messages.front();
-  if (message.is_request() && message.method == "subscriptions/listen") {
+  const bool listens = message.is_request() && message.method == "subscriptions/listen";
+  if (listens) {
     if (auto refusal = stream_refusal(request.head)) return refusal;
     // Before a new client is added, what the others have read must be acknowledged.
     context_.feed.acknowledge_read();
   }
-  return post_alone(request, std::move(posted), Era::modern);
+  Post::Asked asked = asked_of(request, posted);
+  asked.status_tells_errors = true;
+  asked.listens = listens;
+  if (asked.form == AnswerForm::json && accepts_stream(request.head.header("accept")))
+    asked.form = AnswerForm::either;
+  return post_alone(request, std::move(posted), std::move(asked), LonePost::Leaving::cancels);
 }
 
 std::optional<HttpResponse> HttpFrontend::post_old_sse(FrontendRequest& request) {

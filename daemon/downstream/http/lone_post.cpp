@@ -52,10 +52,10 @@ void LonePost::load_changed() {
   context_.events.client_congestion(identity_.id, congested_);
 }
 
-// A modern request is cancelled. Deferred: the router may be writing to this client at this moment.
+// Deferred: the router may be writing to this client at this moment.
 void LonePost::caller_left(bool has_read_all) {
   if (has_read_all) take_told_before(std::numeric_limits<std::uint64_t>::max());
-  if (is_modern()) {
+  if (leaving_cancels_) {
     leaving_.schedule();
   } else {
     load_changed();  // unsent bytes now wait for no caller

@@ -7,23 +7,31 @@
 #include <string_view>
 
 #include "downstream/http/post.hpp"
-#include "mcp/handshake.hpp"
 #include "router/client_channel.hpp"
 
 namespace bridge {
 
 /// A POST outside of a session: a client of its own, until the router finishes it. It is not fed
-/// from the ring, and is not asked anything, since it could not answer. A caller that leaves
-/// cancels a modern request, also by closing only its writing side, since the two look the same;
-/// legacy requests continue. Ring entries sent to a modern `subscriptions/listen` count as taken
-/// once the caller's kernel has acknowledged them; with 64 KiB unsent no more of them are sent.
+/// from the ring, and is not asked anything, since it could not answer. Ring entries sent to a
+/// `subscriptions/listen` count as taken once the caller's kernel has acknowledged them; with 64
+/// KiB unsent no more of them are sent.
 ///
 /// Owned by FrontendClients; the loop's thread only.
 class LonePost final : public Post, public ClientChannel {
  public:
+  /// What a caller that leaves does to its requests.
+  enum class Leaving : std::uint8_t {
+    changes_nothing,
+    /// Also by closing only its writing side, since the two look the same (MCP 2026-07-28).
+    cancels,
+  };
+
   /// `agent` is its User-Agent, printable.
-  LonePost(FrontendContext& context, Era era, std::string agent, ClientIdentity identity)
-      : Post(context), era_(era), agent_(std::move(agent)), identity_(std::move(identity)) {}
+  LonePost(FrontendContext& context, Leaving leaving, std::string agent, ClientIdentity identity)
+      : Post(context),
+        leaving_cancels_(leaving == Leaving::cancels),
+        agent_(std::move(agent)),
+        identity_(std::move(identity)) {}
 
   bool listens() const { return asked_.listens && connection_ != nullptr; }
   void acknowledge_read() override;
@@ -35,12 +43,13 @@ class LonePost final : public Post, public ClientChannel {
   void finish() override;
   bool congested() const override { return congested_; }
   ChannelState state() const override {
-    return {queued_bytes(), false, !is_modern() && context_.options.fans_out_all};
+    return {queued_bytes(), false, !leaving_cancels_ && context_.options.fans_out_all};
   }
   const ClientIdentity& identity() const override { return identity_; }
   std::string command() const override {
     return FrontendContext::command_of_caller(identity_, agent_);
   }
+  bool ends_with_input() const override { return leaving_cancels_ || Post::ends_with_input(); }
 
  private:
   /// A ring entry that was sent in the bytes before `end` (HttpConnection::position()).
@@ -50,7 +59,6 @@ class LonePost final : public Post, public ClientChannel {
   };
 
   ClientId client_id() const override { return identity_.id; }
-  bool is_modern() const override { return era_ == Era::modern; }
   EventStore* store() const override { return nullptr; }
   void answer_elsewhere(std::string) override {}  // the fan-out has it
   void cancel(const std::string& raw_id) override;
@@ -60,7 +68,7 @@ class LonePost final : public Post, public ClientChannel {
   void take_told_before(std::uint64_t position);
   void leave();
 
-  const Era era_;
+  const bool leaving_cancels_;
   const std::string agent_;
   const ClientIdentity identity_;
   std::deque<SentEntry> sent_entries_;  ///< what the kernel and the connection's window hold

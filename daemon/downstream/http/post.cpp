@@ -19,8 +19,7 @@ void Post::begin(HttpConnection& connection, Asked asked) {
   connection_ = &connection;
   stage_ = Stage::waiting;
   connection.set_responder(this);
-  // A modern error is also told by the status, so a modern stream starts later.
-  if (asked_.form == AnswerForm::stream && may_become_stream() && !is_modern()) {
+  if (asked_.form == AnswerForm::stream && may_become_stream() && !asked_.status_tells_errors) {
     begin_stream();
   } else if (const auto time = due()) {
     context_.clients->sweep_by(*time);
@@ -50,7 +49,7 @@ void Post::read_opening_answer(const std::string& answer) {
 void Post::answer(std::string_view raw_id, std::string message) {
   if (!asked_.ids.erase(raw_id)) return;
   if (!asked_.new_session.empty()) read_opening_answer(message);
-  if (is_modern() && asked_.form == AnswerForm::stream && stage_ == Stage::waiting &&
+  if (asked_.status_tells_errors && asked_.form == AnswerForm::stream && stage_ == Stage::waiting &&
       status_of_answer(message) == 200)
     begin_stream();
   if (is_stream()) {
@@ -129,7 +128,7 @@ void Post::end_if_answered() {
     end_with({202, {}, {}, {}});
     return;
   }
-  const int status = is_modern() ? status_of_answer(answers.front()) : 200;
+  const int status = asked_.status_tells_errors ? status_of_answer(answers.front()) : 200;
   end_with(json_response(status, answer_body(std::move(answers), asked_.is_batch)));
 }
 

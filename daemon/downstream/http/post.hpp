@@ -29,7 +29,10 @@ class Post : public HttpResponder {
     bool is_batch = false;
     AnswerForm form = AnswerForm::json;
     bool primes = false;   ///< its client supports events without data
-    bool listens = false;  ///< a modern `subscriptions/listen`
+    bool listens = false;  ///< a `subscriptions/listen`
+    /// An error response is also told by the status, so that a stream does not begin before it
+    /// (MCP 2026-07-28, Streamable HTTP).
+    bool status_tells_errors = false;
     /// The session that its `initialize` opens: named in the head of the response, unless that is
     /// an error. Nothing is sent before the response.
     std::string new_session{};
@@ -38,7 +41,7 @@ class Post : public HttpResponder {
     template <class A>
     void each_field(A& archive) {
       archive(ids, answers, is_batch, form, primes, archive.not_saved(listens),
-              archive.not_saved(new_session), headers);
+              archive.not_saved(status_tells_errors), archive.not_saved(new_session), headers);
     }
   };
 
@@ -82,9 +85,7 @@ class Post : public HttpResponder {
 
   void connection_drained() override;
   void connection_lost(bool has_read_all) override;
-  bool ends_with_input() const override {
-    return store() != nullptr || is_modern() || stage_ == Stage::streaming;
-  }
+  bool ends_with_input() const override { return store() != nullptr || stage_ == Stage::streaming; }
 
  protected:
   enum class Stage : std::uint8_t {
@@ -100,7 +101,6 @@ class Post : public HttpResponder {
   ~Post();
 
   virtual ClientId client_id() const = 0;
-  virtual bool is_modern() const = 0;
   /// Where its stream is kept to be resumed; null: nowhere.
   virtual EventStore* store() const = 0;
   /// A response that no caller waits for here.

@@ -110,7 +110,7 @@ bool is_modern(const RequestHead& head, const PostedMessages& posted);
 
 /// Returns the refusal, under the id of the request: not a single request or notification, head and
 /// body that disagree (MCP 2026-07-28, "Server Validation"; `known` are the tools whose parameters
-/// have headers), an unsupported revision, no `_meta`. REQUIRES: is_modern().
+/// have headers), an unsupported revision, no `_meta`. REQUIRES: it is of that revision.
 std::optional<HttpResponse> modern_fault(const RequestHead& head, const PostedMessages& posted,
                                          const HeadersOfTools& known);
 

@@ -59,7 +59,6 @@ class SessionPost final : public Post {
 
  private:
   ClientId client_id() const override;
-  bool is_modern() const override { return false; }
   EventStore* store() const override;
   void answer_elsewhere(std::string message) override;
   void cancel(const std::string& raw_id) override;

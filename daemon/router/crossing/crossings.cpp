@@ -110,7 +110,7 @@ void Crossings::proceed(UpstreamId id) {
                        "the upstream that has asked was replaced by one of an older revision"));
     return;
   }
-  if (!session.is_open(Era::modern)) {
+  if (!session.stateless().is_open()) {
     wait(call, LegacyToModern::Waits::for_session, context_.options.connect_wait);
     session.require(Era::modern);
     return;

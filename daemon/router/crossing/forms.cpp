@@ -16,6 +16,9 @@
 namespace bridge {
 namespace {
 
+/// What a legacy server may ask about a modern client's request, besides elicitation.
+constexpr std::string_view asked_of_modern_clients = R"({"sampling":{},"roots":{}})";
+
 /// What a job's request declares: it may become a task.
 constexpr std::string_view with_tasks = R"({"extensions":{"io.modelcontextprotocol/tasks":{}}})";
 
@@ -46,6 +49,16 @@ std::string capabilities_of(const Caller* caller, const RouterOptions& options) 
 }
 
 }  // namespace
+
+void set_sides(Call& call, const Frame& request, const Session& session) {
+  call.era = request.is_modern() ? Era::modern : Era::legacy;
+  call.side = session.side_for(call.era);
+  if (call.era == Era::modern) {
+    const std::string_view level = request.text(request.reserved.log_level);
+    call.log_level = is_string(level) ? unescape(level.substr(1, level.size() - 2)) : "";
+  }
+  set_crossing(call, request);
+}
 
 void set_crossing(Call& call, const Frame& request) {
   const bool crosses = call.era != call.side;
@@ -92,14 +105,14 @@ Frame for_client_of(const Call& call, Frame response) {
   return std::get<Frame>(parse_frame(error_reply(response.text(response.id), failure)));
 }
 
-std::optional<OwnAnswer> answer_across(const Frame& request, Era side,
-                                       const ServerDescription& server) {
+std::optional<OwnAnswer> answer_across(const Frame& request, const EraSession& session) {
+  if (has_form_for(session, request)) return std::nullopt;
   if (request.method.starts_with("tasks/")) {
     return refused(json_rpc::method_not_found,
                    "Method not found: the server speaks another revision of MCP, and tasks are not "
                    "translated between them");
   }
-  if (side == Era::legacy || request.method == "initialize" || !is_only_legacy(request.method))
+  if (request.is_modern() || request.method == "initialize" || !is_only_legacy(request.method))
     return std::nullopt;
   const std::string_view params = request.text(request.params);
   if (request.method == "logging/setLevel" && level_of(params).empty())
@@ -108,7 +121,7 @@ std::optional<OwnAnswer> answer_across(const Frame& request, Era side,
   if (request.method.starts_with("resources/")) {
     if (!find_string(params, "uri"))
       return refused(json_rpc::invalid_params, "Invalid params: uri is missing");
-    if (!server.declares("resources", "subscribe")) {
+    if (!session.server()->declares("resources", "subscribe")) {
       return refused(json_rpc::method_not_found,
                      "Method not found: the server does not report changes of its resources");
     }
@@ -116,8 +129,32 @@ std::optional<OwnAnswer> answer_across(const Frame& request, Era side,
   return OwnAnswer{"{}", {}};
 }
 
-bool is_unknown_to(Era side, const Frame& notification) {
-  return side == Era::modern && notification.method == "notifications/roots/list_changed";
+bool is_ambiguous(const Frame& request, EraSession& session) {
+  return request.has_ambiguous_params &&
+         (request.is_modern() || session.sender().mirrors_headers());
+}
+
+bool is_unknown_to(const EraSession& session, const Frame& notification) {
+  return session.is_modern() && notification.method == "notifications/roots/list_changed";
+}
+
+std::string capabilities_of_opener_among(const Clients& clients) {
+  const WaitingFrame* first = nullptr;
+  for (const auto& [id, client] : clients) {
+    if (client->waiting.empty()) continue;
+    const WaitingFrame& front = client->waiting.front();
+    if (!front.frame.is_modern() && !client->declared.covers("roots/list", AskedFor::roots))
+      continue;
+    if (first == nullptr || front.since < first->since) first = &front;
+  }
+  if (first == nullptr) return {};
+  const Frame& frame = first->frame;
+  if (!frame.is_modern()) return R"({"roots":{"listChanged":true}})";
+  // Other modern clients may declare more; questions that the request's client did not declare are
+  // refused.
+  const std::string_view declared = frame.text(frame.reserved.client_capabilities);
+  return merge_capabilities(declared.size() <= longest_capabilities ? declared : "{}",
+                            asked_of_modern_clients);
 }
 
 }  // namespace bridge

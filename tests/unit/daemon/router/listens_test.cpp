@@ -403,7 +403,7 @@ TEST_CASE(
   const auto in_legacy = [&](std::string_view method = changed) { t.upstream.notify(method); };
   const auto count = [&] { return value_of(t.feed.ring().newest()); };
   t.in_turn([&] { t.session.require(Era::legacy); });
-  REQUIRE_FALSE(t.session.is_open(Era::legacy));
+  REQUIRE_FALSE(t.session.side(Era::legacy).is_open());
   in_legacy();
   CHECK(count() == 1);
   in_modern();

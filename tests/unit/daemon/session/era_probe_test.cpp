@@ -21,20 +21,20 @@ struct Asking : SessionFixture {
   explicit Asking(SessionOptions options = {}) : SessionFixture(std::move(options)) {
     upstream.modern_possible = true;
   }
-  bool speaks(Era era) const { return session.is_open(era) && session.side_for(era) == era; }
+  bool speaks(Era era) const { return session.side(era).is_open() && session.side_for(era) == era; }
   void require(Era client) {
     in_turn([&] { session.require(client); });
   }
   void open_legacy() {
     require(Era::legacy);
     let_it_open();
-    REQUIRE(session.is_open(Era::legacy));
+    REQUIRE(session.side(Era::legacy).is_open());
   }
   void discover() { upstream.answer(upstream.id_of("server/discover"), discovered); }
   void open_modern() {
     require(Era::modern);
     discover();
-    REQUIRE(session.is_open(Era::modern));
+    REQUIRE(session.side(Era::modern).is_open());
   }
   void refuse_initialize(Failure failure) {
     upstream.fail(upstream.id_of("initialize"), std::move(failure));
@@ -60,7 +60,7 @@ TEST_CASE("a modern client's need opens a modern session with one request") {
   CHECK(t.upstream.stateless_version == "2026-07-28");
   CHECK(t.upstream.sessions_opened == 0);
   CHECK(t.speaks(Era::modern));
-  CHECK(t.session.server_for(Era::modern)->era() == Era::modern);
+  CHECK(t.session.serving(Era::modern).server()->era() == Era::modern);
   CHECK(t.session.eras().name() == "modern");
 }
 
@@ -123,7 +123,7 @@ TEST_CASE("a refusal of initialize as by a modern server means one, which is rem
     CHECK(t.upstream.methods() == Methods{"initialize", "server/discover"});
     t.discover();
     CHECK(t.session.side_for(Era::legacy) == Era::modern);
-    CHECK(t.session.is_open_for(Era::legacy));
+    CHECK(t.session.serving(Era::legacy).is_open());
     CHECK(t.session.eras().name() == "modern");
     CHECK(t.session.is_ready());
   }
@@ -201,7 +201,7 @@ TEST_CASE("a local server that stays silent is sent the other handshake as well,
       decided == Era::modern ? t.discover() : t.let_it_open();
       CHECK(t.session.side_for(other_than(decided)) == decided);
       CHECK_FALSE(t.upstream.is_under_way(t.upstream.id_of(handshake(other_than(decided)))));
-      CHECK(t.session.is_open(decided));
+      CHECK(t.session.side(decided).is_open());
     }
 }
 
@@ -231,7 +231,7 @@ TEST_CASE("a local server that ends while it is opened again still speaks what i
       0, R"({"code":-32022,"message":"Unsupported","data":{"supported":["2026-07-28"]}})"));
   t.advance(1s);
   t.discover();
-  CHECK(t.session.is_open(Era::modern));
+  CHECK(t.session.side(Era::modern).is_open());
   CHECK(t.session.eras().name() == "modern");
 }
 
@@ -360,7 +360,7 @@ TEST_CASE("a server of both serves each client in its own era, side by side") {
     message.id = t.ids.next();
     message.body =
         fmt::format(R"({{"jsonrpc":"2.0","id":{},"method":"tools/call"}})", value_of(message.id));
-    t.in_turn([&] { t.session.sender(side).send(std::move(message)); });
+    t.in_turn([&] { t.session.side(side).sender().send(std::move(message)); });
     return t.upstream.last("tools/call").notes.stateful;
   };
   CHECK(send(Era::legacy));
@@ -369,8 +369,8 @@ TEST_CASE("a server of both serves each client in its own era, side by side") {
     const std::size_t over = t.upstream.sessions_over;
     t.upstream.lose_session();
     CHECK(t.upstream.sessions_over > over);
-    CHECK(t.session.is_open(Era::modern));
-    CHECK_FALSE(t.session.is_open(Era::legacy));
+    CHECK(t.session.side(Era::modern).is_open());
+    CHECK_FALSE(t.session.side(Era::legacy).is_open());
     t.let_it_open();
     CHECK(t.session.eras().name() == "both");
     CHECK(t.upstream.count("server/discover") == 1);
@@ -379,11 +379,11 @@ TEST_CASE("a server of both serves each client in its own era, side by side") {
     const std::size_t over = t.upstream.sessions_over;
     t.events.side = Era::modern;
     t.upstream.fail(t.send(), Asking::status(404));
-    CHECK_FALSE(t.session.is_open(Era::modern));
-    CHECK(t.session.is_open(Era::legacy));
+    CHECK_FALSE(t.session.side(Era::modern).is_open());
+    CHECK(t.session.side(Era::legacy).is_open());
     CHECK(t.upstream.sessions_over == over);
     t.discover();
-    CHECK(t.session.is_open(Era::modern));
+    CHECK(t.session.side(Era::modern).is_open());
   }
 }
 

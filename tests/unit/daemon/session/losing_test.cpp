@@ -47,7 +47,7 @@ TEST_CASE("a response is sent in no other session, whose requests have the same 
     response.kind = OutgoingKind::response;
     response.body = R"({"jsonrpc":"2.0","id":1,"result":{}})";
     const UpstreamId id = response.id;
-    t.in_turn([&] { t.session.sender(Era::legacy).send(std::move(response)); });
+    t.in_turn([&] { t.session.side(Era::legacy).sender().send(std::move(response)); });
     return id;
   };
   const UpstreamId held = respond();

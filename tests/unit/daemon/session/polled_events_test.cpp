@@ -31,7 +31,7 @@ struct Polling : SessionFixture {
     upstream.modern_possible = true;
     require();
     upstream.answer(upstream.id_of("server/discover"), discovered);
-    REQUIRE(session.is_open(Era::modern));
+    REQUIRE(session.side(Era::modern).is_open());
     upstream.answer_error(upstream.id_of("events/stream"), no_such_method);
   }
   void answer(std::string_view polled_result) {

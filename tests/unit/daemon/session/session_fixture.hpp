@@ -66,7 +66,7 @@ struct SessionFixture {
         fmt::format(R"({{"jsonrpc":"2.0","id":{},"method":"{}"}})", value_of(message.id), method);
     const UpstreamId id = message.id;
     events.requests.insert(id);
-    in_turn([&] { session.sender(session.side_for(events.side)).send(std::move(message)); });
+    in_turn([&] { session.serving(events.side).sender().send(std::move(message)); });
     return id;
   }
   UpstreamId open_with_clients(std::string_view params = R"({"capabilities":{"roots":{}}})") {

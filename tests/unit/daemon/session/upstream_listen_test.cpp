@@ -36,7 +36,7 @@ struct Listening : SessionFixture {
     REQUIRE(upstream.count(listening) == 1);
   }
   void want(std::initializer_list<std::string> uris) {
-    in_turn([&] { session.listen_for(of(uris), "{}"); });
+    in_turn([&] { session.stateless().listen_for(of(uris), "{}"); });
   }
   UpstreamId stream() const { return upstream.id_of(listening); }
   void tell(UpstreamId on, std::string_view method, std::string_view params = "") {
