@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <deque>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,10 +11,7 @@
 #include "json/frame.hpp"
 #include "json/json_text.hpp"
 #include "json/reply.hpp"
-#include "mcp/capabilities.hpp"
-#include "mcp/handshake.hpp"
 #include "mcp/methods.hpp"
-#include "mcp/request_meta.hpp"
 #include "router/crossing/forms.hpp"
 
 namespace bridge {
@@ -24,109 +19,9 @@ namespace bridge {
 using namespace std::string_view_literals;
 namespace {
 
-constexpr std::chrono::seconds handing_over_time{30};
 constexpr int most_listings = 3;
 
 }  // namespace
-
-ClientNotifications::ClientNotifications(const RouterContext& context, ByteBudget& budget,
-                                         std::function<void(Client&)> handed_over)
-    : context_(context),
-      budget_(budget),
-      handed_over_(std::move(handed_over)),
-      too_slow_(context.loop, [this] { stop_waiting(); }) {}
-
-void ClientNotifications::send_notification(Client& client, std::string body) {
-  const SteadyTime now = context_.loop.now();
-  EraSession& session = context_.session.serving(client.era);
-  client.notification = {context_.upstream.notify(std::move(body), session), now};
-  too_slow_.set_at_latest(now + handing_over_time);
-}
-
-bool ClientNotifications::client_left(const Client& client, std::deque<std::string> rest) {
-  if (rest.empty()) return false;
-  OrphanedQueue& queue = orphaned_.emplace_back(budget_);
-  queue.bodies = std::move(rest);
-  queue.client = client.era;
-  queue.left_at = context_.loop.now();
-  for (const std::string& body : queue.bodies) queue.share.add(body.size());
-  if (client.notification) {
-    queue.under_way = client.notification->id;
-  } else if (context_.session.serving(client.era).is_open()) {
-    send_next(std::prev(orphaned_.end()));
-  } else {
-    return true;
-  }
-  return false;
-}
-
-/// Sends the next notification of this queue; removes an empty queue. Returns the queue after it.
-ClientNotifications::Queues::iterator ClientNotifications::send_next(Queues::iterator queue) {
-  if (queue->bodies.empty()) return orphaned_.erase(queue);
-  std::string body = std::move(queue->bodies.front());
-  queue->bodies.pop_front();
-  queue->share.remove(body.size());
-  queue->under_way =
-      context_.upstream.notify(std::move(body), context_.session.serving(queue->client));
-  return std::next(queue);
-}
-
-void ClientNotifications::notification_ended(UpstreamId id) {
-  const auto queue = std::find_if(orphaned_.begin(), orphaned_.end(),
-                                  [id](const auto& one) { return one.under_way == id; });
-  if (queue != orphaned_.end()) {
-    queue->under_way.reset();
-    if (context_.session.serving(queue->client).is_open()) send_next(queue);
-    return;
-  }
-  Client* its = nullptr;
-  bool others_are_under_way = false;
-  for (const auto& [client_id, client] : context_.clients) {
-    if (!client->notification) continue;
-    if (client->notification->id == id) {
-      its = client.get();
-    } else {
-      others_are_under_way = true;
-    }
-  }
-  if (its == nullptr) return;
-  its->notification.reset();
-  if (!others_are_under_way) too_slow_.clear();
-  handed_over_(*its);
-}
-
-/// A notification that takes too long no longer delays its client's next frame.
-void ClientNotifications::stop_waiting() {
-  const SteadyTime now = context_.loop.now();
-  for (const auto& [id, client] : context_.clients) {
-    if (!client->notification) continue;
-    const SteadyTime due = client->notification->since + handing_over_time;
-    if (due > now) {
-      too_slow_.set_at_latest(due);
-      continue;
-    }
-    client->notification.reset();
-    handed_over_(*client);
-  }
-}
-
-void ClientNotifications::session_open() {
-  for (auto queue = orphaned_.begin(); queue != orphaned_.end();)
-    queue = queue->under_way || !context_.session.serving(queue->client).is_open()
-                ? std::next(queue)
-                : send_next(queue);
-}
-
-bool ClientNotifications::expire() {
-  const SteadyTime then = context_.loop.now() - context_.options.connect_wait;
-  orphaned_.remove_if([&](const OrphanedQueue& queue) {
-    if (queue.under_way || queue.left_at > then) return false;
-    context_.statistics.dropped_notifications += queue.bodies.size();
-    return true;
-  });
-  return std::any_of(orphaned_.begin(), orphaned_.end(),
-                     [](const OrphanedQueue& queue) { return !queue.under_way; });
-}
 
 ClientFrames::ClientFrames(const RouterContext& context, ByteBudget& budget,
                            RestorableState& restorable, const KnownTools& tools,
@@ -134,13 +29,12 @@ ClientFrames::ClientFrames(const RouterContext& context, ByteBudget& budget,
                            Crossings& crossings, ControlRequests& control)
     : context_(context),
       budget_(budget),
-      restorable_(restorable),
       tools_(tools),
       checks_(checks),
       in_flight_(in_flight),
-      listens_(listens),
       crossings_(crossings),
       control_(control),
+      answers_(context, restorable, checks, in_flight, listens),
       served_(context.clients, context.options.sequential),
       slots_(context.options.max_inflight),
       user_slots_(context.permissions, in_flight),
@@ -291,7 +185,7 @@ void ClientFrames::start_waiting(Caller& caller) {
       continue;
     }
     if (waits_for_tools(caller)) break;
-    if (client != nullptr && answer_front(*client)) continue;
+    if (client != nullptr && answers_.answer_front(*client)) continue;
     // With all buffers full, clients that read are served one request at a time.
     if (budget_.far_over() &&
         (caller.congested() || in_flight_.calls().slots_used_by(caller) > 0)) {
@@ -365,40 +259,9 @@ void ClientFrames::tools_listed(const std::string& response) {
   });
 }
 
-/// Answers a request that takes no slot. False if the upstream is asked.
-bool ClientFrames::answer_front(Client& client) {
-  const Frame& frame = client.waiting.front().frame;
-  if (takes_id_of_listen(client, frame)) {
-    const Frame refused = client.waiting.take_front().frame;
-    context_.request_log.answer_error(
-        client, refused, json_rpc::invalid_request,
-        "Invalid Request: the id is that of a request that is open; the notifications "
-        "of a subscriptions/listen name it");
-    return true;
-  }
-  if (frame.method == "server/discover"sv) {
-    const Frame asked = client.waiting.take_front().frame;
-    const ServerDescription& server = *session_of(client, asked).server();
-    context_.request_log.answer_result(client, asked,
-                                       server.discover_result(context_.session.target()));
-    return true;
-  }
-  if (frame.method == "subscriptions/listen"sv) return start_listen(client);
-  return answer_unsubscribe(client) || answer_for_upstream(client);
-}
-
 bool ClientFrames::start_initialize(Client& client) {
+  if (answers_.answer_initialize(client)) return true;
   Session& session = context_.session;
-  EraSession& serving = session.serving_initialize();
-  if (const ServerDescription* server = serving.server()) {
-    const Frame frame = client.waiting.take_front().frame;
-    const std::string_view params = frame.text(frame.params);
-    if (serving.sender().is_stateful())
-      log_undeclared(client, find_member(params, "capabilities").value_or("{}"));
-    context_.request_log.answer_result(client, frame,
-                                       server->initialize_result_for(protocol_version_of(params)));
-    return true;
-  }
   if (!session.wants_initialize()) {
     session.require();
     return false;
@@ -413,31 +276,6 @@ bool ClientFrames::start_initialize(Client& client) {
   return true;
 }
 
-/// The session keeps the capabilities it was opened with: logs, once each, which others a client
-/// declares.
-void ClientFrames::log_undeclared(const Client& client, std::string_view capabilities) {
-  constexpr std::size_t most_logged = 64;
-  if (capabilities.size() > longest_capabilities) return;
-  const std::string_view opened_with =
-      find_member(context_.session.opened_with(), "capabilities").value_or("{}");
-  std::string names;
-  bool is_news = false;
-  for (const std::string& name : capabilities_beyond(opened_with, capabilities)) {
-    if (logged_undeclared_.size() < most_logged)
-      is_news = logged_undeclared_.insert(name).second || is_news;
-    names += (names.empty() ? "" : ", ") + name;
-  }
-  if (!is_news) return;
-  std::string all =
-      capabilities_of_both(capabilities_of_both(opened_with, undeclared_), capabilities);
-  context_.log.peer(
-      LogLevel::warning, "capabilities not declared", {.client = client.id()},
-      "a client declares {}, but the session was opened without: the server may offer less; to "
-      "declare all, start with --client-capabilities '{}'",
-      names, all);
-  if (all.size() <= longest_capabilities) undeclared_ = std::move(all);
-}
-
 /// Gives free slots of this user to its waiting callers in turn.
 void ClientFrames::give_free_slots_of_user(const User& user) {
   while (!paused_) {
@@ -447,24 +285,6 @@ void ClientFrames::give_free_slots_of_user(const User& user) {
     start_waiting(*caller);
     user_slots_.turn_is_over(user);
   }
-}
-
-bool UserSlots::admits(Caller& caller) {
-  if (!permissions_.is_on()) return true;
-  const PolicyRule* const rule = permissions_.rule_for(caller, caller.waiting.front().job.get());
-  if (rule == nullptr || !rule->inflight) return true;
-  SlotQueue& queue =
-      queues_.try_emplace(caller.user, *rule->inflight, &Caller::waits_for_user_slot).first->second;
-  queue.set_slots(*rule->inflight);
-  return queue.admits(caller, in_flight_.calls().slots_used_by(caller.user));
-}
-
-Caller* UserSlots::next(const User& user) {
-  const auto found = queues_.find(user);
-  if (found == queues_.end()) return nullptr;
-  Caller* const caller = found->second.next(in_flight_.calls().slots_used_by(user));
-  if (caller == nullptr && found->second.empty()) queues_.erase(found);
-  return caller;
 }
 
 void ClientFrames::policy_changed(Client* only) {
@@ -482,20 +302,6 @@ void ClientFrames::policy_changed(Client* only) {
       client->judged_before_change = !client->waiting.empty();
   });
   context_.clients.each_caller([this](Caller& caller) { start_waiting(caller); });
-}
-
-/// Answers an unsubscribe of a resource that other clients still want. False if it is none.
-bool ClientFrames::answer_unsubscribe(Client& client) {
-  const Frame& frame = client.waiting.front().frame;
-  if (frame.method != "resources/unsubscribe"sv) return false;
-  const std::string uri = RestorableState::subject_of(frame);
-  if (listens_.is_subscribed(uri)) {
-    restorable_.accepted(frame, client.id());
-  } else if (!restorable_.subscriptions().still_wanted_without(uri, client.id())) {
-    return false;
-  }
-  context_.request_log.answer_result(client, client.waiting.take_front().frame, "{}");
-  return true;
 }
 
 /// Gives free slots to waiting callers in turn, one request each.
@@ -538,63 +344,6 @@ std::size_t ClientFrames::waiting() const {
   std::size_t count = 0;
   context_.clients.each_caller([&](const Caller& caller) { count += caller.waiting.size(); });
   return count;
-}
-
-// Clients' requests that the bridge answers itself.
-
-/// A listen's id identifies its notifications to the client, until the listen ends.
-bool ClientFrames::takes_id_of_listen(const Client& client, const Frame& request) const {
-  const std::string_view id = request.text(request.id);
-  if (listens_.has(client, id)) return true;
-  return request.method == "subscriptions/listen"sv && in_flight_.calls().has(client, id);
-}
-
-/// A listen takes no slot, and a token for each request that it causes.
-bool ClientFrames::start_listen(Client& client) {
-  const Frame frame = client.waiting.take_front().frame;
-  if (context_.audit != nullptr && checks_.refuse_unrecorded(client, frame)) return true;
-  const std::size_t caused =
-      context_.permissions.is_on() ? listens_.count_new_subscriptions(frame) : 0;
-  if (checks_.refuse_by_policy(client, frame, 1 + caused)) return true;
-  if (client.listens < context_.options.client_inflight) {
-    listens_.add_listen(client, frame);
-  } else {
-    refuse(client, frame,
-           failure_of(ErrorKind::overloaded, Delivered::no,
-                      "too many subscriptions/listen of one client (--client-inflight)"));
-  }
-  return true;
-}
-
-/// Does the work of a method that a server of another era does not have. False if the upstream is
-/// asked.
-bool ClientFrames::answer_for_upstream(Client& client) {
-  const Frame& front = client.waiting.front().frame;
-  EraSession& session = session_of(client, front);
-  if (is_ambiguous(front, session)) {
-    const Frame refused = client.waiting.take_front().frame;
-    context_.request_log.answer_error(client, refused, json_rpc::invalid_request,
-                                      "Invalid Request: duplicate member in params");
-    return true;
-  }
-  const auto own = answer_across(front, session);
-  if (!own) return false;
-  const Frame frame = client.waiting.take_front().frame;
-  if (!own->error.empty()) {
-    context_.request_log.answer_error(client, frame, own->error);
-    return true;
-  }
-  if (context_.audit != nullptr && checks_.refuse_unrecorded(client, frame)) return true;
-  if (checks_.refuse_by_policy(client, frame)) return true;
-  restorable_.accepted(frame, client.id());
-  if (frame.method == "resources/subscribe"sv &&
-      client.subscribing < context_.options.client_inflight) {
-    listens_.answer_subscribe(client, frame);
-  } else {
-    listens_.update();
-    context_.request_log.answer_result(client, frame, own->result);
-  }
-  return true;
 }
 
 void ClientFrames::refuse(Caller& caller, const Frame& refused, const Failure& failure) {

@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
-"""How many functions a class has, and how many classes have a function of the same short name.
+"""How many functions a class has, how many classes have a function of the same short name, and how many files
+know the eras of MCP.
 
 A class is taken over by reading its declaration: MOST_FUNCTIONS are read in one sitting. A name of fewer than
 LONG letters says nothing where many classes have it; it is to be found by searching for it (`end_listen`, not `end`).
 Constructors, destructors, operators and friends are not counted; what overrides a function of an interface is a
 function of its class, but its name is the interface's (or the language's, as of a container).
+
+The word of the eras (ERA) is for the folders that translate between them or speak each (OF_ERAS). Elsewhere few
+files learn or count the era of a client; the others are told the fact that is meant (`Call::ends_with_client`).
 """
 
 import os
@@ -18,6 +22,9 @@ LONG = 6
 MOST_CLASSES = 6
 #: Where short names are looked at: what takes part in a call.
 FOLDERS = ("daemon/router/", "daemon/session/", "daemon/jobs/", "daemon/upstream/")
+ERA = re.compile(r"\bEra\b|\bis_modern\(\)")
+OF_ERAS = ("daemon/mcp/", "daemon/session/", "daemon/router/crossing/")
+MOST_FILES_OF_ERAS = 12
 #: What a container is asked by the language and the standard library.
 OF_CONTAINERS = r"(?:bool empty|std::size_t size|auto begin|auto end)\(\) const|auto (?:begin|end)\(\)|void clear\(\)"
 
@@ -73,10 +80,12 @@ def functions_of(name, body):
 
 
 def main():
-    faults, owners = [], {}
+    faults, owners, of_eras = [], {}, []
     for path in (*sources_of("daemon"), *sources_of("client")):
         with open(os.path.join(ROOT, path), encoding="utf-8") as file:
             text = without_texts(file.read())
+        if path.startswith("daemon/") and not path.startswith(OF_ERAS) and ERA.search(text):
+            of_eras.append(path)
         for owner, body in classes_of(text):
             functions = list(functions_of(owner, body))
             if "-v" in sys.argv:
@@ -90,6 +99,11 @@ def main():
         if len(its) > MOST_CLASSES:
             faults.append(f"{function}() is defined by {len(its)} classes, {MOST_CLASSES} at most: "
                           + ", ".join(sorted(its)))
+    if len(of_eras) > MOST_FILES_OF_ERAS:
+        faults.append(f"{len(of_eras)} files outside of {', '.join(OF_ERAS)} know the eras, {MOST_FILES_OF_ERAS} at most: "
+                      + ", ".join(of_eras))
+    if "-v" in sys.argv:
+        print(f"{len(of_eras)} files know the eras:", *of_eras)
     print("\n".join(faults))
     return 1 if faults else 0
 
