@@ -99,8 +99,8 @@ std::variant<SubmittedRequest, std::string> read_submitted(std::string_view para
   if (inner && !is_object(*inner)) return std::string("Invalid params: params is an object");
   if (std::string wrong = read_key_and_time(params, submitted); !wrong.empty()) return wrong;
 
-  auto request = parsed(fmt::format(R"({{"jsonrpc":"2.0","id":{},"method":{},"params":{}}})",
-                                    value_of(number), quote(method), inner.value_or("{}")));
+  auto request =
+      parsed(own_request(std::to_string(value_of(number)), method, inner.value_or("{}")));
   if (auto* wrong = std::get_if<std::string>(&request)) return std::move(*wrong);
   const Frame& plain = std::get<Frame>(request);
   if (const char* reason = wrong_kind(plain)) return fmt::format("Invalid params: {}", reason);

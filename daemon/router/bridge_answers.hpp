@@ -16,7 +16,7 @@ namespace bridge {
 
 /// Answers the requests of clients that the upstream is not asked: the handshakes, subscriptions
 /// that it need not be told of, and what a server of another era does not have (BEHAVIOUR,
-/// "Session: the handshake", "Eras").
+/// "Session" and "Eras").
 ///
 /// A part of ClientFrames; the loop's thread only. Memory: 64 names of capabilities.
 class BridgeAnswers {

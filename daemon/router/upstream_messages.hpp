@@ -1,13 +1,13 @@
 #pragma once
 
-#include <fmt/format.h>
-
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "json/frame.hpp"
+#include "json/json_object.hpp"
+#include "json/reply.hpp"
 #include "mcp/mirrored_headers.hpp"
 #include "router/call.hpp"
 #include "session/session.hpp"
@@ -37,7 +37,7 @@ class UpstreamMessages {
     if (!is_told_to_cancel(call)) return;
     notify(own_notification(
                "notifications/cancelled",
-               fmt::format(R"({{"requestId":{},"reason":"{}"}})", value_of(request), reason)),
+               JsonObject().add("requestId", value_of(request)).add("reason", reason).text()),
            session_.side(call.side));
   }
   /// The same by its client's own notification, under the request's id at the upstream.
