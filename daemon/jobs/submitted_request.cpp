@@ -9,6 +9,7 @@
 #include "base/log.hpp"
 #include "json/frame.hpp"
 #include "json/json_edit.hpp"
+#include "json/json_object.hpp"
 #include "json/json_text.hpp"
 #include "json/member_names.hpp"
 #include "mcp/methods.hpp"

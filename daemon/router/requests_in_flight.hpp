@@ -27,7 +27,7 @@ struct RouterParts;
 
 /// Calls that a modern server refused because their headers lack parameters of their tool (-32020):
 /// lists the tools, then sends each call once more (MCP 2026-07-28, Streamable HTTP, "Client
-/// Behavior").
+/// Behavior"). Its list takes no turn, unlike that of ToolLookup: the calls keep their slots.
 ///
 /// Owned by RequestsInFlight; the loop's thread only. Memory: calls in flight. They wait for
 /// longest_listing.
