@@ -82,9 +82,10 @@ class Policy:
         return False
 
     def shown_tools(self, call):
-        """By each version that may hold for it."""
-        return [[name for name in TOOLS if self.allows(call.side, "tools", name, rules) and self._grants(call, name)]
-                for rules in self._of(call)]
+        """By each version that may hold for it; nothing, if its grant may have ended before the answer came."""
+        shown = [[name for name in TOOLS if self.allows(call.side, "tools", name, rules) and self._grants(call, name)]
+                 for rules in self._of(call)]
+        return shown + [[]] if call.grant is not None and call.grant.may_have_ended else shown
 
     def _grants(self, call, tool):
         return call.grant is None or all(self._matches(globs, tool) for globs in call.grant.lists)

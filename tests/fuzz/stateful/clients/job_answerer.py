@@ -19,26 +19,30 @@ class JobAnswerer:
             await asyncio.sleep(PAUSE)
             if not (await self.world.status())["jobs"]["inputRequired"]:
                 continue
-            jobs = (await self._call("bridge/jobs", {})).get("result", {}).get("jobs", [])
-            asked = {job["job"] for job in jobs if job["state"] == "input_required"}
-            for job in asked & seen:
-                await self._answer(job)
+            asked = {(door, job) for door in (self.world.face_port, self.world.face_path) for job in await self._asked(door)}
+            for door, job in asked & seen:
+                await self._answer(door, job)
             seen = asked
 
-    async def _answer(self, job):
-        collected = (await self._call("bridge/collect", {"job": job, "waitMs": 0})).get("result", {})
+    async def _asked(self, door):
+        """The jobs that wait for an answer and that a caller at this door sees: each door has its own users."""
+        jobs = (await self._call(door, "bridge/jobs", {})).get("result", {}).get("jobs", [])
+        return [job["job"] for job in jobs if job["state"] == "input_required"]
+
+    async def _answer(self, door, job):
+        collected = (await self._call(door, "bridge/collect", {"job": job, "waitMs": 0})).get("result", {})
         question = collected.get("question")
         if question is None:
             return
         number = question["params"]["question"]
         marker = f"{self.name}/{number}"
         self.world.ledger.questions[number].given[marker] = self.name
-        await self._call("bridge/answer", {"job": job, "questionId": collected["questionId"], "result": {"marker": marker}})
+        await self._call(door, "bridge/answer", {"job": job, "questionId": collected["questionId"], "result": {"marker": marker}})
 
-    async def _call(self, method, params):
+    async def _call(self, door, method, params):
         """The whole response; empty if the connection breaks."""
         body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
-        request = FaceRequest(self.world.face_port, "POST", "/mcp", {"Accept": JSON}, body)
+        request = FaceRequest(door, "POST", "/mcp", {"Accept": JSON}, body)
         try:
             await request.send()
             await request.status()
