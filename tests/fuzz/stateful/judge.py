@@ -36,7 +36,8 @@ def _acted_as_told(ledger, call):
 def _allowed(ledger, call):
     """What the policy denies has not reached the server, and what it allows was not denied."""
     denied = ledger.policy.denies(call)
-    if denied and (call.key in ledger.arrived or call.key in ledger.acted or call.key in ledger.read):
+    # A further round of a call has its key: the first was allowed, if its rule has changed since.
+    if denied and not call.goes_on and (call.key in ledger.arrived or call.key in ledger.acted or call.key in ledger.read):
         ledger.violation(f"{call} is denied and has reached the server", call.key)
     if not call.answers or call.ambiguous:
         return
