@@ -63,7 +63,13 @@ class ByteBudget {
   /// Returns the peak and restarts it at the present total.
   std::size_t take_peak() { return std::exchange(peak_, used_); }
   /// This many bytes, not counted here, were freed.
-  void note_freed(std::size_t bytes) { peak_ = std::max(peak_, used_ + bytes); }
+  void note_freed(std::size_t bytes) {
+    peak_ = std::max(peak_, used_ + bytes);
+    released_bytes_ += bytes;
+  }
+  /// What was released since take_released(): memory that the allocator may still have.
+  std::size_t released() const { return released_bytes_; }
+  void take_released() { released_bytes_ = 0; }
 
   /// One holder's part of the budget: sets how much it holds, and releases it on destruction.
   class Share {
@@ -76,6 +82,7 @@ class ByteBudget {
     void set(std::size_t bytes) {
       const bool was_over = budget_->over();
       const bool releases = bytes < held_;
+      if (releases) budget_->released_bytes_ += held_ - bytes;
       budget_->used_ += bytes - held_;
       held_ = bytes;
       if (budget_->used_ > budget_->peak_) budget_->peak_ = budget_->used_;
@@ -100,6 +107,7 @@ class ByteBudget {
   std::size_t limit_;
   std::size_t used_ = 0;
   std::size_t peak_ = 0;
+  std::size_t released_bytes_ = 0;
   bool room_awaited_ = false;
   std::vector<std::function<void()>> relieved_;
   std::vector<std::function<void()>> released_;

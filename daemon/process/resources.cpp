@@ -97,6 +97,11 @@ void HeapTrimmer::begin() {
 
 void HeapTrimmer::trim() {
   if (is_worth_it()) return;  // the burst continues: look() begins again at the end of this turn
+  return_memory();
+}
+
+void HeapTrimmer::return_memory() {
+  budget_.take_released();
 #ifdef __GLIBC__
   malloc_trim(0);
 #endif

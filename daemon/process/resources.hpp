@@ -58,13 +58,17 @@ struct IdleOptions {
 /// middle of the heap, tens of megabytes after a flood.
 ///
 /// Runs once, a second after the queues have shrunk by a megabyte or more, unless they do so again
-/// in between; no timer runs otherwise. The loop's thread only; `budget` outlives it.
+/// in between; no timer runs otherwise. At once, if what is held and what was released since the
+/// last time are more than --max-buffered together: the memory taken has the same bound. The loop's
+/// thread only; `budget` outlives it.
 class HeapTrimmer {
  public:
   HeapTrimmer(EventLoop& loop, ByteBudget& budget);
 
   /// Called at the end of each turn: cheap.
   void look() {
+    if (budget_.released() > 0 && budget_.used() + budget_.released() > budget_.limit())
+      return_memory();
     if (is_worth_it() && !timer_.is_set()) begin();
   }
 
@@ -74,6 +78,7 @@ class HeapTrimmer {
   bool is_worth_it() const { return budget_.peak() - budget_.used() >= worth; }
   void begin();
   void trim();
+  void return_memory();
 
   ByteBudget& budget_;
   DeadlineTimer timer_;

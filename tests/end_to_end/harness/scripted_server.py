@@ -44,6 +44,20 @@ class Last(bytes):
     """What is sent before the connection is closed."""
 
 
+class InTwo(bytes):
+    """Of what is sent, the last bytes come once `rest` is set."""
+
+    def __new__(cls, said, rest):
+        self = super().__new__(cls, said)
+        self.rest = rest
+        return self
+
+    def send(self, connection):
+        connection.sendall(self[:-200])
+        self.rest.wait()
+        connection.sendall(self[-200:])
+
+
 def chunked(body, headers, trailers, status=200):
     """The body in one chunk, with a trailer section behind it (RFC 9112, section 7.1.2)."""
     body = body.encode() if isinstance(body, str) else body
@@ -157,7 +171,7 @@ class ScriptedServer:
                     return
                 if said is not None:
                     try:
-                        connection.sendall(said)
+                        said.send(connection) if isinstance(said, InTwo) else connection.sendall(said)
                     except OSError:
                         return
                 if isinstance(said, Last):
