@@ -45,6 +45,8 @@ class OwnSubscriptions final : public OwnCaller {
   OwnRequests::Request forget(std::string_view raw_id);
   void request_ended(std::string_view raw_id) {
     forget(raw_id);
+    // The next session is given all that is wanted as it is opened.
+    if (!context_.session.is_open(Era::legacy)) unsent_.clear();
     send_unsent();
   }
 

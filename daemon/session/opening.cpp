@@ -45,8 +45,10 @@ namespace {
 
 /// The opening continues without the server stream.
 constexpr std::chrono::seconds server_stream_timeout{1};
-/// Restoring must not delay the session for longer.
+/// Restoring must not delay the session for longer: the answers that are awaited, and the sending
+/// of further subscriptions, which may be thousands.
 constexpr std::chrono::seconds restoring_timeout{5};
+constexpr std::chrono::seconds sending_time{1};
 /// This many times --connect-wait, and doubled this often: a server may be slow to start, but the
 /// connection may also be silently dead.
 constexpr int initialize_timeout = 6;
@@ -113,7 +115,8 @@ void Opening::ended(UpstreamId id) {
 }
 
 void Opening::restore_more() {
-  if (step_ != Step::subscriptions) return;
+  if (step_ != Step::subscriptions || loop_.now() >= timeout_ - restoring_timeout + sending_time)
+    return;
   while (!to_restore_.empty() && awaited_.size() < own_requests_at_once) {
     awaited_.push_back(sender_.request(MessageOwner::opening, "resources/subscribe",
                                        JsonObject().add("uri", to_restore_.front()).text()));

@@ -32,9 +32,12 @@ void wait_for_login(RetryDecision& decision, const Outgoing& message,
   decision.delay = std::clamp<std::chrono::milliseconds>(waited, first_question, longest_pause);
 }
 
-/// The failure of a message that found no session too often, or for too long.
-Failure sessions_are_lost(Failure failure) {
-  const std::string_view losing = "the upstream keeps losing the session: ";
+constexpr std::string_view too_often = "the upstream keeps losing the session: ";
+constexpr std::string_view too_long =
+    "the upstream lost the session, and there was no other in time (--connect-wait): ";
+
+/// The failure of a message that found no session.
+Failure sessions_are_lost(Failure failure, std::string_view losing) {
   failure.kind = ErrorKind::session;
   failure.delivered = Delivered::no;
   failure.error_object.clear();
@@ -101,7 +104,7 @@ RetryDecision decide_retry(const Ending& ending, const RetrySituation& situation
     } else {
       ++decision.rejections;
       decision.news = News::session_lost;
-      decision.failure = sessions_are_lost(failure);
+      decision.failure = sessions_are_lost(failure, may_be_rejected_again ? too_long : too_often);
       decision.action = may_be_rejected_again ? Action::hold : Action::give_up;
     }
   } else if (is_unreachable(failure)) {

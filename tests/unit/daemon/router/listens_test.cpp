@@ -140,6 +140,18 @@ TEST_CASE("a large listen asks for a few resources at a time, and a call passes 
   CHECK(t.upstream.count("resources/unsubscribe") == 1);  // beside those not answered above
 }
 
+TEST_CASE("what a listen still waits for when the session is lost is left to the next session") {
+  TwoClients t;
+  listen(t, t.client, "1", many(100, "a"));
+  const auto sent = t.upstream.sent;
+  t.upstream.lose_session();
+  for (const Outgoing& one : sent) {
+    t.upstream.break_off(one.id, failure_of(ErrorKind::closed, Delivered::unknown, "gone"),
+                         SessionVerdict::lost);
+  }
+  CHECK(t.router.in_flight() == 0);
+}
+
 TEST_CASE(
     "what a listen no longer names is not asked for, and a listen that names more is refused") {
   TwoClients t;

@@ -2,6 +2,8 @@
 // session" and "Session: reopening").
 #include <doctest/doctest.h>
 
+#include <string>
+
 #include "session_fixture.hpp"
 
 using namespace bridge;
@@ -127,6 +129,28 @@ TEST_CASE("what does not answer while it is restored is passed over after five s
   t.advance(1ms);
   CHECK(t.session.is_open());
   CHECK(t.upstream.under_way() == 0);
+}
+
+TEST_CASE("many subscriptions delay the session for a second, and the rest of them follows") {
+  OpenSession t;
+  for (int n = 0; n < 40; ++n) t.events.set.subscriptions.push_back("demo://" + std::to_string(n));
+  t.upstream.lose_session();
+  t.let_it_open();
+  const std::size_t at_once = t.upstream.count("resources/subscribe");
+  REQUIRE(at_once < 40);
+  auto next = value_of(t.upstream.id_of("resources/subscribe")) - at_once + 1;
+  t.events.told.clear();
+  t.advance(999ms);
+  t.upstream.answer(UpstreamId{next++});
+  CHECK(t.upstream.count("resources/subscribe") == at_once + 1);
+  t.advance(1ms);
+  while (t.upstream.under_way() > 0) {
+    CHECK_FALSE(t.session.is_open());
+    t.upstream.answer(UpstreamId{next++});
+  }
+  CHECK(t.session.is_open());
+  CHECK(t.upstream.count("resources/subscribe") == at_once + 1);
+  CHECK(t.events.count("unrestored") == 40 - at_once - 1);
 }
 
 TEST_CASE("what the server puts off while it is restored is sent again, and nothing else is") {

@@ -199,9 +199,13 @@ TEST_CASE("what finds no session is told so in the end, and nothing of the upstr
   const Failure told = decide(row).failure;
   CHECK(told.kind == ErrorKind::session);
   CHECK(told.delivered == Delivered::no);
-  CHECK(told.message == "the upstream keeps losing the session: why");
-  CHECK(told.summary == "the upstream keeps losing the session: short");
+  CHECK(told.message ==
+        "the upstream lost the session, and there was no other in time (--connect-wait): why");
+  CHECK(told.summary ==
+        "the upstream lost the session, and there was no other in time (--connect-wait): short");
   CHECK(told.error_object.empty());
+  row.rejections = 2;
+  CHECK(decide(row).failure.message == "the upstream keeps losing the session: why");
 }
 
 TEST_CASE("with --login-wait a message waits for a login until its own time is over") {
