@@ -46,7 +46,7 @@ class OwnSubscriptions final : public OwnCaller {
   void request_ended(std::string_view raw_id) {
     forget(raw_id);
     // The next session is given all that is wanted as it is opened.
-    if (!context_.session.is_open(Era::legacy)) unsent_.clear();
+    if (!context_.session.stateful().is_open()) unsent_.clear();
     send_unsent();
   }
 
