@@ -76,6 +76,8 @@ int run(bridge::ProcessStart& start, std::optional<bridge::PassedSnapshot> left)
     for (const std::string& warning : parsed.options.warnings)
       complain("warning: ", warning.c_str());
     std::fputs("all options are valid\n", stdout);
+    if (const auto& file = parsed.options.policy)
+      std::fputs(bridge::explain_grants(file->policy).c_str(), stdout);
     return 0;
   }
   bridge::let_be_inspected(parsed.options.debuggable);

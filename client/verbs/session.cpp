@@ -265,20 +265,56 @@ ExitCode print_completion(Dialogue& dialogue, const Options& options, const std:
   return ExitCode::ok;
 }
 
-[[gnu::cold]] ExitCode print_grants(Dialogue& dialogue, const Options& options,
-                                    const std::string& result) {
-  if (options.json) {
-    dialogue.console().print_line(result);
-    return ExitCode::ok;
+[[gnu::cold]] ExitCode list_grants(Dialogue& dialogue, const Options& options) {
+  json::JsonArray all;
+  std::string params;
+  for (;;) {
+    const Answer answer = dialogue.ask("bridge/grants", params);
+    if (!answer.ok()) return dialogue.report(answer);
+    const json::Value parsed = json::parse_or_null(answer.payload);
+    for (const json::Value& grant : parsed.array("grants")) {
+      if (options.json) {
+        all.add(json::RawJson{json::to_json(grant)});
+        continue;
+      }
+      dialogue.console().print_line(bridge::make_visible_line(fmt::format(
+          "{}  {}  {}  {}", grant.string("id"), grant.string("expires"),
+          grant.find("callsLeft") != nullptr ? std::to_string(grant.count("callsLeft")) : "-",
+          grant.string("name"))));
+    }
+    const std::string cursor(parsed.string("cursor"));
+    if (cursor.empty()) break;
+    params = json::JsonObject().add("cursor", cursor).text();
   }
-  const json::Value parsed = json::parse_or_null(result);
-  for (const json::Value& grant : parsed.array("grants")) {
-    dialogue.console().print_line(bridge::make_visible_line(fmt::format(
-        "{}  {}  {}  {}", grant.string("id"), grant.string("expires"),
-        grant.find("callsLeft") != nullptr ? std::to_string(grant.count("callsLeft")) : "-",
-        grant.string("name"))));
-  }
+  if (options.json) dialogue.console().print_line(json::JsonObject().add("grants", all).text());
   return ExitCode::ok;
+}
+
+[[gnu::cold]] std::string issuer_text(const json::Value& grant) {
+  return grant.find("issuer") != nullptr && grant.string("issuer").empty()
+             ? fmt::format("uid {}", grant.count("issuer"))
+             : "a caller of the HTTP port";
+}
+
+/// What holds for a caller with this grant, in lines.
+[[gnu::cold]] std::string grant_text(const json::Value& grant) {
+  const std::string name(grant.string("name"));
+  const bool is_limited = grant.find("callsLeft") != nullptr;
+  std::string text = bridge::make_visible_line(fmt::format(
+      "grant   {}{}, issued by {}, until {}, {}", grant.string("id"),
+      name.empty() ? "" : " (" + name + ")", issuer_text(grant), grant.string("expires"),
+      is_limited ? fmt::format("calls left: {}", grant.count("callsLeft")) : "calls not limited"));
+  for (const json::Value& one : grant.array("path")) {
+    std::string lists;
+    for (const std::string_view kind : {"tools", "prompts", "resources", "methods"}) {
+      if (const json::Value* const list = one.find(kind))
+        lists += fmt::format("; {} {}", kind, json::to_json(*list));
+    }
+    text += "\n        " +
+            bridge::make_visible_line(fmt::format("{}: what {} may do{}", one.string("id"),
+                                                  issuer_text(one), lists.empty() ? "" : lists));
+  }
+  return text + "\n";
 }
 
 [[gnu::cold]] ExitCode print_caller(Dialogue& dialogue, const Options& options,
@@ -301,7 +337,7 @@ ExitCode print_completion(Dialogue& dialogue, const Options& options, const std:
         options.json ? object.text() + "\n"
                      : fmt::format("uid     {}\npid     {}\nclient  {}\n{}{}", uid, pid, you,
                                    rule.empty() ? "" : fmt::format("policy  {}\n", rule),
-                                   held.empty() ? "" : "grant   " + held + "\n"));
+                                   held.empty() ? "" : grant_text(status.object("grant"))));
     return ExitCode::ok;
   }
   return dialogue.report({Answer::Outcome::result, result});

@@ -10,10 +10,11 @@ namespace client {
 // reader is not a failure.
 LocalVerb list_servers, approve_server, stop_server, show_logs, run_shell, show_help, show_version;
 DialogueVerb list_tools, list_resources, list_others, grep, wait_for_jobs, show_tasks,
-    change_subscriptions, link_tools, show_server, ping, show_status, log_in, replay, issue_grant;
+    change_subscriptions, link_tools, show_server, ping, show_status, log_in, replay, issue_grant,
+    list_grants;
 PreparedVerb call, get_prompt, send_request, send_notification, answer_job, show_agent_help;
 PrintResult print_resource, print_completion, print_level, print_caller, print_logout, print_jobs,
-    print_job_state, print_grants;
+    print_job_state;
 MakeParams check_jobs, check_job, job_params_of, grant_params;
 
 namespace {
@@ -259,7 +260,7 @@ constexpr Verb rows[] = {
     {.form = "grants",
      .help = "lists your grants: id, end, calls left, name\n\n"
              "mcp-nc grants",
-     .handler = RequestHandler{"bridge/grants", print_grants}},
+     .handler = list_grants},
     {.form = "revoke ID",
      .help = "ends a grant, and those that were issued under it\n\n"
              "mcp-nc revoke \"$id\"",

@@ -43,8 +43,9 @@ std::string GrantMethods::issue(const Frame& request, const Client& asker) {
   if (identity.is_anonymous) return refused_to_anonymous(id);
   auto wanted = read_wanted_grant(request.text(request.params));
   if (const auto* wrong = std::get_if<std::string>(&wanted)) return invalid(id, *wrong);
-  const auto issued = grants().issue(std::move(std::get<Grant>(wanted)), identity.peer(),
-                                     asker.grant ? &*asker.grant : nullptr, loop_.wall_time());
+  const auto issued =
+      grants().issue(std::move(std::get<Grant>(wanted)), identity.peer(),
+                     asker.grant ? &*asker.grant : nullptr, router_.permissions().now());
   if (const auto* failure = std::get_if<Failure>(&issued)) return error_reply(id, *failure);
   const auto& [string, alive] = std::get<Grants::Issued>(issued);
   router_.permissions().watch_expiry();
@@ -117,33 +118,92 @@ JsonObject GrantMethods::held(const GrantHold& hold) const {
   return object;
 }
 
-JsonObject GrantMethods::described(const Grants::Alive& alive) const {
-  const Grant& grant = alive.grant;
-  JsonObject object = held(grants().hold_of(alive));
-  if (grant.issuer.http) {
+namespace {
+
+void add_issuer(JsonObject& object, const Peer& issuer) {
+  if (issuer.http) {
     object.add("issuer", "http");
   } else {
-    object.add("issuer", grant.issuer.uid);
+    object.add("issuer", issuer.uid);
   }
-  if (grant.calls > 0) object.add("calls", grant.calls);
-  return object.add_unless_empty("parent", grant.parent)
-      .add_unless_empty("tools", RawJson{grant.tools})
+}
+
+void add_lists(JsonObject& object, const Grant& grant) {
+  object.add_unless_empty("tools", RawJson{grant.tools})
       .add_unless_empty("prompts", RawJson{grant.prompts})
       .add_unless_empty("resources", RawJson{grant.resources})
       .add_unless_empty("methods", RawJson{grant.methods});
 }
 
-std::string GrantMethods::list(const Frame& request, const Client& asker) const {
-  if (asker.channel.identity().is_anonymous) return refused_to_anonymous(request.text(request.id));
+std::string cursor_of(const Grants::Place& place) {
+  return fmt::format("{}-{}", place.first, place.second);
+}
+
+/// The place behind which a page begins; nullopt: other params.
+std::optional<Grants::Place> place_in(std::string_view params) {
+  bool has_cursor = false;
+  const bool is_empty =
+      params.empty() || each_member(params, [&has_cursor](std::string_view key, std::string_view) {
+        has_cursor = has_cursor || key_is(key, "cursor");
+        return has_cursor || key_is(key, "_meta");
+      });
+  if (is_empty && !has_cursor) return Grants::Place{};
+  const std::string cursor = only_member(params, "cursor").value_or("");
+  const auto dash = cursor.find('-');
+  const auto time = to_unsigned(std::string_view(cursor).substr(0, dash));
+  if (dash == cursor.npos || !time) return std::nullopt;
+  return Grants::Place{*time, cursor.substr(dash + 1)};
+}
+
+}  // namespace
+
+JsonObject GrantMethods::described(const Grants::Alive& alive) const {
+  const Grant& grant = alive.grant;
+  JsonObject object = held(grants().hold_of(alive));
+  add_issuer(object, grant.issuer);
+  if (grant.calls > 0) object.add("calls", grant.calls);
+  object.add_unless_empty("parent", grant.parent);
+  add_lists(object, grant);
+  return object;
+}
+
+/// What each grant on the way allows.
+JsonArray GrantMethods::lists_on(const GrantHold& hold) const {
   JsonArray all;
-  bool more = false;
-  grants().each_after({}, [&](const Grants::Place&, const Grants::Alive& alive) {
+  for (const std::string& id : hold.path) {
+    const Grants::Alive* const alive = grants().find(id);
+    if (alive == nullptr) continue;
+    JsonObject one;
+    one.add("id", id);
+    add_issuer(one, alive->grant.issuer);
+    add_lists(one, alive->grant);
+    all.add(one);
+  }
+  return all;
+}
+
+std::string GrantMethods::list(const Frame& request, const Client& asker) const {
+  const std::string_view id = request.text(request.id);
+  if (asker.channel.identity().is_anonymous) return refused_to_anonymous(id);
+  const auto place = place_in(request.text(request.params));
+  if (!place) return invalid(id, "cursor is that of an earlier page");
+  JsonArray all;
+  std::string cursor;
+  Grants::Place last;
+  grants().each_after(*place, [&](const Grants::Place& at, const Grants::Alive& alive) {
     if (alive.grant.has_expired(loop_.wall_time()) || !may_see(asker, alive)) return true;
-    more = all.size() + 2 * Grant::longest_payload > max_answer;
-    if (!more) all.add(described(alive));
-    return !more;
+    if (all.size() + 2 * Grant::longest_payload > max_answer) {
+      cursor = cursor_of(last);
+      return false;
+    }
+    all.add(described(alive));
+    last = at;
+    return true;
   });
-  return result_reply(request.text(request.id), JsonObject().add("grants", all).add("more", more));
+  return result_reply(id, JsonObject()
+                              .add("grants", all)
+                              .add("more", !cursor.empty())
+                              .add_unless_empty("cursor", cursor));
 }
 
 std::string GrantMethods::revoke(const Frame& request, const Client& asker) {
@@ -159,9 +219,13 @@ std::string GrantMethods::revoke(const Frame& request, const Client& asker) {
 
 std::optional<JsonObject> GrantMethods::status_of(const Client& asker) const {
   if (!asker.grant) return std::nullopt;
-  const auto end = grants().end_of(*asker.grant, loop_.wall_time());
+  const auto end = grants().end_of(*asker.grant, router_.permissions().now());
   JsonObject object;
-  if (!asker.grant->is_refused()) object.add_all(held(*asker.grant));
+  if (!asker.grant->is_refused()) {
+    object.add_all(held(*asker.grant));
+    add_issuer(object, asker.grant->issuer);
+    object.add("path", lists_on(*asker.grant));
+  }
   if (end) return object.add("ended", name_of(*end));
   return object;
 }

@@ -35,6 +35,7 @@ class GrantMethods {
   const Grants& grants() const { return router_.permissions().grants(); }
   bool may_see(const Client& asker, const Grants::Alive& alive) const;
   JsonObject described(const Grants::Alive& alive) const;
+  JsonArray lists_on(const GrantHold& hold) const;
   JsonObject held(const GrantHold& hold) const;
   static std::string refused_to_anonymous(std::string_view raw_id);
   std::string refuse_use(std::string_view raw_id, Client& asker, GrantEnd end);

@@ -1,7 +1,8 @@
 #include "grant/grants.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <map>
 
 #include "base/random.hpp"
 #include "text/secret_forms.hpp"
@@ -17,17 +18,22 @@ std::uint64_t milliseconds_of(WallTime time) {
 /// Characters at the end of a string, which are of its signature.
 constexpr std::size_t compared = 42;
 
-bool is_same_user(const Peer& left, const Peer& right) {
-  return left.http == right.http && (left.http || left.uid == right.uid);
+/// A key for its user.
+std::pair<bool, uid_t> user_key(const Peer& peer) {
+  return {peer.http, peer.http ? uid_t{} : peer.uid};
+}
+
+std::chrono::milliseconds time_until(std::uint64_t expires, WallTime now) {
+  return std::chrono::milliseconds(static_cast<std::int64_t>(expires) -
+                                   static_cast<std::int64_t>(milliseconds_of(now)));
 }
 
 }  // namespace
 
 std::optional<Failure> Grants::fault_of(const Grant& wanted, const GrantHold* under) const {
   const Peer& user = under != nullptr ? under->first_issuer : wanted.issuer;
-  const auto of_user = static_cast<std::size_t>(std::count_if(
-      alive_.begin(), alive_.end(),
-      [&user](const auto& entry) { return is_same_user(entry.second.first_issuer, user); }));
+  const auto found = of_user_.find(user_key(user));
+  const std::size_t of_user = found == of_user_.end() ? 0 : found->second;
   if (alive_.size() >= most_ || of_user >= std::max<std::size_t>(1, most_ / 2)) {
     return failure_of(ErrorKind::overloaded, Delivered::no,
                       "too many grants are alive (--grants, half of them for one user); revoke "
@@ -37,51 +43,75 @@ std::optional<Failure> Grants::fault_of(const Grant& wanted, const GrantHold* un
     return definitive_failure_of(ErrorKind::overloaded,
                                  "this grant was issued under 15 others; use one of those");
   }
-  if (payload_of(wanted).size() > Grant::longest_payload) {
+  const std::size_t size = payload_of(wanted).size();
+  if (size <= Grant::longest_payload) return std::nullopt;
+  Grant alone = wanted;
+  alone.issuer.groups.clear();
+  const std::size_t of_groups = size - payload_of(alone).size();
+  if (of_groups < Grant::longest_payload / 2) {
     return definitive_failure_of(ErrorKind::too_large,
                                  "the lists of this grant are too long (over 8192 bytes)");
   }
-  return std::nullopt;
+  return definitive_failure_of(
+      ErrorKind::too_large,
+      fmt::format("a grant names its issuer's groups, and this user has {} supplementary ones, "
+                  "too many for its string; issue it as a user with fewer groups, or over the HTTP "
+                  "port with a token",
+                  wanted.issuer.groups.size()));
 }
 
 std::variant<Grants::Issued, Failure> Grants::issue(Grant wanted, const Peer& issuer,
-                                                    const GrantHold* under, WallTime now) {
+                                                    const GrantHold* under, const Now& now) {
   wanted.id = random_hex(7);
   wanted.issuer = issuer;
   wanted.issuer.grant = under != nullptr;
-  wanted.expires += milliseconds_of(now);
+  const std::chrono::milliseconds life(static_cast<std::int64_t>(wanted.expires));
+  wanted.expires += milliseconds_of(now.wall);
   if (under != nullptr) {
     wanted.parent = under->id();
     wanted.expires = std::min(wanted.expires, under->expires);
   }
   if (auto fault = fault_of(wanted, under)) return *std::move(fault);
   std::string string = key_.sign(payload_of(wanted));
-  Alive& alive = add(std::move(wanted), 0);
+  Alive& alive = add(std::move(wanted), 0, now.steady + life);
   ++counts.issued;
   if (notes_changes_) changes_.issued.push_back(alive.grant.id);
   return Issued{std::move(string), &alive};
 }
 
 /// REQUIRES: its parent, if it has one, is there.
-Grants::Alive& Grants::add(Grant grant, std::uint64_t used) {
-  Alive alive{std::move(grant), used, {}, {}};
-  const Alive* const parent = find(alive.grant.parent);
-  alive.path = parent != nullptr ? parent->path : std::vector<std::string>();
+Grants::Alive& Grants::add(Grant grant, std::uint64_t used, SteadyTime deadline) {
+  Alive alive{std::move(grant), used};
+  alive.deadline = deadline;
+  alive.first_issuer = alive.grant.issuer;
+  if (const auto parent = alive_.find(alive.grant.parent); parent != alive_.end()) {
+    alive.path = parent->second.path;
+    alive.first_issuer = parent->second.first_issuer;
+    alive.deadline = std::min(deadline, parent->second.deadline);
+    parent->second.children.insert(alive.grant.id);
+  }
   alive.path.push_back(alive.grant.id);
-  alive.first_issuer = parent != nullptr ? parent->first_issuer : alive.grant.issuer;
   const std::string string = key_.sign(payload_of(alive.grant));
   alive.hash = hash_.of(string);
   alive.length = string.size();
   alive.end = string.substr(string.size() - compared);
   by_hash_.emplace(alive.hash, alive.grant.id);
   by_expiry_.emplace(alive.grant.expires, alive.grant.id);
+  by_deadline_.emplace(alive.deadline, alive.grant.id);
+  ++of_user_[user_key(alive.first_issuer)];
   return alive_.insert_or_assign(alive.grant.id, std::move(alive)).first->second;
 }
 
 void Grants::remove(const std::string& id) {
   const auto found = alive_.find(id);
-  by_hash_.erase(found->second.hash);
-  by_expiry_.erase({found->second.grant.expires, id});
+  const Alive& alive = found->second;
+  by_hash_.erase(alive.hash);
+  by_expiry_.erase({alive.grant.expires, id});
+  by_deadline_.erase({alive.deadline, id});
+  const auto of_user = of_user_.find(user_key(alive.first_issuer));
+  if (--of_user->second == 0) of_user_.erase(of_user);
+  if (const auto parent = alive_.find(alive.grant.parent); parent != alive_.end())
+    parent->second.children.erase(id);
   alive_.erase(found);
 }
 
@@ -107,26 +137,37 @@ const Grants::Alive* Grants::find_known(std::string_view string) const {
   return is_it ? &alive : nullptr;
 }
 
-std::variant<GrantHold, GrantEnd> Grants::verify(std::string_view string, WallTime now) const {
+/// REQUIRES: it was issued here.
+bool Grants::has_expired(const Grant& grant, const Now& now) const {
+  if (grant.has_expired(now.wall)) return true;
+  const Alive* const alive = find(grant.id);
+  return alive != nullptr ? alive->deadline <= now.steady
+                          : outlived_.contains({grant.expires, grant.id});
+}
+
+std::variant<GrantHold, GrantEnd> Grants::verify(std::string_view string, const Now& now) const {
   const Alive* alive = find_known(string);
   if (alive != nullptr) {
-    if (alive->grant.has_expired(now)) return GrantEnd::expired;
+    if (has_expired(alive->grant, now)) return GrantEnd::expired;
     return hold_of(*alive);
   }
   const auto payload = key_.verify(string);
   const auto grant = payload ? read_payload(*payload) : std::nullopt;
   if (!grant) return GrantEnd::invalid;
-  if (grant->has_expired(now)) return GrantEnd::expired;
+  if (has_expired(*grant, now)) return GrantEnd::expired;
   alive = find(grant->id);
   if (alive == nullptr) return GrantEnd::revoked;
   return hold_of(*alive);
 }
 
-std::optional<GrantEnd> Grants::end_of(const GrantHold& hold, WallTime now) const {
+std::optional<GrantEnd> Grants::end_of(const GrantHold& hold, const Now& now) const {
   if (hold.is_refused()) return hold.refused;
-  if (hold.expires <= milliseconds_of(now)) return GrantEnd::expired;
-  if (!alive_.contains(hold.path.back())) return GrantEnd::revoked;
-  return std::nullopt;
+  if (hold.expires <= milliseconds_of(now.wall)) return GrantEnd::expired;
+  const std::string& id = hold.path.back();
+  const auto found = alive_.find(id);
+  if (found != alive_.end())
+    return found->second.deadline <= now.steady ? std::optional(GrantEnd::expired) : std::nullopt;
+  return outlived_.contains({hold.expires, id}) ? GrantEnd::expired : GrantEnd::revoked;
 }
 
 std::optional<std::uint64_t> Grants::calls_left(const GrantHold& hold) const {
@@ -149,6 +190,25 @@ void Grants::count_calls(const GrantHold& hold, std::uint64_t calls) {
   }
 }
 
+bool Grants::has_just_expired(const GrantHold& hold, const Now& now) const {
+  if (hold.is_refused()) return false;
+  const auto found = alive_.find(hold.path.back());
+  return found != alive_.end() &&
+         (found->second.deadline <= now.steady || hold.expires <= milliseconds_of(now.wall));
+}
+
+void Grants::open_round(std::string_view id) {
+  const auto found = alive_.find(std::string(id));
+  if (found != alive_.end()) ++found->second.rounds;
+}
+
+bool Grants::has_round(const GrantHold& hold) const {
+  const Alive* const alive = hold.is_refused() ? nullptr : find(hold.path.back());
+  return alive != nullptr && alive->rounds > 0;
+}
+
+void Grants::take_round(const GrantHold& hold) { --alive_.find(hold.path.back())->second.rounds; }
+
 PolicyRule Grants::rights_of(const GrantHold& hold, const Policy* policy) const {
   PolicyRule rights;
   rights.number = 1;
@@ -159,35 +219,49 @@ PolicyRule Grants::rights_of(const GrantHold& hold, const Policy* policy) const 
     if (alive == nullptr) continue;
     rights.narrow(alive->grant.lists());
     if (policy == nullptr || !alive->grant.issuer.grant) continue;
-    if (const PolicyRule* const rule = policy->rule_for_issuer_with_grant(alive->grant.issuer))
-      rights.narrow(*rule);
+    const PolicyRule& rule = policy->rule_for(alive->grant.issuer);
+    if (rule.is_none()) rights.number = 0;
+    rights.narrow(rule);
   }
   return rights;
 }
 
-std::size_t Grants::revoke(std::string_view id) {
+std::vector<std::string> Grants::revoke(std::string_view id) {
   std::vector<std::string> ended;
-  for (const auto& [its, alive] : alive_) {
-    if (std::find(alive.path.begin(), alive.path.end(), id) != alive.path.end())
-      ended.push_back(its);
+  if (find(id) != nullptr) ended.emplace_back(id);
+  for (std::size_t at = 0; at < ended.size(); ++at) {
+    const std::set<std::string> children = alive_.find(ended[at])->second.children;
+    ended.insert(ended.end(), children.begin(), children.end());
+    remove(ended[at]);
   }
-  for (const std::string& one : ended) remove(one);
   if (notes_changes_) changes_.revoked.insert(changes_.revoked.end(), ended.begin(), ended.end());
-  return ended.size();
+  return ended;
 }
 
 /// A child ends no later than its parent, so that none loses its parent.
-bool Grants::expire(WallTime now) {
-  bool any = false;
-  while (!by_expiry_.empty() && by_expiry_.begin()->first <= milliseconds_of(now)) {
-    remove(std::string(by_expiry_.begin()->second));
-    any = true;
+std::vector<std::string> Grants::expire(const Now& now) {
+  const std::uint64_t wall = milliseconds_of(now.wall);
+  std::vector<std::string> ended;
+  while (!by_expiry_.empty() && by_expiry_.begin()->first <= wall) {
+    ended.push_back(by_expiry_.begin()->second);
+    remove(ended.back());
   }
-  return any;
+  while (!by_deadline_.empty() && by_deadline_.begin()->first <= now.steady) {
+    ended.push_back(by_deadline_.begin()->second);
+    outlived_.emplace(find(ended.back())->grant.expires, ended.back());
+    // A restart does not know the steady clock of this one.
+    if (notes_changes_) changes_.revoked.push_back(ended.back());
+    remove(ended.back());
+  }
+  while (!outlived_.empty() && (outlived_.begin()->first <= wall || outlived_.size() > most_))
+    outlived_.erase(outlived_.begin());
+  return ended;
 }
 
-std::optional<std::uint64_t> Grants::next_expiry() const {
-  return by_expiry_.empty() ? std::nullopt : std::optional(by_expiry_.begin()->first);
+std::optional<SteadyTime> Grants::next_expiry(const Now& now) const {
+  if (by_expiry_.empty()) return std::nullopt;
+  return std::min(by_deadline_.begin()->first,
+                  now.steady + time_until(by_expiry_.begin()->first, now.wall));
 }
 
 std::vector<SavedGrant> Grants::save() const {
@@ -197,11 +271,20 @@ std::vector<SavedGrant> Grants::save() const {
   return all;
 }
 
-void Grants::restore(const std::vector<SavedGrant>& saved, WallTime now) {
+std::map<std::string, RunningGrant> Grants::save_running() const {
+  std::map<std::string, RunningGrant> all;
+  for (const auto& [id, alive] : alive_)
+    all.emplace(id, RunningGrant{alive.deadline, alive.rounds});
+  return all;
+}
+
+void Grants::restore(const std::vector<SavedGrant>& saved, const Now& now,
+                     const std::map<std::string, RunningGrant>& running) {
   std::map<std::string, std::pair<Grant, std::uint64_t>> waiting;
   for (const SavedGrant& one : saved) {
     auto grant = read_payload(one.payload);
-    if (!grant || grant->has_expired(now)) continue;
+    // In an upgrade those that have expired meanwhile end like all others.
+    if (!grant || (grant->has_expired(now.wall) && !running.contains(grant->id))) continue;
     const std::string id = grant->id;
     waiting.insert_or_assign(id, std::pair(std::move(*grant), one.used));
   }
@@ -211,7 +294,13 @@ void Grants::restore(const std::vector<SavedGrant>& saved, WallTime now) {
     for (auto entry = waiting.begin(); entry != waiting.end();) {
       auto& [grant, used] = entry->second;
       const bool is_next = grant.parent.empty() || find(grant.parent) != nullptr;
-      if (is_next) add(std::move(grant), used);
+      if (is_next) {
+        const auto ran = running.find(entry->first);
+        const SteadyTime end = now.steady + time_until(grant.expires, now.wall);
+        Alive& alive = add(std::move(grant), used,
+                           ran != running.end() ? std::min(end, ran->second.deadline) : end);
+        if (ran != running.end()) alive.rounds = ran->second.rounds;
+      }
       any = any || is_next;
       entry = is_next ? waiting.erase(entry) : std::next(entry);
     }

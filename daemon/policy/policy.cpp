@@ -1,6 +1,7 @@
 #include "policy/policy.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -184,11 +185,46 @@ const PolicyRule& Policy::rule_for(const Peer& peer) const {
   return found == rules_.end() ? none_ : *found;
 }
 
-const PolicyRule* Policy::rule_for_issuer_with_grant(const Peer& peer) const {
-  const auto found = std::find_if(rules_.begin(), rules_.end(), [&](const PolicyRule& rule) {
-    return rule.grant == true && rule.matches(peer);
-  });
-  return found == rules_.end() ? nullptr : &*found;
+namespace {
+
+std::string peers_of(const PolicyRule& rule) {
+  std::string text = rule.http == true ? "callers of the HTTP port" : "peers";
+  if (rule.names_users) text += fmt::format(" of uid {}", fmt::join(rule.uids, ", "));
+  if (rule.names_groups) text += fmt::format(" in group {}", fmt::join(rule.gids, ", "));
+  if (rule.http == false) text += " that do not come over the HTTP port";
+  return text;
+}
+
+bool allows_something(const PolicyRule& rule) {
+  return rule.tools.allows_some() || rule.prompts.allows_some() || rule.resources.allows_some() ||
+         rule.methods.allows_some();
+}
+
+}  // namespace
+
+std::string explain_grants(const Policy& policy) {
+  if (policy.size() == 0) return {};
+  std::string text =
+      "grants: a peer with a grant may do what the rule of the grant's first issuer allows and all "
+      "lists of the grant; no rule is asked about the peer itself\n"
+      "grants: one issued with a grant is also limited by the first rule that matches its issuer, "
+      "as a peer with a grant; if none does, it allows nothing\n";
+  for (const PolicyRule& rule : policy.rules()) {
+    if (!rule.grant) continue;
+    const std::string whom =
+        fmt::format("rule {} (line {}): {}", rule.number, rule.line, peers_of(rule));
+    if (*rule.grant) {
+      text += fmt::format("{} with a grant: {}\n", whom,
+                          allows_something(rule) ? "limits what they pass on by grants of their own"
+                                                 : "grants that they pass on allow nothing");
+    } else {
+      text += fmt::format("{} without a grant: {}\n", whom,
+                          allows_something(rule) ? "what they may do and pass on by grants"
+                                                 : "may do nothing, and grants they have issued "
+                                                   "allow nothing");
+    }
+  }
+  return text;
 }
 
 std::variant<PolicyFile, std::string> read_policy_file(const std::string& path,

@@ -68,15 +68,16 @@ class Policy {
 
   /// The first rule that matches, or one that is_none(). Valid as long as the policy.
   const PolicyRule& rule_for(const Peer& peer) const;
-  /// The first rule with `"grant": true` that matches a peer that has one: it limits the grants
-  /// which this peer issues. Null: there is none.
-  const PolicyRule* rule_for_issuer_with_grant(const Peer& peer) const;
   std::size_t size() const { return rules_.size(); }
+  const std::vector<PolicyRule>& rules() const { return rules_; }
 
  private:
   std::vector<PolicyRule> rules_;
   PolicyRule none_;
 };
+
+/// What the policy says of grants, for --check, in lines; empty: it has no rule. Pure.
+std::string explain_grants(const Policy& policy);
 
 /// The file of --policy as it was read. A value.
 struct PolicyFile {

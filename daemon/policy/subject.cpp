@@ -137,6 +137,9 @@ bool allows(const PolicyRule& rule, const Subject& subject, const ToolList& tool
 std::string denial(const PolicyRule& rule, const Subject& subject, std::string_view file) {
   const std::string shown = file.empty() ? std::string() : printable(file);
   if (!rule.ended.empty()) return std::string(rule.ended);
+  if (rule.is_none() && rule.is_of_grant)
+    return "the policy of this daemon allows nothing with this grant: no rule matches one of its "
+           "issuers";
   if (rule.is_none()) {
     return file.empty()
                ? "the policy of this daemon allows this user nothing; ask its operator for "

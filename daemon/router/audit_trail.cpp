@@ -166,7 +166,7 @@ void AuditTrail::fill(AuditRecord& record, const Frame& request) {
   describe(record, request);
   for (std::string* const text :
        {&record.method, &record.tool, &record.prompt, &record.uri, &record.job}) {
-    if (text->find("mcpg_") != text->npos) *text = without_grants(std::move(*text));
+    if (may_have_grants(*text)) *text = without_grants(std::move(*text));
   }
 }
 

@@ -148,6 +148,7 @@ class WatchedChannel {
     channel_.show_only(std::move(filter));
   }
   void give_back_feed() const { channel_.give_back_feed(); }
+  void grant_ended() const { channel_.grant_ended(); }
   std::size_t queued_bytes() const { return channel_.state().queued_bytes; }
   bool congested() const { return channel_.congested(); }
   bool idle() const { return channel_.state().is_idle; }
@@ -303,7 +304,9 @@ struct Client final : Caller, ClientFacts {
 
   const WatchedChannel channel;
 
-  const PolicyRule* rule = nullptr;   ///< Permissions::rule_for, by the current policy
+  const PolicyRule* rule = nullptr;            ///< Permissions::take_rule, by the current policy
+  std::shared_ptr<const PolicyRule> rights{};  ///< owns the rule if it comes from a grant
+  bool grant_is_over = false;                  ///< that it has ended was acted upon
   bool judged_before_change = false;  ///< its waiting frames were judged by an earlier rule
 
   // Changed by ClientNotifications.

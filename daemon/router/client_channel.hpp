@@ -143,6 +143,8 @@ class ClientChannel {
   virtual void show_only(std::shared_ptr<const RingFilter> filter) { filter.reset(); }
   /// Stops feeding; entries given to the client count as not taken.
   virtual void give_back_feed() { set_feed(RingFeed::none); }
+  /// The client's grant has ended: what is in flight is still answered, nothing else is allowed.
+  virtual void grant_ended() {}
   /// No more answers follow: closes once the queue is written. The channel must not be used
   /// afterwards.
   virtual void finish() = 0;

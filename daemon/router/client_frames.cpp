@@ -202,8 +202,10 @@ void ClientFrames::start_waiting(Caller& caller) {
       continue;
     const bool is_judged = context_.permissions.is_on();
     if (is_judged && checks_.refuse_denied(caller, request.frame, request.job.get())) continue;
+    const bool continues = request.frame.has_input_answers;
     if (client != nullptr && crossings_.take_retry(*client, request)) continue;
-    if (is_judged && client != nullptr && checks_.refuse_over_rate(*client, request.frame))
+    if (is_judged && client != nullptr &&
+        checks_.refuse_over_rate(*client, request.frame, 1, continues))
       continue;
     in_flight_.start_call(caller, std::move(request));
   }

@@ -46,9 +46,9 @@ void ClientReceiver::client_connected(ClientChannel& channel) {
 }
 
 void ClientReceiver::take_rule(Client& client) {
-  client.rule = parts_.permissions.rule_for(client);
-  if (parts_.permissions.is_on())
-    client.channel.show_only(client.rule != nullptr ? ring_filter_of(*client.rule) : nullptr);
+  parts_.permissions.take_rule(client);
+  if (!parts_.permissions.is_on()) return;
+  client.channel.show_only(client.rule != nullptr ? ring_filter_of(*client.rule) : nullptr);
 }
 
 void ClientReceiver::set_grant(Client& client, GrantHold hold) {
@@ -74,7 +74,7 @@ void ClientReceiver::use_grant(Client& client, GrantHold hold) {
 
 std::variant<GrantHold, GrantEnd> ClientReceiver::verify_grant(std::string_view string) {
   Grants& grants = parts_.permissions.grants();
-  auto verified = grants.verify(string, context_.loop.wall_time());
+  auto verified = grants.verify(string, parts_.permissions.now());
   if (const auto* const end = std::get_if<GrantEnd>(&verified))
     ++grants.counts.refused[static_cast<std::size_t>(*end)];
   return verified;

@@ -383,6 +383,18 @@ void Listens::client_left(const Client& client) {
   update();
 }
 
+void Listens::grant_ended(ClientId id) {
+  All ended;
+  const auto from = std::stable_partition(listens_.begin(), listens_.end(),
+                                          [id](const auto& one) { return one->client != id; });
+  std::move(from, listens_.end(), std::back_inserter(ended));
+  listens_.erase(from, listens_.end());
+  if (ended.empty()) return;
+  answer_ended(ended);
+  for (const auto& listen : ended) unsubscribe(listen->filter, true);
+  update();
+}
+
 void Listens::end_all() { answer_ended(std::exchange(listens_, {})); }
 
 void Listens::answer_ended(const std::vector<std::unique_ptr<Listen>>& listens) {

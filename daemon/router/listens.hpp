@@ -96,6 +96,8 @@ class Listens final : public NotificationReaders {
   bool cancel(Client& client, std::string_view raw_id);
   /// REQUIRES: the client was removed from Clients.
   void client_left(const Client& client);
+  /// The client's grant has ended: answers its listens.
+  void grant_ended(ClientId id);
   /// The client reads again.
   void proceed(Client& client);
   /// Answers the clients that wait for a confirmation of the upstream.

@@ -20,6 +20,12 @@ namespace {
 
 /// The subject of a request; of a submission, that of the submitted request.
 Subject asked_by(const Frame& request) {
+  const bool is_call = request.method == "tools/call";
+  if (is_call && !request.has_ambiguous_params && is_string(request.text(request.name))) {
+    // Was read with the frame, which has no member that another parser could take for it.
+    const std::string_view raw = request.text(request.name);
+    return {Subject::Kind::tool, *to_text(raw), is_clear_text(raw.substr(1, raw.size() - 2))};
+  }
   const std::string_view params = request.text(request.params);
   if (request.method != "bridge/submit") return subject_of(request.method, params);
   // As JobMethods reads it.
@@ -42,8 +48,8 @@ const std::array<PolicyRule, grant_ends>& ended_rules() {
   return rules;
 }
 
-/// The calendar may be set forward, and a machine may sleep.
-constexpr std::chrono::seconds longest_without_look{60};
+/// So many rules that no client has are kept for the next request with such a grant.
+constexpr std::size_t kept_rights = 64;
 
 }  // namespace
 
@@ -52,10 +58,9 @@ Permissions::Permissions(EventLoop& loop, std::function<void()> grants_ended)
       grants_ended_(std::move(grants_ended)),
       expiry_(loop, [this] { expire_grants(); }) {}
 
-const PolicyRule* Permissions::rule_for(const Client& client) const {
-  if (client.grant) return &rule_of(*client.grant);
-  if (policy_ == nullptr) return nullptr;
-  return &policy_->policy.rule_for(client.channel.identity().peer());
+void Permissions::take_rule(Client& client) const {
+  client.rights = client.grant ? shared_rule_of(*client.grant) : nullptr;
+  client.rule = client.grant ? client.rights.get() : rule_for(client.channel.identity().peer());
 }
 
 const PolicyRule* Permissions::rule_for(const Caller& caller, const JobRequest* job) const {
@@ -65,58 +70,61 @@ const PolicyRule* Permissions::rule_for(const Caller& caller, const JobRequest* 
   return policy_ == nullptr ? nullptr : &policy_->policy.rule_for(job->peer);
 }
 
-const PolicyRule& Permissions::rule_of(const GrantHold& hold) const {
-  if (const auto end = grants_.end_of(hold, loop_.wall_time()))
-    return ended_rules()[static_cast<std::size_t>(*end)];
-  const auto [found, is_new] = rights_.try_emplace(hold.id());
-  if (is_new)
-    found->second = grants_.rights_of(hold, policy_ != nullptr ? &policy_->policy : nullptr);
-  return found->second;
+std::shared_ptr<const PolicyRule> Permissions::shared_rule_of(const GrantHold& hold) const {
+  // Not owned: it lives as long as the program.
+  if (const auto end = grants_.end_of(hold, now()))
+    return {std::shared_ptr<void>(), &ended_rules()[static_cast<std::size_t>(*end)]};
+  auto& rights = rights_[hold.path.back()];
+  if (rights != nullptr) return rights;
+  auto made = std::make_shared<const PolicyRule>(
+      grants_.rights_of(hold, policy_ != nullptr ? &policy_->policy : nullptr));
+  rights = made;
+  if (rights_.size() > most_rights_) {
+    std::erase_if(rights_, [&made](const auto& entry) {
+      return entry.second != made && entry.second.use_count() == 1;
+    });
+    most_rights_ = 2 * rights_.size() + kept_rights;
+  }
+  return made;
 }
 
 bool Permissions::may_take_part(const JobRequest& job) const {
   return job.grant ? !rule_of(*job.grant).is_none() : may_take_part(job.peer);
 }
 
-void Permissions::restore_grants(const std::vector<SavedGrant>& saved) {
-  grants_.restore(saved, loop_.wall_time());
+void Permissions::restore_grants(const std::vector<SavedGrant>& saved,
+                                 const std::map<std::string, RunningGrant>& running) {
+  grants_.restore(saved, now(), running);
   watch_expiry();
 }
 
+/// A calendar that is set forward, or a machine that has slept, is noticed when a grant is used and
+/// when the server says something.
 void Permissions::watch_expiry() {
-  const auto next = grants_.next_expiry();
+  const auto next = grants_.next_expiry(now());
   if (!next) {
     expiry_.clear();
     return;
   }
-  const auto now =
-      std::chrono::floor<std::chrono::milliseconds>(loop_.wall_time().time_since_epoch());
-  const auto left = std::chrono::milliseconds(static_cast<std::int64_t>(*next)) - now;
-  expiry_.set_after(std::clamp<std::chrono::milliseconds>(left, std::chrono::milliseconds(1),
-                                                          longest_without_look));
+  expiry_.set(std::max(*next, loop_.now() + std::chrono::milliseconds(1)));
 }
 
 bool Permissions::has_just_expired(const GrantHold& hold) const {
-  return !hold.is_refused() && grants_.end_of(hold, loop_.wall_time()) == GrantEnd::expired &&
-         grants_.find(hold.path.back()) != nullptr;
+  return grants_.has_just_expired(hold, now());
 }
 
-void Permissions::expire_grants() {
-  const bool any = grants_.expire(loop_.wall_time());
-  watch_expiry();
-  if (any && grants_ended_) grants_ended_();
-}
+void Permissions::expire_grants() { grants_gone(grants_.expire(now())); }
 
 std::size_t Permissions::end_grant(std::string_view id) {
-  const std::size_t ended = grants_.revoke(id);
-  watch_expiry();
-  if (ended > 0 && grants_ended_) grants_ended_();
-  return ended;
+  const std::vector<std::string> ended = grants_.revoke(id);
+  grants_gone(ended);
+  return ended.size();
 }
 
-void Permissions::forget_ended() {
-  std::erase_if(rights_,
-                [this](const auto& entry) { return grants_.find(entry.first) == nullptr; });
+void Permissions::grants_gone(const std::vector<std::string>& ids) {
+  watch_expiry();
+  for (const std::string& id : ids) rights_.erase(id);
+  if (!ids.empty() && grants_ended_) grants_ended_();
 }
 
 const PolicyRule* Permissions::rule_for_http() const {

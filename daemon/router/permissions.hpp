@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "event/event_loop.hpp"
@@ -39,13 +40,14 @@ struct PermissionCounts {
 /// grant has no rule, and everything is allowed.
 ///
 /// Owned by the router; the loop's thread only. Memory: a bucket per user whose rule has a rate, at
-/// most max_users; full ones are dropped first. The grants, and the rights of each that is used.
+/// most max_users; full ones are dropped first. The grants, and the rights of those that clients
+/// have or that were used last.
 class Permissions {
  public:
   static constexpr std::size_t max_users = 10'000;
 
-  /// `grants_ended`: the rules of clients that have grants must be looked up again; not called from
-  /// within a call, except end_grant() and expire_grants().
+  /// `grants_ended`: the rules of clients whose grants have ended must be looked up again; not
+  /// called from within a call, except end_grant() and expire_grants().
   explicit Permissions(EventLoop& loop, std::function<void()> grants_ended = {});
 
   /// Replaces the policy; each client's rule must be looked up again. Null: no policy.
@@ -58,8 +60,8 @@ class Permissions {
   /// Null without a policy.
   const PolicyFile* policy() const { return policy_.get(); }
 
-  /// The rule for a client; null: everything is allowed.
-  const PolicyRule* rule_for(const Client& client) const;
+  /// Looks up the client's rule.
+  void take_rule(Client& client) const;
   /// The rule for a request; for a job's request that of its submitter.
   const PolicyRule* rule_for(const Caller& caller, const JobRequest* job) const;
   /// The rule for a peer; null without a policy.
@@ -115,23 +117,28 @@ class Permissions {
   /// A client or a job has a grant: from now on requests are judged.
   void grant_is_used() { judges_grants_ = true; }
   /// Grants of an earlier process or daemon with the same key.
-  void restore_grants(const std::vector<SavedGrant>& saved);
+  void restore_grants(const std::vector<SavedGrant>& saved,
+                      const std::map<std::string, RunningGrant>& running = {});
   /// A grant was issued: sets the time when the next one expires.
   void watch_expiry();
   /// Whether the grant has expired since the client's rule was looked up.
   bool has_just_expired(const GrantHold& hold) const;
+  bool has_ended(const GrantHold& hold) const { return grants_.end_of(hold, now()).has_value(); }
   void expire_grants();
   /// Revokes it and all that were issued under it; the number of them.
   std::size_t end_grant(std::string_view id);
-  /// Forgets the rights of grants that have ended. REQUIRES: no client's rule is one of them.
-  void forget_ended();
+  /// Both clocks.
+  Grants::Now now() const { return {loop_.wall_time(), loop_.now()}; }
 
   /// For an upgrade: when each user's bucket will be full, for those that are not.
   std::map<User, SteadyTime> save_rates() const;
   void restore_rates(const std::map<User, SteadyTime>& rates);
 
  private:
-  const PolicyRule& rule_of(const GrantHold& hold) const;
+  /// The rule is valid until the next call, the shared one as long as it is held.
+  const PolicyRule& rule_of(const GrantHold& hold) const { return *shared_rule_of(hold); }
+  std::shared_ptr<const PolicyRule> shared_rule_of(const GrantHold& hold) const;
+  void grants_gone(const std::vector<std::string>& ids);
   std::optional<Failure> refusal(const User& user, const PolicyRule& rule, const Subject& subject,
                                  const ToolList& tools);
   Failure refusal_by(const User& user, const PolicyRule& rule, const Subject& subject);
@@ -144,7 +151,9 @@ class Permissions {
   std::shared_ptr<const PolicyFile> policy_;
   Grants grants_;
   bool judges_grants_ = false;
-  mutable std::map<std::string, PolicyRule> rights_;  ///< of grants, by their ids
+  using Rights = std::unordered_map<std::string, std::shared_ptr<const PolicyRule>>;
+  mutable Rights rights_;  ///< of grants, by their ids
+  mutable std::size_t most_rights_ = 0;
   DeadlineTimer expiry_;
   std::map<User, TokenBucket> buckets_;
   PermissionCounts counts_;

@@ -21,7 +21,7 @@ bool RequestChecks::refuse_denied(Caller& caller, const Frame& frame, const JobR
   Client* const client = caller.client();
   if (client != nullptr) {
     const bool has_expired = client->grant && context_.permissions.has_just_expired(*client->grant);
-    if (has_expired) client->rule = context_.permissions.rule_for(*client);
+    if (has_expired) context_.permissions.take_rule(*client);
     const bool is_judged = !has_expired && !client->judged_before_change &&
                            (client->rule == nullptr || !client->rule->tools.wants_read_only());
     client->judged_before_change = client->judged_before_change && !client->waiting.empty();
@@ -32,9 +32,14 @@ bool RequestChecks::refuse_denied(Caller& caller, const Frame& frame, const JobR
   return refusal.has_value();
 }
 
-bool RequestChecks::refuse_over_rate(Client& client, const Frame& frame, std::uint64_t tokens) {
+bool RequestChecks::refuse_over_rate(Client& client, const Frame& frame, std::uint64_t tokens,
+                                     bool continues) {
+  Grants& grants = context_.permissions.grants();
+  const bool is_call = is_counted_call(frame.method);
+  const bool is_round = continues && is_call && client.grant && grants.has_round(*client.grant);
   const auto refusal =
-      context_.permissions.take_token(client, tokens, is_counted_call(frame.method) ? 1 : 0);
+      context_.permissions.take_token(client, tokens, is_call && !is_round ? 1 : 0);
+  if (!refusal && is_round) grants.take_round(*client.grant);
   if (refusal) context_.request_log.deny(client, frame.method, frame.text(frame.id), *refusal);
   return refusal.has_value();
 }

@@ -26,8 +26,9 @@ class RequestChecks {
   /// Judges requests of jobs, those that were judged before the policy changed, and those that may
   /// have waited for the list of tools.
   bool refuse_denied(Caller& caller, const Frame& frame, const JobRequest* job);
-  /// Takes tokens.
-  bool refuse_over_rate(Client& client, const Frame& frame, std::uint64_t tokens = 1);
+  /// Takes tokens. `continues`: it may be the next round of a call that was counted.
+  bool refuse_over_rate(Client& client, const Frame& frame, std::uint64_t tokens = 1,
+                        bool continues = false);
   /// Both, for a client's request that takes no slot.
   bool refuse_by_policy(Client& client, const Frame& frame, std::uint64_t tokens = 1);
   /// --audit-required: it could not be recorded.

@@ -85,6 +85,8 @@ std::optional<UpstreamId> RequestsInFlight::answer(std::optional<UpstreamId> ori
   Caller* const caller = ended->caller;
   if (caller != nullptr && context_.permissions.is_on())
     context_.permissions.filter(*caller, ended->job.get(), ended->method, response);
+  if (!ended->grant.empty() && is_counted_call(ended->method) && is_input_required(response))
+    context_.permissions.grants().open_round(ended->grant);
   context_.request_log.request_ended(id, *ended,
                                      caller == nullptr          ? Outcome::left
                                      : response.error.present() ? Outcome::error

@@ -1,6 +1,7 @@
 #include "router/router.hpp"
 
 #include <utility>
+#include <vector>
 
 #include "json/reply.hpp"
 
@@ -50,11 +51,24 @@ void Router::take_policy(std::shared_ptr<const PolicyFile> policy, bool tells) {
 }
 
 void Router::grants_ended() {
+  std::vector<ClientId> ended;
   for (const auto& [id, client] : parts_.clients) {
-    if (client->grant) from_clients_.take_rule(*client);
+    if (!client->grant || client->grant_is_over || !parts_.permissions.has_ended(*client->grant))
+      continue;
+    client->grant_is_over = true;
+    from_clients_.take_rule(*client);
+    ended.push_back(id);
   }
-  parts_.permissions.forget_ended();
-  rules_changed();
+  if (ended.empty()) return;
+  parts_.questions.policy_changed();
+  parts_.control.policy_changed();
+  for (const ClientId id : ended) {
+    Client* const client = parts_.clients.find_client(id);
+    if (client == nullptr) continue;
+    client->channel.grant_ended();
+    parts_.frames.policy_changed(client);
+    parts_.listens.grant_ended(id);
+  }
 }
 
 /// What waits is judged by the clients' new rules.

@@ -47,6 +47,7 @@ RouterSnapshot RouterUpgrade::save(bool in_session) const {
   const Grants& grants = router_.parts_.permissions.grants();
   saved.grants = grants.save();
   saved.grant_key = grants.key().bytes();
+  saved.running_grants = grants.save_running();
   if (!in_session) return saved;
   saved.calls = router_.parts_.in_flight.save_calls();
   saved.questions = router_.parts_.questions.save_questions();
@@ -58,7 +59,7 @@ RouterSnapshot RouterUpgrade::save(bool in_session) const {
 void RouterUpgrade::restore_grants(RouterSnapshot& saved) {
   if (saved.grant_key.size() != GrantKey::size) return;
   router_.parts_.permissions.grants().set_key(GrantKey(std::move(saved.grant_key)));
-  router_.parts_.permissions.restore_grants(saved.grants);
+  router_.parts_.permissions.restore_grants(saved.grants, saved.running_grants);
 }
 
 void RouterUpgrade::restore_clients(RouterSnapshot& saved,

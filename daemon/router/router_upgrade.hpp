@@ -38,11 +38,13 @@ struct RouterSnapshot {
   std::uint64_t last_question = 0;
   std::map<User, SteadyTime> rates;  ///< Permissions::save_rates()
   std::vector<SavedGrant> grants;
-  std::string grant_key;  ///< secret
+  std::string grant_key;                                 ///< secret
+  std::map<std::string, RunningGrant> running_grants{};  ///< by id
 
   template <class A>
   void each_field(A& archive) {
-    archive(clients, calls, listens, questions, told, last_question, rates, grants, grant_key);
+    archive(clients, calls, listens, questions, told, last_question, rates, grants, grant_key,
+            running_grants);
   }
 };
 

@@ -14,6 +14,17 @@ namespace bridge {
 
 using namespace std::string_view_literals;
 
+namespace {
+
+/// Ends what the calendar has ended meanwhile, before something is sent unasked.
+void expire_due_grants(Permissions& permissions) {
+  const Grants::Now now = permissions.now();
+  if (permissions.grants().size() > 0 && permissions.grants().next_expiry(now) <= now.steady)
+    permissions.expire_grants();
+}
+
+}  // namespace
+
 void UpstreamReceiver::publish_all_lists() {
   for (const Era era : {Era::legacy, Era::modern}) {
     const ServerDescription* const server = context_.session.serving(era).server();
@@ -53,6 +64,7 @@ std::optional<UpstreamId> UpstreamReceiver::message_received(Era side,
 }
 
 void UpstreamReceiver::listen_notified(Frame&& notification) {
+  expire_due_grants(parts_.permissions);
   if (notification.method == "notifications/tools/list_changed"sv) parts_.tools.forget();
   if (!parts_.listens.tell(notification))
     message_received(Era::modern, std::nullopt, std::move(notification));
@@ -68,6 +80,7 @@ void UpstreamReceiver::upstream_notification(Era side, std::optional<UpstreamId>
     parts_.questions.cancel(std::move(frame));
     return;
   }
+  expire_due_grants(parts_.permissions);
   if (!origin && frame.subscription_id.present()) {
     origin = parts_.in_flight.calls().named_by(frame.text(frame.subscription_id));
     if (!origin) {  // on a stream that was given up

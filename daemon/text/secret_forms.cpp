@@ -107,24 +107,79 @@ SecretForms::SecretForms(std::vector<std::string> secrets) : secrets_(std::move(
 
 void SecretForms::add(std::string form) { forms_.push_back(std::move(form)); }
 
+namespace {
+
+/// A character in one of the spellings that a JSON string or a URI allows.
+struct Letter {
+  char character = '\0';   ///< '\0': none of ASCII
+  std::size_t length = 1;  ///< of its spelling
+};
+
+std::optional<unsigned> hexadecimal(std::string_view digits, std::size_t count) {
+  unsigned value = 0;
+  if (digits.size() < count) return std::nullopt;
+  const char* const end = digits.data() + count;
+  const auto [rest, error] = std::from_chars(digits.data(), end, value, 16);
+  return error == std::errc() && rest == end ? std::optional(value) : std::nullopt;
+}
+
+/// REQUIRES: `text` is not empty. A string inside of a string has more backslashes; all are passed
+/// at once, so that each is looked at once.
+Letter read_letter(std::string_view text) {
+  std::optional<unsigned> code;
+  std::size_t length = 1;
+  if (text.front() == '\\') {
+    length = std::min(text.find_first_not_of('\\'), text.size());
+    if (length == text.size() || text[length] != 'u') return {'\0', length};
+    code = hexadecimal(text.substr(length + 1), 4);
+    length += code ? 5 : 1;
+  } else if (text.front() == '%') {
+    code = hexadecimal(text.substr(1), 2);
+    length += code ? 2 : 0;
+  } else {
+    return {text.front(), 1};
+  }
+  return {code && *code < 0x80 ? static_cast<char>(*code) : '\0', length};
+}
+
+}  // namespace
+
+bool may_have_grants(std::string_view text) {
+  return text.find("mcpg_") != text.npos || text.find("\\u00") != text.npos ||
+         text.find('%') != text.npos;
+}
+
 std::string without_grants(std::string text) {
   constexpr std::string_view prefix = "mcpg_";
   constexpr std::size_t shortest = 8;
+  if (!may_have_grants(text)) return text;
   const auto is_letter = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '-' || c == '_';
   };
+  const std::string_view all = text;
   std::string shown;
-  std::size_t kept = 0;  // all before it was copied already
-  for (auto at = text.find(prefix); at != text.npos; at = text.find(prefix, at)) {
-    at += prefix.size();
+  std::size_t kept = 0;     // all before it was copied already
+  std::size_t matched = 0;  // characters of the prefix
+  for (std::size_t at = 0; at < all.size();) {
+    const Letter letter = read_letter(all.substr(at));
+    at += letter.length;
+    // No part of the prefix but its first character is its beginning.
+    matched = letter.character == prefix[matched] ? matched + 1 : letter.character == 'm' ? 1 : 0;
+    if (matched < prefix.size()) continue;
+    matched = 0;
     const std::size_t begin = at;
-    while (at < text.size() && is_letter(text[at])) ++at;
-    if (at - begin < shortest) continue;
-    shown.append(text, kept, begin - kept).append(blot);
+    std::size_t count = 0;
+    for (; at < all.size(); ++count) {
+      const Letter next = read_letter(all.substr(at));
+      if (!is_letter(next.character)) break;
+      at += next.length;
+    }
+    if (count < shortest) continue;
+    shown.append(all, kept, begin - kept).append(blot);
     kept = at;
   }
   if (kept == 0) return text;
-  return shown.append(text, kept);
+  return shown.append(all, kept);
 }
 
 std::string blotted(std::string text, const std::vector<std::string>& forms) {

@@ -20,7 +20,10 @@ inline bool equal_in_constant_time(std::string_view left, std::string_view right
   return difference == 0;
 }
 
-/// `text` with `***` behind each `mcpg_` that more letters follow: the strings of grants.
+/// Whether without_grants() has to look at it.
+bool may_have_grants(std::string_view text);
+/// `text` with `***` behind each `mcpg_` that more letters follow: the strings of grants, however
+/// JSON or a URI spells them.
 std::string without_grants(std::string text);
 
 /// `text` without_grants() and with `***` in place of each of `forms`, whether plain or as part of

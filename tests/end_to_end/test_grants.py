@@ -3,12 +3,14 @@
 import itertools
 import json
 import os
+import resource
 import signal
 import socket
 import threading
 import unittest
 
 from harness import main
+from harness.binaries import binary
 from harness.era_clients import LegacyOnFace, LegacyOnSocket, ModernOnFace, ModernOnSocket
 from harness.eras import Eras
 from harness.face import Face
@@ -121,7 +123,7 @@ class WhatItAllows(Grants):
         self.assertIn("result", client.call("echo", {"message": "x"}))
 
     def test_a_child_has_the_rights_of_all_on_the_way(self):
-        server, _ = self.served(*self.RULES)
+        server, _ = self.served(*self.RULES, {"uid": STEP, "tools": ["echo", "hold", "fail"]})
         parent = self.issued(ISSUER, tools=["e*", "hold"], calls=3, ttlMs=50000)
         step = self.user(STEP, parent["grant"])
         child = self.issued(step.client, tools=["echo", "fail"], ttlMs=9000000, calls=9)
@@ -146,6 +148,27 @@ class WhatItAllows(Grants):
         denied(self, third.call("echo", {"message": "x"})[0], "was revoked")
         self.assertEqual(self.names(server), ["echo"])
 
+    def test_a_childs_issuer_is_judged_as_a_peer_with_a_grant(self):
+        passes_on = {"uid": STEP, "grant": True, "tools": ["hold", "echo"]}
+        for era, way in itertools.product(("legacy", "modern"), ("socket", "port")):
+            with self.subTest(client=era, way=way):
+                server, _ = self.served(*self.RULES, passes_on)
+                step = self.user(STEP, self.issued(ISSUER)["grant"])
+                child = self.issued(step.client, tools=["e*", "fail"])["grant"]
+                one = self.user(THIRD, child, era) if way == "socket" else self.caller(child, era)
+                self.assertEqual(one.call("echo", {"message": "x"})[0], "x")
+                self.assertEqual(one.tools(), ["echo"])
+                # What the issuer passes on is not what it may do itself.
+                denied(self, one.call("fail")[0])
+                self.reload(*self.RULES, {**passes_on, "tools": []})
+                denied(self, one.call("echo", {"message": "x"})[0], "with this grant")
+                self.assertEqual(step.call("echo", {"message": "x"})[0], "x")
+                self.reload(*self.RULES)
+                denied(self, one.call("echo", {"message": "x"})[0], "no rule matches one of its issuers")
+                self.assertEqual(self.names(server), ["echo", "echo"])
+                self.reloads = 0
+                self.default_daemon.stop()
+
     def test_it_opens_nothing_of_the_daemons_user(self):
         self.served({"uid": "root"})
         own = self.client()
@@ -161,7 +184,7 @@ class WhatItAllows(Grants):
         self.assertEqual(holder.ask_for("bridge/collect", {"job": job})["error"]["data"]["kind"], "job")
 
     def test_a_second_one_only_from_the_first(self):
-        self.served({"uid": ISSUER}, {"uid": "root"})
+        self.served({"uid": ISSUER}, {"uid": "root"}, {"uid": STEP})
         first, other = self.issued(ISSUER), self.issued(ISSUER)
         client = self.user(STEP, first["grant"])
         denied(self, client.ask_for("bridge/use", {"grant": other["grant"]})["error"], "has a grant already")
@@ -232,6 +255,48 @@ class Http(Grants):
         self.reload({"uid": "root"}, {"http": True})
         self.assertEqual([face.get("/metrics").status for face in (below, plain)], [403, 200])
         self.assertEqual(below.get("/status").json()["clients"], [])
+
+    def test_sessions_and_streams_of_an_ended_grant_end(self):
+        for how in ("revoked", "expired"):
+            with self.subTest(how):
+                server, _ = self.served({"uid": ISSUER}, {"uid": "root"}, options=("--http-max-sessions", "3"))
+                grant = self.issued(ISSUER, ttlMs=6000 if how == "expired" else 600000)
+                with_stream, calling = self.caller(grant["grant"]), self.caller(grant["grant"])
+                stream = with_stream.face.stream(with_stream.session)
+                listening = self.caller(grant["grant"], "modern").client.listen(toolsListChanged=True)
+                kept = self.user(STEP, grant["grant"], "modern").client.listen(toolsListChanged=True)
+                calling.begin("hold", {"key": "k"})
+                server.wait_held("k")
+                if how == "revoked":
+                    self.plain(ISSUER).request("bridge/revoke", {"id": grant["id"]})
+                self.assertEqual(stream.rest(), [])
+                for listen in (listening, kept):
+                    listen.client.until(lambda: listen.ended, listen)
+                    self.assertEqual(listen.ended, "graceful")
+                # Its own call is carried out; then this one ends, too.
+                sessions = lambda: [one for one in self.default_daemon.status()["clients"] if one.get("grant") == grant["id"] and one["kind"] == "http"]
+                eventually(lambda: len(sessions()) == 1, "only the session whose call is in flight")
+                server.release("k")
+                self.assertIn(b'"result"', calling.connection.recv(1 << 16))
+                eventually(lambda: not sessions(), "no session of the grant")
+                for _ in range(3):
+                    self.new_face(token=TOKEN).session()
+                ended = with_stream.face.request("DELETE", "/mcp", session=with_stream.session)
+                self.assertEqual(ended.status, 401)
+                denied(self, ended.json()["error"], how)
+                self.default_daemon.stop()
+
+    def test_a_daemon_with_a_grant_wakes_up_for_nothing(self):
+        self.served({"uid": ISSUER}, {"uid": "root"})
+        step = self.user(STEP, self.issued(ISSUER)["grant"])
+        self.assertTrue(step.tools())
+
+        def is_asleep():
+            before = self.default_daemon.status_field("voluntary_ctxt_switches")
+            self.run_tool(["sleep", "1"])
+            return self.default_daemon.status_field("voluntary_ctxt_switches") == before
+
+        eventually(is_asleep, "a second without a wake-up")
 
     def test_an_http_socket_knows_its_callers(self):
         self.served({"uid": ISSUER, "tools": ["echo"]}, {"uid": "root"}, face=False, options=("--http", self.path("h")))
@@ -311,6 +376,26 @@ class Ends(Grants):
         self.assertEqual(self.plain(STEP).request("bridge/jobs")["error"]["data"]["kind"], "denied")
 
 
+class Rounds(Grants):
+    def test_a_call_in_rounds_is_counted_once(self):
+        for mode, era, way in itertools.product(("modern", "legacy"), ("modern", "legacy"), ("socket", "port")):
+            with self.subTest(server=mode, client=era, way=way):
+                _, daemon = self.served({"uid": ISSUER}, {"uid": "root"}, mode=mode)
+                grant = self.issued(ISSUER, calls=3)["grant"]
+                one = self.user(STEP, grant, era) if way == "socket" else self.caller(grant, era)
+                left = lambda: self.client().request("bridge/grants")["result"]["grants"][0]["callsLeft"]
+                for rounds in (1, 3):
+                    response, _ = one.ask(["elicitation"], rounds)
+                    self.assertNotIn("error", response)
+                self.assertEqual(left(), 1)
+                # What only looks like a further round is counted.
+                if era == "modern" and mode == "modern":
+                    for _ in range(2):
+                        one.ask_for("tools/call", {"name": "echo", "arguments": {"message": "x"}, "inputResponses": {}})
+                    self.assertEqual(left(), 0)
+                self.default_daemon.stop()
+
+
 class Counts(Grants):
     def test_exact_under_many_clients_and_across_an_upgrade(self):
         server, daemon = self.served({"uid": ISSUER}, {"uid": "root"}, options=("--max-clients", "100"))
@@ -337,6 +422,30 @@ class Counts(Grants):
         left = self.client().request("bridge/grants")["result"]["grants"][0]["callsLeft"]
         self.assertEqual(left, 0)
 
+    def test_exact_under_many_callers_of_the_port(self):
+        for era in ("legacy", "modern"):
+            with self.subTest(era):
+                server, daemon = self.served({"uid": ISSUER}, {"uid": "root"}, options=("--max-clients", "100"))
+                grant = self.issued(ISSUER, calls=100)
+                callers = [self.caller(grant["grant"], era) for _ in range(32)]
+                results = []
+
+                def work(one):
+                    for _ in range(6):
+                        results.append(one.call("echo", {"message": "x"})[0])
+
+                threads = [threading.Thread(target=work, args=(one,)) for one in callers]
+                for thread in threads:
+                    thread.start()
+                for thread in threads:
+                    thread.join()
+                self.assertEqual((len(results), results.count("x")), (192, 100))
+                for other in results:
+                    if other != "x":
+                        denied(self, other, "used up")
+                self.assertEqual(len(server.received("tools/call")), 100)
+                self.default_daemon.stop()
+
     def test_an_upgrade_keeps_grants_counts_and_revocations(self):
         server, daemon = self.served({"uid": ISSUER}, {"uid": "root"})
         grant, gone = self.issued(ISSUER, calls=2, tools=["echo"]), self.issued(ISSUER)
@@ -357,7 +466,8 @@ class Counts(Grants):
 
     def test_a_state_keeps_them_through_a_kill(self):
         options = ("--state-dir", self.path("state"))
-        server, daemon = self.served({"uid": ISSUER}, {"uid": "root"}, options=options)
+        rules = ({"uid": ISSUER}, {"uid": "root"}, {"uid": STEP, "grant": True})
+        server, daemon = self.served(*rules, options=options)
         grant, gone = self.issued(ISSUER, calls=3), self.issued(ISSUER)
         one = self.user(STEP, grant["grant"])
         child = self.issued(one.client)
@@ -366,14 +476,14 @@ class Counts(Grants):
         self.plain(ISSUER).request("bridge/revoke", {"id": gone["id"]})
         daemon.crash()
         self.assertEqual(os.stat(self.path("state/grants.key")).st_mode & 0o777, 0o600)
-        self.served({"uid": ISSUER}, {"uid": "root"}, options=options, server=server)
+        self.served(*rules, options=options, server=server)
         third = self.user(THIRD, child["grant"])
         self.assertEqual(third.call("echo", {"message": "x"})[0], "x")
         denied(self, third.call("echo", {"message": "x"})[0], "used up")
         denied(self, self.plain(STEP).request("bridge/use", {"grant": gone["grant"]})["error"], "was revoked")
         self.default_daemon.stop()
         os.unlink(self.path("state/grants.key"))
-        self.served({"uid": ISSUER}, {"uid": "root"}, options=options, server=server)
+        self.served(*rules, options=options, server=server)
         denied(self, self.plain(STEP).request("bridge/use", {"grant": grant["grant"]})["error"], "not valid here")
 
     def test_a_key_that_others_can_read_ends_the_start(self):
@@ -400,18 +510,26 @@ class Nowhere(Grants):
         monitor = self.client()
         monitor.request("bridge/monitor")
         grant = self.issued(ISSUER, name="step", tools=["echo"])
+        spellings = [grant["grant"][-60:]]
         one = self.user(STEP, grant["grant"])
         one.call("echo", {"message": grant["grant"]})
         one.call("fail", {"message": grant["grant"]})
         one.ask_for("bridge/tool", {"name": grant["grant"]})
         one.ask_for("no/" + grant["grant"])
+        # As others may spell it, in JSON and in a URI.
+        for spelled in ("".join(f"\\u{ord(c):04x}" for c in grant["grant"]), "mcpg\\u005f" + grant["grant"][5:],
+                        grant["grant"].replace("c", "%63").replace("_", "%5f")):
+            frame = '{"jsonrpc":"2.0","id":"s","method":"tools/call","params":{"name":"echo","arguments":{"message":"%s"}}}'
+            one.client.socket.sendall((frame % spelled).encode() + b"\n")
+            one.client.answer("s")
+            spellings += [spelled[-60:], spelled.replace("\\", "\\\\")[-60:]]
         one.ask_for("bridge/use", {"grant": grant["grant"], "other": grant["grant"]})
         self.caller(grant["grant"]).call("echo", {"message": grant["grant"]})
         shown = [json.dumps(self.client().request(method)) for method in ("bridge/status", "bridge/metrics", "bridge/grants")]
         monitor.request("ping", {}, "fence")
         shown += [json.dumps(message) for message in monitor.others]
         self.assertTrue(any("tools/call" in text for text in shown))
-        for name in ("environ", "cmdline"):
+        for name in ("environ", "cmdline", "maps", "smaps", "status", "stat", "comm", "mountinfo", "limits", "stack", "net/unix"):
             with open(f"/proc/{daemon.pid}/{name}", encoding="utf-8", errors="replace") as file:
                 shown.append(file.read())
         daemon.stop()
@@ -421,9 +539,9 @@ class Nowhere(Grants):
                 if os.path.isfile(path) and not os.path.islink(path):
                     with open(path, "rb") as file:
                         shown.append(file.read().decode(errors="replace"))
-        part = grant["grant"][-60:]
         for text in shown:
-            self.assertNotIn(part, text)
+            for part in spellings:
+                self.assertNotIn(part, text)
         with open(audit, encoding="utf-8") as file:
             lines = [json.loads(line) for line in file]
         with_it = [line for line in lines if "grant" in line]
@@ -432,7 +550,75 @@ class Nowhere(Grants):
         self.assertIn("tools/call", {line["method"] for line in with_it})
 
 
+    def test_a_daemon_that_crashes_leaves_no_core_with_it(self):
+        """Nor can other processes of its user read its memory."""
+        with open("/proc/sys/kernel/core_pattern", encoding="utf-8") as file:
+            pattern = file.read().strip()
+        _, daemon = self.served({"uid": ISSUER}, {"uid": "root"})
+        one = self.user(STEP, self.issued(ISSUER)["grant"])
+        self.assertEqual(one.call("echo", {"message": "x"})[0], "x")
+        folder = os.readlink(f"/proc/{daemon.pid}/cwd") if "/" not in pattern else os.path.dirname(pattern)
+        before = set(os.listdir(folder)) if not pattern.startswith("|") else set()
+        resource.prlimit(daemon.pid, resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        daemon.exit_codes = (-signal.SIGABRT,)
+        daemon.signal(signal.SIGABRT)
+        status = daemon.wait()
+        self.assertEqual(status, -signal.SIGABRT)
+        if not pattern.startswith("|"):
+            self.assertEqual([name for name in set(os.listdir(folder)) - before if name.startswith("core")], [])
+
+
+class Many(Grants):
+    def test_a_list_has_pages_and_mcp_nc_reads_all(self):
+        self.served()
+        wide = ["g" * 250 + str(i) for i in range(28)]
+        client = self.client()
+        ids = [self.issued(client, tools=wide, name=f"n{i}")["id"] for i in range(200)]
+        page, seen = client.request("bridge/grants")["result"], []
+        self.assertTrue(page["more"])
+        while True:
+            self.assertLess(len(json.dumps(page)), 1100000)
+            seen += [one["id"] for one in page["grants"]]
+            if "cursor" not in page:
+                break
+            page = client.request("bridge/grants", {"cursor": page["cursor"]})["result"]
+        self.assertEqual((len(seen), set(seen)), (200, set(ids)))
+        self.assertEqual(client.request("bridge/grants", {"cursor": "x"})["error"]["code"], -32602)
+        self.assertEqual({line.split()[0] for line in self.run_nc("grants")[0].splitlines()}, set(ids))
+        self.assertEqual(len(json.loads(self.run_nc("grants", "--json")[0])["grants"]), 200)
+
+    def test_an_issuer_with_too_many_groups_is_told_so(self):
+        self.served(face=False)
+        groups = os.getgroups()
+        os.setgroups(range(1000000000, 1000000800))
+        try:
+            err = self.run_nc("grant", code=4)[1]
+        finally:
+            os.setgroups(groups)
+        self.assertIn("this user has 800 supplementary ones", err)
+
+
 class Commands(Grants):
+    def test_what_holds_is_explained(self):
+        rules = ({"uid": "root"}, {"uid": STEP, "grant": False, **NOTHING}, {"uid": STEP, "grant": True, "tools": ["e*"]})
+        self.served(*rules)
+        out, _ = self.run_tool([binary("MCP_BRIDGED"), "--check", "--policy", self.path("policy.json"), "--url", "http://127.0.0.1:9/mcp"])
+        lines = out.splitlines()
+        self.assertEqual(lines[0], "all options are valid")
+        self.assertIn("may do what the rule of the grant's first issuer allows", lines[1])
+        self.assertIn(f"rule 2 (line 1): peers of uid {STEP} without a grant: may do nothing", lines[3])
+        self.assertIn(f"rule 3 (line 1): peers of uid {STEP} with a grant: limits what they pass on", lines[4])
+        parent = self.issued(self.client(), name="first", tools=["echo", "e*"], calls=5)
+        child = self.issued(self.user(STEP, parent["grant"]).client, name="second", prompts=[], resources=["x://*"], methods=["m/*"])
+        used = {"MCP_NC_GRANT": child["grant"]}
+        text = self.run_nc("whoami", environment=used)[0]
+        self.assertIn(f"grant   {child['id']} (second), issued by uid {STEP}, until {child['expires']}, calls left: 5\n", text)
+        self.assertIn(f"{parent['id']}: what uid 0 may do; tools [\"echo\",\"e*\"]\n", text)
+        self.assertIn(f"{child['id']}: what uid {STEP} may do; prompts []; resources [\"x://*\"]; methods [\"m/*\"]\n", text)
+        shown = json.loads(self.run_nc("whoami", "--json", environment=used)[0])["grant"]
+        self.assertEqual([one["id"] for one in shown["path"]], [parent["id"], child["id"]])
+        self.assertNotIn("mcpg_", text + json.dumps(shown))
+
     def test_issue_use_list_and_revoke(self):
         self.served()
         string, err = self.run_nc("grant", "--tools", "echo", "--calls", "2", "--for", "1m", "--name", "step")
@@ -442,7 +628,7 @@ class Commands(Grants):
         used = {"MCP_NC_GRANT": string}
         self.assertEqual(self.run_nc("tools", "--names", environment=used)[0].split(), ["echo"])
         self.assertEqual(self.run_nc("call", "echo", "message=x", environment=used)[0], "x\n")
-        self.assertIn('"callsLeft":1', self.run_nc("whoami", environment=used)[0])
+        self.assertIn("calls left: 1\n", self.run_nc("whoami", environment=used)[0])
         self.assertIn("not allowed with this grant", self.run_nc("call", "--raw", "fail", environment=used, code=1)[1])
         id, _, left, name = self.run_nc("grants")[0].split()
         self.assertEqual((left, name), ("1", "step"))

@@ -16,7 +16,7 @@ namespace {
 using namespace bridge;
 
 const GrantKey key(std::string(GrantKey::size, 'k'));
-const WallTime now{std::chrono::milliseconds(1'800'000'000'000)};
+const Grants::Now now{WallTime(std::chrono::milliseconds(1'800'000'000'000)), {}};
 
 void check_string(const std::string& string) {
   if (const auto payload = key.verify(string)) MUST(key.sign(*payload) == string);

@@ -14,8 +14,8 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 NOT_OURS = {".git", "build", "node_modules"}
-MOST_WORDS = {"README.md": 1000, "daemon/BEHAVIOUR.md": 9460}
-MOST_IN_ALL = 32400
+MOST_WORDS = {"README.md": 1000, "daemon/BEHAVIOUR.md": 9660}
+MOST_IN_ALL = 32700
 GENERATED = {"tests/bench/figures/README.md", "tests/bench/companions/README.md"}
 # What is wrong, and what to write instead.
 PHRASES = {

@@ -35,6 +35,12 @@ void DownstreamSession::end() {
   leaving_.schedule();
 }
 
+/// No request of it is accepted from now on, so that its caller cannot end it.
+void DownstreamSession::grant_ended() {
+  grant_ended_ = true;
+  sweep_when_due();
+}
+
 void DownstreamSession::finish() {
   end();
   life_ = Life::finished;
@@ -67,6 +73,7 @@ void DownstreamSession::post_over(SessionPost& post) {
 }
 
 void DownstreamSession::sweep_when_due() {
+  if (grant_ended_ && posts_.empty() && later_.empty()) end();
   if (const auto end = due()) context_.clients->sweep_by(end->time);
 }
 

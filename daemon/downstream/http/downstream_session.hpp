@@ -127,8 +127,6 @@ class DownstreamSession final : public ClientChannel {
   void expect_later(std::string raw_id) { later_.insert(std::move(raw_id)); }
   /// Bytes queued for its stream and its POSTs.
   std::size_t queued_bytes() const;
-  /// Bytes queued for its stream only, while no connection carries it.
-  std::size_t unfetched_bytes() const { return stream_.is_open() ? 0 : stream_.queued_bytes(); }
 
   /// A stream on which the client can be asked was opened.
   void can_be_asked_now();
@@ -162,6 +160,7 @@ class DownstreamSession final : public ClientChannel {
   void show_only(std::shared_ptr<const RingFilter> filter) override {
     stream_.show_only(std::move(filter));
   }
+  void grant_ended() override;
   void finish() override;
   bool congested() const override { return congested_; }
   ChannelState state() const override;
@@ -200,6 +199,7 @@ class DownstreamSession final : public ClientChannel {
   SteadyTime last_taken_{};  ///< see SessionUse; the connections of its streams count too
   Life life_ = Life::open;
   bool congested_ = false;
+  bool grant_ended_ = false;  ///< ends once nothing is under way
   Deferred leaving_;
   SessionStream stream_;
 };

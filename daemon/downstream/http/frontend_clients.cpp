@@ -112,7 +112,7 @@ std::size_t FrontendClients::open_streams() const {
 
 std::size_t FrontendClients::unfetched_bytes() const {
   std::size_t bytes = 0;
-  for (const auto& [name, session] : sessions_) bytes += session->unfetched_bytes();
+  for (const auto& [name, session] : sessions_) bytes += session->stream().unfetched_bytes();
   return bytes;
 }
 
@@ -232,8 +232,8 @@ std::optional<SteadyTime> FrontendClients::make_room(SteadyTime now) {
   DownstreamSession* session = nullptr;
   Post* largest = nullptr;
   for (auto& [name, one] : sessions_) {
-    if (one->is_over() || one->unfetched_bytes() <= most) continue;
-    most = one->unfetched_bytes();
+    if (one->is_over() || one->stream().unfetched_bytes() <= most) continue;
+    most = one->stream().unfetched_bytes();
     session = one.get();
   }
   for (Post* post : posts()) {

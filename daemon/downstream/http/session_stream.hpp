@@ -287,6 +287,8 @@ class SessionStream final : public HttpResponder {
   void drop_if_stuck();
 
   std::size_t queued_bytes() const { return queued_bytes_; }
+  /// Those of them that no connection carries.
+  std::size_t unfetched_bytes() const { return is_open() ? 0 : queued_bytes_; }
   /// Includes those that were sent and may have to be sent again.
   std::size_t held_bytes() const { return queued_bytes_ + unacknowledged_bytes_; }
   /// When its reader last took bytes; nullopt without a connection.

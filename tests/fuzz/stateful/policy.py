@@ -23,6 +23,11 @@ class Grant:
         self.has_ended = False
 
 
+def draw_lists(choices):
+    """Of a grant, or of one and its child; empty: of none."""
+    return [tools for tools in choices.choices(TOOL_LISTS, k=choices.pick({1: 2, 2: 1})) if tools is not None]
+
+
 class Policy:
     """Of each side, the clients of the socket, who are one user, and those of the face. Until it is drawn all is allowed.
     It may change while clients are connected: then either version may hold for a call that was sent before the daemon has

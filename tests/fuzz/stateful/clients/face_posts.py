@@ -3,6 +3,7 @@
 import asyncio
 
 from plan import make_plan
+from policy import Grant, draw_lists
 
 from . import frames
 from .answering import Answering
@@ -25,12 +26,47 @@ class FacePosts(Answering):
         self.over = False  # nothing more has to be answered
         self.calls = 0
         self.posts = set()
+        self.side, self.grant = "face", None
+        # A sequence of its own: the other choices of a seed are the same without grants.
+        self.of_grants = choices.of("grant")
 
     def note(self, what):
         self.ledger.note(self.name, what)
 
     def headers(self, extra=None):
-        return {**({"Mcp-Session-Id": self.session} if self.session else {}), **(extra or {})}
+        return {**({"Mcp-Session-Id": self.session} if self.session else {}),
+                **({"Authorization": f"Bearer {self.grant.string}"} if self.grant else {}), **(extra or {})}
+
+    # Grants.
+
+    async def use_grant(self):
+        """Before the first request, or not at all."""
+        if not self.of_grants.chance(0.25):
+            return
+        lists = draw_lists(self.of_grants)
+        if not lists:
+            return
+        grant = Grant(lists)
+        grant.string, grant.id = await self.world.issue(lists)
+        # The rule of the issuer, a client of the socket, holds.
+        self.grant, self.side, self.reader.side = grant, "socket", "socket"
+
+    async def revoke_grant(self):
+        if self.grant is None or self.grant.may_have_ended or not self.of_grants.chance(0.05):
+            return
+        self.grant.may_have_ended = True
+        await self.world.revoke(self.grant.id)
+        self.grant.has_ended = True
+        self.note("its grant was revoked")
+        # Those of POSTs are answered; the session's stream cannot be resumed.
+        self._excuse([call for call in self.ledger.calls if call.client == self.name], "its grant was revoked")
+
+    def may_be_refused(self):
+        return self.grant is not None and self.grant.may_have_ended
+
+    def with_grant(self, call):
+        call.grant, call.grant_has_ended = self.grant, self.grant is not None and self.grant.has_ended
+        return call
 
     def headers_of(self, made):
         """Those that say what these are."""
@@ -44,14 +80,14 @@ class FacePosts(Answering):
 
     def new_call(self):
         self.calls += 1
-        call = self.ledger.call(self.name, frames.raw_id(self.choices, self.calls), "tools/call",
-                                f"{self.name}-{self.calls}", make_plan(self.choices, self.world.kind), "face")
+        call = self.with_grant(self.ledger.call(self.name, frames.raw_id(self.choices, self.calls), "tools/call",
+                                                f"{self.name}-{self.calls}", make_plan(self.choices, self.world.kind), self.side))
         frames.give_token(call, self.choices, self.calls)
         return call, frames.request(call.raw_id, "tools/call", frames.call_params(call))
 
     def new_plain(self, method, params=None):
         self.calls += 1
-        call = self.ledger.call(self.name, frames.raw_id(self.choices, self.calls), method, side="face")
+        call = self.with_grant(self.ledger.call(self.name, frames.raw_id(self.choices, self.calls), method, side=self.side))
         return call, frames.request(call.raw_id, method, params)
 
     # POSTs.
@@ -126,7 +162,7 @@ class FacePosts(Answering):
 
     def _refused(self, calls, status, body):
         self.note(f"< {status} {body[:200].decode(errors='replace')}")
-        if status not in (400, 404, 502, 503, 504):
+        if status not in (400, 404, 502, 503, 504) and not (status == 401 and self.may_be_refused()):
             self.reader.violation(f"status {status} to a POST", self.name)
         for call in calls:
             if not call.answers:
@@ -156,7 +192,7 @@ class FacePosts(Answering):
         try:
             await request.send()
             status = await request.status()
-            if status not in (202, 200, 404, 400, 503):
+            if status not in (202, 200, 404, 400, 503) and not (status == 401 and self.may_be_refused()):
                 self.reader.violation(f"status {status} to {data[:200]!r}")
         except (ConnectionError, OSError):
             pass

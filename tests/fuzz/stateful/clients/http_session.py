@@ -18,12 +18,14 @@ class HttpSession(FacePosts):
 
     async def live(self):
         await asyncio.sleep(self.choices.pause(0.3))
+        await self.use_grant()
         if not await self._open():
             return
         self.listening = asyncio.ensure_future(self._listen()) if self.listens else None
         try:
             for _ in range(self.choices.pick({2: 3, 6: 3, 15: 1})):
                 await self._act()
+                await self.revoke_grant()
             await self._leave()
         finally:
             self.is_over()
@@ -106,7 +108,7 @@ class HttpSession(FacePosts):
                 self.note(f"GET from {self.last_id}: {status}")
                 if status != 200:
                     # 409: the daemon has not noticed yet that the one before is gone.
-                    if status == 404:
+                    if status in (401, 404):
                         break
                     await asyncio.sleep(0.02)
                     continue
@@ -159,7 +161,7 @@ class HttpSession(FacePosts):
         try:
             await request.send()
             status = await request.status()
-            if status not in (200, 202, 204, 404):
+            if status not in (200, 202, 204, 404) and not (status == 401 and self.may_be_refused()):
                 self.reader.violation(f"status {status} to a DELETE")
         except OSError:
             pass

@@ -111,10 +111,14 @@ class ModernClient(UnixClient):
         await asyncio.sleep(self.choices.pause(0.3))
         await self.connect()
         try:
+            if self.of_grants.chance(0.25):
+                await self._use_grant()
             await self._discover()
             for _ in range(self.choices.pick({1: 3, 4: 4, 12: 3, 30: 1})):
                 if self.closed.is_set():
                     break
+                if self.grant and self.of_grants.chance(0.05):
+                    await self._revoke()
                 await self._act()
                 await self._retry()
             await self._leave()

@@ -17,10 +17,12 @@ class ModernPosts(FacePosts):
 
     async def live(self):
         await asyncio.sleep(self.choices.pause(0.3))
+        await self.use_grant()
         try:
             for _ in range(self.choices.pick({2: 3, 6: 3, 15: 1})):
                 action = self.choices.pick({"call": 8, "broken": 2, "plain": 2, "wait": 2, "sleep": 3, "listen": 0.3})
                 await getattr(self, "_" + action)()
+                await self.revoke_grant()
             await self._wait()
         finally:
             self.is_over()
@@ -40,7 +42,7 @@ class ModernPosts(FacePosts):
 
     def _new(self, method, key=None, plan=None):
         self.calls += 1
-        return self.ledger.call(self.name, frames.raw_id(self.choices, self.calls), method, key, plan, "face")
+        return self.with_grant(self.ledger.call(self.name, frames.raw_id(self.choices, self.calls), method, key, plan, self.side))
 
     def new_call(self):
         call = self._new("tools/call", f"{self.name}-{self.calls + 1}", make_plan(self.choices, self.world.kind))
@@ -92,7 +94,7 @@ class ModernPosts(FacePosts):
             self.listening = asyncio.ensure_future(self._listens())
 
     async def _listens(self):
-        reader = ModernReader(f"{self.name}l", self.ledger, side="face")
+        reader = ModernReader(f"{self.name}l", self.ledger, side=self.side)
         call = self._new("subscriptions/listen")
         call.cancelled = True
         filter = wanted(self.choices)

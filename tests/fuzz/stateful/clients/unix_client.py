@@ -4,7 +4,7 @@ import asyncio
 import socket
 
 from plan import make_plan, read_plan
-from policy import TOOL_LISTS, Grant
+from policy import Grant, draw_lists
 
 from . import frames
 from .any_door import AnyDoor
@@ -62,7 +62,7 @@ class UnixClient(AnyDoor):
 
     async def _use_grant(self):
         """One, or a child of one; what follows does not wait for the answer."""
-        lists = [tools for tools in self.of_grants.choices(TOOL_LISTS, k=self.of_grants.pick({1: 2, 2: 1})) if tools is not None]
+        lists = draw_lists(self.of_grants)
         if not lists:
             return
         grant = Grant(lists)

@@ -84,7 +84,7 @@ TEST_CASE("a grant's calls count jobs that may change something, once there is r
   JobFixture t(options);
   Grants& grants = t.router.permissions().grants();
   const auto issued = grants.issue(std::get<Grant>(read_wanted_grant(R"({"calls":3})")),
-                                   {false, 1000, 0, {}}, nullptr, t.loop.wall_time());
+                                   {false, 1000, 0, {}}, nullptr, t.router.permissions().now());
   const GrantHold hold = grants.hold_of(*std::get<Grants::Issued>(issued).alive);
   FakeClient& client = t.connect();
   t.in_turn([&] {

@@ -113,7 +113,7 @@ TEST_CASE("a line has the grant that its request came with") {
   t.call(t.client, "1", "a");
   Permissions& permissions = t.router.permissions();
   const auto issued = permissions.grants().issue(std::get<Grant>(read_wanted_grant("{}")), {},
-                                                 nullptr, t.loop.wall_time());
+                                                 nullptr, permissions.now());
   const GrantHold hold = permissions.grants().hold_of(*std::get<Grants::Issued>(issued).alive);
   t.in_turn([&] {
     t.router.from_clients().use_grant(*t.router.clients().find_client(t.client.identity().id),

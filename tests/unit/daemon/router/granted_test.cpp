@@ -26,7 +26,7 @@ struct Granted : RouterFixture {
   Grants& grants() { return router.permissions().grants(); }
   GrantHold grant(const std::string& params, const GrantHold* under = nullptr, uid_t by = issuer) {
     const auto issued = grants().issue(std::get<Grant>(read_wanted_grant(params)),
-                                       {false, by, 0, {}}, under, loop.wall_time());
+                                       {false, by, 0, {}}, under, router.permissions().now());
     in_turn([&] { router.permissions().watch_expiry(); });
     return grants().hold_of(*std::get<Grants::Issued>(issued).alive);
   }
@@ -222,6 +222,15 @@ TEST_CASE("a frame that has waited is denied if its grant has expired meanwhile"
   const Lines told = client.take_lines();
   REQUIRE(told.size() == 2);
   CHECK(contains(told[1], "has expired"));
+}
+
+TEST_CASE("what comes after a calendar was set forward is not sent to holders of expired grants") {
+  Granted t;
+  FakeClient& client = t.with(t.grant(R"({"ttlMs":600000})"));
+  t.clock.advance(11min);  // no timer runs
+  t.upstream.notify("notifications/resources/updated", R"({"uri":"x://1"})");
+  REQUIRE(client.filter != nullptr);
+  CHECK(t.grants().size() == 0);
 }
 
 TEST_CASE("a client that leaves its user for a grant holds up none of that user's others") {

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "../../words.hpp"
 #include "text/base64.hpp"
 
 using namespace bridge;
@@ -67,6 +68,21 @@ TEST_CASE("the strings of grants are blotted out, and many take no longer than t
         "mcpg_1234567 mcpg_***, mcpg_***\"");
   CHECK(without_grants("mcpg_") == "mcpg_");
   CHECK(without_grants("none") == "none");
+  for (const char* const spelled :
+       {R"(\u006dcpg_12345678)", R"(mc\u0070g\u005F1234\u00355678)", R"(\\u006d\\u0063pg_12345678)",
+        "mcp%67%5F1234%35678", "%6dcpg_12345678", R"(mcpg_\u0061\u0062\u0063\u0064efgh)"}) {
+    CAPTURE(spelled);
+    const std::string left = without_grants('"' + std::string(spelled) + "\" 5678");
+    CHECK(left.ends_with("***\" 5678"));
+    CHECK_FALSE(contains(left, "234"));
+  }
+  for (const char* const other : {R"(\u006dcpg 12345678)", R"(mcp\\g_12345678)", "mcp%6g_12345678",
+                                  R"(mcpg_12\n345678)", "100%", "\\\\\\u00", "mcpg_1234%"})
+    CHECK(without_grants(other) == other);
+  CHECK(without_grants("mmcpg_12345678") == "mmcpg_***");
+  CHECK(without_grants("mcpmcpg_12345678") == "mcpmcpg_***");
+  const std::string slashes(4'000'000, '\\');
+  CHECK((without_grants("mcpg_12345678" + slashes) == "mcpg_***" + slashes));
   std::string many;
   std::string blotted_out;
   for (int i = 0; i < 500'000; ++i) {
