@@ -18,20 +18,21 @@ namespace {
 // if one of them is looked for.
 
 using Eight = std::uint64_t;
-constexpr Eight each = 0x0101010101010101;
-constexpr Eight high_bits = each * 0x80;
+constexpr Eight each_byte = 0x0101010101010101;
+constexpr Eight high_bits = each_byte * 0x80;
 
 constexpr Eight equal_to(Eight bytes, unsigned char byte) {
-  const Eight zero_where_equal = bytes ^ (each * byte);
-  return (zero_where_equal - each) & ~zero_where_equal;
+  const Eight zero_where_equal = bytes ^ (each_byte * byte);
+  return (zero_where_equal - each_byte) & ~zero_where_equal;
 }
 /// Beyond ASCII, control characters, and backslashes.
 constexpr Eight special(Eight bytes) {
-  return (bytes | (bytes - each * ' ') | equal_to(bytes, '\\') | equal_to(bytes, 0x7F)) & high_bits;
+  return (bytes | (bytes - each_byte * ' ') | equal_to(bytes, '\\') | equal_to(bytes, 0x7F)) &
+         high_bits;
 }
 /// Those, and capital letters.
 constexpr Eight special_or_capital(Eight bytes) {
-  const Eight capital = (bytes + each * (0x80 - 'A')) & ~(bytes + each * (0x7F - 'Z'));
+  const Eight capital = (bytes + each_byte * (0x80 - 'A')) & ~(bytes + each_byte * (0x7F - 'Z'));
   return special(bytes) | (capital & high_bits);
 }
 
@@ -42,7 +43,7 @@ bool none(std::string_view text, Look&& look) {
     std::memcpy(&bytes, text.data(), sizeof bytes);
     if (look(bytes) != 0) return false;
   }
-  Eight rest = each * 'a';
+  Eight rest = each_byte * 'a';
   std::memcpy(&rest, text.data(), text.size());
   return look(rest) == 0;
 }
