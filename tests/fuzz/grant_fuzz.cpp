@@ -44,7 +44,9 @@ void check_params(const std::string& params) {
   }
   Grants grants;
   const PolicyRule lists = std::get<Grant>(wanted).lists();
-  const auto parent = grants.issue({}, {false, 1, 1, {}}, nullptr, now);
+  Grant long_one;
+  long_one.expires = 24 * 60 * 60 * 1000;
+  const auto parent = grants.issue(std::move(long_one), {false, 1, 1, {}}, nullptr, now);
   const GrantHold above = grants.hold_of(*std::get<Grants::Issued>(parent).alive);
   const auto issued =
       grants.issue(std::get<Grant>(std::move(wanted)), {false, 2, 2, {}}, &above, now);
