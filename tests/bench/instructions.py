@@ -38,7 +38,7 @@ LIMIT = 1.05
 LIMIT_OF_CONVERSION = {True: 1.7, False: 1.3}  # static, dynamic
 LIMIT_OF_PROCESS = 3  # an empty one
 LIMITS_BESIDE = [  # what costs at most so many times what: judged everywhere
-    ("call under a policy", "call", 1.03), ("call with a grant", "call", 1.04), ("audited call", "call", 1.1),
+    ("call under a policy", "call", 1.03), ("call with a grant", "call", 1.03), ("audited call", "call", 1.1),
     ("translated call", "call", 1.3), ("translated call of 64 KiB", "call of 64 KiB", 1.25), ("submit", "call", 2.0), ("durable notification", "notification", 2.2),
     ("call of 64 KiB", "call", 7), ("call of 1 MiB", "call of 64 KiB", 14)]
 FIGURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "instructions.json")
