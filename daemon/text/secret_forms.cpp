@@ -22,12 +22,16 @@ struct Spelled {
   std::size_t length = 1;  ///< of its encoded form
 };
 
+std::optional<std::uint32_t> hexadecimal(std::string_view digits, std::size_t count) {
+  std::uint32_t value = 0;
+  if (digits.size() < count) return std::nullopt;
+  const char* const end = digits.data() + count;
+  const auto [rest, error] = std::from_chars(digits.data(), end, value, 16);
+  return error == std::errc() && rest == end ? std::optional(value) : std::nullopt;
+}
+
 std::optional<std::uint32_t> code_unit(std::string_view text) {
-  if (text.size() < 6 || !text.starts_with("\\u")) return std::nullopt;
-  std::uint32_t unit = 0;
-  const char* const end = text.data() + 6;
-  const auto [rest, error] = std::from_chars(text.data() + 2, end, unit, 16);
-  return error == std::errc() && rest == end ? std::optional(unit) : std::nullopt;
+  return text.starts_with("\\u") ? hexadecimal(text.substr(2), 4) : std::nullopt;
 }
 
 /// REQUIRES: `text` starts with a backslash.
@@ -115,18 +119,10 @@ struct Letter {
   std::size_t length = 1;  ///< of its spelling
 };
 
-std::optional<unsigned> hexadecimal(std::string_view digits, std::size_t count) {
-  unsigned value = 0;
-  if (digits.size() < count) return std::nullopt;
-  const char* const end = digits.data() + count;
-  const auto [rest, error] = std::from_chars(digits.data(), end, value, 16);
-  return error == std::errc() && rest == end ? std::optional(value) : std::nullopt;
-}
-
 /// REQUIRES: `text` is not empty. A string inside of a string has more backslashes; all are passed
 /// at once, so that each is looked at once.
 Letter read_letter(std::string_view text) {
-  std::optional<unsigned> code;
+  std::optional<std::uint32_t> code;
   std::size_t length = 1;
   if (text.front() == '\\') {
     length = std::min(text.find_first_not_of('\\'), text.size());
