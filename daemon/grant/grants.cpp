@@ -18,11 +18,6 @@ std::uint64_t milliseconds_of(WallTime time) {
 /// Characters at the end of a string, which are of its signature.
 constexpr std::size_t compared = 42;
 
-/// A key for its user.
-std::pair<bool, uid_t> user_key(const Peer& peer) {
-  return {peer.http, peer.http ? uid_t{} : peer.uid};
-}
-
 std::chrono::milliseconds time_until(std::uint64_t expires, WallTime now) {
   return std::chrono::milliseconds(static_cast<std::int64_t>(expires) -
                                    static_cast<std::int64_t>(milliseconds_of(now)));
@@ -32,7 +27,7 @@ std::chrono::milliseconds time_until(std::uint64_t expires, WallTime now) {
 
 std::optional<Failure> Grants::fault_of(const Grant& wanted, const GrantHold* under) const {
   const Peer& user = under != nullptr ? under->first_issuer : wanted.issuer;
-  const auto found = of_user_.find(user_key(user));
+  const auto found = of_user_.find(user_of(user));
   const std::size_t of_user = found == of_user_.end() ? 0 : found->second;
   if (alive_.size() >= most_ || of_user >= std::max<std::size_t>(1, most_ / 2)) {
     return failure_of(ErrorKind::overloaded, Delivered::no,
@@ -98,7 +93,7 @@ Grants::Alive& Grants::add(Grant grant, std::uint64_t used, SteadyTime deadline)
   by_hash_.emplace(alive.hash, alive.grant.id);
   by_expiry_.emplace(alive.grant.expires, alive.grant.id);
   by_deadline_.emplace(alive.deadline, alive.grant.id);
-  ++of_user_[user_key(alive.first_issuer)];
+  ++of_user_[user_of(alive.first_issuer)];
   return alive_.insert_or_assign(alive.grant.id, std::move(alive)).first->second;
 }
 
@@ -108,7 +103,7 @@ void Grants::remove(const std::string& id) {
   by_hash_.erase(alive.hash);
   by_expiry_.erase({alive.grant.expires, id});
   by_deadline_.erase({alive.deadline, id});
-  const auto of_user = of_user_.find(user_key(alive.first_issuer));
+  const auto of_user = of_user_.find(user_of(alive.first_issuer));
   if (--of_user->second == 0) of_user_.erase(of_user);
   if (const auto parent = alive_.find(alive.grant.parent); parent != alive_.end())
     parent->second.children.erase(id);

@@ -184,7 +184,7 @@ class Grants {
   std::set<Place> by_expiry_;
   std::set<std::pair<SteadyTime, std::string>> by_deadline_;
   std::set<Place> outlived_;  ///< expired, though not yet by a calendar that was set back
-  std::map<std::pair<bool, uid_t>, std::size_t> of_user_;  ///< alive, by their first issuers
+  std::map<User, std::size_t> of_user_;  ///< alive, by their first issuers
   Changes changes_;
   bool notes_changes_ = false;  ///< a state takes them
 };

@@ -23,25 +23,6 @@
 
 namespace bridge {
 
-/// The user that a client's process belongs to, or the first issuer of its grant: whose limits are
-/// used. All callers of the HTTP frontend are one user, because the uid of a remote caller is
-/// unknown.
-struct User {
-  bool remote = false;
-  uid_t uid = 0;
-
-  template <class A>
-  void each_field(A& archive) {
-    archive(remote, uid);
-  }
-  friend bool operator==(const User&, const User&) = default;
-  friend bool operator<(const User& left, const User& right) {
-    return left.remote != right.remote ? right.remote : left.uid < right.uid;
-  }
-};
-
-inline User user_of(const Peer& peer) { return peer.http ? User{true, 0} : User{false, peer.uid}; }
-
 /// The peer of a connection, as far as the transport knows it.
 struct ClientIdentity {
   ClientId id{};
