@@ -14,7 +14,7 @@ from .binaries import ROOT, binary
 from .daemon import Daemon
 from .demo_upstream import DemoUpstream
 from .fault_proxy import FaultProxy
-from .processes import Process, left_behind, marked
+from .processes import Process, described, left_behind, marked
 from .terminal import Terminal
 from .waiting import eventually
 
@@ -181,8 +181,8 @@ class Case(unittest.TestCase):
         try:
             eventually(lambda: not left_behind(self.marker), "the end of all processes of the test", 5)
         except AssertionError as error:
-            problems.append(f"{error}: {left_behind(self.marker)}")
             for pid in left_behind(self.marker):
+                problems.append(f"{error}: {described(pid)}")
                 os.kill(pid, 9)
         self.keep_or_remove(bool(problems))
         if problems:

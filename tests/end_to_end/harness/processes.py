@@ -149,3 +149,16 @@ def left_behind(marker):
         except OSError:
             continue
     return found
+
+
+def described(pid):
+    """Its name, its state, its parent and where it is in the kernel, for who has to find out why it still runs."""
+    words = [str(pid)]
+    for name in ("cmdline", "stat", "wchan", "syscall"):
+        try:
+            with open(f"/proc/{pid}/{name}", encoding="ascii", errors="replace") as file:
+                text = file.read().replace("\0", " ").strip()
+        except OSError as error:
+            text = error.strerror
+        words.append(f"{name}: {' '.join(text.split()[:4]) if name == 'stat' else text}")
+    return ", ".join(words)
