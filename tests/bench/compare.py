@@ -16,6 +16,7 @@ import pathlib
 import platform
 import re
 import signal
+import socket
 import statistics
 import subprocess
 import sys
@@ -54,8 +55,8 @@ class Setting:
             (self.home / path).write_text(json.dumps({"mcpServers": {"step": {"type": "http", "url": self.url, "lifecycle": "keep-alive"}}}),
                                           encoding="utf-8")
 
-    def start(self, command, **more):
-        process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, **more)
+    def start(self, command, input=subprocess.DEVNULL, **more):
+        process = subprocess.Popen([str(word) for word in command], stdin=input, **more)
         self.stack.callback(process.wait)
         self.stack.callback(process.kill)
         return process
@@ -175,6 +176,87 @@ def steps(setting, versions):
     return [(name, statistics.median(one["times"]), one["opened"], one["told"], one["kept"]) for name, one in found.items()]
 
 
+class Lines:
+    """A JSON-RPC message a line, over a bridge's stdin and stdout or its Unix socket."""
+
+    def __init__(self, setting, command):
+        if isinstance(command, pathlib.Path):
+            self.socket = setting.stack.enter_context(socket.socket(socket.AF_UNIX))
+            self.socket.connect(str(command))
+            self.write, self.file = self.socket.sendall, self.socket.makefile("rb")
+        else:
+            process = setting.start(command, input=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0,
+                                    cwd=setting.home, env=setting.environment)
+            self.write, self.file = process.stdin.write, setting.stack.enter_context(open(process.stdout.fileno(), "rb", closefd=False))
+
+    def ask(self, number, message):
+        self.write(message + b"\n")
+        while f'"id":{number}'.encode() not in (line := self.file.readline()):
+            if not line:
+                raise RuntimeError("it ended")
+
+
+class Posts:
+    """The same without a bridge: a POST each, on one connection."""
+
+    def __init__(self, url):
+        port = int(re.search(r":(\d+)/", url)[1])
+        self.socket = socket.create_connection(("127.0.0.1", port))
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.head = (f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n"
+                     "Accept: application/json, text/event-stream\r\n").encode()
+
+    def ask(self, _, message):
+        self.socket.sendall(self.head + b"Content-Length: %d\r\n\r\n" % len(message) + message)
+        answer = b""
+        while (end := answer.find(b"\r\n\r\n")) < 0 or len(answer) < end + 4 + int(re.search(rb"(?i)content-length: (\d+)", answer)[1]):
+            more = self.socket.recv(1 << 16)
+            if not more:
+                raise RuntimeError("the server closed the connection")
+            answer += more
+        if session := re.search(rb"(?i)\r\n(mcp-session-id: .*\r\n)", answer[:end + 2]):
+            self.head += session[1]
+
+
+def on_open_connection(setting, versions):
+    """[(way, microseconds of a call, those at most of 99 in 100)]; a way that fails says why."""
+    bin_of = setting.peers / "node_modules/.bin"
+    made = {
+        "without a bridge": lambda: Posts(setting.url),
+        "`mcp-bridged`, its Unix socket": lambda: Lines(setting, setting.socket),
+        "`mcp-nc` through `mcp-bridged`, as a stdio server": lambda: Lines(setting, [setting.build / "client/mcp-nc", "-s", setting.socket]),
+        f"mcp-remote {versions['mcp-remote']}, as a stdio server":
+            lambda: Lines(setting, [bin_of / "mcp-remote", setting.url, "--allow-http", "--transport", "http-only"]),
+        f"supergateway {versions['supergateway']}, as a stdio server":
+            lambda: Lines(setting, [bin_of / "supergateway", "--streamableHttp", setting.url, "--logLevel", "none"]),
+    }
+    hello, ready, call = HELLO.encode().splitlines()
+    opened, times = {}, {}
+    for name, make in made.items():
+        signal.alarm(60)
+        try:
+            way = make()
+            way.ask(1, hello)
+            if isinstance(way, Lines):
+                way.write(ready + b"\n")
+            for _ in range(100):
+                way.ask(2, call)
+            opened[name], times[name] = way, []
+        except (RuntimeError, OSError) as error:
+            print(f"left out: {name}: {error}", file=sys.stderr)
+        finally:
+            signal.alarm(0)
+    for _ in range(3 if setting.few else 15):
+        for name, way in opened.items():
+            signal.alarm(60)
+            for _ in range(100):
+                began = time.monotonic()
+                way.ask(2, call)
+                times[name].append((time.monotonic() - began) * 1e6)
+            signal.alarm(0)
+    return [(name, statistics.median(all_times), statistics.quantiles(all_times, n=100)[98]) for name, all_times in times.items()]
+
+
 def faces(setting, clients):
     """[(name, calls a second, KiB, processes of the local server)], by face.sh."""
     environment = {**os.environ, "MCP_BENCH_PEERS": str(setting.peers), **({"MCP_BENCH_ROUNDS": "1"} if setting.few else {})}
@@ -198,12 +280,19 @@ def table(head, rows):
     return "\n".join("| " + " | ".join(map(str, row)) + " |" for row in (head, ["---"] * len(head), *rows))
 
 
-def comparison(where, one_step, offered):
+def comparison(where, one_step, open_connection, offered):
+    directly = next((median for name, median, _ in open_connection if name == "without a bridge"), None)
     memory = [f"{kept:.1f} MiB" if kept else "none" for *_, kept in one_step]
     return f"""{where}
 
 {table(["way", "one step", "`initialize` requests for 5 steps", "a notification between two steps", "memory between steps"],
        [(name, f"{time:.{1 if time < 10 else 0}f} ms", opened, told, kept) for (name, time, opened, told, _), kept in zip(one_step, memory)])}
+
+A call on a connection that is open, one at a time:
+
+{table(["way", "median", "99 of 100", "added"],
+       [(name, f"{median:,.0f} µs", f"{most:,.0f} µs", f"{median - directly:,.0f} µs" if directly and median != directly else "")
+        for name, median, most in open_connection])}
 
 A local stdio server offered over HTTP to 16 clients:
 
@@ -233,6 +322,7 @@ def main():
     load = os.getloadavg()[0]
     with setting.stack:
         one_step = steps(setting, versions)
+        open_connection = on_open_connection(setting, versions)
     names = {"bridge": "`mcp-bridged --http`", "supergateway": f"supergateway {versions['supergateway']} `--stateful`",
              "mcp-proxy": f"mcp-proxy {versions['mcp-proxy']} (npm)"}
     lines, offered = {name: [] for name in names}, []
@@ -252,7 +342,7 @@ def main():
     others = ", ".join(f"{name} {version}" for name, version in versions.items())
 
     written = pathlib.Path(peers) if setting.few else HERE
-    pages = {"README.md": comparison(where, one_step, offered),
+    pages = {"README.md": comparison(where, one_step, open_connection, offered),
              "companions/README.md": f"{where} The newest that the npm registry had: {others}.\n\n{every_task}"}
     for name, text in pages.items():
         page = between_marks(HERE / name, text)

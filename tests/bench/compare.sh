@@ -4,8 +4,8 @@
 #
 #   bash tests/bench/compare.sh [--try]
 #
-# It wants an idle machine, Node and 20 minutes, and says so if the load is over a half of a processor. --try does
-# everything a few times and changes no page: what it would write is in build/compare.
+# It wants Node, 10 minutes and an idle machine: it waits up to 5 minutes for a load under a half of a processor, and says
+# so if there is none. --try does everything a few times and changes no page: what it would write is in build/compare.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=tests/end_to_end/peers.sh

@@ -16,7 +16,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 NOT_OURS = {".git", "build", "node_modules"}
 MOST_WORDS = {"README.md": 1000, "daemon/BEHAVIOUR.md": 9660}
 MOST_IN_ALL = 32700
-GENERATED = {"tests/bench/figures/README.md", "tests/bench/companions/README.md"}
+GENERATED = {"tests/bench/companions/README.md"}
 # What is wrong, and what to write instead.
 PHRASES = {
     r"(?<!there )(?:is|are|was|were) no (?!longer|more)\w+": "is not a",
