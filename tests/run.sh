@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 # shellcheck source=tests/packages/needed.sh
 . tests/packages/needed.sh
 
-say() { printf '\n== %s\n' "$*"; }
+say() { printf '\n== %s (after %d s)\n' "$*" $SECONDS; }
 
 # One package a line, for what is not there.
 missing() {
