@@ -3,18 +3,20 @@
 # an empty one, on a read-only file system, for a user without root; install, upgrade, removal; packages and image. As
 # root, with the network.
 #
-#   bash tests/packages/release.sh [--dist FOLDER] [--arch amd64,arm64] [--twice]
+#   bash tests/packages/release.sh [--dist FOLDER] [--arch amd64,arm64] [--twice] [--ubuntu]
 #
-# FOLDER (default: one made by docker/release.sh) has the files. With --twice they are made again, and are the same.
+# FOLDER (default: one made by docker/release.sh) has the files. With --twice they are made again, and are the same. With
+# --ubuntu the folder is tried in an Ubuntu, too: nothing in Debian can verify its packages.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-dist='' architectures=amd64 twice=
+dist='' architectures=amd64 twice='' suites=(bookworm trixie)
 while [ $# -gt 0 ]; do
   case $1 in
     --dist) dist=$2; shift ;;
     --arch) architectures=$2; shift ;;
     --twice) twice=yes ;;
-    *) sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
+    --ubuntu) suites+=(jammy) ;;
+    *) sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
   esac
   shift
 done
@@ -171,7 +173,7 @@ plain_root() {
 
 check_places() {
   local suite root
-  for suite in bookworm trixie; do
+  for suite in "${suites[@]}"; do
     make_root "$suite" plain
     overlay "$suite" "$roots/$suite"
     root=$scratch/$suite/root

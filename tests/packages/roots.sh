@@ -45,6 +45,9 @@ needs_packages() {
   [ ${#missing[@]} -eq 0 ] || install_packages "${missing[@]}"
 }
 
+# Ubuntu 22.04, whose C library is older than that of Debian 12.
+readonly ubuntu=jammy
+
 # make_root SUITE KIND PACKAGE …: $roots/SUITE-KIND is Debian with these packages, of which some may be of another
 # architecture (NAME:ARCH).
 make_root() {
@@ -55,7 +58,10 @@ make_root() {
     say "making $base"
     rm -rf "$base"
     mkdir -p "$roots"
-    debootstrap --variant=minbase "$suite" "$base" ${MCP_TEST_MIRROR:+"$MCP_TEST_MIRROR"} >"$scratch/debootstrap" </dev/null ||
+    local source=("$suite" "$base" ${MCP_TEST_MIRROR:+"$MCP_TEST_MIRROR"})
+    # Debian has no key of Ubuntu's.
+    [ "$suite" != "$ubuntu" ] || source=(--no-check-gpg "$suite" "$base")
+    debootstrap --variant=minbase "${source[@]}" >"$scratch/debootstrap" </dev/null ||
       { tail -20 "$scratch/debootstrap" >&2; fail "debootstrap $suite"; }
     touch "$base/.complete"
   fi
