@@ -5,13 +5,15 @@
 #   sh FOLDER/install.sh --remove
 #
 # FOLDER gets the programs with all they need: /opt/mcp-session-bridge, or without root
-# ~/.local/lib/mcp-session-bridge. A version that is there already is replaced. PREFIX gets links to the
-# programs, man pages and completions: /usr/local, or ~/.local. As root, systemd gets the units in /usr/local.
-# Configuration and state are never removed.
+# ~/.local/lib/mcp-session-bridge. A version that is there already is replaced, once the new one has started.
+# PREFIX gets links to the programs, man pages and completions: /usr/local, or ~/.local. As root, systemd gets
+# the units in /usr/local. Files of others, configuration and state are left alone.
 set -eu
+# Others are to execute and read it, whatever the caller's umask is.
+umask 022
 
 fail() { echo "install.sh: $*" >&2; exit 1; }
-usage() { sed -n '2,10s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '2,11s/^# \{0,1\}//p' "$0"; }
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
 has() { command -v "$1" >/dev/null 2>&1; }
@@ -20,30 +22,53 @@ with_systemd() {
   case $prefix in /usr | /usr/local) [ "$(id -u)" -eq 0 ] && has systemctl ;; *) false ;; esac
 }
 
-# made PATH: writes down what was made outside of the folder.
-made() { printf '%s\n' "$1" >>"$next/lib/installed"; }
+# Of FOLDER: lib/files names what is in it, lib/installed what was made outside of it.
 
-# link FILE TARGET: nothing of another origin is replaced.
-link() {
-  if [ -e "$2" ] || [ -L "$2" ]; then
-    case $(readlink "$2" || true) in
-      "$folder"/*) ;;
-      *) echo "install.sh: left alone, not from here: $2" >&2; return 0 ;;
-    esac
+# is_ours PATH: a link into the folder, or a file that names it in its first line.
+is_ours() {
+  case $(readlink "$1" 2>/dev/null || true) in
+    "$folder"/*) ;;
+    '') [ -f "$1" ] && [ "$(sed 1q "$1")" = "$(mark)" ] ;;
+    *) false ;;
+  esac
+}
+mark() { echo "# Installed from $folder"; }
+
+# is_free PATH: nothing of another origin is replaced.
+is_free() {
+  if { [ -e "$1" ] || [ -L "$1" ]; } && ! is_ours "$1"; then
+    echo "install.sh: left alone, not from here: $1" >&2
+    return 1
   fi
-  mkdir -p "$(dirname "$2")"
-  ln -sf "$folder/$1" "$2"
-  made "$2"
+  mkdir -p "$(dirname "$1")"
+  printf '%s\n' "$1" >>"$folder/lib/installed"
 }
 
-# remove_made LIST: what is listed there.
+link() { ! is_free "$2" || ln -sf "$folder/$1" "$2"; }
+
+# copy FILE TARGET: with the folder's place in it.
+copy() { ! is_free "$2" || { mark; sed "s|/opt/mcp-session-bridge/bin/|$folder/bin/|" "$folder/$1"; } >"$2"; }
+
+# remove_made LIST: what is named there, and still ours.
 remove_made() {
   while read -r path; do
-    case $path in
-      */lib/systemd/system/* | */lib/sysusers.d/*) rm -f "$path" ;;
-      *) case $(readlink "$path" 2>/dev/null || true) in "$folder"/*) rm -f "$path" ;; esac ;;
-    esac
+    ! is_ours "$path" || rm -f "$path"
   done <"$1"
+}
+
+# foreign FOLDER: the files in it that its version did not bring.
+foreign() {
+  if [ -e "$1/lib/files" ]; then (cd "$1" && find . ! -type d | { grep -vxFf lib/files || true; }); fi
+}
+
+# remove_own FOLDER: what its version has brought, and what is empty then.
+remove_own() {
+  [ -e "$1/lib/files" ] || { rm -rf "$1"; return 0; }
+  (cd "$1" && while read -r path; do rm -f "$path"; done <<FILES
+$(cat lib/files)
+FILES
+  )
+  find "$1" -depth -type d -exec rmdir {} \; 2>/dev/null || true
 }
 
 # write_path PROGRAM: where the loader and the libraries will be.
@@ -56,25 +81,46 @@ write_path() {
 }
 
 install_units() {
-  mkdir -p "$prefix/lib/systemd/system" "$prefix/lib/sysusers.d"
-  for unit in "$next"/share/mcp-session-bridge/systemd/mcp-bridged*; do
-    sed "s|/opt/mcp-session-bridge/bin/|$folder/bin/|" "$unit" >"$prefix/lib/systemd/system/${unit##*/}"
-    made "$prefix/lib/systemd/system/${unit##*/}"
+  for unit in "$folder"/share/mcp-session-bridge/systemd/mcp-bridged*; do
+    copy "share/mcp-session-bridge/systemd/${unit##*/}" "$prefix/lib/systemd/system/${unit##*/}"
   done
-  cp "$next/share/mcp-session-bridge/sysusers.conf" "$prefix/lib/sysusers.d/mcp-bridged.conf"
-  made "$prefix/lib/sysusers.d/mcp-bridged.conf"
+  copy share/mcp-session-bridge/sysusers.conf "$prefix/lib/sysusers.d/mcp-bridged.conf"
   systemd-sysusers "$prefix/lib/sysusers.d/mcp-bridged.conf"
   [ -d /etc/mcp-bridged ] || install -d -m 750 -g mcp-bridged /etc/mcp-bridged
   [ ! -d /run/systemd/system ] || systemctl daemon-reload
 }
 
-# Daemons that execute the programs of a folder that is gone: their clients stay connected if they are upgraded.
+# Daemons that execute the programs of the version that was replaced: their clients stay connected if they are upgraded.
 running() {
   for process in /proc/[0-9]*; do
     case $(readlink "$process/exe" 2>/dev/null || true) in
-      "$folder".old/bin/mcp-bridged*) printf ' %s' "${process#/proc/}" ;;
+      "$work"/old/bin/mcp-bridged*) printf ' %s' "${process#/proc/}" ;;
     esac
   done
+}
+
+# What is half done at the end is undone.
+undo() {
+  [ ! -d "$work/old" ] || { rm -rf "$folder" && mv "$work/old" "$folder"; }
+  rm -rf "$work"
+  rmdir "$folder" 2>/dev/null || true
+}
+
+# replace_folder: by what is made beside it, and has started there.
+replace_folder() {
+  cp -R "$here" "$work/new" || fail "cannot write $work"
+  chmod -R u=rwX,go=rX "$work/new"
+  foreign "$work/new" | (cd "$work/new" && while read -r path; do rm -f "$path"; done)
+  rm -f "$work/new/lib/installed"
+  write_path "$work/new/bin/mcp-bridged"
+  "$work/new/lib/ld.so" --library-path "$work/new/lib" "$work/new/bin/mcp-bridged" --version >/dev/null ||
+    fail "mcp-bridged does not start on this machine; nothing was installed"
+  mv "$folder" "$work/old"
+  mv "$work/new" "$folder"
+  "$folder/bin/mcp-bridged" --version >/dev/null || fail "$folder/bin/mcp-bridged does not start; what was there before is there again"
+  if [ -e "$work/old/lib/installed" ]; then remove_made "$work/old/lib/installed"; fi
+  old=$(running)
+  rm -rf "$work/old"
 }
 
 install_folder() {
@@ -86,33 +132,29 @@ install_folder() {
   mkdir -p "$folder" "$prefix" || fail "cannot make $folder and $prefix; --folder and --prefix name others"
   folder=$(CDPATH='' cd -- "$folder" && pwd -P) prefix=$(CDPATH='' cd -- "$prefix" && pwd -P)
   case $folder in *[!A-Za-z0-9/._+~@-]*) fail "$folder: the path can have letters, digits and /._+~@- only" ;; esac
+  case $folder in "$here"/*) fail "$folder: it is inside of what is to be installed" ;; esac
   read -r _ most <"$here/lib/places"
   [ ${#folder} -le "$most" ] || fail "$folder: the path can have $most characters at most"
   if [ -n "$(ls -A "$folder")" ] && [ ! -e "$folder/lib/places" ]; then fail "$folder: there is something else in it"; fi
+  others=$(foreign "$folder")
+  [ -z "$others" ] || fail "$folder has files that are not of this program; move them first: $(echo "$others" | head -5 | tr '\n' ' ')"
 
-  next=$folder
+  work=$(mktemp -d "$folder.XXXXXX") || fail "cannot write beside $folder"
+  trap undo EXIT
+  trap 'exit 1' HUP INT TERM
+  old=
   if [ "$folder" != "$here" ]; then
-    next=$folder.new
-    trap 'rm -rf "$folder.new"' EXIT
-    rm -rf "$next"
-    cp -R "$here" "$next" || fail "cannot write $next"
+    replace_folder
+  else
+    chmod -R u=rwX,go=rX "$folder"
+    # A program that runs cannot be written.
+    cp "$here/bin/mcp-bridged" "$work/mcp-bridged"
+    write_path "$work/mcp-bridged"
+    mv "$work/mcp-bridged" "$folder/bin/mcp-bridged"
+    [ ! -e "$folder/lib/installed" ] || remove_made "$folder/lib/installed"
+    "$folder/bin/mcp-bridged" --version >/dev/null || fail "$folder/bin/mcp-bridged does not start on this machine"
   fi
-  : >"$next/lib/installed.new"
-  # Not in place: a program that runs cannot be written.
-  cp "$here/bin/mcp-bridged" "$next/bin/mcp-bridged.new"
-  write_path "$next/bin/mcp-bridged.new"
-  mv "$next/bin/mcp-bridged.new" "$next/bin/mcp-bridged"
-  [ ! -e "$folder/lib/installed" ] || remove_made "$folder/lib/installed"
-  mv "$next/lib/installed.new" "$next/lib/installed"
-  if [ "$next" != "$folder" ]; then
-    rm -rf "$folder.old"
-    mv "$folder" "$folder.old"
-    mv "$next" "$folder"
-    next=$folder
-  fi
-  "$folder/bin/mcp-bridged" --version >/dev/null || fail "$folder/bin/mcp-bridged does not start on this machine"
-  old=$(running)
-  rm -rf "$folder.old"
+  : >"$folder/lib/installed"
 
   for program in mcp-bridged mcp-nc; do
     link bin/$program "$prefix/bin/$program"
@@ -132,22 +174,38 @@ install_folder() {
   esac
 }
 
+# has_units: whether units of this folder are in systemd's.
+has_units() {
+  while read -r path; do
+    case $path in */lib/systemd/system/*) ! is_ours "$path" || return 0 ;; esac
+  done <"$folder/lib/installed"
+  return 1
+}
+
+stop_units() {
+  for unit in /etc/systemd/system/*.wants/mcp-bridged*; do
+    [ ! -L "$unit" ] || systemctl --quiet disable "${unit##*/}" || true
+  done
+  systemctl stop 'mcp-bridged*.socket' 'mcp-bridged*.service' || true
+  systemctl reset-failed 'mcp-bridged*' 2>/dev/null || true
+}
+
 remove_folder() {
+  [ -z "$folder$prefix" ] || fail "--remove takes no other option: it removes the folder that install.sh is in"
   folder=$here
-  [ -e "$folder/lib/installed" ] || fail "$folder was not installed; remove it as it is"
-  running_systemd=
-  if [ -d /run/systemd/system ] && grep -q '/lib/systemd/system/' "$folder/lib/installed"; then running_systemd=yes; fi
-  if [ -n "$running_systemd" ]; then
-    for unit in /etc/systemd/system/*.wants/mcp-bridged*; do
-      [ ! -L "$unit" ] || systemctl --quiet disable "${unit##*/}" || true
+  if [ ! -e "$folder/lib/installed" ]; then
+    for installed in /opt/mcp-session-bridge "${HOME:-/}/.local/lib/mcp-session-bridge"; do
+      [ ! -e "$installed/lib/installed" ] || fail "this folder was not installed; remove what was with: sh $installed/install.sh --remove"
     done
-    systemctl stop 'mcp-bridged*.socket' 'mcp-bridged*.service' || true
-    systemctl reset-failed 'mcp-bridged*' 2>/dev/null || true
+    fail "$folder was not installed; remove it as it is"
   fi
+  running_systemd=
+  if [ -d /run/systemd/system ] && has_units; then running_systemd=yes && stop_units; fi
   remove_made "$folder/lib/installed"
-  rm -rf "$folder"
+  remove_own "$folder"
   [ -z "$running_systemd" ] || systemctl daemon-reload
-  echo "removed: $folder"
+  [ -e "$folder" ] || { echo "removed: $folder"; exit 0; }
+  echo "removed, but for what is not of this program: $(find "$folder" ! -type d | head -5 | tr '\n' ' ')"
   # There is nothing left to read.
   exit 0
 }

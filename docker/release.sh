@@ -14,6 +14,8 @@
 # The Debians stay in MCP_TEST_ROOTS (default build/roots).
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# The modes in the packages are not those of who makes them.
+umask 022
 
 usage() { sed -n '2,15s/^# \{0,1\}//p' "$0" >&2; exit 64; }
 architectures=(amd64) suites=(bookworm trixie) dist=build/dist
@@ -47,14 +49,16 @@ export SOURCE_DATE_EPOCH
 sources=$scratch/sources
 mkdir -p "$sources" "$dist"
 git -c safe.directory='*' ls-files -z | tar -c --null --ignore-failed-read --files-from=- 2>/dev/null | tar -x --no-same-owner -C "$sources"
+chmod -R u=rwX,go=rX "$sources"
 find "$sources" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 
 # build SUITE ARCH: $scratch/SUITE-ARCH/root/out gets the package and, on the oldest Debian, the folder.
 build() {
-  local suite=$1 architecture=$2 root=$scratch/$1-$2/root packages kind=build options=()
+  local suite=$1 architecture=$2 root=$scratch/$1-$2/root packages kind=build options=() compiler=c++
   packages=("${build_packages[@]}")
   if [ "$architecture" = arm64 ]; then
     kind=arm64 packages=("${arm64_packages[@]}") options=(-DCMAKE_TOOLCHAIN_FILE=/src/docker/arm64.cmake)
+    compiler="aarch64-linux-gnu-g++ -B/usr/lib/aarch64-linux-gnu"
   fi
   make_root "$suite" "$kind" "${packages[@]}"
   say "building for $suite, $architecture"
@@ -63,8 +67,8 @@ build() {
   mount_at "$root/src" --bind -o ro "$sources"
   mkdir -p "$roots/ccache/$suite" "$root/out"
   mount_at "$root/ccache" --bind "$roots/ccache/$suite"
-  env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 CCACHE_DIR=/ccache \
-    SOURCE_DATE_EPOCH="$SOURCE_DATE_EPOCH" FOLDER="$([ "$suite" != "${suites[0]}" ] || echo "$place")" ARCH="$architecture" \
+  env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 CCACHE_DIR=/ccache ${CCACHE_RECACHE:+CCACHE_RECACHE=1} \
+    SOURCE_DATE_EPOCH="$SOURCE_DATE_EPOCH" FOLDER="$([ "$suite" != "${suites[0]}" ] || echo "$place")" ARCH="$architecture" COMPILER="$compiler" \
     chroot "$root" bash -euo pipefail -s -- "${options[@]}" <<<"$build_inside" >"$scratch/$suite-$architecture.log" 2>&1 ||
     { tail -40 "$scratch/$suite-$architecture.log" >&2; fail "the build for $suite, $architecture"; }
 }
@@ -81,12 +85,15 @@ readonly build_inside='
   make -DMCP_BRIDGE_PACKAGE=ON -DCMAKE_INSTALL_PREFIX=/usr "$@"
   (cd /build && DEB_HOST_ARCH=$ARCH cpack)
   cp /build/mcp-session-bridge_*.deb /out
-  [ -n "$FOLDER" ] || exit 0
 
-  # Which packages have headers, and with them code, in the programs.
-  ninja -C /build -t deps | sed -n "s/^    //p" | grep "^/usr/" | sort -u | xargs realpath | sort -u >/out/headers
-  xargs dpkg-query -S </out/headers 2>/dev/null | sed "s/: .*//" | sort -u |
+  # Which packages have headers, and with them code, in the programs; and those of what mcp-nc is linked with.
+  {
+    ninja -C /build -t deps | sed -n "s/^    //p" | grep "^/usr/"
+    for archive in libc.a libstdc++.a libgcc.a; do $COMPILER -print-file-name=$archive; done
+  } | sort -u | xargs realpath | sort -u >/out/code
+  xargs dpkg-query -S </out/code 2>/dev/null | sed "s/: .*//" | sort -u |
     xargs dpkg-query -W -f="\${binary:Package} \${Version} \${source:Package} \${source:Version}\n" >/out/compiled-in
+  [ -n "$FOLDER" ] || exit 0
 
   make -DCMAKE_INSTALL_PREFIX=$FOLDER -DMCP_BRIDGE_FOLDER=$FOLDER "$@"
   cmake --install /build --strip --prefix /installed
@@ -99,6 +106,9 @@ readonly build_inside='
   cp -R /installed/share/doc/mcp-session-bridge/examples $own
   cp /src/CHANGELOG.md $own
   cp /src/docker/install.sh $FOLDER
+  # What install.sh may remove.
+  (cd $FOLDER && { find . ! -type d; echo ./lib/files; echo ./lib/installed; } | LC_ALL=C sort >/out/files)
+  cp /out/files $FOLDER/lib
   chmod -R u=rwX,go=rX $FOLDER
 '
 
@@ -108,18 +118,21 @@ archive() {
     --transform="s|^\.|$2|" -c . | gzip -9n >"$dist/$2.tar.gz"
 }
 
-rm -f "$dist"/*mcp-* "$dist/SHA256SUMS"
+rm -rf "$dist"/*mcp-* "$dist/SHA256SUMS"
 images=()
 for architecture in "${architectures[@]}"; do
   name=mcp-session-bridge-$version-linux-$architecture
+  compiled_in=()
   for suite in "${suites[@]}"; do
     build "$suite" "$architecture"
     cp "$scratch/$suite-$architecture"/root/out/*.deb "$dist"
+    number=$(sed -n 's/^VERSION_ID="\(.*\)"/\1/p' "$scratch/$suite-$architecture/root/etc/os-release")
+    compiled_in+=("$number=$scratch/$suite-$architecture/root/out/compiled-in")
   done
   root=$scratch/${suites[0]}-$architecture/root
   cp "$root$place/bin/mcp-nc" "$dist/mcp-nc-$version-linux-$architecture"
   archive "$root$place" "$name"
-  python3 docker/sbom.py "$architecture" "$version" "$root$place" "$root/out/compiled-in" >"$dist/$name.cdx.json"
+  python3 docker/sbom.py "$architecture" "$version" "$root$place" "${compiled_in[@]}" >"$dist/$name.cdx.json"
   images+=("$architecture=$root$place")
 done
 python3 docker/oci_archive.py "$version" "$dist/mcp-session-bridge-$version-oci.tar" "${images[@]}"

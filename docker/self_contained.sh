@@ -38,18 +38,21 @@ rm "$folder/needed"
 cp -L "$loader" "$folder/lib/ld.so"
 for library in $libraries; do cp -L "$library" "$folder/lib/"; done
 
-# What each library's licence asks for, and which package it is from: FILE PACKAGE VERSION SOURCE VERSION.
+authorities=/etc/ssl/certs/ca-certificates.crt
+cp $authorities "$folder/share/mcp-session-bridge/"
+
+# What each library's licence asks for, and which package a file is from: FILE PACKAGE VERSION SOURCE VERSION.
+from() {
+  dpkg-query -W -f="$1 \${binary:Package} \${Version} \${source:Package} \${source:Version}\n" "$2" >>"$folder/lib/packages"
+  [ ! -e "/usr/share/doc/${2%:*}/copyright" ] || cp -L "/usr/share/doc/${2%:*}/copyright" "$folder/share/doc/${2%:*}"
+}
 for library in $loader $libraries; do
   file=$(basename "$library")
   package=$(dpkg-query -S "$(realpath "$library")" 2>/dev/null || dpkg-query -S "*/$file" 2>/dev/null) || continue
-  package=$(printf '%s\n' "$package" | sed -n '1s/: .*//p')
   [ "$library" != "$loader" ] || file=ld.so
-  dpkg-query -W -f="$file \${binary:Package} \${Version} \${source:Package} \${source:Version}\n" "$package" >>"$folder/lib/packages"
-  [ -e "/usr/share/doc/${package%:*}/copyright" ] || continue
-  cp -L "/usr/share/doc/${package%:*}/copyright" "$folder/share/doc/${package%:*}"
+  from "lib/$file" "$(printf '%s\n' "$package" | sed -n '1s/: .*//p')"
 done
-
-cp /etc/ssl/certs/ca-certificates.crt "$folder/share/mcp-session-bridge/"
+from share/mcp-session-bridge/ca-certificates.crt ca-certificates
 
 # It has to hold together without anything of this machine's.
 mkdir -p "$(dirname "$path")"

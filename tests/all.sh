@@ -22,7 +22,7 @@ fuzz         |    |          | the stateful fuzzer with random seeds, for TIME
 crash        | 20 |          | 400 kills of a daemon under load before each kind of server
 soak         |    |          | fuzzer and crash test in turns, for TIME
 packages     | 15 | root     | the life of the package in a bare Debian 12 and 13
-release      | 40 | root     | the files of a release for amd64 and arm64, in bare Debians, other layouts and an empty root
+release      | 70 | root     | the files of a release for amd64 and arm64, in bare Debians, other layouts and an empty root
 arm64        | 30 | root     | unit tests and end-to-end tests of the programs for arm64, with qemu
 systemd      | 15 | root     | the units of the package in a booted Debian 12 and 13
 containers   | 15 | root     | the image, the recipes, compose.yaml and kubernetes.yaml with podman
@@ -55,9 +55,10 @@ run() {
     crash) bash tests/crash/run.sh ;;
     soak) bash tests/soak.sh "${seconds}s" ;;
     packages) bash tests/packages/run.sh ;;
-    release) bash tests/packages/release.sh --arch amd64,arm64 ;;
+    release) bash tests/packages/release.sh --arch amd64,arm64 --twice ;;
     arm64)
-      { [ -e build/dist/SHA256SUMS ] && grep -q arm64 build/dist/SHA256SUMS || bash docker/release.sh --arch amd64,arm64; } &&
+      # Those of this commit, if they are there.
+      { [ build/dist/SHA256SUMS -nt "$(git rev-parse --git-path logs/HEAD)" ] && grep -q arm64 build/dist/SHA256SUMS || bash docker/release.sh --arch amd64,arm64; } &&
         bash tests/packages/arm64.sh ;;
     systemd) bash tests/systemd/run.sh bookworm && bash tests/systemd/run.sh trixie ;;
     containers) bash tests/containers/run.sh ;;

@@ -283,7 +283,7 @@ def table(head, rows):
 def comparison(where, one_step, open_connection, offered):
     directly = next((median for name, median, _ in open_connection if name == "without a bridge"), None)
     memory = [f"{kept:.1f} MiB" if kept else "none" for *_, kept in one_step]
-    return f"""{where}
+    return f"""{where} In turns; medians.
 
 {table(["way", "one step", "`initialize` requests for 5 steps", "a notification between two steps", "memory between steps"],
        [(name, f"{time:.{1 if time < 10 else 0}f} ms", opened, told, kept) for (name, time, opened, told, _), kept in zip(one_step, memory)])}
@@ -338,7 +338,7 @@ def main():
     node_version = subprocess.run([node, "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
     commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short=8", "HEAD"], capture_output=True, text=True, check=False).stdout.strip()
     where = (f"Measured on {datetime.date.today():%-d %B %Y} by `bash tests/bench/compare.sh`{', of ' + commit if commit else ''}, on "
-             f"{os.cpu_count()} processors ({cpu}), load {load:.1f} before and {os.getloadavg()[0]:.1f} after, Node {node_version}. In turns; medians.")
+             f"{os.cpu_count()} processors ({cpu}), load {load:.1f} before and {os.getloadavg()[0]:.1f} after, Node {node_version}.")
     others = ", ".join(f"{name} {version}" for name, version in versions.items())
 
     written = pathlib.Path(peers) if setting.few else HERE
@@ -350,9 +350,11 @@ def main():
         (written / name).write_text(page, encoding="utf-8")
     short = {"`mcp-nc": "mcp-nc, through the bridge", "TypeScript": "TypeScript SDK, a session each"}
     shown = [(short[name.split()[0]], time) for name, time, *_ in one_step if name.split()[0] in short]
+    when = f"{datetime.date.today():%-d %B %Y}, {commit}, Node {node_version[1:]}, load {load:.1f} to {os.getloadavg()[0]:.1f}"
     plot.write(written / "figures", "step", plot.bars("One step of an agent: start, call one tool, exit", shown,
-                                                      f"{datetime.date.today():%-d %B %Y}; the server answers at once"))
-    plot.write(written / "figures", "relays", plot.curves("A local server offered over HTTP", "clients", "calls a second", lines))
+                                                      f"{when}, TypeScript SDK {versions['@modelcontextprotocol/sdk']}; the server answers at once"))
+    plot.write(written / "figures", "relays", plot.curves("A local server offered over HTTP", "clients", "calls a second", lines,
+                                                          f"{when}, supergateway {versions['supergateway']}, mcp-proxy {versions['mcp-proxy']} (npm)"))
     print(f"written: {written}")
 
 

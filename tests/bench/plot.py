@@ -51,12 +51,13 @@ def short(value):
     return next((f"{value / limit:g}{unit}" for limit, unit in ((1e6, "M"), (1e3, "k")) if value >= limit), f"{value:g}")
 
 
-def curves(title, x_label, y_label, lines):
+def curves(title, x_label, y_label, lines, below):
     """`lines`: name to [(x, y)], all over 0."""
     def svg(colours):
+        height = HEIGHT + 16
         x = Axis([point[0] for points in lines.values() for point in points], LEFT, WIDTH - RIGHT)
         y = Axis([point[1] for points in lines.values() for point in points], HEIGHT - BOTTOM, TOP)
-        out = [*begin(title, HEIGHT, colours), f'<text x="{LEFT}" y="22" font-size="15">{title}</text>']
+        out = [*begin(title, height, colours), f'<text x="{LEFT}" y="22" font-size="15">{title}</text>']
         for tick in x.ticks():
             at = x.place(tick)
             out.append(f'<path d="M{at:.1f} {TOP}V{HEIGHT - BOTTOM}" stroke="{colours["grid"]}"/>'
@@ -75,6 +76,7 @@ def curves(title, x_label, y_label, lines):
             at = TOP + 12 + 20 * number
             out.append(f'<path d="M{WIDTH - RIGHT + 14} {at}h18" stroke="{colour}" stroke-width="3"/>'
                        f'<text x="{WIDTH - RIGHT + 38}" y="{at + 4}">{name}</text>')
+        out.append(f'<text x="12" y="{height - 8}" font-size="11" opacity="0.7">{below}</text>')
         return out
     return svg
 

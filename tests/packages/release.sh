@@ -38,7 +38,7 @@ enter() {
 
 # typed ROOT N: line N of the page, where the files are in /tmp.
 typed() { enter "$1" sh -ec "cd /tmp; $(printed README.md "Get it" 1 | sed -n "$2p")"; }
-readonly release_line=1 package_line=2 folder_line=3 image_line=4
+readonly release_line=1 package_line=3 folder_line=4 image_line=5
 name_of_folder() { basename "$tarball" .tar.gz; }
 
 # serves ROOT PROGRAMS [SOCKET]: a tool is called through the daemon, which ends in order. With upgraded=yes it is called
@@ -95,7 +95,9 @@ life() {
   done
   serves "$root" /usr/local/bin
 
-  # An upgrade over the one that runs.
+  # An upgrade over the one that runs, which had a file more.
+  echo ./share/of-the-older >>"$root$place/lib/files"
+  : >"$root$place/share/of-the-older"
   env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root MCP_SERVER_URL="$url" chroot "$root" /usr/local/bin/mcp-bridged \
     --socket /tmp/mcp.sock 2>"$scratch/daemon.log" &
   daemon=$!
@@ -107,6 +109,7 @@ life() {
     upgrade "$daemon"
   fi
   [ "$(enter "$root" mcp-nc -s /tmp/mcp.sock --wait 20s call echo message=after)" = after ] || fail "the upgraded daemon does not serve"
+  [ ! -e "$root$place/share/of-the-older" ] || fail "a file of the older version stays"
   kill "$daemon"
   wait "$daemon" || fail "the upgraded daemon ended with $?: $(cat "$scratch/daemon.log")"
 
@@ -278,23 +281,42 @@ check_sums_and_bill() {
   (cd "$dist" && sha256sum --quiet -c SHA256SUMS) || fail "SHA256SUMS"
   [ "$(wc -l <"$dist/SHA256SUMS")" = "$(find "$dist" -type f ! -name SHA256SUMS | wc -l)" ] || fail "SHA256SUMS does not list every file"
   python3 - "$dist" <<'PYTHON' || fail "the bill of materials"
-import glob, hashlib, json, sys, tarfile
+import glob, hashlib, json, os, re, sys, tarfile
 for path in glob.glob(sys.argv[1] + "/*.cdx.json"):
     with open(path, encoding="utf-8") as file:
         bill = json.load(file)
     assert bill["bomFormat"] == "CycloneDX" and bill["specVersion"] == "1.5", path
     parts = [bill["metadata"]["component"], *bill["components"]]
     hashes = {part["name"]: part["hashes"][0]["content"] for whole in parts for part in whole.get("components", ())}
+    assert hashes.pop("share/mcp-session-bridge/ca-certificates.crt"), path
     with tarfile.open(path.replace(".cdx.json", ".tar.gz")) as tar:
         inside = {entry.name.split("/", 1)[1]: hashlib.sha256(tar.extractfile(entry).read()).hexdigest() for entry in tar
-                  if entry.isfile() and entry.name.split("/")[1] in ("bin", "lib") and not entry.name.endswith(("/places", "/packages"))}
+                  if entry.isfile() and entry.name.split("/")[1] in ("bin", "lib") and not entry.name.endswith(("/files", "/places", "/packages"))}
     assert inside == hashes, set(inside.items()) ^ set(hashes.items())
     names = {part["name"] for part in bill["components"]}
     for name in ("libcurl4", "libc6", "libasio-dev", "libspdlog-dev", "libstdc++6"):
         assert name in names, (name, names)
     assert all(part["version"] and part["purl"] for part in bill["components"])
+    assert len({part["bom-ref"] for part in bill["components"]}) == len(bill["components"])
+    distributions = {re.search(r"distro=(debian-\d+)", part["purl"])[1] for part in bill["components"]}
+    assert distributions == {f"debian-{number}" for number in re.findall(r"~deb(\d+)_", " ".join(os.listdir(sys.argv[1])))}, distributions
 PYTHON
-  passed "the sums are right, and the bill of materials names each file and its package"
+  python3 - "$dist" "$architectures" <<'PYTHON' || fail "the image's index"
+import glob, hashlib, json, sys, tarfile
+with tarfile.open(glob.glob(sys.argv[1] + "/*-oci.tar")[0]) as tar:
+    def blob(digest):
+        content = tar.extractfile("blobs/" + digest.replace(":", "/")).read()
+        assert "sha256:" + hashlib.sha256(content).hexdigest() == digest
+        return json.loads(content)
+    index = json.load(tar.extractfile("index.json"))
+    while "manifest.list" in index["manifests"][0]["mediaType"] or "image.index" in index["manifests"][0]["mediaType"]:
+        index = blob(index["manifests"][0]["digest"])
+    found = {}
+    for each in index["manifests"]:
+        found[each["platform"]["architecture"]] = blob(blob(each["digest"])["config"]["digest"])["architecture"]
+    assert found == {name: name for name in sys.argv[2].split(",")}, found
+PYTHON
+  passed "the sums are right, the image's index has each architecture, and the bill of materials names each file and its package"
 }
 
 # The programs of another architecture, if this machine can run them.
@@ -324,7 +346,7 @@ if [ -z "$dist" ]; then
 fi
 dist=$(cd "$dist" && pwd)
 if [ -n "$twice" ]; then
-  bash docker/release.sh --arch "$architectures" --dist "$scratch/again"
+  CCACHE_RECACHE=1 bash docker/release.sh --arch "$architectures" --dist "$scratch/again"
   diff -r "$dist" "$scratch/again" || fail "the second time the files are others"
   passed "made twice, the files are the same"
 fi
