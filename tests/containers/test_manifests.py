@@ -2,6 +2,7 @@
 beside this runs them."""
 
 import json
+import os
 import pathlib
 import re
 import sys
@@ -15,10 +16,79 @@ from harness.metrics import promtool  # noqa: E402
 
 try:
     import yaml
+    from shipped_containers import USES, containers, lay_out, mapped
 except ImportError:
-    yaml = None
+    yaml, USES = None, ()
 
 DOCKER = ROOT / "docker"
+# What the daemon may warn of: only containers that mount the volume reach its pipes.
+WARNINGS = ("warning: --pipes-mode 1733: every user of this machine can use the server",)
+
+
+@unittest.skipUnless(yaml, "there is no yaml for Python")
+class Containers(Case):
+    """Of each file, alone and together: what is started in a container is read by the program."""
+
+    def setUp(self):
+        super().setUp()
+        certificate = Authority(self.folder).sign("broker")
+        # Of the secret that kubectl makes.
+        self.absent = {name: pathlib.Path(path).read_text(encoding="utf-8")
+                       for name, path in (("tls.crt", certificate), ("tls.key", key_of(certificate)))}
+
+    def test_every_file_has_a_row(self):
+        self.assertEqual({path.name for path in DOCKER.glob("*.y*ml")}, {name for use in USES for name in use})
+
+    def started(self):
+        """(what, container, root) of each container; the root has what is mounted, and nothing else."""
+        for number, use in enumerate(USES):
+            for container in containers(use):
+                root = self.path(f"{number}-{container.name}")
+                lay_out(root, container, self.absent)
+                for name, value in container.environment.items():
+                    self.assertIsInstance(value, str, f"{use}: {name} needs quotes")
+                    container.environment[name] = mapped(root, value)
+                yield f"{' '.join(use)}: {container.name}", container, root
+
+    def test_the_daemon_takes_command_and_environment(self):
+        tried = set()
+        for what, container, root in self.started():
+            if container.command[:1] != ["mcp-bridged"]:
+                continue
+            tried.add(what.split(":")[0])
+            with self.subTest(what):
+                self.assertTrue(os.path.isdir(os.path.dirname(container.environment["MCP_SOCKET_PATH"])))
+                audit = container.environment.get("MCP_BRIDGE_AUDIT", "")
+                if audit.startswith("/"):
+                    # Its start makes this one folder, which --check wants to be there.
+                    os.mkdir(os.path.dirname(audit))
+                said = self.run_tool([binary("MCP_BRIDGED"), "--check", *(mapped(root, word) for word in container.command[1:])],
+                                     environment=container.environment)
+                self.assertTrue(said[0].startswith("all options are valid\n"), said[0])
+                # A variable that names no option is a warning, too.
+                warnings = [line for line in said[1].splitlines() if not any(one in line for one in WARNINGS)]
+                self.assertEqual(warnings, [])
+        self.assertEqual(tried, {" ".join(use) for use in USES})
+
+    def test_the_client_takes_what_the_probes_ask(self):
+        tried = set()
+        for what, container, root in self.started():
+            for words in container.probes:
+                tried.add(what)
+                with self.subTest(what, words=words):
+                    self.assertEqual(words[0], "mcp-nc")
+                    # There is no daemon; a wrong option would be 2.
+                    self.run_tool([binary("MCP_NC"), *words[1:]], code=3, environment=container.environment)
+        self.assertLessEqual({"compose.yaml: bridge", "kubernetes.yaml: bridge"}, tried)
+
+    def test_other_programs_find_the_files_that_they_are_given(self):
+        tried = set()
+        for what, container, root in self.started():
+            for word in container.command if container.command[:1] != ["mcp-bridged"] else ():
+                if mapped(root, word) != word:
+                    tried.add(what)
+                    self.assertTrue(os.path.isfile(mapped(root, word).rpartition("=")[2]), f"{what}: {word}")
+        self.assertIn("compose.yaml compose.metrics.yaml: prometheus", tried)
 
 
 @unittest.skipUnless(yaml, "there is no yaml for Python")
@@ -69,18 +139,7 @@ class Manifests(Case):
         for container in [self.sidecar, *self.pod["containers"]]:
             self.assertLessEqual({mount["name"] for mount in container["volumeMounts"]}, names)
 
-    def test_the_daemon_knows_every_variable_that_is_set(self):
-        variables = {one["name"]: one["value"] for one in self.sidecar["env"]}
-        variables["MCP_BRIDGE_POLICY"] = self.write("policy.json", self.policy)
-        variables["MCP_BRIDGE_TOKEN_FILE"] = self.write("token", self.secret["stringData"]["token"])
-        daemon = self.start_daemon(None, "--check", socket=None, ready=False, environment=variables)
-        self.assertEqual(daemon.wait(), 0, daemon.stderr())
-        help = self.run_tool([binary("MCP_BRIDGED"), "--help"])[0]
-        of_compose = {**self.compose["services"]["bridge"]["environment"], **self.added("policy"), **self.added("metrics")}
-        for name in set(variables) | set(of_compose) - {"MCP_SERVER_TOKEN"}:
-            self.assertIn(name, help)
-
-    def test_the_broker_s_variables_are_known_and_its_parts_belong_together(self):
+    def test_the_broker_s_parts_belong_together(self):
         documents = {one["kind"]: one for one in yaml.safe_load_all((DOCKER / "broker.yaml").read_text(encoding="utf-8"))}
         pod = documents["Deployment"]["spec"]["template"]
         bridge, = pod["spec"]["containers"]
@@ -90,15 +149,6 @@ class Manifests(Case):
         variables = {one["name"]: one["value"] for one in bridge["env"]}
         self.assertEqual(variables["MCP_BRIDGE_HTTP"].rpartition(":")[2], str(bridge["ports"][0]["containerPort"]))
         self.assertEqual(variables["MCP_BRIDGE_HTTP_ALLOW_HOST"], documents["Service"]["metadata"]["name"])
-        certificate = Authority(self.folder).sign("broker")
-        secrets = documents["Secret"]["stringData"]
-        for name, path in (("TOKEN_FILE", self.write("token", secrets["token"])), ("HTTP_CERT", certificate),
-                           ("HTTP_TOKEN_FILE", self.write("http-token", secrets["http-token"])),
-                           ("HTTP_KEY", key_of(certificate)),
-                           ("POLICY", self.write("policy.json", documents["ConfigMap"]["data"]["policy.json"]))):
-            variables["MCP_BRIDGE_" + name] = path
-        daemon = self.start_daemon(None, "--check", socket=None, ready=False, environment=variables)
-        self.assertEqual(daemon.wait(), 0, daemon.stderr())
 
     def test_the_pipes_of_compose_are_those_that_mcp_nc_looks_for(self):
         added = self.added("pipes")
@@ -106,9 +156,6 @@ class Manifests(Case):
         self.assertEqual(path, "/run/mcp-bridged/mcp.sock.pipes")
         volumes = yaml.safe_load((DOCKER / "compose.pipes.yaml").read_text(encoding="utf-8"))["services"]["agent"]["volumes"]
         self.assertEqual([one + ":ro" for one in volumes], self.compose["services"]["agent"]["volumes"])
-        variables = {"MCP_BRIDGE_PIPES_MODE": added["MCP_BRIDGE_PIPES_MODE"], "MCP_BRIDGE_PIPES": self.path("pipes")}
-        daemon = self.start_daemon("http://127.0.0.1:9/mcp", "--check", socket=None, ready=False, environment=variables)
-        self.assertEqual(daemon.wait(), 0, daemon.stderr())
 
     def test_the_handler_is_confined_and_runs_its_command(self):
         text = (DOCKER / "compose.handler.yaml").read_text(encoding="utf-8")

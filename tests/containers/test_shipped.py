@@ -12,6 +12,11 @@ from harness import Case, main  # noqa: E402
 from harness.binaries import ROOT, binary  # noqa: E402
 from harness.metrics import promtool  # noqa: E402
 
+try:
+    from shipped_containers import USES, VARIABLES
+except ImportError:
+    USES = None
+
 # What parses them elsewhere; a test there names them.
 ELSEWHERE = {
     "docker/Dockerfile": "tests/containers/run.sh",
@@ -47,16 +52,17 @@ class Shipped(Case):
         for file, test in ELSEWHERE.items():
             self.assertIn(file.rsplit("/", 1)[1], (ROOT / test).read_text(encoding="utf-8"), file)
 
+    @unittest.skipUnless(USES, "there is no yaml for Python")
     def test_compose_reads_its_files_alone_and_together(self):
         # It wants to know the engine's version first, and then says only what it would run.
         self.write("podman", "#!/bin/sh\necho podman version 4.3.1\n", 0o755)
         # Debian 12's shows no configuration, Debian 13's does not say what it would run.
         compose = ("podman-compose", "--dry-run")
         asked = ("config",) if re.search(r"\bconfig\b", self.run_program(*compose, "--help")) else ("up", "--no-build", "-d")
-        for more in ((), ("handler",), ("metrics",), ("pipes",), ("policy",), ("handler", "metrics", "pipes", "policy")):
-            files = [word for name in ("compose", *(f"compose.{name}" for name in more)) for word in ("-f", str(ROOT / f"docker/{name}.yaml"))]
-            shown = self.run_program(*compose, *files, *asked, MCP_SERVER_URL="https://example.com/mcp", HANDLER_COMMAND="handle-it")
-            self.assertEqual("handle-it" in shown, "handler" in more)
+        for names in (use for use in USES if "compose.yaml" in use):
+            files = [word for name in names for word in ("-f", str(ROOT / "docker" / name))]
+            shown = self.run_program(*compose, *files, *asked, **VARIABLES)
+            self.assertEqual("handle-it" in shown, "compose.handler.yaml" in names)
             for words in (r"MCP_SERVER_URL[=:] ?https://example.com/mcp", r"\bmcp-session-bridge$", r"\bmcp-session-bridge-agent$"):
                 self.assertRegex(shown, f"(?m){words}")
 
