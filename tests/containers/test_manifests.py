@@ -97,7 +97,7 @@ class Manifests(Case):
         super().setUp()
         self.compose = yaml.safe_load((DOCKER / "compose.yaml").read_text(encoding="utf-8"))
         documents = {one["kind"]: one for one in yaml.safe_load_all((DOCKER / "kubernetes.yaml").read_text(encoding="utf-8"))}
-        self.secret, self.deployment = documents["Secret"], documents["Deployment"]
+        self.deployment = documents["Deployment"]
         self.policy = documents["ConfigMap"]["data"]["policy.json"]
         self.pod = self.deployment["spec"]["template"]["spec"]
         self.sidecar, = self.pod["initContainers"]

@@ -5,22 +5,24 @@ Each block of code is looked at by a test. What its language says of it:
     console     typed here, line by line, and its output compared
     sh          run by the script that RUN_BY names: it wants root, the network or a container engine
     dockerfile  likewise
-    json, toml  an entry of a config file: the daemon accepts it
+    json, toml, …               read by the daemon, on every page: an entry of a config file, or what CONFIGURATION says
     python, wire, log           by a test of its own, here
+    in text     commands, variables, options, lines of an options file and rules with a value: read by the daemon (IN_TEXT)
     nginx       the nginx of the tests runs with it: harness/nginx.py, test_face_verify
     text        a drawing: DRAWINGS says why nothing runs it
 """
 
 import json
+import pathlib
 import re
 import shlex
 import sys
 import unittest
 
-from harness import Case, main
+from harness import Case, eventually, main
 from harness.binaries import ROOT, binary
 from harness.document import shown_as
-from harness.pages import blocks, commands, links, matches, pages, text_of_page
+from harness.pages import blocks, commands, documents, inline_code, links, matches, pages, text_of_page
 from harness.page_shell import PageShell
 
 # (page, heading): the script that runs the blocks, and the words by which it names them.
@@ -39,7 +41,35 @@ DRAWINGS = {
     ("README.md", "The problem"): "a drawing",
     ("docker/README.md", ""): "a drawing; test_manifests compares it with the Dockerfile's",
 }
-LANGUAGES_TRIED_HERE = {"console", "json", "toml", "python", "wire", "nginx", "log"}
+# Blocks that are copied into a file, and how the daemon reads them; an entry of a config file needs no row.
+LANGUAGES_OF_FILES = {"json", "toml", "yaml", "ini", "conf", "env"}
+CONFIGURATION = {
+    ("daemon/BEHAVIOUR.md", "Policy", 1): "policy",
+    ("daemon/BEHAVIOUR.md", "Audit", 1): "printed",
+}
+# How the daemon is told to read each kind. What it prints itself is compared: test_the_audit_has_the_line_that_is_shown.
+READ_BY = {"entry": ("--input", "ado_org=contoso", "--config"), "policy": ("--policy",), "options": ("--options-file",)}
+UPSTREAM = {"MCP_SERVER_URL": "https://example.com/mcp"}
+# Users and groups of the examples, which no machine has.
+PEERS = {'"agent"': "1001", '"ci"': "1002"}
+# Options that another one has to go with, as the text around them says.
+TOGETHER_WITH = {
+    "MCP_BRIDGE_HTTP=0.0.0.0:$PORT": ("--http-token-file", "secret", "--http-insecure"),
+    "--oauth-grant jwt-bearer": ("--oauth-assertion-file", "secret", "--oauth-client-id", "x"),
+}
+# What the daemon reads of the text: by form the pattern, how many there are at least, and what marks one that the
+# reader has to complete.
+_NAMES = r"(?<![\w$./-])[A-Z][A-Z_]*\b(?!=)|[…|\[]"
+IN_TEXT = {
+    "command": (r"mcp-bridged ", 5, _NAMES),
+    "variable": (r"MCP_(?:BRIDGE|SERVER|SOCKET)_\w+=[^ ]*$", 5, "…"),
+    "option": (r"--[a-z0-9-]+[ =]", 15, _NAMES),
+    "line of an options file": (r"[a-z][a-z0-9-]+ = ", 1, _NAMES),
+    "rule": (r'\{?"(?:uid|gid|http|grant|rate|inflight|tools|prompts|resources|methods)": ', 3, "[A-Z…]"),
+}
+# How an option or a line looks.
+NO_EXAMPLES = {"--name value", "name = value", "mcp-bridged --http"}
+LANGUAGES_TRIED_HERE = {"console", "python", "wire", "nginx", "log"} | LANGUAGES_OF_FILES
 # Pages whose commands are typed before a daemon that runs already.
 WITH_DAEMON = {"client/README.md", "daemon/OBSERVABILITY.md"}
 LONGEST_README = 200
@@ -47,11 +77,6 @@ LONGEST_README = 200
 OPTIONS_OF_OTHERS = {"--stateful", "--group-add", "--build", "--preset", "--name", "--now", "--host-uds", "--remove"}
 # Where a script is that a page names as it is in a release.
 IN_A_RELEASE = {"install.sh": "docker/install.sh", "/opt/mcp-session-bridge/install.sh": "docker/install.sh"}
-
-
-def inline_code(page):
-    """Each piece of code in the text and the tables."""
-    return re.findall(r"`([^`\n]+)`", re.sub(r"(?ms)^```.*?^```$", "", text_of_page(page)))
 
 
 def anchor_of(heading):
@@ -223,20 +248,77 @@ class Commands(Case):
             daemon.logged("a request has ended")
             self.assertTrue(any(re.search("^" + pattern, one) for one in daemon.stderr().splitlines()), f"{line}\n{daemon.stderr()}")
 
-    def test_the_entries_of_config_files_are_accepted(self):
-        # It is checked that their commands are there; nothing is started.
-        environment = {"PATH": self.folder, "DOCS_TOKEN": "t"}
+    def test_the_audit_has_the_line_that_is_shown(self):
+        shown, = (block.text.rstrip("\n") for block in blocks("daemon/BEHAVIOUR.md") if block.place[:2] == ("daemon/BEHAVIOUR.md", "Audit"))
+        self.bridge("--audit", self.path("audit.log"))
+        client = self.client()
+        client.call("add", {"a": 1, "b": 2}, 1)
+        pattern = re.sub(r"\d+", r"\\d+", shown_as(shown)).replace("python3", r"python[\d.]*")
+        eventually(lambda: re.search("^" + pattern, pathlib.Path(self.path("audit.log")).read_text(encoding="utf-8"), re.M),
+                   lambda: f"{shown}\n" + pathlib.Path(self.path("audit.log")).read_text(encoding="utf-8"))
+
+
+class Configuration(Case):
+    """What is copied into a file, a variable or a command is read by the daemon with --check, which starts nothing."""
+
+    def check(self, *arguments, **variables):
         for name in ("docker", "mcp-nc", "npx"):
             self.write(name, "", 0o755)
-        entries = [block for page in pages() for block in blocks(page) if block.language in ("json", "toml")]
-        self.assertGreaterEqual(len(entries), 8)
-        for language, entry in ((block.language, block.text) for block in entries):
-            with self.subTest(entry):
-                if language == "json":
-                    json.loads(entry)
-                file = self.write("mcp." + language, entry)
-                check = [binary("MCP_BRIDGED"), "--check", "--config", file, "--input", "ado_org=contoso"]
-                self.run_tool(check, environment=environment)
+        _, err = self.run_tool([binary("MCP_BRIDGED"), "--check", *arguments], environment={"PATH": self.folder, "DOCS_TOKEN": "t", **variables})
+        self.assertNotIn("names no option", err)
+
+    def read(self, kind, language, text):
+        for name, number in PEERS.items() if kind == "policy" else ():
+            text = text.replace(name, number)
+        if language == "json" and kind == "entry":
+            json.loads(text)
+        self.check(*READ_BY[kind], self.write("file." + language, text), **({} if kind == "entry" else UPSTREAM))
+
+    def test_the_daemon_reads_each_block_as_what_it_is(self):
+        tried = []
+        for page in documents():
+            for block in blocks(page):
+                kind = CONFIGURATION.get(block.place, "entry")
+                if block.language in LANGUAGES_OF_FILES and kind != "printed":
+                    tried.append(block.place)
+                    with self.subTest(block.place):
+                        self.read(kind, block.language, block.text)
+        self.assertGreaterEqual(len(tried), 9)
+        self.assertEqual([place for place, kind in CONFIGURATION.items() if place not in tried and kind != "printed"], [])
+
+    def test_the_daemon_reads_the_entries_of_the_man_pages(self):
+        tried = 0
+        for page in ("client/manual/mcp-nc.1.in", "daemon/manual/mcp-bridged.8.in"):
+            for line in text_of_page(page).splitlines():
+                if line.startswith("{"):
+                    tried += 1
+                    self.read("entry", "json", line.replace("\\-", "-"))
+        self.assertEqual(tried, 1)
+
+    def test_the_daemon_reads_what_the_text_shows(self):
+        known = set(re.findall(r"--[a-z][a-z0-9-]+", self.run_tool([binary("MCP_BRIDGED"), "--help"])[0]))
+        for form, (pattern, least, incomplete) in IN_TEXT.items():
+            shown = {code for page in documents() for code in inline_code(page)
+                     if re.match(pattern, code) and not re.search(incomplete, code)} - NO_EXAMPLES
+            if form == "option":
+                shown = {code for code in shown if re.match(r"--[a-z0-9-]+", code)[0] in known}
+            self.assertGreaterEqual(len(shown), least, form)
+            for code in sorted(shown):
+                with self.subTest(form, code=code):
+                    self.read_from_text(form, code.replace("$PORT", "8080"), TOGETHER_WITH.get(code, ()))
+
+    def read_from_text(self, form, code, more):
+        self.write("secret", "secret\n")
+        if form == "rule":
+            self.read("policy", "json", '{"rules": [%s]}' % (code if code.startswith("{") else "{" + code + "}"))
+        elif form == "line of an options file":
+            self.read("options", "conf", code)
+        elif form == "variable":
+            name, _, value = code.partition("=")
+            self.check(*more, **{**UPSTREAM, name: value})
+        else:
+            words = shlex.split(code)
+            self.check(*(words[1:] if form == "command" else words), *more, **UPSTREAM)
 
 
 def page_name(page):

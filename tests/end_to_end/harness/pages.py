@@ -1,6 +1,7 @@
 """The user's pages, README.md and those that it links to, and the blocks of code in them."""
 
 import dataclasses
+import os
 import pathlib
 import re
 
@@ -9,6 +10,7 @@ from .document import shown_as
 
 # For whoever changes the code, and what has other tests than these.
 _OTHER_READERS = ("CHANGELOG.md", "daemon/README.md", "daemon/BEHAVIOUR.md", "tests/")
+_NOT_OURS = {".git", "build", "node_modules"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,6 +45,20 @@ def links(page):
 def pages():
     linked = {file for file, _ in links("README.md") if file.endswith(".md")}
     return ["README.md", *sorted(file for file in linked if not file.startswith(_OTHER_READERS) and file != "README.md")]
+
+
+def documents():
+    """Every page of the project, whoever reads it."""
+    found = []
+    for folder, inside, names in os.walk(ROOT):
+        inside[:] = sorted(set(inside) - _NOT_OURS)
+        found += [pathlib.Path(folder, name).relative_to(ROOT).as_posix() for name in names if name.endswith(".md")]
+    return found
+
+
+def inline_code(page):
+    """Each piece of code in the text and the tables."""
+    return re.findall(r"`([^`\n]+)`", re.sub(r"(?ms)^```.*?^```$", "", text_of_page(page)))
 
 
 def blocks(page):
