@@ -16,7 +16,7 @@ from harness.metrics import promtool  # noqa: E402
 
 try:
     import yaml
-    from shipped_containers import USES, containers, lay_out, mapped
+    from shipped_containers import STAGES, USES, containers, lay_out, mapped
 except ImportError:
     yaml, USES = None, ()
 
@@ -70,16 +70,16 @@ class Containers(Case):
                 self.assertEqual(warnings, [])
         self.assertEqual(tried, {" ".join(use) for use in USES})
 
-    def test_the_client_takes_what_the_probes_ask(self):
+    def test_the_client_takes_its_environment_and_what_the_probes_ask(self):
         tried = set()
-        for what, container, root in self.started():
-            for words in container.probes:
+        for what, container, _ in self.started():
+            for words in [*container.probes, *([["mcp-nc", "status"]] if container.image in STAGES else [])]:
                 tried.add(what)
                 with self.subTest(what, words=words):
                     self.assertEqual(words[0], "mcp-nc")
                     # There is no daemon; a wrong option would be 2.
                     self.run_tool([binary("MCP_NC"), *words[1:]], code=3, environment=container.environment)
-        self.assertLessEqual({"compose.yaml: bridge", "kubernetes.yaml: bridge"}, tried)
+        self.assertLessEqual({"compose.yaml: agent", "kubernetes.yaml: bridge"}, tried)
 
     def test_other_programs_find_the_files_that_they_are_given(self):
         tried = set()
@@ -87,7 +87,10 @@ class Containers(Case):
             for word in container.command if container.command[:1] != ["mcp-bridged"] else ():
                 if mapped(root, word) != word:
                     tried.add(what)
-                    self.assertTrue(os.path.isfile(mapped(root, word).rpartition("=")[2]), f"{what}: {word}")
+                    path = pathlib.Path(mapped(root, word).rpartition("=")[2])
+                    self.assertTrue(path.is_file(), f"{what}: {word}")
+                    for named in yaml.safe_load(path.read_text(encoding="utf-8")).get("rule_files", ()):
+                        self.assertTrue((path.parent / named).is_file(), f"{what}: {named}")
         self.assertIn("compose.yaml compose.metrics.yaml: prometheus", tried)
 
 
