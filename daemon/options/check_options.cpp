@@ -59,15 +59,29 @@ void check_state_folder(const std::string& given) {
   }
 }
 
+/// As AuditFile opens it.
 void check_audit(const std::string& target) {
   if (target.empty() || target == "journal" || target == "stdout" || target == "stderr") return;
+  const std::string folder = folder_of(target);
   struct stat status {};
-  if (stat(target.c_str(), &status) == 0) {
-    if (S_ISDIR(status.st_mode)) refuse("--audit", target, "is a folder");
+  if (lstat(folder.c_str(), &status) != 0) {
+    if (errno != ENOENT) refuse("--audit", target, std::strerror(errno));
+    // The start creates it.
+    if (const std::string fault = fault_of_place(folder); !fault.empty())
+      refuse("--audit", target, fault);
     return;
   }
-  if (const std::string fault = fault_of_place(target); !fault.empty())
-    refuse("--audit", target, fault);
+  if (!S_ISDIR(status.st_mode) || !is_of_owner_alone(status))
+    refuse("--audit", target,
+           "other users can write to its folder, or it is none (symbolic links are not followed)");
+  if (lstat(target.c_str(), &status) != 0) {
+    if (const std::string fault = fault_of_place(target); !fault.empty())
+      refuse("--audit", target, fault);
+    return;
+  }
+  if (S_ISDIR(status.st_mode)) refuse("--audit", target, "is a folder");
+  if (!S_ISREG(status.st_mode) || !is_of_owner_alone(status))
+    refuse("--audit", target, "other users can write to it, or it is not a regular file");
 }
 
 /// A file that an option names.

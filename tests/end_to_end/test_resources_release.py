@@ -218,8 +218,8 @@ class Costs(Gathering, LocalServer):
         ring = self.ring()
         self.assertEqual((ring["entries"], ring["dropped"]), (1000, 299_000))
         self.assert_memory(memory[1] - memory[0], 16 * 1024, f"RssAnon {memory}")
-        if not SANITIZED:  # what was buffered in between is given back a second later
-            eventually(lambda: self.anonymous(daemon) - memory[1] < 1024,
+        if not SANITIZED:  # what was buffered in between is given back a second later, but for what is not worth it
+            eventually(lambda: self.anonymous(daemon) - memory[0] < 3 * 1024,
                        lambda: f"RssAnon {memory}, now {self.anonymous(daemon)}")
 
     def test_a_stuck_reader_does_not_make_it_grow(self):

@@ -289,8 +289,11 @@ TEST_CASE("a check looks at the files that the start opens, and changes nothing"
       {{"--client-cert", file, "--client-key", file}, "--client-cert: "},
       {{"--state-dir", file}, "is not a folder"},
       {{"--state-dir", "/no/such/folder"}, "cannot write in /no/such"},
-      {{"--audit", "/no/such/audit"}, "cannot write in /no/such"},
+      {{"--audit", "/no/such/audit"}, "cannot write in /no"},
       {{"--audit", "/tmp"}, "is a folder"},
+      {{"--audit", "/tmp/audit"}, "other users can write to its folder"},
+      {{"--audit", "/dev/null"}, "not a regular file"},
+      {{"--audit", file + "/audit"}, "it is none"},
   };
   for (auto [arguments, said] : wrong) {
     CAPTURE(said);
@@ -301,7 +304,7 @@ TEST_CASE("a check looks at the files that the start opens, and changes nothing"
     CHECK_FALSE(mentions(refusal, "s3cret"));
   }
   const std::string folder = file + ".d";
-  CHECK(refused({"--check", "--state-dir", folder, "--audit", file + ".a"}).code == 0);
+  CHECK(refused({"--check", "--state-dir", folder, "--audit", file + ".a/audit"}).code == 0);
   for (const char* const stream : {"stdout", "stderr", "journal"})
     CHECK(refused({"--check", "--audit", stream}).code == 0);
   CHECK(access(folder.c_str(), F_OK) != 0);
