@@ -6,6 +6,9 @@ set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
 # The C library of the distribution's own packages, which get security updates, rather than that of the cross compiler.
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-B/usr/lib/aarch64-linux-gnu")
+# Those of the compiler, which can read what is optimised when it is linked.
+find_program(CMAKE_AR aarch64-linux-gnu-gcc-ar REQUIRED)
+find_program(CMAKE_RANLIB aarch64-linux-gnu-gcc-ranlib REQUIRED)
 set(CMAKE_STRIP aarch64-linux-gnu-strip)
 set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64-static)
 set(ENV{PKG_CONFIG_LIBDIR} /usr/lib/aarch64-linux-gnu/pkgconfig:/usr/share/pkgconfig)
