@@ -92,6 +92,6 @@ build asan -DMCP_BRIDGE_RELEASE_DIR="$PWD/build/release" -DMCP_BRIDGE_UNITY=ON
 
 say "testing"
 export CTEST_OUTPUT_ON_FAILURE=1
-# Most of them mostly wait: three for each processor, and one that looks at the sources at a low priority.
-parallel=$((3 * $(nproc) + 1))
+# Most of them mostly wait: two for each processor, and one that looks at the sources at a low priority.
+parallel=$((2 * $(nproc) + 1))
 exec ctest --test-dir build/asan --parallel $((parallel < 16 ? parallel : 16)) --timeout 900 "$@" </dev/null

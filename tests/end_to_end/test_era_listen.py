@@ -82,6 +82,7 @@ class Listens(Eras):
                 before = len(server.received("subscriptions/listen"))
                 server.end_listens(how)
                 server.wait_for("subscriptions/listen", before + 1)
+                server.wait_reaches(TOOLS)
                 if how != "graceful":
                     self.assertEqual({listen.next()["method"] for _ in range(2)}, {TOOLS, UPDATED})
                 self.emitted(server, TOOLS)

@@ -9,6 +9,7 @@ import stat
 import sys
 
 from harness import eventually, main
+from harness.waiting import patient
 from harness.binaries import binary
 from harness.by_name import ByName
 from harness.local_server import runs
@@ -316,7 +317,7 @@ class Refused(ByName):
         self.named("@away", "stop")
         with socket.create_server(("127.0.0.1", 0)) as silent:
             self.own({"silent": {"url": f"http://127.0.0.1:{silent.getsockname()[1]}/"}})
-            told = self.named("-w", "1s", "@silent", "tools", code=124)[1]
+            told = self.named("-w", patient(3000), "@silent", "tools", code=124)[1]
         self.assertIn("timed out", told)
         self.assertNotIn("has ended", told)
 
