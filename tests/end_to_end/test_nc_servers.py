@@ -9,11 +9,11 @@ import stat
 import sys
 
 from harness import eventually, main
-from harness.waiting import patient
 from harness.binaries import binary
 from harness.by_name import ByName
 from harness.local_server import runs
 from harness.processes import open_files
+from harness.waiting import patient
 
 
 class Started(ByName):
