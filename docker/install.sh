@@ -17,9 +17,11 @@ usage() { sed -n '2,11s/^# \{0,1\}//p' "$0"; }
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
 has() { command -v "$1" >/dev/null 2>&1; }
-# Of prefixes, systemd searches only these.
+# Of prefixes, systemd searches only these; older ones do not understand the units (%d).
 with_systemd() {
-  case $prefix in /usr | /usr/local) [ "$(id -u)" -eq 0 ] && has systemctl ;; *) false ;; esac
+  case $prefix in /usr | /usr/local) [ "$(id -u)" -eq 0 ] && has systemctl || return 1 ;; *) return 1 ;; esac
+  systemd=$(systemctl --version | sed -n '1s/^systemd \([0-9]*\).*/\1/p')
+  [ "${systemd:-0}" -ge 250 ] || { echo "install.sh: the units want systemd 250, here is ${systemd:-none}: not installed" >&2; return 1; }
 }
 
 # Of FOLDER: lib/files names what is in it, lib/installed what was made outside of it.
