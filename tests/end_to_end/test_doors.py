@@ -144,8 +144,7 @@ class OverPipes:
 
     def start_daemon(self, upstream, *options, **how):
         daemon = super().start_daemon(upstream, "--pipes", *options, **how)
-        daemon.socket_path += ".pipes"
-        eventually(lambda: os.path.exists(daemon.socket_path + "/.lock"), "the folder")
+        daemon.socket_path = daemon.pipes
         return daemon
 
 
@@ -205,9 +204,7 @@ class SlowReaders(OverPipes, Case):
 
 class PipesFolder(Case):
     def served(self, *options, upstream=(), **how):
-        daemon = self.start_daemon(self.upstream(*upstream), "--pipes", self.path("pipes"), *options, **how)
-        eventually(lambda: os.path.exists(self.path("pipes/.lock")), "the folder")
-        return daemon
+        return self.start_daemon(self.upstream(*upstream), "--pipes", self.path("pipes"), *options, **how)
 
     def through(self, client=None):
         client = client or Client(self.path("pipes"))

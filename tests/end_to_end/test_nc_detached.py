@@ -5,6 +5,7 @@ import signal
 
 from harness import Case, eventually, main
 from harness.processes import open_files
+from harness.waiting import patient
 
 
 EVIL = "\u202egnp\x1b]0;title\x07\x1b[31mred\x9b31m\x00\x7f end"
@@ -86,7 +87,7 @@ class Calls(Detaching):
         nc.signal(signal.SIGINT)
         self.assertEqual(self.ended(nc, 130), ("", "mcp-nc: interrupted; the job was cancelled\n"))
         self.server.state(activeCalls=0)
-        self.assertIn("the request was cancelled", self.run_nc("-w", "500ms", "call", "--detach-after", "1h", *ENDLESS, code=124)[1])
+        self.assertIn("the request was cancelled", self.run_nc("-w", patient(1000), "call", "--detach-after", "1h", *ENDLESS, code=124)[1])
         self.server.state(activeCalls=0)
 
     def test_an_interrupt_before_the_daemon_has_said_which_job_it_is_cancels_that_job(self):

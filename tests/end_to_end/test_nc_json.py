@@ -8,6 +8,7 @@ import signal
 from harness import Case, main
 from harness.binaries import binary
 from harness.by_name import ByName
+from harness.waiting import patient
 
 # What each verb is tried with. A verb that is not here fails the test: what does it print with --json?
 WORDS = {
@@ -128,7 +129,7 @@ class ForPrograms(Case):
         for words, code, kind, delivered in ((["call", "fail", "message=no such user"], 1, "tool", "yes"),
                                              (["request", "no/such/method"], 1, "server", "yes"),
                                              (["call", "add", "a=x", "b=1"], 2, "usage", "no"),
-                                             (["-w", "200ms", "call", "slow", "steps=100", "delayMs=100"], 124, "timeout", "unknown")):
+                                             (["-w", patient(1000), "call", "slow", "steps=100", "delayMs=100"], 124, "timeout", "unknown")):
             with self.subTest(words):
                 error = self.error(*words, code=code)
                 self.assertEqual((error["kind"], error["delivered"]), (kind, delivered))

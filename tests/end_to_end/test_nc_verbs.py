@@ -9,6 +9,7 @@ import subprocess
 from harness import Case, main
 from harness.binaries import binary
 from harness.gathering import Gathering, log_message
+from harness.waiting import patient
 
 
 class Verbs(Case):
@@ -105,7 +106,7 @@ class Verbs(Case):
 
     def test_a_timeout_is_124_and_the_request_is_cancelled(self):
         self.run_nc("request", "ping")
-        self.run_nc("-w", "300ms", "call", "slow", "steps:=100", "delayMs:=100", code=124)
+        self.run_nc("-w", patient(1000), "call", "slow", "steps:=100", "delayMs:=100", code=124)
         self.server.log("notifications/cancelled", wait=1)
         self.server.state(activeCalls=0)
 

@@ -25,9 +25,13 @@ class Daemon(Process):
         if not any(str(option).startswith("--grace") for option in options):
             command += ["--grace", "200ms"]
         super().__init__(name, [*command, *options], folder, marker, **how)
+        self.pipes = None
+        if "--pipes" in options:
+            path = [*options, "--"][options.index("--pipes") + 1]
+            self.pipes = f"{socket_path}.pipes" if path.startswith("--") else path
 
     def ready(self, old_inode=None):
-        """The socket appears by a rename when it already listens."""
+        """The socket appears by a rename when it already listens, and the folder of pipes after it."""
 
         def there():
             if not self.running():
@@ -35,7 +39,8 @@ class Daemon(Process):
             if self.socket_path.startswith("@"):
                 with open("/proc/net/unix", encoding="utf-8", errors="replace") as sockets:
                     return any(line.endswith(" " + self.socket_path + "\n") for line in sockets)
-            return os.path.exists(self.socket_path) and os.stat(self.socket_path).st_ino != old_inode
+            return (os.path.exists(self.socket_path) and os.stat(self.socket_path).st_ino != old_inode
+                    and (not self.pipes or os.path.exists(f"{self.pipes}/.lock")))
 
         eventually(there, lambda: f"the socket of the daemon:\n{self.stderr()}")
         return self
