@@ -6,7 +6,7 @@ import socket
 import subprocess
 import time
 
-from harness import Case, Client, call, eventually, within
+from harness import Case, Client, call, eventually
 from harness.binaries import binary, is_sanitized, release_binary
 from harness.gathering import Gathering
 from harness.local_server import LocalServer, children
@@ -18,6 +18,7 @@ from harness.service_manager import ServiceManager
 PROGRAM = release_binary("MCP_BRIDGED")
 SANITIZED = is_sanitized(PROGRAM)
 START_LIMIT_MS = 25
+START_LIMIT_LOADS = 3
 START_TRIES = 60
 
 
@@ -44,14 +45,23 @@ class StartTime(Case):
             process.wait(30)
         return took
 
+    @staticmethod
+    def load_once():
+        """Milliseconds of a start that ends as soon as the libraries are loaded."""
+        began = time.monotonic()
+        subprocess.run([PROGRAM, "--version"], check=True, stdout=subprocess.DEVNULL)
+        return (time.monotonic() - began) * 1000
+
     def test_it_accepts_within_25_ms(self):
+        """Or, on a machine where loading the libraries alone takes long, within a few times that."""
         manager = ServiceManager(self.path("notify"))
         self.addCleanup(manager.close)
         # The best of some: on a busy machine most of them measure the others.
-        times = []
+        times, loads = [], []
         while len(times) < START_TRIES and (not times or min(times) > START_LIMIT_MS / 2):
             times.append(self.start_once(manager))
-        self.assertLess(min(times), within(START_LIMIT_MS), sorted(times))
+            loads.append(self.load_once())
+        self.assertLess(min(times), max(START_LIMIT_MS, START_LIMIT_LOADS * min(loads)), (sorted(times), sorted(loads)))
 
 
 class Sizes(Case):
@@ -178,7 +188,9 @@ class Costs(Gathering, LocalServer):
         server, daemon = self.opened("--keepalive", "0", upstream=("--keep-alive-timeout", "120"))
         clients = [self.client() for _ in range(4)]
         memory = []
-        for _ in range(12):
+        # Until eight rounds in a row leave nothing: what a round lost would show in each. The first ones, and those with more
+        # at once than all before, fill the allocator's lists.
+        while len(memory) < 60 and (len(memory) < 12 or memory[-1] - memory[-8] > 64):
             for first, client in enumerate(clients):
                 client.send(*[call("slow", {"steps": 1, "delayMs": 100}, id) for id in range(first, 64, 4)])
             server.log("tools/call", wait=64)
@@ -188,8 +200,7 @@ class Costs(Gathering, LocalServer):
             server.forget_log()
             clients[0].fence()
             memory.append(self.anonymous(daemon))
-        # The first ones fill the allocator's lists, however much libcurl wants for a connection.
-        self.assert_memory(max(memory[-3:]) - max(memory[:4]), 512, f"RssAnon {memory}")
+        self.assert_memory(memory[-1] - memory[-8], 65, f"RssAnon {memory}")
 
     def test_memory_is_given_back_after_a_flood_on_an_answers_stream(self):
         event = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x" * 100}}
