@@ -46,11 +46,17 @@ from() {
   dpkg-query -W -f="$1 \${binary:Package} \${Version} \${source:Package} \${source:Version}\n" "$2" >>"$folder/lib/packages"
   [ ! -e "/usr/share/doc/${2%:*}/copyright" ] || cp -L "/usr/share/doc/${2%:*}/copyright" "$folder/share/doc/${2%:*}"
 }
+# package_of LIBRARY: a package names its files as they were before /lib was a link to /usr/lib, or after.
+package_of() {
+  real=$(realpath "$1")
+  for path in "$real" "$1" "${real#/usr}" "/usr$1"; do
+    if found=$(dpkg-query -S "$path" 2>/dev/null); then printf '%s\n' "$found" | sed -n '1s/: .*//p'; return; fi
+  done
+  return 1
+}
 for library in $loader $libraries; do
-  file=$(basename "$library")
-  package=$(dpkg-query -S "$(realpath "$library")" 2>/dev/null || dpkg-query -S "*/$file" 2>/dev/null) || continue
-  [ "$library" != "$loader" ] || file=ld.so
-  from "lib/$file" "$(printf '%s\n' "$package" | sed -n '1s/: .*//p')"
+  package=$(package_of "$library") || continue
+  if [ "$library" = "$loader" ]; then from lib/ld.so "$package"; else from "lib/$(basename "$library")" "$package"; fi
 done
 from share/mcp-session-bridge/ca-certificates.crt ca-certificates
 

@@ -303,6 +303,9 @@ for path in glob.glob(sys.argv[1] + "/*.cdx.json"):
     for name in ("libcurl4", "libc6", "libasio-dev", "libspdlog-dev", "libstdc++6"):
         assert name in names, (name, names)
     assert all(part["version"] and part["purl"] for part in bill["components"])
+    architecture = bill["metadata"]["properties"][0]["value"]
+    inside = [part["purl"] for part in bill["components"] if any(file["name"].startswith("lib/") for file in part.get("components", ()))]
+    assert all(f"arch={architecture}&" in purl for purl in inside), inside
     assert len({part["bom-ref"] for part in bill["components"]}) == len(bill["components"])
     distributions = {re.search(r"distro=(debian-\d+)", part["purl"])[1] for part in bill["components"]}
     assert distributions == {f"debian-{number}" for number in re.findall(r"~deb(\d+)_", " ".join(os.listdir(sys.argv[1])))}, distributions
