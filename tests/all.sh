@@ -62,7 +62,7 @@ run() {
         bash tests/packages/arm64.sh ;;
     systemd) bash tests/systemd/run.sh bookworm && bash tests/systemd/run.sh trixie ;;
     containers) bash tests/containers/run.sh ;;
-    sandbox) build release && bash tests/sandbox/run.sh ;;
+    sandbox) build release demo && bash tests/sandbox/run.sh ;;
     bare) bash tests/bare/run.sh ;;
     bench) bash tests/bench/run.sh --parts ;;
     state) bash tests/bench/run.sh --state ;;

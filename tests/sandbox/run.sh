@@ -2,7 +2,7 @@
 # Calls a tool from inside the Linux sandbox of coding agents (npm @anthropic-ai/sandbox-runtime with bubblewrap): through
 # the socket, through pipes, and where neither is possible. As root, with the registries of Debian and npm; a minute.
 #
-#   bash tests/sandbox/run.sh [BUILD]     the programs of BUILD, by default build/release
+#   bash tests/sandbox/run.sh [BUILD]     the programs of BUILD, by default build/release; the server of build/demo
 #
 # Exit code 77: the sandbox cannot be installed or does not start here; the last line says why.
 set -euo pipefail
@@ -51,9 +51,12 @@ unset MCP_SOCKET_PATH MCP_PIPES_PATH
 inside() { "$srt" --settings "$scratch/$1.json" -c "$2" </dev/null >"$scratch/out" 2>"$scratch/err"; }
 inside usual true || not_run "the sandbox does not start here: $(tail -1 "$scratch/err")"
 
-"$build/tests/support/demo-upstream" --no-log >"$scratch/upstream" &
+build/demo/tests/support/demo-upstream --no-log >"$scratch/upstream" &
 children+=($!)
-until grep -q listening "$scratch/upstream"; do sleep 0.05; done
+until grep -q listening "$scratch/upstream"; do
+  kill -0 $! 2>/dev/null || fail "no demo upstream: cmake --preset demo && cmake --build --preset demo"
+  sleep 0.05
+done
 url=$(sed -n 's/^listening on //p' "$scratch/upstream")
 
 # serve SOCKET [OPTION…]
