@@ -55,8 +55,8 @@ class Setting:
             (self.home / path).write_text(json.dumps({"mcpServers": {"step": {"type": "http", "url": self.url, "lifecycle": "keep-alive"}}}),
                                           encoding="utf-8")
 
-    def start(self, command, input=subprocess.DEVNULL, **more):
-        process = subprocess.Popen([str(word) for word in command], stdin=input, **more)
+    def start(self, command, stdin=subprocess.DEVNULL, **more):
+        process = subprocess.Popen([str(word) for word in command], stdin=stdin, **more)
         self.stack.callback(process.wait)
         self.stack.callback(process.kill)
         return process
@@ -134,14 +134,14 @@ def ways(setting, versions):
     }
 
 
+def leave_out(found, name, error):
+    found.pop(name, None)
+    print(f"left out: {name}: {error}", file=sys.stderr)
+
+
 def steps(setting, versions):
     """[(way, milliseconds, initializes of 5 steps, what became of a notification, MiB between steps)]; a way that fails says why."""
     found, all_ways = {}, ways(setting, versions)
-
-    def left_out(name, error):
-        found.pop(name, None)
-        print(f"left out: {name}: {error}", file=sys.stderr)
-
     for name, (before, step, lines, _) in all_ways.items():
         try:
             began_with = set(setting.left_running())
@@ -162,13 +162,13 @@ def steps(setting, versions):
             kept = anonymous_memory(setting.daemon.pid) if not found else anonymous_memory(*(set(setting.left_running()) - began_with))
             found[name] = {"opened": setting.asked("initialize") - opened, "told": told, "kept": kept, "times": []}
         except (RuntimeError, OSError) as error:
-            left_out(name, error)
+            leave_out(found, name, error)
     for _ in range(3 if setting.few else 15):
         for name, one in list(found.items()):
             try:
                 one["times"].append(setting.run(*all_ways[name][1:3])[0] * 1000)
             except (RuntimeError, OSError) as error:
-                left_out(name, error)
+                leave_out(found, name, error)
     for name, (*_, after) in all_ways.items():
         with contextlib.suppress(RuntimeError, OSError):
             if after:
@@ -185,7 +185,7 @@ class Lines:
             self.socket.connect(str(command))
             self.write, self.file = self.socket.sendall, self.socket.makefile("rb")
         else:
-            process = setting.start(command, input=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0,
+            process = setting.start(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0,
                                     cwd=setting.home, env=setting.environment)
             self.write, self.file = process.stdin.write, setting.stack.enter_context(open(process.stdout.fileno(), "rb", closefd=False))
 
@@ -231,7 +231,7 @@ def on_open_connection(setting, versions):
             lambda: Lines(setting, [bin_of / "supergateway", "--streamableHttp", setting.url, "--logLevel", "none"]),
     }
     hello, ready, call = HELLO.encode().splitlines()
-    opened, times = {}, {}
+    found = {}
     for name, make in made.items():
         signal.alarm(60)
         try:
@@ -241,20 +241,24 @@ def on_open_connection(setting, versions):
                 way.write(ready + b"\n")
             for _ in range(100):
                 way.ask(2, call)
-            opened[name], times[name] = way, []
+            found[name] = way, []
         except (RuntimeError, OSError) as error:
-            print(f"left out: {name}: {error}", file=sys.stderr)
+            leave_out(found, name, error)
         finally:
             signal.alarm(0)
     for _ in range(3 if setting.few else 15):
-        for name, way in opened.items():
+        for name, (way, times) in list(found.items()):
             signal.alarm(60)
-            for _ in range(100):
-                began = time.monotonic()
-                way.ask(2, call)
-                times[name].append((time.monotonic() - began) * 1e6)
-            signal.alarm(0)
-    return [(name, statistics.median(all_times), statistics.quantiles(all_times, n=100)[98]) for name, all_times in times.items()]
+            try:
+                for _ in range(100):
+                    began = time.monotonic()
+                    way.ask(2, call)
+                    times.append((time.monotonic() - began) * 1e6)
+            except (RuntimeError, OSError) as error:
+                leave_out(found, name, error)
+            finally:
+                signal.alarm(0)
+    return [(name, statistics.median(times), statistics.quantiles(times, n=100)[98]) for name, (_, times) in found.items()]
 
 
 def faces(setting, clients):

@@ -9,13 +9,13 @@
 # --ubuntu the folder is tried in an Ubuntu, too: nothing in Debian can verify its packages.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-dist='' architectures=amd64 twice='' suites=(bookworm trixie)
+dist='' architectures=amd64 twice='' with_ubuntu=''
 while [ $# -gt 0 ]; do
   case $1 in
     --dist) dist=$2; shift ;;
     --arch) architectures=$2; shift ;;
     --twice) twice=yes ;;
-    --ubuntu) suites+=(jammy) ;;
+    --ubuntu) with_ubuntu=yes ;;
     *) sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
   esac
   shift
@@ -182,7 +182,7 @@ plain_root() {
 
 check_places() {
   local suite root
-  for suite in "${suites[@]}"; do
+  for suite in bookworm trixie ${with_ubuntu:+"$ubuntu"}; do
     make_root "$suite" plain
     overlay "$suite" "$roots/$suite"
     root=$scratch/$suite/root
