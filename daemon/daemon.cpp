@@ -231,19 +231,19 @@ void Daemon::token_folder_changed(std::string_view name) {
 /// Throws StartError (73) if it cannot be written, but not in an upgrade, which goes on without.
 /// Null without --audit.
 std::unique_ptr<AuditLog> Daemon::open_audit() {
-  const std::string& target = options_.audit.target;
-  if (target.empty()) return nullptr;
+  using Kind = AuditOptions::Kind;
   const AuditStart start = beginning_.earlier ? AuditStart::may_be_shut : AuditStart::must_open;
   std::unique_ptr<AuditOutput> output;
-  if (target == "journal") {
-    output = std::make_unique<AuditJournal>(start);
-  } else if (target == "stdout" || target == "stderr") {
-    output =
-        std::make_unique<AuditStream>(target == "stdout" ? STDOUT_FILENO : STDERR_FILENO, start);
-  } else {
-    auto file = std::make_unique<AuditFile>(target, start);
-    if (!beginning_.earlier) audit_unended_ = file->unended();
-    output = std::move(file);
+  switch (options_.audit.kind()) {
+    case Kind::none: return nullptr;
+    case Kind::journal: output = std::make_unique<AuditJournal>(start); break;
+    case Kind::output: output = std::make_unique<AuditStream>(STDOUT_FILENO, start); break;
+    case Kind::error: output = std::make_unique<AuditStream>(STDERR_FILENO, start); break;
+    case Kind::file: {
+      auto file = std::make_unique<AuditFile>(options_.audit.target, start);
+      if (!beginning_.earlier) audit_unended_ = file->unended();
+      output = std::move(file);
+    }
   }
   return std::make_unique<AuditLog>(loop_, std::move(output), log_);
 }

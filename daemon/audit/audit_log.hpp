@@ -94,9 +94,17 @@ class AuditLog {
 };
 
 struct AuditOptions {
+  enum class Kind : std::uint8_t { none, journal, output, error, file };
   std::string target;      ///< --audit: a file's path, `journal`, `stdout` or `stderr`; empty: none
   bool arguments = false;  ///< --audit-arguments
   bool required = false;   ///< --audit-required
+
+  Kind kind() const {
+    if (target.empty()) return Kind::none;
+    if (target == "journal") return Kind::journal;
+    if (target == "stdout") return Kind::output;
+    return target == "stderr" ? Kind::error : Kind::file;
+  }
 };
 
 }  // namespace bridge

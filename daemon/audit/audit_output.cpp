@@ -28,10 +28,20 @@ constexpr off_t most_looked_at = off_t{64} << 20;
 
 std::string why() { return std::strerror(errno); }
 
-std::string folder_of(const std::string& path) {
-  const auto slash = path.find_last_of('/');
-  if (slash == path.npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
+std::string with_path(const std::string& path, const std::string& reason) {
+  return fmt::format("{}: {}", printable(path), reason);
+}
+
+/// Empty: the file may be in a folder with this status.
+std::string fault_of_folder(const struct stat& status) {
+  if (is_of_owner_alone(status)) return {};
+  return "other users can write to its folder; chmod go-w it, or name another";
+}
+
+/// Empty: the audit may be in a file with this status.
+std::string fault_of_file(const struct stat& status) {
+  if (S_ISREG(status.st_mode) && is_of_owner_alone(status)) return {};
+  return "other users can write to it, or it is not a regular file";
 }
 
 }  // namespace
@@ -47,7 +57,7 @@ AuditFile::~AuditFile() {
 
 AuditOutput::Reopened AuditFile::open() {
   const auto fail = [this](const std::string& reason) {
-    fault_ = fmt::format("{}: {}", printable(path_), reason);
+    fault_ = with_path(path_, reason);
     return Reopened::failed;
   };
   const std::string folder_name = folder_of(path_);
@@ -57,14 +67,14 @@ AuditOutput::Reopened AuditFile::open() {
       ::open(folder_name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!folder) return fail(fmt::format("cannot open its folder: {}", why()));
   struct stat status {};
-  if (fstat(folder.get(), &status) != 0 || !is_of_owner_alone(status))
-    return fail("other users can write to its folder; chmod go-w it, or name another");
+  if (fstat(folder.get(), &status) != 0) return fail(why());
+  if (const std::string fault = fault_of_folder(status); !fault.empty()) return fail(fault);
   const std::string name = path_.substr(path_.find_last_of('/') + 1);
   Descriptor file(
       openat(folder.get(), name.c_str(), O_RDWR | O_APPEND | O_CREAT | file_flags, 0600));
   if (!file) return fail(fmt::format("cannot be opened: {}", why()));
-  if (fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) || !is_of_owner_alone(status))
-    return fail("other users can write to it, or it is not a regular file");
+  if (fstat(file.get(), &status) != 0) return fail(why());
+  if (const std::string fault = fault_of_file(status); !fault.empty()) return fail(fault);
   struct stat before {};
   if (file_ >= 0 && fstat(file_, &before) == 0 && before.st_dev == status.st_dev &&
       before.st_ino == status.st_ino) {
@@ -98,7 +108,7 @@ bool AuditFile::end_cut_line() {
 std::size_t AuditFile::write(std::string_view lines) {
   if (file_ < 0 && open() == Reopened::failed) return 0;
   if (!end_cut_line()) {
-    fault_ = fmt::format("{}: {}", printable(path_), why());
+    fault_ = with_path(path_, why());
     return 0;
   }
   for (;;) {
@@ -110,7 +120,7 @@ std::size_t AuditFile::write(std::string_view lines) {
     }
     // After a part the reason is known with the next try.
     const std::string reason = written < 0 ? why() : std::strerror(ENOSPC);
-    fault_ = fmt::format("{}: {}", printable(path_), reason);
+    fault_ = with_path(path_, reason);
     return written < 0 ? 0 : static_cast<std::size_t>(written);
   }
 }
@@ -152,6 +162,22 @@ std::vector<std::string> AuditFile::unended() const {
   lines.reserve(begun.size());
   for (auto& [id, line] : begun) lines.push_back(std::move(line));
   return lines;
+}
+
+std::string fault_of_audit_file(const std::string& path) {
+  const auto tell = [&path](const std::string& reason) {
+    return reason.empty() ? reason : with_path(path, reason);
+  };
+  const std::string folder = folder_of(path);
+  struct stat status {};
+  if (lstat(folder.c_str(), &status) != 0) {
+    // The start makes a folder that is missing, with no others above it.
+    return tell(errno == ENOENT ? fault_of_place(folder) : why());
+  }
+  if (!S_ISDIR(status.st_mode)) return tell("its folder is none (symbolic links are not followed)");
+  if (const std::string fault = fault_of_folder(status); !fault.empty()) return tell(fault);
+  if (lstat(path.c_str(), &status) != 0) return tell(fault_of_place(path));
+  return tell(S_ISDIR(status.st_mode) ? "is a folder" : fault_of_file(status));
 }
 
 AuditStream::AuditStream(int descriptor, AuditStart start) : descriptor_(descriptor) {

@@ -69,6 +69,9 @@ class AuditFile final : public AuditOutput {
   bool is_shared_ = false;     ///< another daemon had it open
 };
 
+/// Why AuditFile could not be opened, with its path, for display; empty: it could. Changes nothing.
+std::string fault_of_audit_file(const std::string& path);
+
 /// Standard output or error: a container's log, for example. Never waits for its reader. A line of
 /// up to 4096 bytes is never split by another writer's.
 class AuditStream final : public AuditOutput {

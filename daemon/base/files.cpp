@@ -1,18 +1,38 @@
 #include "base/files.hpp"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <climits>
+#include <cstring>
+#include <filesystem>
 #include <string_view>
 #include <utility>
+
+#include "base/log.hpp"
 
 namespace bridge {
 
 std::string current_folder() {
   std::array<char, PATH_MAX> path{};
   return ::getcwd(path.data(), path.size()) == nullptr ? "" : path.data();
+}
+
+std::string folder_of(const std::string& path) {
+  const std::filesystem::path file(path);
+  return file.has_parent_path() ? file.parent_path().string() : ".";
+}
+
+std::string fault_of_place(const std::string& path) {
+  const std::string folder = folder_of(path);
+  struct stat status {};
+  if (::stat(folder.c_str(), &status) == 0 && !S_ISDIR(status.st_mode))
+    return fmt::format("{} is not a folder", printable(folder));
+  if (::access(folder.c_str(), W_OK | X_OK) == 0) return {};
+  return fmt::format("cannot write in {}: {}", printable(folder), std::strerror(errno));
 }
 
 std::string replaceable_part_of(const std::string& path, uid_t user) {

@@ -27,6 +27,12 @@ inline bool write_all(int descriptor, std::string_view bytes) {
 /// The working directory; empty if it has no path.
 std::string current_folder();
 
+/// The folder of what `path` names; "." if it has none.
+std::string folder_of(const std::string& path);
+
+/// Why this user can make no file or folder at `path`, for display; empty: it can.
+std::string fault_of_place(const std::string& path);
+
 /// Whether only this user and root can write a file or folder: it belongs to one of them, and its
 /// mode lets no others write.
 inline bool is_of_owner_alone(const struct stat& status) {

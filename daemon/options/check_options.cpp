@@ -1,13 +1,12 @@
 // Looks at what the start would open, most of it for --check alone, and changes nothing.
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <utility>
 
+#include "audit/audit_output.hpp"
 #include "base/files.hpp"
 #include "base/log.hpp"
 #include "base/start_error.hpp"
@@ -22,21 +21,6 @@ namespace {
                          const std::string& why) {
   throw StartError(exit_code::configuration,
                    fmt::format("{}: {}: {}", option, printable(path), why));
-}
-
-std::string folder_of(const std::string& path) {
-  const std::filesystem::path file(path);
-  return file.has_parent_path() ? file.parent_path().string() : ".";
-}
-
-/// A new file or folder can be made in the path's folder.
-std::string fault_of_place(const std::string& path) {
-  const std::string folder = folder_of(path);
-  struct stat status {};
-  if (stat(folder.c_str(), &status) == 0 && !S_ISDIR(status.st_mode))
-    return fmt::format("{} is not a folder", printable(folder));
-  if (access(folder.c_str(), W_OK | X_OK) == 0) return {};
-  return fmt::format("cannot write in {}: {}", printable(folder), std::strerror(errno));
 }
 
 void check_state_folder(const std::string& given) {
@@ -57,31 +41,6 @@ void check_state_folder(const std::string& given) {
            fmt::format("other users can write to it (uid {}, mode {:04o}); chmod 0700 it",
                        status.st_uid, status.st_mode & 07777));
   }
-}
-
-/// As AuditFile opens it.
-void check_audit(const std::string& target) {
-  if (target.empty() || target == "journal" || target == "stdout" || target == "stderr") return;
-  const std::string folder = folder_of(target);
-  struct stat status {};
-  if (lstat(folder.c_str(), &status) != 0) {
-    if (errno != ENOENT) refuse("--audit", target, std::strerror(errno));
-    // The start creates it.
-    if (const std::string fault = fault_of_place(folder); !fault.empty())
-      refuse("--audit", target, fault);
-    return;
-  }
-  if (!S_ISDIR(status.st_mode) || !is_of_owner_alone(status))
-    refuse("--audit", target,
-           "other users can write to its folder, or it is none (symbolic links are not followed)");
-  if (lstat(target.c_str(), &status) != 0) {
-    if (const std::string fault = fault_of_place(target); !fault.empty())
-      refuse("--audit", target, fault);
-    return;
-  }
-  if (S_ISDIR(status.st_mode)) refuse("--audit", target, "is a folder");
-  if (!S_ISREG(status.st_mode) || !is_of_owner_alone(status))
-    refuse("--audit", target, "other users can write to it, or it is not a regular file");
 }
 
 /// A file that an option names.
@@ -115,7 +74,10 @@ void check_files(Options& options, const RawOptions& raw) {
   const HttpOptions& http = options.upstream.http;
   const OAuthOptions& oauth = options.upstream.auth.oauth;
   check_state_folder(options.state.folder);
-  check_audit(options.audit.target);
+  if (options.audit.kind() == AuditOptions::Kind::file) {
+    if (const std::string fault = fault_of_audit_file(options.audit.target); !fault.empty())
+      throw StartError(exit_code::configuration, "--audit: " + fault);
+  }
   const NamedFile files[] = {
       {"--config", raw.config, false},
       {"--options-file", raw.options_file, false},

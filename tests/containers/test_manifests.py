@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import sys
 import unittest
 
@@ -90,6 +91,18 @@ class Containers(Case):
         self.assertIn("compose.yaml compose.metrics.yaml: prometheus", tried)
 
 
+def unknown(given, taken, path=""):
+    """The paths in `given` that are not so in `taken`."""
+    if isinstance(given, dict) and isinstance(taken, dict):
+        for key, value in given.items():
+            yield from unknown(value, taken.get(key), f"{path}.{key}")
+    elif isinstance(given, list) and isinstance(taken, list) and len(given) == len(taken):
+        for number, value in enumerate(given):
+            yield from unknown(value, taken[number], f"{path}[{number}]")
+    elif given != taken:
+        yield path
+
+
 @unittest.skipUnless(yaml, "there is no yaml for Python")
 class Manifests(Case):
     def setUp(self):
@@ -100,6 +113,20 @@ class Manifests(Case):
         self.policy = documents["ConfigMap"]["data"]["policy.json"]
         self.pod = self.deployment["spec"]["template"]["spec"]
         self.sidecar, = self.pod["initContainers"]
+
+    @unittest.skipUnless(shutil.which("kubectl"), "there is no kubectl")
+    def test_kubectl_knows_every_field(self):
+        # It reads the objects by their types, without a cluster, and prints what it knows of those with pods.
+        file = DOCKER / "kubernetes.yaml"
+        version = json.loads(self.run_tool(["kubectl", "version", "--client", "--output=json"])[0])["clientVersion"]
+        if (int(version["major"]), int(re.match(r"\d+", version["minor"])[0])) < (1, 29):
+            self.skipTest("this kubectl knows no native sidecars")
+        out, err = self.run_tool(["kubectl", "set", "image", "--local", "--dry-run=client", "--output=json", f"--filename={file}",
+                                  "agent=another"], code=None)
+        faults = [line for line in err.splitlines() if line and "does not have a pod template" not in line]
+        self.assertEqual(faults, [])
+        self.pod["containers"][0]["image"] = "another"
+        self.assertEqual(list(unknown(self.deployment, json.loads(out))), [])
 
     def test_the_sidecar_is_one_and_its_life_does_not_hang_on_the_upstream(self):
         self.assertEqual(self.sidecar["restartPolicy"], "Always")
