@@ -13,6 +13,9 @@ _PLACES = {
 }
 _BUILDS = ("dev", "asan")
 
+# Of undefined behaviour, which is an illegal instruction there, the address sanitizer shows the stack.
+os.environ.setdefault("ASAN_OPTIONS", "handle_sigill=1")
+
 
 def binary(variable):
     given = os.environ.get(variable)
