@@ -27,11 +27,10 @@ class Line:
                 await asyncio.sleep(0.005)
 
     async def __aexit__(self, *_):
-        # What has come to this process counts as read, whether somebody looks at it or not.
-        try:
-            while await asyncio.wait_for(self.read(), 0.002) is not None:
-                pass
-        except asyncio.TimeoutError:
+        # What has come to this process counts as read, whether somebody looks at it or not; and no more comes.
+        self.writer.transport.pause_reading()
+        self.reader.feed_eof()
+        while await self.read() is not None:
             pass
         self.writer.close()
 
