@@ -3,14 +3,13 @@
 import asyncio
 import json
 import socket
-import time
 
 import wire
 
 from .event_log import EventLog
 from .writing import JSON, NOT_DONE, STREAM, close, pump, refusal_of, reply, write
 from .outlet import HANGS, Outlet
-from .server import READ_BY_THEN, Server, dumps
+from .server import Server, dumps
 
 
 class HttpUpstream(Server):
@@ -51,7 +50,7 @@ class HttpUpstream(Server):
         for writer in list(self.stream_writers):
             self.note(f"breaks the session's stream {'politely' if politely else 'by a reset'}")
             if not self.server_ids:
-                self.ledger.doubt(self.session.name, time.monotonic() - READ_BY_THEN)
+                self.way_broke(self.session.name)
             close(writer, politely)
 
     def _new_log(self, with_ids):
@@ -118,7 +117,7 @@ class HttpUpstream(Server):
             if of_session:
                 self.stream_writers.remove(writer)
         if of_session and not whole and not log.prefix:
-            self.ledger.doubt(name, time.monotonic() - READ_BY_THEN)
+            self.way_broke(name)
         return False
 
     # POST.

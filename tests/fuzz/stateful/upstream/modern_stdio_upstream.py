@@ -1,11 +1,10 @@
 """The scripted upstream of MCP 2026-07-28 as a local server."""
 
 import json
-import time
 
 from .modern_server import META, ModernServer, acknowledgement, is_removed, method_not_found
 from .one_stream import Outlet
-from .server import READ_BY_THEN, dumps
+from .server import dumps
 from .stdio_upstream import StdioUpstream
 
 
@@ -35,7 +34,7 @@ class ModernStdioUpstream(ModernServer, StdioUpstream):
             return
         if self.listens:
             self.note(f"ends what listens: {self.listens}")
-            self.ledger.doubt(self.session.name, time.monotonic() - READ_BY_THEN)
+            self.way_broke(self.session.name)
         for id in self.listens:
             meta = {META + "subscriptionId": id}
             self.put(self.session, dumps(

@@ -1,14 +1,13 @@
 """The scripted upstream of MCP 2026-07-28 over HTTP: one stream for what was subscribed."""
 
 import json
-import time
 
 import wire
 
 from .event_log import EventLog
 from .http_upstream import HttpUpstream
 from .modern_server import META, VERSION, ModernServer, acknowledgement, is_removed, method_not_found
-from .server import READ_BY_THEN, dumps
+from .server import dumps
 from .writing import STREAM, close, pump, reply
 
 
@@ -32,7 +31,7 @@ class ModernUpstream(ModernServer, HttpUpstream):
     def break_stream(self, politely):
         if self.listens:
             self.note(f"breaks what listens {'politely' if politely else 'by a reset'}")
-            self.ledger.doubt(self.session.name, time.monotonic() - READ_BY_THEN)
+            self.way_broke(self.session.name)
         for _, writer in list(self.listens.values()):
             close(writer, politely)
         self.listens.clear()  # nobody is told of what comes from now on

@@ -9,8 +9,6 @@ from policy import HIDDEN, TOOLS
 
 QUESTION_PATIENCE = 1.0
 MOST_SUBSCRIBING = 16
-# What was written so long before a way broke was read.
-READ_BY_THEN = 5.0
 
 
 def dumps(message):
@@ -38,6 +36,7 @@ class Server:
         self.say = lambda message: False
         self.lose = lambda: None
         self.subscribing = 0
+        self.read_by_then = 5.0  # seconds: what was written so long before a way broke was read
         self.quiet = False  # at the end of a scenario nothing is made up any more
 
     def note(self, what):
@@ -48,6 +47,9 @@ class Server:
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
         return task
+
+    def way_broke(self, domain):
+        self.ledger.doubt(domain, time.monotonic() - self.read_by_then)
 
     # The session.
 
@@ -60,7 +62,7 @@ class Server:
         if self.session and not self.session.lost:
             self.note(f"{self.session.name} is lost: {why}")
             self.session.lost = True
-            self.ledger.doubt(self.session.name, time.monotonic() - READ_BY_THEN)
+            self.way_broke(self.session.name)
             for question in self.ledger.questions.values():
                 question.moot = True
 
