@@ -174,7 +174,8 @@ std::string fault_of_audit_file(const std::string& path) {
     // The start makes a folder that is missing, with no others above it.
     return tell(errno == ENOENT ? fault_of_place(folder) : why());
   }
-  if (!S_ISDIR(status.st_mode)) return tell("its folder is none (symbolic links are not followed)");
+  if (!S_ISDIR(status.st_mode))
+    return tell(printable(folder) + " is not a folder (symbolic links are not followed)");
   if (const std::string fault = fault_of_folder(status); !fault.empty()) return tell(fault);
   if (lstat(path.c_str(), &status) != 0) return tell(fault_of_place(path));
   return tell(S_ISDIR(status.st_mode) ? "is a folder" : fault_of_file(status));

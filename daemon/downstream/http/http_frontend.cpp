@@ -8,6 +8,7 @@
 #include "http/request.hpp"
 #include "http/sse_parser.hpp"
 #include "json/reply.hpp"
+#include "text/characters.hpp"
 
 namespace bridge {
 

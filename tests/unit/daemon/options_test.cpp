@@ -293,7 +293,7 @@ TEST_CASE("a check looks at the files that the start opens, and changes nothing"
       {{"--audit", "/tmp"}, "is a folder"},
       {{"--audit", "/tmp/audit"}, "other users can write to its folder"},
       {{"--audit", "/dev/null"}, "not a regular file"},
-      {{"--audit", file + "/audit"}, "it is none"},
+      {{"--audit", file + "/audit"}, "is not a folder (symbolic"},
   };
   for (auto [arguments, said] : wrong) {
     CAPTURE(said);
