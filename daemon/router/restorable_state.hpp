@@ -13,6 +13,7 @@
 #include "base/ids.hpp"
 #include "json/frame.hpp"
 #include "router/call.hpp"
+#include "router/client.hpp"
 #include "session/saved_session.hpp"
 
 namespace bridge {
