@@ -9,9 +9,9 @@ from harness.binaries import is_sanitized
 
 IDLE_CONNECTIONS = 16
 FAR = 60.0  # seconds
-# KiB: what libcurl and the allocator keep of 64 connections, which with libcurl 8.14 (up to 2.6 MiB were seen) is
-# twice as much as with 7.88. That nothing more is kept of more rounds of them e2e.resources_release shows.
-MEMORY_ALLOWANCE = 3072
+# KiB: what libcurl and the allocator keep of 64 connections, of more of them at once on a busy machine (up to 3.1 MiB were
+# seen). That nothing more is kept of more rounds of them e2e.resources_release shows.
+MEMORY_ALLOWANCE = 4096
 
 
 def unix_inodes(pid):
