@@ -7,10 +7,10 @@ from faults import FaultCase, call, patient
 
 from .footprint import Footprint
 from .load import Burst, numbers_of
-from .outcome import Result
+from .outcome import Error, Result
 from .ways import Ways
 
-SHORT = {"--connect-timeout": patient(1000), "--connect-wait": patient(2000), "--request-timeout": patient(2000), "--keepalive": "0"}
+SHORT = {"--connect-timeout": patient(1000), "--connect-wait": patient(2000), "--keepalive": "0"}
 CLIENTS = 4
 PATIENCE = 120  # seconds: longer than any row's own limits, so that it is the daemon that ends a request
 
@@ -30,7 +30,7 @@ class Cell(Ways, FaultCase):
         url, options, how = self.build_way(row)
         if row.strikes == "at start":
             row.strike(self)
-        self.daemon = self.start_daemon(url, *self.short(row.daemon), *options, program=self.program, **how)
+        self.daemon = self.start_daemon(url, *self.limits(row), *options, program=self.program, **how)
         self.askers = [self.client() for _ in range(min(CLIENTS, column.requests))]
         self.listener = self.client()
         if row.strikes != "at start":
@@ -61,9 +61,12 @@ class Cell(Ways, FaultCase):
         self.before.check_back(self)
 
     @staticmethod
-    def short(options):
-        given = dict(zip(options[::2], options[1::2]))
-        return [part for option in {**SHORT, **given}.items() for part in option]
+    def limits(row):
+        given = dict(zip(row.daemon[::2], row.daemon[1::2]))
+        # No other row shall end by it, however busy the machine is.
+        ends_by_it = isinstance(row.gets, Error) and row.gets.kind == "timeout"
+        request = {"--request-timeout": patient(2000) if ends_by_it else "60s"}
+        return [part for option in {**SHORT, **request, **given}.items() for part in option]
 
     # In order.
 
