@@ -114,15 +114,14 @@ class Manifests(Case):
         self.pod = self.deployment["spec"]["template"]["spec"]
         self.sidecar, = self.pod["initContainers"]
 
-    @unittest.skipUnless(shutil.which("kubectl"), "there is no kubectl")
+    @unittest.skipUnless(shutil.which("kubectl"), "kubectl is not installed")
     def test_kubectl_knows_every_field(self):
         # It reads the objects by their types, without a cluster, and prints what it knows of those with pods.
-        file = DOCKER / "kubernetes.yaml"
         version = json.loads(self.run_tool(["kubectl", "version", "--client", "--output=json"])[0])["clientVersion"]
         if (int(version["major"]), int(re.match(r"\d+", version["minor"])[0])) < (1, 29):
             self.skipTest("this kubectl knows no native sidecars")
-        out, err = self.run_tool(["kubectl", "set", "image", "--local", "--dry-run=client", "--output=json", f"--filename={file}",
-                                  "agent=another"], code=None)
+        out, err = self.run_tool(["kubectl", "set", "image", "--local", "--dry-run=client", "--output=json",
+                                  f"--filename={DOCKER / 'kubernetes.yaml'}", "agent=another"], code=None)
         faults = [line for line in err.splitlines() if line and "does not have a pod template" not in line]
         self.assertEqual(faults, [])
         self.pod["containers"][0]["image"] = "another"

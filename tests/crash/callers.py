@@ -27,7 +27,7 @@ class Line:
                 await asyncio.sleep(0.005)
 
     async def __aexit__(self, *_):
-        # What has come to this process counts as read, whether somebody looks at it or not; and no more comes.
+        # For the daemon, what this process has received was read: record all of it, and receive no more.
         self.writer.transport.pause_reading()
         self.reader.feed_eof()
         while await self.read() is not None:

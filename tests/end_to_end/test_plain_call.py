@@ -6,7 +6,7 @@ import re
 import signal
 
 from harness import Case, Client, call, eventually, main
-from harness.binaries import ROOT, binary
+from harness.binaries import ROOT, WITHOUT_LEAK_SEARCH, binary
 
 STEP = re.compile(r"^\d+\. (\()?`([\w:]+)`")
 FRAME = re.compile(r"^#\d+\s+(?:0x\w+ in )?bridge::([\w:]+)(?:\[abi:\w+\])?\s*\(")
@@ -52,7 +52,7 @@ class PlainCall(Case):
         path = self.path("s")
         gdb = self.run_process("gdb", ["gdb", "-nx", "-q", "-batch", "-x", script, "--args", binary("MCP_BRIDGED"),
                                        "--url", server.url, "--socket", path, "--log-level", "error"],
-                               environment={"ASAN_OPTIONS": "detect_leaks=0"})
+                               environment=WITHOUT_LEAK_SEARCH)
         eventually(lambda: os.path.exists(path) or not gdb.running(), "the daemon has its socket", 120)
         if "Operation not permitted" in gdb.stderr() + gdb.stdout().decode(errors="replace"):
             self.skipTest("programs cannot be debugged here")

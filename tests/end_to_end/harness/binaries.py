@@ -15,6 +15,7 @@ _BUILDS = ("dev", "asan")
 
 # Of undefined behaviour, which is an illegal instruction there, the address sanitizer shows the stack.
 os.environ.setdefault("ASAN_OPTIONS", "handle_sigill=1")
+WITHOUT_LEAK_SEARCH = {"ASAN_OPTIONS": os.environ["ASAN_OPTIONS"] + ":detect_leaks=0"}
 
 
 def binary(variable):

@@ -10,7 +10,7 @@ import unittest
 import uuid
 
 from . import ports
-from .binaries import ROOT, binary
+from .binaries import ROOT, WITHOUT_LEAK_SEARCH, binary
 from .daemon import Daemon
 from .demo_upstream import DemoUpstream
 from .fault_proxy import FaultProxy
@@ -109,7 +109,7 @@ class Case(unittest.TestCase):
         """Runs `mcp-nc` to its end; returns (stdout, stderr) as text."""
         path = socket or (daemon or self.default_daemon).socket_path
         # To look for leaks is most of the time of a process that ends at once: unit tests do.
-        environment = {"ASAN_OPTIONS": os.environ["ASAN_OPTIONS"] + ":detect_leaks=0", **(environment or {})}
+        environment = {**WITHOUT_LEAK_SEARCH, **(environment or {})}
         return self.run_tool([binary("MCP_NC"), "-s", path, *arguments], code, stdin, environment)
 
     @property
