@@ -42,14 +42,13 @@ is_free() {
     echo "install.sh: left alone, not from here: $1" >&2
     return 1
   fi
-  mkdir -p "$(dirname "$1")"
   printf '%s\n' "$1" >>"$folder/lib/installed"
 }
 
-link() { ! is_free "$2" || ln -sf "$folder/$1" "$2"; }
-
-# copy FILE TARGET: with the folder's place in it.
-copy() { ! is_free "$2" || { mark; sed "s|/opt/mcp-session-bridge/bin/|$folder/bin/|" "$folder/$1"; } >"$2"; }
+# link FILE TARGET, copy FILE TARGET (with the folder's place in it): one that cannot be made keeps no other from it.
+link() { ! is_free "$2" || { mkdir -p "${2%/*}" && ln -sf "$folder/$1" "$2"; } || missing="$missing $2"; }
+copy() { ! is_free "$2" || { mkdir -p "${2%/*}" && write_copy "$1" >"$2"; } || missing="$missing $2"; }
+write_copy() { mark && sed "s|/opt/mcp-session-bridge/bin/|$folder/bin/|" "$folder/$1"; }
 
 # remove_made LIST: what is named there, and still ours.
 remove_made() {
@@ -92,19 +91,19 @@ install_units() {
   [ ! -d /run/systemd/system ] || systemctl daemon-reload
 }
 
-# Daemons that execute the programs of the version that was replaced: their clients stay connected if they are upgraded.
+# Daemons that run with the libraries of the version that was replaced: their clients stay connected if they are upgraded.
+# The program itself is in memory after an upgrade. What watches over a local server's processes ends with its daemon.
 running() {
   for process in /proc/[0-9]*; do
-    case $(readlink "$process/exe" 2>/dev/null || true) in
-      "$work"/old/bin/mcp-bridged*) printf ' %s' "${process#/proc/}" ;;
-    esac
+    grep -qF " $work/replaced/lib/" "$process/maps" 2>/dev/null || continue
+    [ "$(cat "$process/comm" 2>/dev/null)" = mcp-watcher ] || printf ' %s' "${process#/proc/}"
   done
 }
 
-# What is half done at the end is undone.
+# What is half done at the end is undone: $work/old is there until the new version has started.
 undo() {
   [ ! -d "$work/old" ] || { rm -rf "$folder" && mv "$work/old" "$folder"; }
-  rm -rf "$work"
+  rm -rf "$work" || echo "install.sh: it can be removed: $work" >&2
   rmdir "$folder" 2>/dev/null || true
 }
 
@@ -120,9 +119,17 @@ replace_folder() {
   mv "$folder" "$work/old"
   mv "$work/new" "$folder"
   "$folder/bin/mcp-bridged" --version >/dev/null || fail "$folder/bin/mcp-bridged does not start; what was there before is there again"
-  if [ -e "$work/old/lib/installed" ]; then remove_made "$work/old/lib/installed"; fi
+  mv "$work/old" "$work/replaced"
+  if [ -e "$work/replaced/lib/installed" ]; then remove_made "$work/replaced/lib/installed"; fi
   old=$(running)
-  rm -rf "$work/old"
+}
+
+# check_path: of what is written into the program.
+check_path() {
+  case $folder in *[!A-Za-z0-9/._+~@-]*) fail "$folder: the path can have letters, digits and /._+~@- only; --folder names another" ;; esac
+  case $folder in "$here"/*) fail "$folder: it is inside of what is to be installed" ;; esac
+  read -r _ most <"$here/lib/places"
+  [ ${#folder} -le "$most" ] || fail "$folder: the path can have $most characters at most; --folder names another"
 }
 
 install_folder() {
@@ -131,12 +138,11 @@ install_folder() {
   else
     : "${folder:=${HOME:?}/.local/lib/mcp-session-bridge}" "${prefix:=${HOME:?}/.local}"
   fi
+  case $folder in /*) ;; *) folder=$(pwd -P)/$folder ;; esac
+  check_path
   mkdir -p "$folder" "$prefix" || fail "cannot make $folder and $prefix; --folder and --prefix name others"
   folder=$(CDPATH='' cd -- "$folder" && pwd -P) prefix=$(CDPATH='' cd -- "$prefix" && pwd -P)
-  case $folder in *[!A-Za-z0-9/._+~@-]*) fail "$folder: the path can have letters, digits and /._+~@- only" ;; esac
-  case $folder in "$here"/*) fail "$folder: it is inside of what is to be installed" ;; esac
-  read -r _ most <"$here/lib/places"
-  [ ${#folder} -le "$most" ] || fail "$folder: the path can have $most characters at most"
+  check_path
   if [ -n "$(ls -A "$folder")" ] && [ ! -e "$folder/lib/places" ]; then fail "$folder: there is something else in it"; fi
   others=$(foreign "$folder")
   [ -z "$others" ] || fail "$folder has files that are not of this program; move them first: $(echo "$others" | head -5 | tr '\n' ' ')"
@@ -144,7 +150,7 @@ install_folder() {
   work=$(mktemp -d "$folder.XXXXXX") || fail "cannot write beside $folder"
   trap undo EXIT
   trap 'exit 1' HUP INT TERM
-  old=
+  old='' missing=''
   if [ "$folder" != "$here" ]; then
     replace_folder
   else
@@ -172,24 +178,30 @@ install_folder() {
   [ -z "$old" ] || echo "these daemons run the old version: upgrade them in place with: kill -USR2$old"
   case :$PATH: in
     *:"$prefix/bin":*) ;;
-    *) echo "not in your PATH: export PATH=$prefix/bin:\$PATH" ;;
+    *) echo "not in your PATH: export PATH=\"$prefix/bin:\$PATH\"" ;;
   esac
+  [ -z "$missing" ] || fail "it works from there, but these could not be made:$missing"
 }
 
-# has_units: whether units of this folder are in systemd's.
-has_units() {
+# units: those of this folder that systemd has, with their instances.
+units() {
   while read -r path; do
-    case $path in */lib/systemd/system/*) ! is_ours "$path" || return 0 ;; esac
-  done <"$folder/lib/installed"
-  return 1
+    case $path in */lib/systemd/system/*) ! is_ours "$path" || echo "${path##*/}" ;; esac
+  done <"$folder/lib/installed" | sed 's/@\./@*./'
 }
 
+# stop_units PATTERNS
 stop_units() {
-  for unit in /etc/systemd/system/*.wants/mcp-bridged*; do
-    [ ! -L "$unit" ] || systemctl --quiet disable "${unit##*/}" || true
+  for wanted in /etc/systemd/system/*.wants/mcp-bridged*; do
+    ! is_ours "$(readlink "$wanted")" || systemctl --quiet disable "${wanted##*/}" || true
   done
-  systemctl stop 'mcp-bridged*.socket' 'mcp-bridged*.service' || true
-  systemctl reset-failed 'mcp-bridged*' 2>/dev/null || true
+  # systemctl expands the patterns, not the shell.
+  set -f
+  # shellcheck disable=SC2086  # a word each
+  systemctl stop $1 || true
+  # shellcheck disable=SC2086
+  systemctl reset-failed $1 2>/dev/null || true
+  set +f
 }
 
 remove_folder() {
@@ -201,11 +213,12 @@ remove_folder() {
     done
     fail "$folder was not installed; remove it as it is"
   fi
-  running_systemd=
-  if [ -d /run/systemd/system ] && has_units; then running_systemd=yes && stop_units; fi
+  units=''
+  if [ -d /run/systemd/system ]; then units=$(units); fi
+  [ -z "$units" ] || stop_units "$units"
   remove_made "$folder/lib/installed"
   remove_own "$folder"
-  [ -z "$running_systemd" ] || systemctl daemon-reload
+  [ -z "$units" ] || systemctl daemon-reload
   [ -e "$folder" ] || { echo "removed: $folder"; exit 0; }
   echo "removed, but for what is not of this program: $(find "$folder" ! -type d | head -5 | tr '\n' ' ')"
   # There is nothing left to read.

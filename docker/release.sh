@@ -13,17 +13,17 @@
 #
 # The Debians stay in MCP_TEST_ROOTS (default build/roots).
 set -euo pipefail
-cd "$(dirname "$0")/.."
+export LC_ALL=C
 # The modes in the packages are not those of who makes them.
 umask 022
 
 usage() { sed -n '2,15s/^# \{0,1\}//p' "$0" >&2; exit 64; }
-architectures=(amd64) suites=(bookworm trixie) dist=build/dist
+architectures=(amd64) suites=(bookworm trixie) dist=''
 while [ $# -gt 0 ]; do
   case $1 in
     --arch) IFS=, read -ra architectures <<<"${2:?}"; shift ;;
     --suite) IFS=, read -ra suites <<<"${2:?}"; shift ;;
-    --dist) dist=${2:?}; shift ;;
+    --dist) dist=$(realpath -m -- "${2:?}"); shift ;;
     *) usage ;;
   esac
   shift
@@ -33,6 +33,8 @@ for architecture in "${architectures[@]}"; do
 done
 [ "$(dpkg --print-architecture)" = amd64 ] || { echo "release.sh: only an amd64 machine makes releases" >&2; exit 1; }
 
+cd "$(dirname "$0")/.."
+: "${dist:=$PWD/build/dist}"
 # shellcheck source=tests/packages/roots.sh
 . tests/packages/roots.sh
 trap leave_roots EXIT
@@ -46,8 +48,8 @@ SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -c safe.directory='*' log -1 --form
 export SOURCE_DATE_EPOCH
 [ -z "$(git -c safe.directory='*' status --porcelain --untracked-files=no)" ] || echo "release.sh: with changes that are not committed" >&2
 
-sources=$scratch/sources
-mkdir -p "$sources" "$dist"
+sources=$scratch/sources made=$scratch/made
+mkdir -p "$sources" "$made"
 git -c safe.directory='*' ls-files -z | tar -c --null --ignore-failed-read --files-from=- 2>/dev/null | tar -x --no-same-owner -C "$sources"
 chmod -R u=rwX,go=rX "$sources"
 find "$sources" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
@@ -92,7 +94,7 @@ readonly build_inside='
     for archive in libc.a libstdc++.a libgcc.a; do $COMPILER -print-file-name=$archive; done
   } | sort -u | xargs realpath | sort -u >/out/code
   xargs dpkg-query -S </out/code 2>/dev/null | sed "s/: .*//" | sort -u |
-    xargs dpkg-query -W -f="\${binary:Package} \${Version} \${source:Package} \${source:Version}\n" >/out/compiled-in
+    xargs dpkg-query -W -f="\${Package}:\${Architecture} \${Version} \${source:Package} \${source:Version}\n" >/out/compiled-in
   [ -n "$FOLDER" ] || exit 0
 
   make -DCMAKE_INSTALL_PREFIX=$FOLDER -DMCP_BRIDGE_FOLDER=$FOLDER "$@"
@@ -105,6 +107,10 @@ readonly build_inside='
   cp /installed/lib/sysusers.d/mcp-bridged.conf $own/sysusers.conf
   cp -R /installed/share/doc/mcp-session-bridge/examples $own
   cp /src/CHANGELOG.md $own
+  # Their licences ask for it, as those of the libraries do.
+  sed "s/:.*//" /out/compiled-in | while read -r package; do
+    cp -L /usr/share/doc/$package/copyright $FOLDER/share/doc/$package
+  done
   cp /src/docker/install.sh $FOLDER
   # What install.sh may remove.
   (cd $FOLDER && { find . ! -type d; echo ./lib/files; echo ./lib/installed; } | LC_ALL=C sort >/out/files)
@@ -115,27 +121,31 @@ readonly build_inside='
 # archive FOLDER NAME: NAME.tar.gz, with that name as its top folder.
 archive() {
   tar -C "$1" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" --format=ustar \
-    --transform="s|^\.|$2|" -c . | gzip -9n >"$dist/$2.tar.gz"
+    --transform="s|^\.|$2|" -c . | gzip -9n >"$made/$2.tar.gz"
 }
 
-rm -rf "$dist"/*mcp-* "$dist/SHA256SUMS"
 images=()
 for architecture in "${architectures[@]}"; do
   name=mcp-session-bridge-$version-linux-$architecture
   compiled_in=()
   for suite in "${suites[@]}"; do
     build "$suite" "$architecture"
-    cp "$scratch/$suite-$architecture"/root/out/*.deb "$dist"
+    cp "$scratch/$suite-$architecture"/root/out/*.deb "$made"
     number=$(sed -n 's/^VERSION_ID="\(.*\)"/\1/p' "$scratch/$suite-$architecture/root/etc/os-release")
     compiled_in+=("$number=$scratch/$suite-$architecture/root/out/compiled-in")
   done
   root=$scratch/${suites[0]}-$architecture/root
-  cp "$root$place/bin/mcp-nc" "$dist/mcp-nc-$version-linux-$architecture"
+  cp "$root$place/bin/mcp-nc" "$made/mcp-nc-$version-linux-$architecture"
   archive "$root$place" "$name"
-  python3 docker/sbom.py "$architecture" "$version" "$root$place" "${compiled_in[@]}" >"$dist/$name.cdx.json"
+  python3 docker/sbom.py "$architecture" "$version" "$root$place" "${compiled_in[@]}" >"$made/$name.cdx.json"
   images+=("$architecture=$root$place")
 done
-python3 docker/oci_archive.py "$version" "$dist/mcp-session-bridge-$version-oci.tar" "${images[@]}"
-(cd "$dist" && LC_ALL=C sha256sum -- *mcp-* >SHA256SUMS)
+python3 docker/oci_archive.py "$version" "$made/mcp-session-bridge-$version-oci.tar" "${images[@]}"
+(cd "$made" && sha256sum -- * >SHA256SUMS)
+
+# In place of those of another commit; other files there are left alone.
+mkdir -p "$dist"
+rm -f "$dist"/mcp-nc-*-linux-* "$dist"/mcp-session-bridge_*.deb "$dist"/mcp-session-bridge-*.{tar.gz,tar,cdx.json} "$dist/SHA256SUMS"
 say "made in $dist"
-(cd "$dist" && du -h --apparent-size -- *)
+(cd "$made" && du -h --apparent-size -- *)
+mv "$made"/* "$dist"

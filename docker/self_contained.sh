@@ -43,7 +43,7 @@ cp $authorities "$folder/share/mcp-session-bridge/"
 
 # What each library's licence asks for, and which package a file is from: FILE PACKAGE VERSION SOURCE VERSION.
 from() {
-  dpkg-query -W -f="$1 \${binary:Package} \${Version} \${source:Package} \${source:Version}\n" "$2" >>"$folder/lib/packages"
+  dpkg-query -W -f="$1 \${Package}:\${Architecture} \${Version} \${source:Package} \${source:Version}\n" "$2" >>"$folder/lib/packages"
   [ ! -e "/usr/share/doc/${2%:*}/copyright" ] || cp -L "/usr/share/doc/${2%:*}/copyright" "$folder/share/doc/${2%:*}"
 }
 # package_of LIBRARY: a package names its files as they were before /lib was a link to /usr/lib, or after.

@@ -58,7 +58,8 @@ run() {
     release) bash tests/packages/release.sh --arch amd64,arm64 --twice ;;
     arm64)
       # Those of this commit, if they are there.
-      { [ build/dist/SHA256SUMS -nt "$(git rev-parse --git-path logs/HEAD)" ] && grep -q arm64 build/dist/SHA256SUMS || bash docker/release.sh --arch amd64,arm64; } &&
+      log=$(git -c safe.directory='*' rev-parse --git-path logs/HEAD) &&
+        { [ build/dist/SHA256SUMS -nt "$log" ] && grep -q arm64 build/dist/SHA256SUMS || bash docker/release.sh --arch amd64,arm64; } &&
         bash tests/packages/arm64.sh ;;
     systemd) bash tests/systemd/run.sh bookworm && bash tests/systemd/run.sh trixie ;;
     containers) bash tests/containers/run.sh ;;

@@ -28,6 +28,7 @@ import plot
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 MARKS = "<!-- compare.sh: begin -->", "<!-- compare.sh: end -->"
+OURS = "`mcp-nc call …` through `mcp-bridged`"
 HELLO = "".join(json.dumps({"jsonrpc": "2.0", **message}) + "\n" for message in (
     {"id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25", "capabilities": {},
                                                  "clientInfo": {"name": "step", "version": "1"}}},
@@ -119,7 +120,7 @@ def ways(setting, versions):
     """name: (what is typed once before, what each step types, lines for its stdin, what is typed at the end)"""
     bin_of = setting.peers / "node_modules/.bin"
     return {
-        "`mcp-nc call …` through `mcp-bridged`":
+        OURS:
             ([], [setting.build / "client/mcp-nc", "-s", setting.socket, "--wait", "10s", "call", "echo", "message=hi"], None, []),
         f"TypeScript SDK {versions['@modelcontextprotocol/sdk']}, a session each":
             ([], ["env", "-C", setting.peers, setting.node, HERE / "step.mjs", setting.url], None, []),
@@ -159,7 +160,7 @@ def steps(setting, versions):
             told = "printed by the next step" if "between-steps" in setting.run(step, lines)[1] else "not printed"
             for _ in range(4):
                 setting.run(step, lines)
-            kept = anonymous_memory(setting.daemon.pid) if not found else anonymous_memory(*(set(setting.left_running()) - began_with))
+            kept = anonymous_memory(*([setting.daemon.pid] if name == OURS else set(setting.left_running()) - began_with))
             found[name] = {"opened": setting.asked("initialize") - opened, "told": told, "kept": kept, "times": []}
         except (RuntimeError, OSError) as error:
             leave_out(found, name, error)

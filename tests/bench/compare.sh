@@ -17,7 +17,8 @@ cd "$(dirname "$0")/../.."
 case ${1:-} in '' | --try) ;; *) sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 64 ;; esac
 be_the_only_one
 install_to_build "python3 python3" "node nodejs" "npm npm" "jq jq"
-node=$(node_of "$node_least" "$node_version" build/node)
+# What mcporter asks for; the others take it.
+node=$(node_of 24 24.22.3 build/node24)
 PATH=$(dirname "$node"):$PATH
 
 readonly packages=(@modelcontextprotocol/sdk mcp-remote @apify/mcpc @modelcontextprotocol/inspector mcporter supergateway mcp-proxy)

@@ -80,8 +80,8 @@ for ((round = 0; round < rounds; ++round)); do
   done
 done
 
-# While they call: how many processes of the local server there are below the one that was started.
-declare -A servers
+# While they call: the memory of what was started, in KiB, and how many processes of the local server there are below it.
+declare -A servers memory
 count_servers() {
   ps -eo pid=,ppid=,comm= | awk -v root="$1" '{parent[$1] = $2; name[$1] = $3}
     END {for (pid in name) if (name[pid] == "bench-child") for (up = pid; up in parent; up = parent[up]) if (up == root) ++count
@@ -91,23 +91,23 @@ for name in bridge supergateway mcp-proxy; do
   load "$name" 1000 >/dev/null &
   sleep 0.5
   servers[$name]=$(count_servers "${pids[$name]}")
+  memory[$name]=$(awk '/^RssAnon/ {print $2}' "/proc/${pids[$name]}/status")
   wait $!
 done
 
 median() { tr ' ' '\n' | sed '/^$/d' | sort -n | awk '{v[NR] = $1} END {print v[int((NR + 1) / 2)]}'; }
-anonymous() { awk '/^RssAnon/ {print $2}' "/proc/${pids[$1]}/status"; }
 over=0
 verdict() { awk -v a="$1" -v op="$2" -v b="$3" 'BEGIN {exit !(op == ">=" ? a >= b : a <= b)}' && echo ok || { echo 'NOT OK'; return 1; }; }
 for name in supergateway mcp-proxy; do
   ratio=$(paste <(tr ' ' '\n' <<<"${calls[bridge]}") <(tr ' ' '\n' <<<"${calls[$name]}") | awk 'NF == 2 {print $1 / $2}' | tr '\n' ' ' | median)
   printf 'calls a second, beside %-13s %6.2f times   at least 5     %s\n' "$name:" "$ratio" "$(verdict "$ratio" '>=' 5)" || true
   verdict "$ratio" '>=' 5 >/dev/null || over=1
-  part=$(awk -v a="$(anonymous bridge)" -v b="$(anonymous "$name")" 'BEGIN {print a / b}')
+  part=$(awk -v a="${memory[bridge]}" -v b="${memory[$name]}" 'BEGIN {print a / b}')
   printf 'RssAnon, beside %-20s %6.3f times   at most 0.1    %s\n' "$name:" "$part" "$(verdict "$part" '<=' 0.1)" || true
   verdict "$part" '<=' 0.1 >/dev/null || over=1
 done
 for name in bridge supergateway mcp-proxy; do
   printf '  note: %-13s %8s calls a second, %7s KiB RssAnon, %3s processes of the local server\n' "$name" "$(median <<<"${calls[$name]}")" \
-    "$(anonymous "$name")" "${servers[$name]}"
+    "${memory[$name]}" "${servers[$name]}"
 done
 exit $over

@@ -120,12 +120,16 @@ class Manifests(Case):
         version = json.loads(self.run_tool(["kubectl", "version", "--client", "--output=json"])[0])["clientVersion"]
         if (int(version["major"]), int(re.match(r"\d+", version["minor"])[0])) < (1, 29):
             self.skipTest("this kubectl knows no native sidecars")
-        out, err = self.run_tool(["kubectl", "set", "image", "--local", "--dry-run=client", "--output=json",
-                                  f"--filename={DOCKER / 'kubernetes.yaml'}", "agent=another"], code=None)
-        faults = [line for line in err.splitlines() if line and "does not have a pod template" not in line]
-        self.assertEqual(faults, [])
-        self.pod["containers"][0]["image"] = "another"
-        self.assertEqual(list(unknown(self.deployment, json.loads(out))), [])
+        for name in ("kubernetes.yaml", "broker.yaml"):
+            with self.subTest(name):
+                out, err = self.run_tool(["kubectl", "set", "image", "--local", "--dry-run=client", "--output=json",
+                                          f"--filename={DOCKER / name}", "*=another"], code=None)
+                self.assertEqual([line for line in err.splitlines() if line and "does not have a pod template" not in line], [])
+                deployment, = (one for one in yaml.safe_load_all((DOCKER / name).read_text(encoding="utf-8")) if one["kind"] == "Deployment")
+                pod = deployment["spec"]["template"]["spec"]
+                for container in [*pod.get("initContainers", ()), *pod["containers"]]:
+                    container["image"] = "another"
+                self.assertEqual(list(unknown(deployment, json.loads(out))), [])
 
     def test_the_sidecar_is_one_and_its_life_does_not_hang_on_the_upstream(self):
         self.assertEqual(self.sidecar["restartPolicy"], "Always")
@@ -232,6 +236,12 @@ class Manifests(Case):
         self.assertEqual(scraped["scrape_configs"][0]["static_configs"], [{"targets": [f"bridge:{port}"]}])
         self.assertEqual(scraped["rule_files"], ["rules.yaml"])
         self.assertIn(promtool("check", "config", str(path)), ("", None))
+
+    def test_compose_s_health_check_is_that_of_the_image(self):
+        text = (DOCKER / "Dockerfile").read_text(encoding="utf-8")
+        options, command = re.search(r"^HEALTHCHECK (.*) CMD (\[.*\])$", text, re.M).groups()
+        own = {key.replace("-", "_"): value for key, value in re.findall(r"--([\w-]+)=(\S+)", options)}
+        self.assertEqual(self.compose["services"]["bridge"]["healthcheck"], {"test": ["CMD", *json.loads(command)], **own})
 
     def test_the_health_check_needs_no_shell_and_no_upstream(self):
         text = (DOCKER / "Dockerfile").read_text(encoding="utf-8")

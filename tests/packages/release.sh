@@ -285,7 +285,7 @@ check_image() {
 
 check_sums_and_bill() {
   (cd "$dist" && sha256sum --quiet -c SHA256SUMS) || fail "SHA256SUMS"
-  [ "$(wc -l <"$dist/SHA256SUMS")" = "$(find "$dist" -type f ! -name SHA256SUMS | wc -l)" ] || fail "SHA256SUMS does not list every file"
+  [ "$(wc -l <"$dist/SHA256SUMS")" = "$(find "$dist" -maxdepth 1 -type f ! -name SHA256SUMS | wc -l)" ] || fail "SHA256SUMS does not list every file"
   python3 - "$dist" <<'PYTHON' || fail "the bill of materials"
 import glob, hashlib, json, os, re, sys, tarfile
 for path in glob.glob(sys.argv[1] + "/*.cdx.json"):
@@ -299,13 +299,17 @@ for path in glob.glob(sys.argv[1] + "/*.cdx.json"):
         inside = {entry.name.split("/", 1)[1]: hashlib.sha256(tar.extractfile(entry).read()).hexdigest() for entry in tar
                   if entry.isfile() and entry.name.split("/")[1] in ("bin", "lib") and not entry.name.endswith(("/files", "/places", "/packages"))}
     assert inside == hashes, set(inside.items()) ^ set(hashes.items())
-    names = {part["name"] for part in bill["components"]}
+    with tarfile.open(path.replace(".cdx.json", ".tar.gz")) as tar:
+        notices = {entry.name.split("/share/doc/")[1] for entry in tar if "/share/doc/" in entry.name and entry.isfile()}
+    names = {part["name"] for part in bill["components"] if "package for Debian" not in part["properties"][0]["value"]}
+    assert names == notices, names ^ notices
     for name in ("libcurl4", "libc6", "libasio-dev", "libspdlog-dev", "libstdc++6"):
         assert name in names, (name, names)
     assert all(part["version"] and part["purl"] for part in bill["components"])
     architecture = bill["metadata"]["properties"][0]["value"]
-    inside = [part["purl"] for part in bill["components"] if any(file["name"].startswith("lib/") for file in part.get("components", ()))]
-    assert all(f"arch={architecture}&" in purl for purl in inside), inside
+    for part in bill["components"]:
+        native = part["name"] == "libsimdjson-dev" or any(file["name"].startswith("lib/") for file in part.get("components", ()))
+        assert re.search(r"arch=(\w+)&", part["purl"])[1] in ((architecture,) if native else (architecture, "all")), part["purl"]
     assert len({part["bom-ref"] for part in bill["components"]}) == len(bill["components"])
     distributions = {re.search(r"distro=(debian-\d+)", part["purl"])[1] for part in bill["components"]}
     assert distributions == {f"debian-{number}" for number in re.findall(r"~deb(\d+)_", " ".join(os.listdir(sys.argv[1])))}, distributions
@@ -355,7 +359,12 @@ if [ -z "$dist" ]; then
 fi
 dist=$(cd "$dist" && pwd)
 if [ -n "$twice" ]; then
-  CCACHE_RECACHE=1 bash docker/release.sh --arch "$architectures" --dist "$scratch/again"
+  # By another locale; what else is there is left alone.
+  mkdir -p "$scratch/again/mcp-session-bridge"
+  : >"$scratch/again/mcp-session-bridge/mine"
+  (cd "$scratch" && LC_ALL=C.UTF-8 CCACHE_RECACHE=1 bash "$OLDPWD/docker/release.sh" --arch "$architectures" --dist again)
+  rm "$scratch/again/mcp-session-bridge/mine" || fail "a file of another origin was removed"
+  rmdir "$scratch/again/mcp-session-bridge"
   diff -r "$dist" "$scratch/again" || fail "the second time the files are others"
   passed "made twice, the files are the same"
 fi

@@ -14,6 +14,16 @@ PLACE = "/opt/mcp-session-bridge"
 PADDED = PLACE + "/" * (200 - len(PLACE))
 PROGRAM = "#!/bin/sh\n: {path}\necho {version}\n"
 LOADER = '#!/bin/sh\nshift 2\nexec "$@"\n'
+# What has the file of the first argument in its memory, and the name of the second, until its stdin ends.
+MAPS = """
+import mmap, sys
+with open(sys.argv[1], "rb") as file:
+    mapped = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+with open("/proc/self/comm", "w") as file:
+    file.write(sys.argv[2])
+print("mapped", flush=True)
+sys.stdin.read()
+"""
 LINKED = ("bin/mcp-bridged", "bin/mcp-nc", "share/bash-completion/completions/mcp-bridged", "share/bash-completion/completions/mcp-nc",
           "share/zsh/site-functions/_mcp-bridged", "share/zsh/site-functions/_mcp-nc", "share/fish/vendor_completions.d/mcp-bridged.fish",
           "share/fish/vendor_completions.d/mcp-nc.fish", "share/man/man8/mcp-bridged.8", "share/man/man1/mcp-nc.1")
@@ -42,12 +52,21 @@ class Install(Case):
         (top / "lib/files").write_text("".join(f"./{file}\n" for file in sorted(names)), encoding="utf-8")
         return top
 
-    def run_it(self, top, *words, code=0, umask=0o022):
+    def run_it(self, top, *words, code=0, umask=0o022, before="", left=0):
+        """`before` is a folder whose programs are found first."""
         done = subprocess.run(["sh", top / "install.sh", *words], capture_output=True, text=True, check=False, umask=umask,
-                              env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": self.folder})
+                              env={"PATH": f"{before}:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": self.folder})
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
-        self.assertEqual([name for name in os.listdir(self.folder) if name.startswith("folder.")], [], "something is left beside the folder")
+        self.assertEqual(sum(name.startswith("folder.") for name in os.listdir(self.folder)), left, "what is left beside the folder")
         return done.stdout + done.stderr
+
+    def program(self, name, text):
+        """The folder of a program that is found before the machine's."""
+        folder = self.path("programs")
+        folder.mkdir(exist_ok=True)
+        (folder / name).write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+        (folder / name).chmod(0o755)
+        return folder
 
     def install(self, top, code=0, **how):
         return self.run_it(top, "--folder", self.place, "--prefix", self.prefix, code=code, **how)
@@ -76,6 +95,37 @@ class Install(Case):
         self.assertEqual((self.version(), self.files(self.prefix)), ("1", set(LINKED)))
         self.assertIn("does not start", self.run_it(self.path("two"), "--folder", self.path("new"), "--prefix", self.prefix, code=1))
         self.assertFalse(self.path("new").exists())
+
+    def test_when_the_older_version_cannot_be_removed_the_new_one_is_there(self):
+        self.install(self.release("one"))
+        # As on a file system where a running program's file cannot be removed.
+        failing = self.program("rm", 'case "$*" in -rf*folder.*) exit 1 ;; esac; exec /bin/rm "$@"')
+        said = self.install(self.release("two", "2"), before=failing, left=1)
+        self.assertIn("it can be removed", said)
+        self.assertEqual((self.version(), self.files(self.prefix)), ("2", set(LINKED)))
+
+    def test_one_link_that_cannot_be_made_keeps_no_other_from_it(self):
+        (self.prefix / "share").mkdir(parents=True)
+        (self.prefix / "share/zsh").write_text("mine", encoding="utf-8")
+        for version in "12":
+            said = self.install(self.release(version, version), code=1)
+            self.assertIn("these could not be made", said)
+            self.assertEqual((self.version(), self.files(self.prefix) - set(LINKED)), (version, {"share/zsh"}))
+            self.assertEqual({name for name in set(LINKED) - self.files(self.prefix)}, {name for name in LINKED if "/zsh/" in name})
+
+    def test_daemons_of_the_older_version_are_named_but_not_who_watches_for_them(self):
+        self.install(self.release("one"))
+        # What it goes by: a library of the folder in its memory, and its name.
+        for name, said in (("mcp-bridged", True), ("mcp-watcher", False)):
+            with self.subTest(name):
+                library = self.place / "lib/library"
+                shutil.copy("/bin/true", library)
+                with (self.place / "lib/files").open("a", encoding="utf-8") as files:
+                    files.write("./lib/library\n")
+                with subprocess.Popen([sys.executable, "-c", MAPS, library, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+                    process.stdout.readline()
+                    self.assertEqual(f"kill -USR2 {process.pid}\n" in self.install(self.release(name, "2")), said)
+                    process.communicate()
 
     def test_others_can_read_and_execute_it_whatever_the_umask_is(self):
         top = self.release("one")
@@ -140,6 +190,13 @@ class Install(Case):
         self.assertEqual(self.version(), "1")
         self.run_it(top, "--folder", top, "--prefix", self.path("elsewhere"))
         self.assertEqual((self.files(self.prefix), self.files(self.path("elsewhere"))), (set(), set(LINKED)))
+
+    def test_what_is_refused_leaves_no_folder(self):
+        top = self.release("one")
+        for folder, prefix in (("a b", "c"), ("x" * 200, "c")):
+            said = self.run_it(top, "--folder", self.path(folder), "--prefix", self.path(prefix), code=1)
+            self.assertIn("--folder names another", said)
+            self.assertEqual((self.path(folder).exists(), self.path(prefix).exists()), (False, False))
 
     def test_wrong_words(self):
         top = self.release("one")

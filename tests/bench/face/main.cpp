@@ -1,6 +1,6 @@
 // usage: face-load PORT PATH CLIENTS MILLISECONDS
 // A closed loop of `tools/call` over Streamable HTTP, a session and a kept connection for each
-// client. Prints the answered calls per second.
+// client, which ends it at the end. Prints the answered calls per second.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -30,13 +30,16 @@ int run(int argc, char** argv) {
   const std::chrono::milliseconds duration(std::strtol(argv[4], nullptr, 10));
   std::vector<bench::Caller> callers;
   std::vector<std::string> requests;
+  std::vector<std::string> ends;
   for (std::size_t i = 0; i < clients; ++i) {
     callers.emplace_back(bench::connect_tcp(port), bench::Framing::http);
     const std::string session = open_session(callers.back(), path);
     requests.push_back(bench::http_post(bench::echo_message("hi"), session, path));
+    ends.push_back(bench::http_delete(session, path));
     callers.back().call_well(requests.back());
   }
   std::printf("%.0f\n", bench::calls_per_second(callers, requests, duration));
+  for (std::size_t i = 0; i < clients; ++i) callers[i].call(ends[i]);
   return 0;
 }
 

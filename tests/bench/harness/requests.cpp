@@ -1,6 +1,14 @@
 #include "harness/requests.hpp"
 
 namespace bench {
+namespace {
+
+std::string session_lines(std::string_view session) {
+  std::string lines = "MCP-Protocol-Version: 2025-11-25\r\nMcp-Session-Id: ";
+  return lines.append(session).append("\r\n");
+}
+
+}  // namespace
 
 std::string initialize_message() {
   return R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25",)"
@@ -32,14 +40,16 @@ std::string http_post(std::string_view body, std::string_view session, std::stri
   request +=
       " HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: application/json, text/event-stream\r\n"
       "Content-Type: application/json\r\n";
-  if (!session.empty()) {
-    request += "MCP-Protocol-Version: 2025-11-25\r\nMcp-Session-Id: ";
-    request += session;
-    request += "\r\n";
-  }
+  if (!session.empty()) request += session_lines(session);
   request += "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n";
   request += body;
   return request;
+}
+
+std::string http_delete(std::string_view session, std::string_view path) {
+  std::string request = "DELETE ";
+  request.append(path).append(" HTTP/1.1\r\nHost: 127.0.0.1\r\n");
+  return request.append(session_lines(session)).append("\r\n");
 }
 
 }  // namespace bench

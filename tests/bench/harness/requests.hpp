@@ -16,5 +16,7 @@ std::string large_result_message(std::string_view tool, std::size_t size);
 /// One POST as a daemon would send it, ready for a single write.
 std::string http_post(std::string_view body, std::string_view session,
                       std::string_view path = "/mcp");
+/// The end of a session.
+std::string http_delete(std::string_view session, std::string_view path);
 
 }  // namespace bench
