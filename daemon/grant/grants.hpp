@@ -158,7 +158,6 @@ class Grants {
     notes_changes_ = true;
     return std::exchange(changes_, {});
   }
-  bool has_changes() const { return !changes_.empty(); }
 
   std::vector<SavedGrant> save() const;
   SavedGrant saved(const Alive& alive) const { return {payload_of(alive.grant), alive.used}; }

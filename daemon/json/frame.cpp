@@ -394,6 +394,9 @@ const char* FrameWalk::finish_call() {
   if (meta_twice_) return "Invalid Request: duplicate member in _meta";
   if (meta_similar_) return similar_member;
   frame_.kind = frame_.id.present() ? FrameKind::request : FrameKind::notification;
+  if (method.size() > longest_name || frame_.text(frame_.id).size() > longest_name ||
+      (frame_.is_request() && frame_.text(frame_.progress_token).size() > longest_name))
+    return "Invalid Request: method, id or progressToken of more than 4096 bytes";
   if (!read_method(method.substr(1, method.size() - 2), frame_.method))
     return "Invalid Request: method contains a control character";
   if ((similar_ | unclear_) != 0) {

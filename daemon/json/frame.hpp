@@ -103,6 +103,10 @@ struct Frame {
   std::string_view text(Slice slice) const { return slice.of(bytes); }
 };
 
+/// The longest method, and the longest id and progress token of a request, in bytes of JSON: they
+/// are kept while it is in flight.
+constexpr std::size_t longest_name = 4096;
+
 /// Why a text is not a frame: the code and the message of the error response.
 struct FrameFault {
   int code;  ///< -32700 or -32600

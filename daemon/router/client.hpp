@@ -148,6 +148,7 @@ class WatchedChannel {
     channel_.show_only(std::move(filter));
   }
   void give_back_feed() const { channel_.give_back_feed(); }
+  void note_lost(std::uint64_t entries) const { channel_.note_lost(entries); }
   void grant_ended() const { channel_.grant_ended(); }
   std::size_t queued_bytes() const { return channel_.state().queued_bytes; }
   bool congested() const { return channel_.congested(); }
@@ -249,6 +250,7 @@ struct Caller {
   WaitingFrames waiting;             ///< in order of arrival, at most --client-buffer bytes
   bool waits_for_slot = false;       ///< in the queue for --max-inflight
   bool waits_for_user_slot = false;  ///< in the queue for the `inflight` of its user's rule
+  bool is_starting = false;          ///< its waiting frames are being started, further up the stack
 
   std::vector<UpstreamId> in_flight;  ///< its requests; changed by RequestsInFlight
 

@@ -124,6 +124,9 @@ class ClientChannel {
   virtual void show_only(std::shared_ptr<const RingFilter> filter) { filter.reset(); }
   /// Stops feeding; entries given to the client count as not taken.
   virtual void give_back_feed() { set_feed(RingFeed::none); }
+  /// So many ring entries were pushed out before a `subscriptions/listen` of the client came to
+  /// them: counts and logs it.
+  virtual void note_lost(std::uint64_t entries) = 0;
   /// The client's grant has ended: what is in flight is still answered, nothing else is allowed.
   virtual void grant_ended() {}
   /// No more answers follow: closes once the queue is written. The channel must not be used

@@ -165,6 +165,9 @@ void ClientFrames::slot_freed(Caller& caller) {
 
 /// Starts or answers the caller's frames, in order, until one has to wait.
 void ClientFrames::start_waiting(Caller& caller) {
+  // One that fails at once ends within the loop below, which goes on with the next.
+  if (caller.is_starting) return;
+  caller.is_starting = true;
   Client* const client = caller.client();
   const auto may_start = [&] {
     return !paused_ && served_.is_served(caller) && !caller.waiting.empty() &&
@@ -209,6 +212,7 @@ void ClientFrames::start_waiting(Caller& caller) {
       continue;
     in_flight_.start_call(caller, std::move(request));
   }
+  caller.is_starting = false;
   context_.clients.finish_if_done(caller);
 }
 

@@ -266,10 +266,11 @@ bool Listens::is_hidden(const Client& client, const Frame& notification) {
 void Listens::feed(Client& client, Listen& listen) {
   Ring& ring = feed_.ring();
   if (!listen.is_acknowledged) return;
-  std::uint64_t lost = 0;
   while (!client.channel.congested()) {
+    std::uint64_t lost = 0;
     const RingEntry* const entry =
         ring.next_for(listen.reader, listen.ring_end.value_or(ring.newest()), lost);
+    client.channel.note_lost(lost);
     if (entry == nullptr) return;
     Ring::advance(listen.reader, *entry);
     auto parsed = parse_frame(entry->line.substr(0, entry->line.size() - 1));
@@ -373,22 +374,25 @@ bool Listens::cancel(Client& client, std::string_view raw_id) {
   return true;
 }
 
+/// Removes the listens that leave from the list and returns them, in order.
+template <class Leaves>
+Listens::All Listens::take_out(Leaves&& leaves) {
+  const auto from = std::stable_partition(listens_.begin(), listens_.end(),
+                                          [&](const auto& listen) { return !leaves(*listen); });
+  All taken(std::make_move_iterator(from), std::make_move_iterator(listens_.end()));
+  listens_.erase(from, listens_.end());
+  return taken;
+}
+
 void Listens::client_left(const Client& client) {
   if (client.listens == 0) return;
-  std::erase_if(listens_, [&](const auto& listen) {
-    if (listen->client != client.id()) return false;
-    unsubscribe(listen->filter, true);
-    return true;
-  });
+  const All left = take_out([&](const Listen& listen) { return listen.client == client.id(); });
+  for (const auto& listen : left) unsubscribe(listen->filter, true);
   update();
 }
 
 void Listens::grant_ended(ClientId id) {
-  All ended;
-  const auto from = std::stable_partition(listens_.begin(), listens_.end(),
-                                          [id](const auto& one) { return one->client != id; });
-  std::move(from, listens_.end(), std::back_inserter(ended));
-  listens_.erase(from, listens_.end());
+  const All ended = take_out([id](const Listen& listen) { return listen.client == id; });
   if (ended.empty()) return;
   answer_ended(ended);
   for (const auto& listen : ended) unsubscribe(listen->filter, true);
@@ -408,14 +412,10 @@ void Listens::answer_ended(const std::vector<std::unique_ptr<Listen>>& listens) 
 }
 
 void Listens::end_left_behind() {
-  std::vector<std::unique_ptr<Listen>> left_behind;
-  const auto stays = [this](const std::unique_ptr<Listen>& listen) {
-    const Client* const client = context_.clients.find_client(listen->client);
-    return client != nullptr && client->channel.survives_upgrade({});
-  };
-  const auto from = std::stable_partition(listens_.begin(), listens_.end(), stays);
-  std::move(from, listens_.end(), std::back_inserter(left_behind));
-  listens_.erase(from, listens_.end());
+  const All left_behind = take_out([this](const Listen& listen) {
+    const Client* const client = context_.clients.find_client(listen.client);
+    return client == nullptr || !client->channel.survives_upgrade({});
+  });
   answer_ended(left_behind);
   for (const auto& listen : left_behind) unsubscribe(listen->filter, true);
 }

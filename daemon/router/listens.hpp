@@ -139,6 +139,8 @@ class Listens final : public NotificationReaders {
 
   All::const_iterator find_listen(const Client& client, std::string_view raw_id) const;
   bool is_informed_of(const SubscriptionFilter& filter) const;
+  template <class Leaves>
+  All take_out(Leaves&& leaves);
   void acknowledge(Client& client, Listen& listen);
   void answer_waiting(bool all);
   void answer_ended(const std::vector<std::unique_ptr<Listen>>& listens);

@@ -81,6 +81,7 @@ RequestsInFlight::RequestsInFlight(const RouterContext& context, RestorableState
       questions_(questions),
       crossings_(crossings),
       owner_(owner),
+      kept_subjects_(budget),
       header_retry_(context, tools, *this, budget) {}
 
 /// Sets the owner's data from this message.
@@ -105,15 +106,22 @@ Call& RequestsInFlight::add_call(Caller& caller, WaitingFrame& waiting, Upstream
   call.job = std::move(waiting.job);
   describe(call, caller, waiting);
   call.subject = RestorableState::subject_of(waiting.frame);
+  keep_subject(call.subject, true);
   call.method = waiting.frame.method;
   if (caller.acts_for_user()) context_.request_log.started(id, call, waiting.frame);
   caller.in_flight.push_back(id);
   return call;
 }
 
+void RequestsInFlight::keep_subject(const std::string& subject, bool is_kept) {
+  subject_bytes_ = is_kept ? subject_bytes_ + subject.size() : subject_bytes_ - subject.size();
+  kept_subjects_.set(subject_bytes_);
+}
+
 TakenCall RequestsInFlight::take_call(UpstreamId id) {
   TakenCall ended = table_.take_call(id);
   if (!ended) return ended;
+  keep_subject(ended->subject, false);
   if (ended->caller != nullptr) std::erase(ended->caller->in_flight, id);
   questions_.call_ending(id);
   return ended;
@@ -315,7 +323,7 @@ bool RequestsInFlight::send_call(UpstreamId id, const Call& call, Frame&& frame)
   if (!header.empty()) {
     give_up(id, failure_of(ErrorKind::too_large, Delivered::no,
                            fmt::format("the request cannot be sent: its header {} would be too "
-                                       "long, or mirrors a duplicate member",
+                                       "long or not ASCII, or mirrors a duplicate member",
                                        printable(header, 140))));
     return false;
   }

@@ -172,6 +172,7 @@ class RequestsInFlight {
   void give_up(const std::vector<UpstreamId>& ids, const Failure& failure, std::string_view reason,
                bool keeps_jobs = false);
   Call* rename(UpstreamId former, UpstreamId next);
+  void keep_subject(const std::string& subject, bool is_kept);
   TakenCall take_call(UpstreamId id);
   void end_unanswered(UpstreamId id, Outcome outcome);
   void fail(UpstreamId id, const Call& ended, const Failure& failure);
@@ -185,6 +186,8 @@ class RequestsInFlight {
   Crossings& crossings_;
   RouterParts& owner_;
   CallTable table_;
+  ByteBudget::Share kept_subjects_;  ///< of the calls in flight: a subject has any length
+  std::size_t subject_bytes_ = 0;
   HeaderRetry header_retry_;
 };
 

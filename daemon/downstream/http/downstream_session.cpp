@@ -9,6 +9,7 @@
 #include "downstream/http/frontend_clients.hpp"
 #include "downstream/http/posted_messages.hpp"
 #include "json/json_text.hpp"
+#include "router/lost_notifications.hpp"
 #include "text/characters.hpp"
 
 namespace bridge {
@@ -36,6 +37,10 @@ void DownstreamSession::end() {
 }
 
 /// No request of it is accepted from now on, so that its caller cannot end it.
+void DownstreamSession::note_lost(std::uint64_t entries) {
+  report_lost(entries, identity_.id, context_.counts, context_.log);
+}
+
 void DownstreamSession::grant_ended() {
   grant_ended_ = true;
   sweep_when_due();
@@ -174,12 +179,6 @@ bool DownstreamSession::can_be_asked(std::string_view request_id) const {
   return std::any_of(posts_.begin(), posts_.end(), [](const auto& one) { return one->can_ask(); });
 }
 
-void DownstreamSession::opened() {
-  used();
-  last_taken_ = last_used_;
-  can_be_asked_now();
-}
-
 void DownstreamSession::can_be_asked_now() {
   if (life_ != Life::finished && can_be_asked({}))
     context_.events.client_can_be_asked(identity_.id);
@@ -208,13 +207,14 @@ std::optional<SteadyTime> DownstreamSession::end_quiet_stream(SteadyTime now) {
   if (*end > now) return end;
   if (kind_ == Kind::old_sse && !later_.empty()) return now + context_.options.sse_idle;
   stream_.close({});
-  stream_lost();
+  stream_changed(false);
   return std::nullopt;
 }
 
-void DownstreamSession::stream_lost() {
+void DownstreamSession::stream_changed(bool is_open) {
   used();
   last_taken_ = last_used_;
+  if (is_open) return can_be_asked_now();
   if (kind_ == Kind::old_sse) end();
   sweep_when_due();
 }

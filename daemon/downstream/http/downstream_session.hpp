@@ -148,8 +148,7 @@ class DownstreamSession final : public ClientChannel {
   /// The POST was answered, or given up: to be reaped.
   void post_over(SessionPost& post);
   /// A connection carries its stream now, or no longer.
-  void opened();
-  void stream_lost();
+  void stream_changed(bool is_open);
 
   void send(Delivery delivery) override;
   void no_answer(std::string_view request_id) override;
@@ -160,6 +159,7 @@ class DownstreamSession final : public ClientChannel {
   void show_only(std::shared_ptr<const RingFilter> filter) override {
     stream_.show_only(std::move(filter));
   }
+  void note_lost(std::uint64_t entries) override;
   void grant_ended() override;
   void finish() override;
   bool congested() const override { return congested_; }

@@ -6,6 +6,7 @@
 #include "downstream/http/fan_out.hpp"
 #include "downstream/http/frontend_clients.hpp"
 #include "json/reply.hpp"
+#include "router/lost_notifications.hpp"
 
 namespace bridge {
 namespace {
@@ -32,6 +33,10 @@ void LonePost::send(Delivery delivery) {
       answer(delivery.request_id, std::move(delivery.frame));
       break;
   }
+}
+
+void LonePost::note_lost(std::uint64_t entries) {
+  report_lost(entries, identity_.id, context_.counts, context_.log);
 }
 
 void LonePost::acknowledge_read() {

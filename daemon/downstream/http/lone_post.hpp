@@ -40,6 +40,7 @@ class LonePost final : public Post, public ClientChannel {
   void no_answer(std::string_view raw_id) override { not_answered(raw_id); }
   ChannelReach reach(std::string_view) const override { return {false, false}; }
   void set_feed(RingFeed) override {}
+  void note_lost(std::uint64_t entries) override;
   void finish() override;
   bool congested() const override { return congested_; }
   ChannelState state() const override {

@@ -147,7 +147,7 @@ void SessionStream::open(HttpConnection& connection, HttpResponse::Headers heade
   join(resumed);
   if (is_ours) replay(*last, resumed);
   pump();
-  session_.opened();
+  session_.stream_changed(true);
 }
 
 void SessionStream::join(bool resumed) {
@@ -257,12 +257,7 @@ void SessionStream::pump() {
   const std::size_t before = queued();
   while (stream_->connection().unsent() < window && send_next()) {
   }
-  if (lost_entries_ > 0) {
-    context_.counts.lost_notifications += lost_entries_;
-    context_.log.peer(LogLevel::warning, "client behind the ring",
-                      "an HTTP session: {} notifications were pushed out before it read them",
-                      std::exchange(lost_entries_, 0));
-  }
+  session_.note_lost(std::exchange(lost_entries_, 0));
   if (queued() != before) {
     session_.load_changed();
     context_.clients->sweep_by(context_.loop.now() + acknowledged_after);
@@ -312,7 +307,7 @@ void SessionStream::connection_lost(bool has_read_all) {
   leave_ring(has_read_all);
   put_back_unacknowledged();
   stream_.reset();
-  session_.stream_lost();
+  session_.stream_changed(false);
 }
 
 void SessionStream::close(std::string_view last_comment) {

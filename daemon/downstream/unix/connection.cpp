@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "router/lost_notifications.hpp"
+
 namespace bridge {
 namespace {
 
@@ -321,7 +323,7 @@ void Connection::flush() {
   std::array<iovec, pieces_per_write> pieces{};
   for (;;) {
     const std::size_t count = outbox_.gather(pieces.data(), pieces.size());
-    report_lost();
+    note_lost(outbox_.take_lost());
     if (count == 0) break;
     std::size_t wanted = 0;
     for (std::size_t i = 0; i < count; ++i) wanted += pieces[i].iov_len;
@@ -395,13 +397,8 @@ void Connection::update_load() {
   }
 }
 
-void Connection::report_lost() {
-  if (const std::uint64_t lost = outbox_.take_lost()) {
-    context_.counts.lost_notifications += lost;
-    context_.log.peer(LogLevel::warning, "client behind the ring", {.client = identity_.id},
-                      "{} notifications were pushed out of the ring before a client came to them",
-                      lost);
-  }
+void Connection::note_lost(std::uint64_t entries) {
+  report_lost(entries, identity_.id, context_.counts, context_.log);
 }
 
 }  // namespace bridge

@@ -171,6 +171,7 @@ class Connection final : public ClientChannel {
     outbox_.show_only(std::move(filter));
   }
   void give_back_feed() override { feed_.give_back(); }
+  void note_lost(std::uint64_t entries) override;
   void finish() override;
   bool congested() const override { return congested_; }
   ChannelState state() const override { return {outbox_.bytes()}; }
@@ -190,7 +191,6 @@ class Connection final : public ClientChannel {
   bool may_read() const;
   bool has_room() const;
   void update_load();
-  void report_lost();
   void look_whether_read();
 
   ConnectionContext& context_;

@@ -55,7 +55,9 @@ void set_sides(Call& call, const Frame& request, const Session& session) {
   call.side = session.side_for(call.era);
   if (call.era == Era::modern) {
     const std::string_view level = request.text(request.reserved.log_level);
-    call.log_level = is_string(level) ? unescape(level.substr(1, level.size() - 2)) : "";
+    // A longer one is none of MCP's.
+    const bool may_be_one = is_string(level) && level.size() <= 64;
+    call.log_level = may_be_one ? unescape(level.substr(1, level.size() - 2)) : "";
   }
   set_crossing(call, request);
 }

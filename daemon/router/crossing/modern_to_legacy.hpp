@@ -86,7 +86,6 @@ class ModernToLegacy {
   std::size_t keep_message(const Frame& message, ByteBudget& budget);
   /// Keeps the call's end for the client that takes it over, or a failure if there is no room.
   void keep_end(End end, ByteBudget& budget);
-  const std::optional<End>& its_end() const { return end_; }
 
   struct Kept {
     std::vector<std::string> messages;

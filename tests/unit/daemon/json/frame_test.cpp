@@ -182,6 +182,19 @@ TEST_CASE("reading never changes a byte") {
   }
 }
 
+TEST_CASE("what is kept of a request while it is in flight is not longer than 4096 bytes") {
+  const auto text = [](std::string_view form, std::size_t bytes) {
+    return fmt::format(fmt::runtime(form), '"' + std::string(bytes - 2, 'x') + '"');
+  };
+  for (const char* form :
+       {R"({{"id":{},"method":"a"}})", R"({{"id":1,"method":{}}})", R"({{"method":{}}})",
+        R"({{"id":1,"method":"a","params":{{"_meta":{{"progressToken":{}}}}}}})"}) {
+    CAPTURE(form);
+    CHECK(fault_of(text(form, bridge::longest_name)) == 0);
+    CHECK(fault_of(text(form, bridge::longest_name + 1)) == -32600);
+  }
+}
+
 TEST_CASE("a frame as long as the limit is read like a short one") {
   const std::string text =
       R"({"id":1,"method":"a","params":{"x":")" + std::string(8u << 20, 'y') + "\"}}";

@@ -16,6 +16,19 @@ TEST_CASE("requests are started in the order they came and do not wait for one a
   CHECK(t.client.lines.size() == 1);
 }
 
+TEST_CASE("frames that fail at once follow one another, however many they are") {
+  OneUnopened t;
+  t.upstream.answer_streams = true;
+  t.be_modern();
+  constexpr int many = 20'000;  // more than the stack has room for
+  for (int i = 0; i < many; ++i) t.modern(t.client, std::to_string(i), "\u00e9");
+  CHECK(t.client.lines.empty());
+  t.answer_probe(R"({"tools":{}})");
+  CHECK(t.client.lines.size() == many);
+  CHECK(contains(t.client.lines.back(), "cannot be sent: its header"));
+  CHECK(contains(t.client.lines.back(), fmt::format(R"("id":{},)", many - 1)));
+}
+
 TEST_CASE("a notification is handed over before the next frame of its client starts") {
   TwoClients t;
   t.notify(t.client, roots_changed);

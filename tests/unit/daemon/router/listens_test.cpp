@@ -101,6 +101,31 @@ TEST_CASE("while a listen is open no other request of its client may have its id
   CHECK(contains(t.client.lines.front(), "acknowledged"));
 }
 
+TEST_CASE("a client leaves whose listens stand around that of another") {
+  TwoClients t;
+  constexpr std::string_view filter = R"({"toolsListChanged":true,"resourceSubscriptions":["a"]})";
+  listen(t, t.client, "1", filter);
+  listen(t, t.other, "1", filter);
+  listen(t, t.client, "2", filter);
+  t.leave(t.client);
+  CHECK(t.router.listens() == 1);
+  t.other.take_lines();
+  t.upstream.notify(changed);
+  CHECK(contains(t.other.take_line(), changed));
+}
+
+TEST_CASE("what leaves the ring before a listen comes to it is lost to its client, and counted") {
+  OneClient t;
+  listen(t, t.client, "1", R"({"resourceSubscriptions":["a"]})");
+  t.congest(t.client);
+  const std::size_t room = t.feed.ring().limits().entries;
+  for (std::size_t i = 0; i < room + 3; ++i)
+    t.upstream.notify("notifications/resources/updated", fmt::format(R"({{"uri":"{}"}})", i));
+  CHECK(t.client.lost == 0);
+  t.congest(t.client, false);
+  CHECK(t.client.lost == 3);
+}
+
 TEST_CASE("a resource is subscribed once for all who listen, and left when the last is gone") {
   TwoClients t;
   listen(t, t.client, "1", R"({"resourceSubscriptions":["a"]})");

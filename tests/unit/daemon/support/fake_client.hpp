@@ -28,6 +28,7 @@ class FakeClient final : public ClientChannel {
   std::vector<std::string> not_answered;  ///< and of those that it has cancelled
   RingFeed feed = RingFeed::takes;
   std::shared_ptr<const RingFilter> filter;  ///< the filter of its ring entries
+  std::uint64_t lost = 0;                    ///< entries pushed out before its listens came to them
   int gave_back = 0;                         ///< how often it gave back what it was fed
   bool input_paused = false;
   bool finished = false;
@@ -72,6 +73,7 @@ class FakeClient final : public ClientChannel {
     feed = RingFeed::none;
     ++gave_back;
   }
+  void note_lost(std::uint64_t entries) override { lost += entries; }
   void finish() override { finished = true; }
   bool congested() const override { return is_congested; }
   ChannelState state() const override { return {queued_bytes, false, takes_unasked}; }
