@@ -100,6 +100,14 @@ class Started(ByName):
         self.assertEqual((states["away"][0], states["bad"][0]), ("fails", "fails"))
         self.assertIn("cannot reach http://127.0.0.1:1/mcp", states["away"][1])
 
+    def test_a_check_starts_no_disabled_server_and_does_not_count_it(self):
+        self.own({"local": self.child(), "off": self.child(disabled=True)})
+        out, _ = self.named("servers", "--check", "--json", "-w", "20s")
+        states = {server["name"]: (server["state"], server["detail"]) for server in json.loads(out)["servers"]}
+        self.assertEqual((states["local"][0], states["off"][0]), ("ok", "disabled"))
+        self.assertIn("it runs only when you name it", states["off"][1])
+        self.assertEqual(list(self.running()), ["local"])
+
     def test_approving_without_a_terminal_says_what_to_type(self):
         self.project({"local": self.child()})
         _, told = self.run_in("project", "approve", "@local", code=2)
