@@ -49,6 +49,14 @@ class Started(ByName):
         links = open_files(child)
         self.assertFalse([link for link in links if "memfd" in link], links)
 
+    def test_it_waits_three_seconds_for_its_server_unless_told_otherwise(self):
+        self.own({"local": self.child(), "other": self.child()})
+        self.echoes("@local")
+        self.echoes("@other", MCP_BRIDGE_CONNECT_WAIT="5s")
+        for name, wait in (("local", b"3s"), ("other", b"5s")):
+            with open(f"/proc/{self.running()[name]}/cmdline", "rb") as file:
+                self.assertIn(b"\0--connect-wait\0" + wait + b"\0", file.read())
+
     def test_an_edited_definition_and_another_value_are_another_daemon_and_stop_ends_them_all(self):
         self.own({"local": self.child(env={"A": "${env:VALUE:-0}"})})
         self.echoes("@local")
