@@ -13,6 +13,9 @@ namespace {
 
 /// The longest key that the daemon accepts.
 constexpr std::size_t longest_key = 256;
+/// The bounds of a grant at the daemon.
+constexpr Milliseconds longest_grant = std::chrono::hours(24);
+constexpr std::uint64_t most_calls = 1'000'000'000;
 
 /// Stores a value; returns why it is invalid, or "".
 template <class Target>
@@ -162,8 +165,14 @@ class Parser {
     if (!bridge::is_utf8(o.key)) fail("option --key: it is not UTF-8");
     if (o.key.size() > longest_key)
       fail(fmt::format("option --key: it has more than {} bytes", longest_key));
-    if (o.count == std::uint64_t{0}) fail("option --count: it must be at least 1");
-    const bool grants = o.verb != nullptr && o.verb->name() == "grant";  // its --tools
+    const bool grants = o.verb != nullptr && o.verb->name() == "grant";  // its --tools, --calls
+    if (o.count == std::uint64_t{0})
+      fail(fmt::format("option {}: it must be at least 1", grants ? "--calls" : "--count"));
+    if (grants && o.count && *o.count > most_calls)
+      fail(fmt::format("option --calls: it must be at most {}", most_calls));
+    if (grants && o.listen_for &&
+        (*o.listen_for < Milliseconds(1) || *o.listen_for > longest_grant))
+      fail("option --for: a grant lasts at least 1ms, at most 24h");
     if (o.exec.empty() && !grants && (!o.methods.empty() || o.retries))
       fail("options --method and --retries go with --exec");
     if (!o.dead.empty() && !o.retries) fail("option --dead goes with --retries");
