@@ -181,10 +181,15 @@ ExitCode run(const Options& options) {
       return tell_failure(console, options, *why);
     connected = std::get<Connected>(std::move(started));
   } else if (failure != nullptr && failure->is_absent && named) {
+    const std::string& name = named->server.definition.name;
     return tell_failure(
         console, options,
         {"daemon",
-         fmt::format("no daemon runs for @{} (--no-start)", named->server.definition.name),
+         options.no_start
+             ? fmt::format("no daemon runs for @{} (--no-start)", name)
+             : fmt::format("no daemon runs for @{}: it is disabled, and --names starts none; start "
+                           "it with: mcp-nc server",
+                           name),
          ExitCode::unreachable});
   } else if (failure != nullptr) {
     if (verb == nullptr && failure->is_absent && console.input_is_terminal())

@@ -114,6 +114,8 @@ class Started(ByName):
         states = {server["name"]: (server["state"], server["detail"]) for server in json.loads(out)["servers"]}
         self.assertEqual((states["local"][0], states["off"][0]), ("ok", "disabled"))
         self.assertIn("it runs only when you name it", states["off"][1])
+        self.assertIn("no daemon runs for @off: it is disabled, and --names starts none; start it with: mcp-nc @off server",
+                      self.named("@off", "tools", "--names", code=3)[1])
         self.assertEqual(list(self.running()), ["local"])
 
     def test_approving_without_a_terminal_says_what_to_type(self):
