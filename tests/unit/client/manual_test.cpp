@@ -108,6 +108,7 @@ TEST_CASE("the help is one page, and names each command") {
   const std::string help = help_text();
   CHECK(std::count(help.begin(), help.end(), '\n') <= 48);
   CHECK(widest_line(help) <= 80);
+  CHECK(help.find("@NAME at a terminal: the server's overview") != help.npos);
   for (const Verb& verb : verbs()) {
     CAPTURE(verb.name());
     const bool is_there = verb.name() == "help" || help.find(std::string(verb.name())) != help.npos;
