@@ -112,6 +112,8 @@ class Parser {
       options_.operands.emplace_back(text);
     } else if (text.size() > 1 && text.front() == '@' && options_.server.empty()) {
       options_.server = text.substr(1);
+    } else if (text == "@") {
+      return "no name after @; list them with: mcp-nc servers";
     } else {
       options_.verb = find_verb(text);
       if (options_.verb == nullptr) {

@@ -62,6 +62,7 @@ TEST_CASE("what is unknown is said with what was meant") {
   };
   CHECK(message({"cal"}) == "unknown command 'cal'; did you mean 'call'?");
   CHECK(message({"help", "calls"}) == "unknown command 'calls'; did you mean 'call'?");
+  CHECK(message({"@", "tools"}) == "no name after @; list them with: mcp-nc servers");
   for (const auto& [words, typed] : {
            std::pair(std::vector<std::string_view>{"frobnicate"},
                      "call frobnicate for a tool, @frobnicate for a server"),
