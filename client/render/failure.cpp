@@ -94,7 +94,10 @@ std::string describe_bridge_error(const json::Value& error, const json::Value& d
     text += fmt::format("; log in with: {}", login);
   } else if (kind == "auth" && data.find("status") != nullptr &&
              text.find(token_advice) == text.npos) {
-    text += "; the token is the daemon's, not yours";
+    // Also where none was sent: the daemon does not say so.
+    text += fmt::format(
+        "; if its token is missing or wrong, {}: start mcp-bridged with --token-file or {}",
+        token_advice, token_advice_end);
   }
   return text;
 }
@@ -128,7 +131,8 @@ std::string_view hint_for(std::string_view kind) {
   if (bridge::has_word("dns connect closed session http", kind))
     return "the daemon retries automatically; see its state with: mcp-nc status";
   if (kind == "tls") return "see the daemon's log for what is wrong with the certificate";
-  if (kind == "auth") return "check the daemon's credentials, which the server refused";
+  if (kind == "auth")
+    return "check the daemon's credentials: they are missing, wrong, or may not do this";
   if (kind == "too_large") return "raise --max-frame of mcp-bridged";
   if (kind == "overloaded") return "try again later";
   if (kind == "shutdown") return "try again when the daemon has restarted";

@@ -56,6 +56,9 @@ TEST_CASE("a refused token is told with the server's words and hints, and was no
   CHECK(refused.find("WWW-Authenticate: Bearer realm=\"x\"") != std::string::npos);
   CHECK(refused.find("Mcp-Auth-Server: https://as.example") != std::string::npos);
   CHECK(refused.find("the server said: token expired") != std::string::npos);
+  CHECK(
+      refused.ends_with("; if its token is missing or wrong, give the daemon its token: start "
+                        "mcp-bridged with --token-file or MCP_SERVER_TOKEN"));
   const std::string at_opening =
       read_error(R"({"code":-32001,"message":"HTTP 401","data":{"source":"bridge","kind":"auth",)"
                  R"("delivered":"no","status":401,"opening":true}})")
