@@ -80,6 +80,7 @@ std::string describe_bridge_error(const json::Value& error, const json::Value& d
   const std::string_view kind = data.string("kind");
   std::string text(without_code_name(error.string("message")));
   text += fate_of_request(data);
+  if (kind == "not_initialized") text += fmt::format("; {}", hint_for(kind));
   if (const json::Value* after = data.find("retryAfterMs", json::Value::Kind::number))
     text += fmt::format("; try again in {} ms", after->text);
   // The server's own message, which the bridge's error replaced.
@@ -133,6 +134,7 @@ std::string_view hint_for(std::string_view kind) {
   if (kind == "tls") return "see the daemon's log for what is wrong with the certificate";
   if (kind == "auth")
     return "check the daemon's credentials: they are missing, wrong, or may not do this";
+  if (kind == "not_initialized") return "start mcp-bridged with --handshake lazy";
   if (kind == "too_large") return "raise --max-frame of mcp-bridged";
   if (kind == "overloaded") return "try again later";
   if (kind == "shutdown") return "try again when the daemon has restarted";
