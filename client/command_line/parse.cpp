@@ -38,6 +38,17 @@ std::string store(std::string_view text, Target& target) {
   return {};
 }
 
+/// Whether it has a scheme and a host; the daemon checks the rest.
+bool is_address(std::string_view url) {
+  const std::size_t end = url.find("://");
+  const std::string scheme = bridge::ascii_lower(url.substr(0, end));
+  if (end == url.npos || !bridge::has_word("http https http+unix", scheme)) return false;
+  const std::string_view host = url.substr(end + 3);
+  return !host.empty() && std::string_view("/?#:").find(host.front()) == host.npos &&
+         std::all_of(host.begin(), host.end(),
+                     [](char c) { return static_cast<unsigned char>(c) > ' '; });
+}
+
 /// Words that other programs use, and what to type here.
 constexpr std::pair<std::string_view, std::string_view> other_words[] = {
     {"ls list tools/list list-tools tool tools-list", "tools"},
@@ -221,6 +232,8 @@ class Parser {
     if (options_.no_start && !options_.all && !options_.check && !names_server(options_))
       fail("option --no-start goes with @NAME, --url or --run");
     if (is_about_server && !names_server(options_)) fail_by_usage(*verb);
+    if (!options_.url.empty() && !is_address(options_.url))
+      fail("option --url: it is not an address; expected http://HOST[:PORT]/PATH or https://...");
     check_credentials();
   }
 

@@ -78,6 +78,12 @@ TEST_CASE("what is wrong is named") {
   CHECK(refused({"request", "a", "{}", "c"}).find("'c'") != std::string::npos);
   CHECK(refused({"tools", "--watch"}).find("--watch") != std::string::npos);
   CHECK(refused({"--json"}).find("relay") != std::string::npos);
+  for (const char* url :
+       {"notaurl", "ftp://x/", "http:/x", "https://", "http:///mcp", "http://a b"})
+    CHECK(refused({"--url", url, "tools"}) ==
+          "option --url: it is not an address; expected http://HOST[:PORT]/PATH or https://...");
+  for (const char* url : {"HTTPS://x", "http://[::1]:80/mcp", "http+unix://%2Fx.sock/mcp"})
+    CHECK(parsed({"--url", url, "tools"}).url == url);
   CHECK(refused({"listen", "--count", "0"}) == "option --count: it must be at least 1");
   CHECK(refused({"grant", "--calls", "0"}) == "option --calls: it must be at least 1");
   CHECK(refused({"grant", "--calls=1000000001"}) ==
