@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/contains.hpp"
+#include "command_line/verb.hpp"
 #include "elicitation/web_address.hpp"
 #include "json/document.hpp"
 #include "text/characters.hpp"
@@ -126,7 +127,7 @@ void add_pages(Failure& failure, const json::Value& error) {
 }  // namespace
 
 std::string_view hint_for(std::string_view kind) {
-  if (kind == "usage") return "see: mcp-nc help COMMAND";
+  if (kind == "usage") return "see: mcp-nc --help";
   if (kind == "daemon") return "start mcp-bridged, or name its socket with -s or MCP_SOCKET_PATH";
   if (kind == "timeout") return "raise -w of mcp-nc, or --request-timeout of mcp-bridged";
   if (bridge::has_word("dns connect closed session http", kind))
@@ -223,6 +224,8 @@ ExitCode tell_failure(Console& console, const Options& options, Failure failure)
     failure.shown += "; " + failure.hint;
   }
   if (failure.hint.empty()) failure.hint = hint_for_capability(failure.message);
+  if (failure.hint.empty() && failure.kind == "usage" && options.verb != nullptr)
+    failure.hint = fmt::format("see: mcp-nc help {}", options.verb->name());
   if (failure.hint.empty()) failure.hint = hint_for(failure.kind);
   for (std::string* const text : {&failure.message, &failure.shown, &failure.hint})
     *text = as_typed(std::move(*text), options);

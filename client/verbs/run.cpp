@@ -106,6 +106,7 @@ ExitCode refuse(const UsageError& error) {
   Console console;
   Options options;
   options.json = error.json;
+  options.verb = find_verb(error.verb);
   const std::string help = error.verb.empty() ? "--help" : fmt::format("help {}", error.verb);
   return tell_failure(
       console, options,
