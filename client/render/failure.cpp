@@ -82,8 +82,11 @@ std::string describe_bridge_error(const json::Value& error, const json::Value& d
   std::string text(without_code_name(error.string("message")));
   text += fate_of_request(data);
   if (kind == "not_initialized") text += fmt::format("; {}", hint_for(kind));
-  if (const json::Value* after = data.find("retryAfterMs", json::Value::Kind::number))
-    text += fmt::format("; try again in {} ms", after->text);
+  if (const json::Value* after = data.find("retryAfterMs", json::Value::Kind::number)) {
+    const std::uint64_t ms = data.count("retryAfterMs");
+    text += ms > 0 && ms % 1000 == 0 ? fmt::format("; try again in {} s", ms / 1000)
+                                     : fmt::format("; try again in {} ms", after->text);
+  }
   // The server's own message, which the bridge's error replaced.
   if (const auto said = data.object("upstream").string("message"); !said.empty())
     text += fmt::format("; the server said: {}", bridge::trimmed(said.substr(0, longest_data)));

@@ -82,7 +82,9 @@ TEST_CASE("what the server has got is not told as undelivered") {
           .shown;
   CHECK(busy ==
         "HTTP 429; the server has not acted on the request, it can be sent again; try again in "
-        "2000 ms");
+        "2 s");
+  CHECK(read_error(R"({"code":1,"message":"m","data":{"source":"bridge","retryAfterMs":1500}})")
+            .shown == "m; try again in 1500 ms");
 }
 
 TEST_CASE("a request is said to be repeatable only if that may help") {
