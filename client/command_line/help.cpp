@@ -51,8 +51,8 @@ std::string help_text() {
   mcp-nc @NAME COMMAND       the server that a file calls NAME: mcp-nc servers
   mcp-nc --url URL COMMAND   a server at an address; --run 'CMD ARG' starts one
   mcp-nc COMMAND             the server of the daemon's socket (-s PATH)
-  mcp-nc [@NAME]             at a terminal its overview; else stdin <-> socket,
-                             as the stdio command of any MCP client
+  mcp-nc [@NAME]             stdin <-> socket, as the stdio command of any MCP
+                             client; @NAME at a terminal: the server's overview
 
 Use it
   call NAME key=value...     calls a tool; lists: k=a k=b, objects: a.b=c, JSON:

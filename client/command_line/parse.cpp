@@ -13,6 +13,9 @@ namespace {
 
 /// The longest key that the daemon accepts.
 constexpr std::size_t longest_key = 256;
+/// The bounds of a grant at the daemon.
+constexpr Milliseconds longest_grant = std::chrono::hours(24);
+constexpr std::uint64_t most_calls = 1'000'000'000;
 
 /// Stores a value; returns why it is invalid, or "".
 template <class Target>
@@ -33,6 +36,17 @@ std::string store(std::string_view text, Target& target) {
     target = *parsed;
   }
   return {};
+}
+
+/// Whether it has a scheme and a host; the daemon checks the rest.
+bool is_address(std::string_view url) {
+  const std::size_t end = url.find("://");
+  const std::string scheme = bridge::ascii_lower(url.substr(0, end));
+  if (end == url.npos || !bridge::has_word("http https http+unix", scheme)) return false;
+  const std::string_view host = url.substr(end + 3);
+  return !host.empty() && std::string_view("/?#:").find(host.front()) == host.npos &&
+         std::all_of(host.begin(), host.end(),
+                     [](char c) { return static_cast<unsigned char>(c) > ' '; });
 }
 
 /// Words that other programs use, and what to type here.
@@ -109,6 +123,8 @@ class Parser {
       options_.operands.emplace_back(text);
     } else if (text.size() > 1 && text.front() == '@' && options_.server.empty()) {
       options_.server = text.substr(1);
+    } else if (text == "@") {
+      return "no name after @; list them with: mcp-nc servers";
     } else {
       options_.verb = find_verb(text);
       if (options_.verb == nullptr) {
@@ -162,8 +178,14 @@ class Parser {
     if (!bridge::is_utf8(o.key)) fail("option --key: it is not UTF-8");
     if (o.key.size() > longest_key)
       fail(fmt::format("option --key: it has more than {} bytes", longest_key));
-    if (o.count == std::uint64_t{0}) fail("option --count: it must be at least 1");
-    const bool grants = o.verb != nullptr && o.verb->name() == "grant";  // its --tools
+    const bool grants = o.verb != nullptr && o.verb->name() == "grant";  // its --tools, --calls
+    if (o.count == std::uint64_t{0})
+      fail(fmt::format("option {}: it must be at least 1", grants ? "--calls" : "--count"));
+    if (grants && o.count && *o.count > most_calls)
+      fail(fmt::format("option --calls: it must be at most {}", most_calls));
+    if (grants && o.listen_for &&
+        (*o.listen_for < Milliseconds(1) || *o.listen_for > longest_grant))
+      fail("option --for: a grant lasts at least 1ms, at most 24h");
     if (o.exec.empty() && !grants && (!o.methods.empty() || o.retries))
       fail("options --method and --retries go with --exec");
     if (!o.dead.empty() && !o.retries) fail("option --dead goes with --retries");
@@ -210,6 +232,8 @@ class Parser {
     if (options_.no_start && !options_.all && !options_.check && !names_server(options_))
       fail("option --no-start goes with @NAME, --url or --run");
     if (is_about_server && !names_server(options_)) fail_by_usage(*verb);
+    if (!options_.url.empty() && !is_address(options_.url))
+      fail("option --url: it is not an address; expected http://HOST[:PORT]/PATH or https://...");
     check_credentials();
   }
 

@@ -260,7 +260,7 @@ std::string ElicitationForm::begin() const {
         "Nothing was opened. yes tells the server that you agree; then open the page yourself.\n";
   }
   text += end_ == EndOfInput::cancels
-              ? "(!decline refuses, !cancel or end of input leaves it open)\n"
+              ? "(!decline refuses, !cancel or end of input dismisses it)\n"
               : "(!decline refuses, !cancel dismisses it, end of input leaves it for later)\n";
   return text + question();
 }

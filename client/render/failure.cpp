@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/contains.hpp"
+#include "command_line/verb.hpp"
 #include "elicitation/web_address.hpp"
 #include "json/document.hpp"
 #include "text/characters.hpp"
@@ -80,8 +81,12 @@ std::string describe_bridge_error(const json::Value& error, const json::Value& d
   const std::string_view kind = data.string("kind");
   std::string text(without_code_name(error.string("message")));
   text += fate_of_request(data);
-  if (const json::Value* after = data.find("retryAfterMs", json::Value::Kind::number))
-    text += fmt::format("; try again in {} ms", after->text);
+  if (kind == "not_initialized") text += fmt::format("; {}", hint_for(kind));
+  if (const json::Value* after = data.find("retryAfterMs", json::Value::Kind::number)) {
+    const std::uint64_t ms = data.count("retryAfterMs");
+    text += ms > 0 && ms % 1000 == 0 ? fmt::format("; try again in {} s", ms / 1000)
+                                     : fmt::format("; try again in {} ms", after->text);
+  }
   // The server's own message, which the bridge's error replaced.
   if (const auto said = data.object("upstream").string("message"); !said.empty())
     text += fmt::format("; the server said: {}", bridge::trimmed(said.substr(0, longest_data)));
@@ -94,7 +99,10 @@ std::string describe_bridge_error(const json::Value& error, const json::Value& d
     text += fmt::format("; log in with: {}", login);
   } else if (kind == "auth" && data.find("status") != nullptr &&
              text.find(token_advice) == text.npos) {
-    text += "; the token is the daemon's, not yours";
+    // Also where none was sent: the daemon does not say so.
+    text += fmt::format(
+        "; if its token is missing or wrong, {}: start mcp-bridged with --token-file or {}",
+        token_advice, token_advice_end);
   }
   return text;
 }
@@ -122,13 +130,15 @@ void add_pages(Failure& failure, const json::Value& error) {
 }  // namespace
 
 std::string_view hint_for(std::string_view kind) {
-  if (kind == "usage") return "see: mcp-nc help COMMAND";
+  if (kind == "usage") return "see: mcp-nc --help";
   if (kind == "daemon") return "start mcp-bridged, or name its socket with -s or MCP_SOCKET_PATH";
   if (kind == "timeout") return "raise -w of mcp-nc, or --request-timeout of mcp-bridged";
   if (bridge::has_word("dns connect closed session http", kind))
     return "the daemon retries automatically; see its state with: mcp-nc status";
   if (kind == "tls") return "see the daemon's log for what is wrong with the certificate";
-  if (kind == "auth") return "check the daemon's credentials, which the server refused";
+  if (kind == "auth")
+    return "check the daemon's credentials: they are missing, wrong, or may not do this";
+  if (kind == "not_initialized") return "start mcp-bridged with --handshake lazy";
   if (kind == "too_large") return "raise --max-frame of mcp-bridged";
   if (kind == "overloaded") return "try again later";
   if (kind == "shutdown") return "try again when the daemon has restarted";
@@ -217,6 +227,8 @@ ExitCode tell_failure(Console& console, const Options& options, Failure failure)
     failure.shown += "; " + failure.hint;
   }
   if (failure.hint.empty()) failure.hint = hint_for_capability(failure.message);
+  if (failure.hint.empty() && failure.kind == "usage" && options.verb != nullptr)
+    failure.hint = fmt::format("see: mcp-nc help {}", options.verb->name());
   if (failure.hint.empty()) failure.hint = hint_for(failure.kind);
   for (std::string* const text : {&failure.message, &failure.shown, &failure.hint})
     *text = as_typed(std::move(*text), options);

@@ -259,14 +259,16 @@ bool is_ready(const Value& status) {
   return state != "waiting" && state != "refused";
 }
 
-std::string render_ready(const Value& status) {
+std::string render_ready(const Value& status, std::string_view program) {
   const Value* upstream = status.find("upstream", Kind::object);
   const std::string_view state = upstream == nullptr ? "unknown" : upstream->string("state");
   if (is_ready(status)) return fmt::format("ready: {}", state);
   std::string text = fmt::format("not ready: the upstream is {}", state);
   if (const Value* error = status.find("lastError", Kind::object))
     text += fmt::format("; {}: {}", error->string("kind"), error->string("message"));
-  return text;
+  const bool wants_login =
+      upstream != nullptr && upstream->object("login").string("state") == "needed";
+  return wants_login ? fmt::format("{}; log in with: {} login", text, program) : text;
 }
 
 std::vector<StyledLine> render_clients(const std::vector<json::Value>& all, const Look& look,

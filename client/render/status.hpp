@@ -31,8 +31,8 @@ std::vector<StyledLine> render_status(const json::Value& status, std::int64_t no
 /// failed attempt until a successful one. If the daemon does not report it, from its state.
 bool is_ready(const json::Value& status);
 
-/// The same as one line, with the last error if not ready.
-std::string render_ready(const json::Value& status);
+/// The same as one line, with the last error if not ready, and how to log in if that is needed.
+std::string render_ready(const json::Value& status, std::string_view program = "mcp-nc");
 
 /// The clients of bridge/status as a table with a heading, idle ones as one line; one line that
 /// says so if there are none. At most `rows` lines, 0 = no limit: then the last one counts those

@@ -152,6 +152,10 @@ std::variant<Connected, std::string> start_daemon(const NamedServer& server,
                                     fmt::format("/proc/self/fd/{}", definition_number),
                                     "--idle-exit",
                                     environment_variable("MCP_BRIDGE_IDLE_EXIT").value_or("30m")};
+  // A command waits for it. A download keeps the daemon's own, which also limits the opening.
+  auto wait = environment_variable("MCP_BRIDGE_CONNECT_WAIT");
+  if (!wait && !may_download(server.definition)) wait = "3s";
+  if (wait) words.insert(words.end(), {"--connect-wait", *wait});
   if (values)
     words.insert(words.end(), {"--input-file", fmt::format("/proc/self/fd/{}", inputs_number)});
   for (std::string& word : words_of_kept(server, places, paths)) words.push_back(std::move(word));

@@ -200,10 +200,12 @@ std::optional<ListenJoin::Page> ListenJoin::take_page(std::string_view result) {
 
   Page page;
   if (newest_ < since_) {
-    // Numbers start at 1 again when the daemon restarts: all its messages are after `since`.
-    page.warning =
-        fmt::format("missed notifications: the daemon was restarted, its newest is {}, not {}",
-                    newest_, since_);
+    // Numbers start at 1 again when the daemon restarts: all its messages are after `since`. Or
+    // the number is from elsewhere.
+    page.warning = fmt::format(
+        "no notification {}, the daemon's newest is {}: it was restarted and some are missed, or "
+        "the number is not its own",
+        since_, newest_);
     page.ask_again = newest_ > 0;
     joined_ = !page.ask_again;
     since_ = 0;

@@ -15,7 +15,7 @@ constexpr Milliseconds longest_asking(1000);
 
 /// Makes a server that knows other roots, or none yet, request those of the dialogue, and waits for
 /// that, at most a second: some never ask. Reports on stderr if the session was opened without
-/// roots, in which case no server asks.
+/// roots, in which case few servers ask.
 void tell_roots(Dialogue& dialogue, const Options& options) {
   const Answer status = dialogue.ask("bridge/status", "");
   const json::Value known = json::parse_or_null(status.payload);
@@ -28,7 +28,7 @@ void tell_roots(Dialogue& dialogue, const Options& options) {
                    [](const json::Value& name) { return name.text == "roots"; })) {
     const std::string program = typed_program(options);
     return dialogue.console().note(fmt::format(
-        "the session was opened without roots, so the server asks for none: {}",
+        "the session was opened without roots, so the server may ask for none: {}",
         names_server(options)
             ? fmt::format("{} stop, then the next call opens it with roots", program)
             : "mcp-bridged --client-capabilities '{\"elicitation\":{},\"roots\":{}}' opens it with "

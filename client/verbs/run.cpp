@@ -106,6 +106,7 @@ ExitCode refuse(const UsageError& error) {
   Console console;
   Options options;
   options.json = error.json;
+  options.verb = find_verb(error.verb);
   const std::string help = error.verb.empty() ? "--help" : fmt::format("help {}", error.verb);
   return tell_failure(
       console, options,
@@ -181,10 +182,15 @@ ExitCode run(const Options& options) {
       return tell_failure(console, options, *why);
     connected = std::get<Connected>(std::move(started));
   } else if (failure != nullptr && failure->is_absent && named) {
+    const std::string& name = named->server.definition.name;
     return tell_failure(
         console, options,
         {"daemon",
-         fmt::format("no daemon runs for @{} (--no-start)", named->server.definition.name),
+         options.no_start
+             ? fmt::format("no daemon runs for @{} (--no-start)", name)
+             : fmt::format("no daemon runs for @{}: it is disabled, and --names starts none; start "
+                           "it with: mcp-nc server",
+                           name),
          ExitCode::unreachable});
   } else if (failure != nullptr) {
     if (verb == nullptr && failure->is_absent && console.input_is_terminal())

@@ -128,13 +128,17 @@ ExitCode end(Console& console, const Options& options, const std::string& json,
   return has_any ? ExitCode::ok : ExitCode::answered_error;
 }
 
-/// One search in each server. Also says what is wrong with the files.
+/// One search in each server, null for a disabled one. Also says what is wrong with the files.
 auto start_searches(const FoundServers& found, const Options& options, const Verb* verb,
                     Console& console) {
   for (const std::string& fault : found.faults) console.note(fault);
   std::vector<std::unique_ptr<ServerSearch>> all;
-  for (const NamedServer& server : found.servers)
-    all.push_back(std::make_unique<ServerSearch>(server.definition.name, options, verb));
+  for (const NamedServer& server : found.servers) {
+    const std::string& name = server.definition.name;
+    all.push_back(is_disabled(server.definition)
+                      ? nullptr
+                      : std::make_unique<ServerSearch>(name, options, verb));
+  }
   return all;
 }
 
@@ -177,21 +181,30 @@ ExitCode check_servers(const Options& options, Console& console, Interrupt& inte
   json::JsonArray servers;
   bool are_well = found.faults.empty();
   for (std::size_t at = 0; at < asked.size(); ++at) {
+    const NamedServer& server = found.servers[at];
+    const std::string name = bridge::make_visible_line(server.definition.name);
+    const auto add = [&](std::string_view state, Tone tone, const std::string& detail) {
+      rows.push_back({{"@" + name, Tone::strong},
+                      {std::string(state), tone},
+                      {bridge::make_visible_line(detail)}});
+      servers.add(json::JsonObject().add("name", name).add("state", state).add("detail", detail));
+    };
+    if (asked[at] == nullptr) {
+      add("disabled", Tone::faint,
+          fmt::format("in {}; it runs only when you name it",
+                      bridge::make_visible_line(server.file)));
+      continue;
+    }
     if (!asked[at]->await(interrupt)) return stop_searching(interrupt, console);
-    const std::string name = bridge::make_visible_line(found.servers[at].definition.name);
     const json::Value answer = json::parse_or_null(asked[at]->output());
     const json::Value* const error = answer.find("error", json::Value::Kind::object);
     const bool is_well = error == nullptr && answer.is(json::Value::Kind::object);
     are_well = are_well && is_well;
     const bool wants_login = error != nullptr && error->string("kind") == "auth";
     const std::string_view state = is_well ? "ok" : wants_login ? "needs a login" : "fails";
-    const std::string detail =
+    add(state, is_well ? Tone::good : Tone::bad,
         is_well ? fmt::format("{} {}", answer.string("name"), answer.string("version"))
-                : asked[at]->message();
-    rows.push_back({{"@" + name, Tone::strong},
-                    {std::string(state), is_well ? Tone::good : Tone::bad},
-                    {bridge::make_visible_line(detail)}});
-    servers.add(json::JsonObject().add("name", name).add("state", state).add("detail", detail));
+                : asked[at]->message());
   }
   if (options.json) {
     console.print(json::JsonObject().add("servers", servers));

@@ -15,7 +15,7 @@ struct ServerList {
 constexpr ServerList tool_list = {"tools/list", "tools"};
 constexpr ServerList resource_list = {"resources/list", "resources", "uri"};
 constexpr ServerList template_list = {"resources/templates/list", "resourceTemplates",
-                                      "uriTemplate"};
+                                      "uriTemplate", "resource templates"};
 constexpr ServerList prompt_list = {"prompts/list", "prompts"};
 
 /// The results of all pages of a list, as received; or none, and the Answer that failed.

@@ -113,12 +113,13 @@ ExitCode watch_as_json(Dialogue& dialogue) {
   }
 }
 
-ExitCode say_whether_ready(Console& console, const std::string& payload, bool aloud) {
+ExitCode say_whether_ready(Console& console, const std::string& payload, const Options& options) {
   const auto status = json::parse(payload);
   const bool ready = status && is_ready(*status);
-  const std::string text = status ? render_ready(*status) : "not ready: the status is unreadable";
-  if (aloud && ready) console.print_line(text);
-  if (aloud && !ready) console.note(text);
+  const std::string text = status ? render_ready(*status, typed_program(options))
+                                  : "not ready: the status is unreadable";
+  if (!options.json && ready) console.print_line(text);
+  if (!options.json && !ready) console.note(text);
   return ready ? ExitCode::ok : ExitCode::upstream;
 }
 
@@ -351,7 +352,7 @@ ExitCode show_status(Dialogue& dialogue, const Options& options) {
   if (!answer.ok()) return dialogue.report(answer);
   Console& console = dialogue.console();
   if (options.json) console.print_line(answer.payload);
-  if (options.ready) return say_whether_ready(console, answer.payload, !options.json);
+  if (options.ready) return say_whether_ready(console, answer.payload, options);
   if (!options.json) {
     const Look look = look_of(console);
     console.print_raw(draw_lines(render(answer.payload, look, typed_program(options)), look));

@@ -301,7 +301,8 @@ constexpr Verb rows[] = {
      .options = "names check",
      .help = "lists the servers in your files, and their running daemons\n"
              "A daemon that was started for a server ends after 30 minutes without a client. "
-             "--check starts those that do not run, and exits with 1 if one cannot be used.\n\n"
+             "--check starts those that do not run and are not disabled, and exits with 1 if one "
+             "cannot be used.\n\n"
              "mcp-nc servers\nmcp-nc servers --check -w 10s",
      .handler = list_servers},
     {.form = "approve @NAME",

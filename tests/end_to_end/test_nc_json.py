@@ -134,6 +134,10 @@ class ForPrograms(Case):
                 error = self.error(*words, code=code)
                 self.assertEqual((error["kind"], error["delivered"]), (kind, delivered))
 
+    def test_the_hint_of_a_usage_error_is_what_stderr_says(self):
+        for words, help_of in ((["wait", "x", "--brief"], "help wait"), (["listen", "demo://x", "--for", "0"], "help listen"), (["@"], "--help")):
+            self.assertEqual(self.error(*words, code=2)["hint"], f"see: mcp-nc {help_of}")
+
     def test_an_upstream_that_is_away_is_said_with_its_kind(self):
         self.daemon.stop()
         self.start_daemon("http://127.0.0.1:9/mcp", "--connect-wait", "100ms")

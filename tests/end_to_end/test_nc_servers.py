@@ -49,6 +49,14 @@ class Started(ByName):
         links = open_files(child)
         self.assertFalse([link for link in links if "memfd" in link], links)
 
+    def test_it_waits_three_seconds_for_its_server_unless_told_otherwise(self):
+        self.own({"local": self.child(), "other": self.child()})
+        self.echoes("@local")
+        self.echoes("@other", MCP_BRIDGE_CONNECT_WAIT="5s")
+        for name, wait in (("local", b"3s"), ("other", b"5s")):
+            with open(f"/proc/{self.running()[name]}/cmdline", "rb") as file:
+                self.assertIn(b"\0--connect-wait\0" + wait + b"\0", file.read())
+
     def test_an_edited_definition_and_another_value_are_another_daemon_and_stop_ends_them_all(self):
         self.own({"local": self.child(env={"A": "${env:VALUE:-0}"})})
         self.echoes("@local")
@@ -99,6 +107,16 @@ class Started(ByName):
         self.assertEqual(states["local"][0], "ok")
         self.assertEqual((states["away"][0], states["bad"][0]), ("fails", "fails"))
         self.assertIn("cannot reach http://127.0.0.1:1/mcp", states["away"][1])
+
+    def test_a_check_starts_no_disabled_server_and_does_not_count_it(self):
+        self.own({"local": self.child(), "off": self.child(disabled=True)})
+        out, _ = self.named("servers", "--check", "--json", "-w", "20s")
+        states = {server["name"]: (server["state"], server["detail"]) for server in json.loads(out)["servers"]}
+        self.assertEqual((states["local"][0], states["off"][0]), ("ok", "disabled"))
+        self.assertIn("it runs only when you name it", states["off"][1])
+        self.assertIn("no daemon runs for @off: it is disabled, and --names starts none; start it with: mcp-nc @off server",
+                      self.named("@off", "tools", "--names", code=3)[1])
+        self.assertEqual(list(self.running()), ["local"])
 
     def test_approving_without_a_terminal_says_what_to_type(self):
         self.project({"local": self.child()})

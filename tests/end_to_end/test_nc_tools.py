@@ -150,6 +150,10 @@ class Finding(Tools):
                 self.assertEqual(err.count("repeats a cursor"), 1, err)
                 self.assertEqual(len(self.server.log(method)) - before, 2)
 
+    def test_an_empty_list_is_named_in_words(self):
+        self.server.fault('{"status":200,"body":{"jsonrpc":"2.0","id":$ID,"result":{"resourceTemplates":[]}}}', method="resources/templates/list")
+        self.assertIn("the server has no resource templates\n", self.run_nc("templates")[1])
+
     def test_many_tools_have_a_line_each(self):
         self.serve(MANY)
         lines = self.run_nc("tools")[0].splitlines()

@@ -78,7 +78,20 @@ TEST_CASE("what is wrong is named") {
   CHECK(refused({"request", "a", "{}", "c"}).find("'c'") != std::string::npos);
   CHECK(refused({"tools", "--watch"}).find("--watch") != std::string::npos);
   CHECK(refused({"--json"}).find("relay") != std::string::npos);
-  CHECK(refused({"listen", "--count", "0"}).find("at least 1") != std::string::npos);
+  for (const char* url :
+       {"notaurl", "ftp://x/", "http:/x", "https://", "http:///mcp", "http://a b"})
+    CHECK(refused({"--url", url, "tools"}) ==
+          "option --url: it is not an address; expected http://HOST[:PORT]/PATH or https://...");
+  for (const char* url : {"HTTPS://x", "http://[::1]:80/mcp", "http+unix://%2Fx.sock/mcp"})
+    CHECK(parsed({"--url", url, "tools"}).url == url);
+  CHECK(refused({"listen", "--count", "0"}) == "option --count: it must be at least 1");
+  CHECK(refused({"grant", "--calls", "0"}) == "option --calls: it must be at least 1");
+  CHECK(refused({"grant", "--calls=1000000001"}) ==
+        "option --calls: it must be at most 1000000000");
+  for (const char* time : {"0", "25h", "86400001ms"})
+    CHECK(refused({"grant", "--for", time}) ==
+          "option --for: a grant lasts at least 1ms, at most 24h");
+  CHECK(parsed({"grant", "--for", "24h"}).listen_for == Milliseconds(86'400'000));
   CHECK(refused({"listen", "--since", "-1"}).find("'-1'") != std::string::npos);
   CHECK(refused({"listen", "--since", "99999999999999999999"}).find("whole number") !=
         std::string::npos);

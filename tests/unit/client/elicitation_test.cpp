@@ -133,6 +133,9 @@ TEST_CASE("a form without fields asks for consent") {
       ElicitationForm::from_params(R"({"mode":"url","url":"https://x/","message":"Sign in"})");
   CHECK(page->begin().find("https://x/") != std::string::npos);
   CHECK(page->begin().find("host:    x\n") != std::string::npos);
+  CHECK(page->begin().find("!cancel or end of input dismisses it") != std::string::npos);
+  page->end_of_input();
+  CHECK(page->result() == R"({"action":"cancel"})");
   page->take("yes");
   CHECK(page->result() == R"({"action":"accept"})");
 }

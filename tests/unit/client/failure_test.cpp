@@ -56,6 +56,9 @@ TEST_CASE("a refused token is told with the server's words and hints, and was no
   CHECK(refused.find("WWW-Authenticate: Bearer realm=\"x\"") != std::string::npos);
   CHECK(refused.find("Mcp-Auth-Server: https://as.example") != std::string::npos);
   CHECK(refused.find("the server said: token expired") != std::string::npos);
+  CHECK(
+      refused.ends_with("; if its token is missing or wrong, give the daemon its token: start "
+                        "mcp-bridged with --token-file or MCP_SERVER_TOKEN"));
   const std::string at_opening =
       read_error(R"({"code":-32001,"message":"HTTP 401","data":{"source":"bridge","kind":"auth",)"
                  R"("delivered":"no","status":401,"opening":true}})")
@@ -79,7 +82,9 @@ TEST_CASE("what the server has got is not told as undelivered") {
           .shown;
   CHECK(busy ==
         "HTTP 429; the server has not acted on the request, it can be sent again; try again in "
-        "2000 ms");
+        "2 s");
+  CHECK(read_error(R"({"code":1,"message":"m","data":{"source":"bridge","retryAfterMs":1500}})")
+            .shown == "m; try again in 1500 ms");
 }
 
 TEST_CASE("a request is said to be repeatable only if that may help") {
@@ -92,8 +97,10 @@ TEST_CASE("a request is said to be repeatable only if that may help") {
   };
   for (const char* kind : {"connect", "dns", "timeout", "closed", "session", "overloaded"})
     CHECK_MESSAGE(shown(kind, 0).ends_with(", it can be sent again"), kind);
-  for (const char* kind : {"tls", "malformed", "too_large", "no_client", "not_initialized"})
+  for (const char* kind : {"tls", "malformed", "too_large", "no_client"})
     CHECK_MESSAGE(shown(kind, 0) == "m; the server did not get the request", kind);
+  CHECK(shown("not_initialized", 0) ==
+        "m; the server did not get the request; start mcp-bridged with --handshake lazy");
   for (const int status : {408, 429, 500, 502, 503, 504})
     CHECK_MESSAGE(shown("http", status).ends_with(", it can be sent again"), status);
   for (const int status : {400, 404, 405, 410, 422, 501, 505})

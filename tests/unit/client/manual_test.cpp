@@ -62,6 +62,7 @@ TEST_CASE("what is unknown is said with what was meant") {
   };
   CHECK(message({"cal"}) == "unknown command 'cal'; did you mean 'call'?");
   CHECK(message({"help", "calls"}) == "unknown command 'calls'; did you mean 'call'?");
+  CHECK(message({"@", "tools"}) == "no name after @; list them with: mcp-nc servers");
   for (const auto& [words, typed] : {
            std::pair(std::vector<std::string_view>{"frobnicate"},
                      "call frobnicate for a tool, @frobnicate for a server"),
@@ -108,6 +109,7 @@ TEST_CASE("the help is one page, and names each command") {
   const std::string help = help_text();
   CHECK(std::count(help.begin(), help.end(), '\n') <= 48);
   CHECK(widest_line(help) <= 80);
+  CHECK(help.find("@NAME at a terminal: the server's overview") != help.npos);
   for (const Verb& verb : verbs()) {
     CAPTURE(verb.name());
     const bool is_there = verb.name() == "help" || help.find(std::string(verb.name())) != help.npos;

@@ -152,6 +152,9 @@ TEST_CASE("ready is what does not wait and was not refused") {
   CHECK(render_ready(with_state("open")) == "ready: open");
   CHECK(render_ready(with_state("waiting")) ==
         "not ready: the upstream is waiting; dns: no such host");
+  CHECK(render_ready(status_of(R"({"upstream":{"state":"refused","login":{"state":"needed"}}})"),
+                     "mcp-nc -s /s") ==
+        "not ready: the upstream is refused; log in with: mcp-nc -s /s login");
 }
 
 TEST_CASE("a login that is needed is shown as a command to copy") {
