@@ -226,6 +226,21 @@ class WaitingForAGrant(Gathering):
         self.assertEqual(terminal.wait(), 0)
         self.assertNotIn("\u009b".encode(), terminal.shown)
 
+    def test_listen_prints_and_counts_them(self):
+        server, used = self.granted()
+        self.gather(server, "one", "two")
+        out, err = self.run_nc("listen", "--for", "0", environment=used)
+        self.assertEqual((self.data(out), err), (["one", "two"], ""))
+        self.gather(server, "three", "four")
+        out, _ = self.run_nc("listen", "--count", "1", "--for", "20s", environment=used)
+        self.assertEqual(self.data(out), ["three"])
+        self.gather(server, "five")
+        out, err = self.run_nc("call", "echo", "message=x", environment=used)
+        self.assertEqual((out, self.data(err)), ("x\n", ["five"]))
+        self.gather(server, "six")
+        self.assertEqual(self.run_nc("call", "--keep", "echo", "message=x", environment=used), ("x\n", ""))
+        self.untaken(1)
+
 
 if __name__ == "__main__":
     main()
