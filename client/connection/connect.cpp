@@ -12,6 +12,7 @@
 
 #include "base/contains.hpp"
 #include "base/random.hpp"
+#include "json/document.hpp"
 #include "json/json_object.hpp"
 #include "process/socket_address.hpp"
 #include "system/signals.hpp"
@@ -269,6 +270,31 @@ std::variant<Connected, ConnectFailure> connect_to_daemon(const std::vector<std:
   if (grant == nullptr || *grant == '\0') return {};
   return bridge::own_request(raw_id, "bridge/use",
                              bridge::JsonObject().add("grant", std::string_view(grant)).text());
+}
+
+[[gnu::cold]] std::optional<GrantUse> use_grant(Conversation& conversation, Deadline deadline) {
+  using Event = Conversation::Event;
+  constexpr std::string_view id = "\"mcp-nc grant\"";
+  const std::string request = request_for_grant(id);
+  if (request.empty()) return std::nullopt;
+  conversation.queue(request);
+  GrantUse use{Event::line};
+  std::string before;
+  while ((use.end = conversation.next(deadline)) == Event::line) {
+    const json::Message message = json::parse_message(conversation.line());
+    const bool is_refused_line = message.id == "null" && !message.error.empty();
+    if (message.kind == json::Message::Kind::response && (message.id == id || is_refused_line)) {
+      use.response = conversation.line();
+      use.is_accepted = message.error.empty() && !message.result.empty();
+      break;
+    }
+    before.append(conversation.line()).push_back('\n');
+    if (before.size() <= Conversation::longest_line) continue;
+    use.end = Event::too_long;
+    break;
+  }
+  conversation.put_back(before);
+  return use;
 }
 
 std::string unit_of(std::string_view path) {

@@ -38,6 +38,19 @@ std::variant<Connected, ConnectFailure> connect_to_daemon(
 /// set. `raw_id` is JSON.
 std::string request_for_grant(std::string_view raw_id);
 
+/// How the use of a grant ended.
+struct GrantUse {
+  Conversation::Event end;  ///< `line`: there is a response
+  std::string response{};   ///< JSON-RPC, as received
+  bool is_accepted = false;
+};
+
+/// Uses the grant in MCP_NC_GRANT and waits for the response: nothing is sent behind a grant that
+/// is not accepted. Lines that precede the response are the next ones of the conversation
+/// afterwards; more than longest_line bytes of them are too_long. nullopt: no grant is set.
+/// REQUIRES: nothing was sent or handed out yet.
+std::optional<GrantUse> use_grant(Conversation& conversation, Deadline deadline);
+
 /// The systemd unit of a socket, for journalctl -u: the package's unit for one under
 /// /run/mcp-bridged, "" for any other path. Pure.
 std::string unit_of(std::string_view path);

@@ -53,6 +53,17 @@ void Conversation::finish_sending() {
   send();
 }
 
+void Conversation::put_back(std::string_view lines) {
+  inbox_.replace(0, consumed_, lines);
+  consumed_ = searched_ = 0;
+  line_ = {};
+}
+
+std::pair<DaemonStream, std::string> Conversation::release() && {
+  put_back({});
+  return {std::move(daemon_), std::move(inbox_)};
+}
+
 Conversation::Event Conversation::next(Deadline deadline, int input) {
   line_ = {};
   send();

@@ -104,6 +104,12 @@ class Conversation {
 
   std::string_view line() const { return line_; }
 
+  /// `lines`, each with its line break, are handed out before everything else.
+  void put_back(std::string_view lines);
+
+  /// Ends the conversation: the connection, and the received bytes that were not handed out.
+  std::pair<DaemonStream, std::string> release() &&;
+
   /// The connection, to poll for POLLIN when nothing is queued.
   int descriptor() const { return daemon_.get(); }
 

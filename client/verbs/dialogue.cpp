@@ -21,9 +21,6 @@ constexpr std::string_view peeked_id = "\"peeked\"";
 /// Id of the request that asks what another one is waiting for.
 constexpr std::string_view look_id = "\"look\"";
 
-/// Id of the request that uses a grant.
-constexpr std::string_view grant_id = "\"grant\"";
-
 constexpr std::string_view method_not_found_code = "-32601";
 
 /// Before an option that a login needs, and that mcp-nc has as well (how_to_log_in_with() of the
@@ -103,24 +100,27 @@ Dialogue::Dialogue(Connected connected, const Options& options, Deadline deadlin
   use_grant(deadline_);
 }
 
-/// Waits for the answer: nothing is sent behind a grant that is not accepted.
 [[gnu::cold]] bool Dialogue::use_grant(Deadline until) {
   using Event = Conversation::Event;
+  using Outcome = Answer::Outcome;
   grant_refusal_.reset();
-  const std::string request = request_for_grant(grant_id);
-  if (request.empty()) return true;
-  conversation_.queue(request);
-  Event event = conversation_.next(until);
-  for (; event == Event::line; event = conversation_.next(until)) {
-    auto answer = take_line({std::string(grant_id)});
-    if (!answer || answer->outcome == Answer::Outcome::woken) continue;
-    answer->from_daemon = true;
-    if (!answer->ok()) grant_refusal_ = std::move(answer);
-    return !grant_refusal_;
+  const auto use = client::use_grant(conversation_, until);
+  if (!use || use->is_accepted) return true;
+  Answer& refusal = grant_refusal_.emplace();
+  if (use->end == Event::line) {
+    const json::Message response = json::parse_message(use->response);
+    refusal.outcome = response.id == "null" ? Outcome::refused : Outcome::error;
+    refusal.payload = response.error;
+    refusal.from_daemon = true;
   }
-  grant_refusal_.emplace();
-  if (event == Event::timed_out) grant_refusal_->outcome = Answer::Outcome::timed_out;
-  if (event == Event::interrupted) grant_refusal_->outcome = Answer::Outcome::interrupted;
+  if (use->end == Event::timed_out) refusal.outcome = Outcome::timed_out;
+  if (use->end == Event::interrupted) refusal.outcome = Outcome::interrupted;
+  if (use->end == Event::too_long) refusal.outcome = Outcome::too_long;
+  // The daemon sends these to no other client.
+  while (conversation_.next(Deadline::after(Milliseconds(0))) == Event::line) {
+    const json::Message message = json::parse_message(conversation_.line());
+    if (message.kind == json::Message::Kind::notification) take_notification(message);
+  }
   return false;
 }
 

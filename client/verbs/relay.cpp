@@ -19,7 +19,7 @@ constexpr Milliseconds longest_connecting{100};  // what is relayed waits meanwh
 class Relay {
  public:
   Relay(int input, int output, DaemonStream daemon, std::optional<Milliseconds> idle,
-        RelayObserver* observer)
+        RelayObserver* observer, std::string_view received)
       : input_(input),
         output_(output),
         daemon_(std::move(daemon)),
@@ -27,7 +27,9 @@ class Relay {
         observer_(observer),
         is_terminal_(::isatty(output) == 1),
         chunk_(std::make_unique_for_overwrite<char[]>(relay_chunk_size)),
-        received_(std::make_unique_for_overwrite<char[]>(relay_chunk_size)) {}
+        received_(std::make_unique_for_overwrite<char[]>(relay_chunk_size)) {
+    if (!received.empty()) take_received(received);
+  }
 
   RelayEnd run() {
     while (!end_) {
@@ -101,14 +103,18 @@ class Relay {
   void receive() {
     const auto count = daemon_.receive(received_.get(), relay_chunk_size);
     if (count && *count > 0) {
-      to_output_ = std::string_view(received_.get(), *count);
-      if (observer_ != nullptr) observer_->take_received(to_output_);
-      if (is_terminal_) to_output_ = visible_text_ = visible_.feed(to_output_);
+      take_received(std::string_view(received_.get(), *count));
       restart_idle();
     } else if (!count) {
       daemon_done_ = true;
       to_output_ = visible_text_ = visible_.finish();
     }
+  }
+
+  void take_received(std::string_view bytes) {
+    to_output_ = bytes;
+    if (observer_ != nullptr) observer_->take_received(to_output_);
+    if (is_terminal_) to_output_ = visible_text_ = visible_.feed(to_output_);
   }
 
   void write_output() {
@@ -146,42 +152,24 @@ class Relay {
 
 constexpr std::string_view status_id = "1";
 
-/// Uses the grant in MCP_NC_GRANT, and waits for the answer; what else comes before it is passed on
-/// to the output. Returns why nothing may be relayed; "" = all is well.
-[[gnu::cold, gnu::noinline]] std::string use_grant(const DaemonStream& daemon, Deadline deadline) {
-  constexpr std::string_view id = "\"mcp-nc grant\"";
-  std::string line = request_for_grant(id);
-  if (line.empty()) return {};
-  line += '\n';
-  std::string_view rest = line;
-  daemon.send(rest);  // the first of the connection: there is room
-  line.clear();
-  const Sink output(STDOUT_FILENO);
-  for (char c = 0;;) {
-    pollfd ready = {daemon.get(), POLLIN, 0};
-    if (::poll(&ready, 1, deadline.poll_timeout()) == 0) return "timed out";
-    const auto count = daemon.receive(&c, 1);  // the relay has what is behind the line
-    if (!count) return "the daemon closed the connection";
-    if (*count == 0) continue;
-    line += c;
-    if (c != '\n') continue;
-    const json::Message message = json::parse_message(line);
-    if (message.id == id || message.id == "null") {
-      if (message.id == id && !message.result.empty()) return {};
-      const std::string why = json::string_member(message.error, "message");
-      return why.empty() ? "it is refused" : why;
-    }
-    std::size_t written = 0;
-    output.write_some(line, written);
-    line.clear();
-  }
+/// Why nothing may be relayed; "" = the grant is accepted.
+[[gnu::cold]] std::string why_refused(const GrantUse& use) {
+  using Event = Conversation::Event;
+  if (use.is_accepted) return {};
+  if (use.end == Event::timed_out) return "timed out";
+  if (use.end == Event::too_long)
+    return fmt::format("the daemon sent more than {} MiB before its response",
+                       Conversation::longest_line >> 20);
+  if (use.end != Event::line) return "the daemon closed the connection";
+  const std::string why = json::string_member(json::parse_message(use.response).error, "message");
+  return why.empty() ? "it is refused" : why;
 }
 
 }  // namespace
 
 RelayEnd relay(int input, int output, DaemonStream daemon, std::optional<Milliseconds> idle,
-               RelayObserver* observer) {
-  return Relay(input, output, std::move(daemon), idle, observer).run();
+               RelayObserver* observer, std::string_view received) {
+  return Relay(input, output, std::move(daemon), idle, observer, received).run();
 }
 
 bool UnansweredRequests::take_sent(std::string_view bytes) {
@@ -312,14 +300,17 @@ ExitCode run_relay(Connected connected, const Options& options, const TrustedPee
       if (::poll(&error, 1, 0) == 1 && error.revents == POLLOUT) console.note(line);
     });
   }
-  if (const std::string why = use_grant(connected.daemon, Deadline::after(options.timeout));
-      !why.empty()) {
+  Conversation conversation(std::move(connected.daemon), -1);
+  const auto grant = use_grant(conversation, Deadline::after(options.timeout));
+  auto [daemon, received] = std::move(conversation).release();
+  if (const std::string why = grant ? why_refused(*grant) : ""; !why.empty()) {
+    console.print(received);
     console.note("MCP_NC_GRANT: " + why);
     return ExitCode::answered_error;
   }
-  const pid_t process = process_behind(connected.daemon.get());
-  const RelayEnd end = relay(STDIN_FILENO, STDOUT_FILENO, std::move(connected.daemon),
-                             options.timeout, watch ? &*watch : nullptr);
+  const pid_t process = process_behind(daemon.get());
+  const RelayEnd end = relay(STDIN_FILENO, STDOUT_FILENO, std::move(daemon), options.timeout,
+                             watch ? &*watch : nullptr, received);
   const int error = errno;
   switch (end) {
     case RelayEnd::finished:

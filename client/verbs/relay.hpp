@@ -37,11 +37,11 @@ enum class RelayEnd {
 
 /// Carries bytes between `input`, the daemon and `output` without parsing them. The end of `input`
 /// becomes a half-close: responses still arrive. At most 64 KiB are held in each direction; nothing
-/// is read without room for it. `input` and `output` are not owned and their flags are not changed.
-/// If `output` is a terminal, control characters are made visible. `observer` may be null; it
-/// outlives the call.
+/// is read without room for it. `received` precedes what the daemon sends; it outlives the call.
+/// `input` and `output` are not owned and their flags are not changed. If `output` is a terminal,
+/// control characters are made visible. `observer` may be null; it outlives the call.
 RelayEnd relay(int input, int output, DaemonStream daemon, std::optional<Milliseconds> idle,
-               RelayObserver* observer = nullptr);
+               RelayObserver* observer = nullptr, std::string_view received = {});
 
 /// The unanswered requests of a connection, from the bytes of both directions, in pieces of any
 /// size. Pure, and bounded: lines of up to longest_line bytes are parsed and up to most_requests

@@ -667,10 +667,10 @@ class Commands(Grants):
 
 
 class OldDaemon:
-    """Listens on a socket; answers what `results` has by it, anything else with -32601."""
+    """Listens on a socket; sends each client `first`, answers what `results` has by it, anything else with -32601."""
 
     def __init__(self, path, results):
-        self.results, self.methods = results, []
+        self.results, self.methods, self.first = results, [], ""
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(path)
         self.listener.listen()
@@ -683,6 +683,7 @@ class OldDaemon:
             except OSError:
                 return
             with connection, connection.makefile("rwb", buffering=0) as stream:
+                stream.write(self.first.encode())
                 for line in stream:
                     message = json.loads(line)
                     self.methods.append(message["method"])
@@ -713,6 +714,16 @@ class NotAccepted(Grants):
             self.assertEqual(out, "")
             self.assertIn("it is older" if arguments else "Method not found", err)
         self.assertEqual(daemon.methods, ["bridge/use"] * 3)
+
+    def test_notifications_that_such_a_daemon_sends_before_are_shown(self):
+        daemon = self.old_daemon()
+        daemon.first = '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}\n'
+        for arguments in (("call", "--raw", "echo"), ("listen",)):
+            out, err = self.run_nc(*arguments, socket=self.path("old"), environment={"MCP_NC_GRANT": "mcpg_x"}, code=1)
+            self.assertEqual((out, err[:len(daemon.first)]), ("", daemon.first))
+            self.assertIn("it is older", err)
+        out, err = self.run_nc(stdin=self.CALL, socket=self.path("old"), environment={"MCP_NC_GRANT": "mcpg_x"}, code=1)
+        self.assertEqual((out, err.count("\n")), (daemon.first, 1))
 
     def test_a_second_list_is_not_issued_if_the_first_cannot_be_used(self):
         daemon = self.old_daemon(grant={"grant": "mcpg_x", "id": "x", "name": "", "expires": "x"})

@@ -4,9 +4,14 @@ import json
 import os
 import re
 import signal
+import socket
 import termios
+import threading
 
 from harness import Case, main
+from harness.binaries import binary
+from harness.frames import notification
+from harness.terminal import Terminal
 
 EVIL = "\u202egnp\u2066\U000e0041\u2028\u200b\x1b]0;title\x07\x1b[2J\x1b[31mred\x9b31m\x00\x08\x7f end"
 
@@ -195,6 +200,43 @@ class OnATerminal(Case):
         self.assertEqual(json.loads(out)["error"]["code"], -32000)
         self.assertEqual(err, "")
         self.assertEqual(self.connections(), before + 2)  # the relay's and this question's
+
+
+class WithoutALogin(Case):
+    """A daemon whose server wants a login before it lets anyone subscribe."""
+
+    def setUp(self):
+        super().setUp()
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(self.path("wants"))
+        listener.listen()
+        self.addCleanup(listener.close)
+        threading.Thread(target=self.serve, args=(listener,), daemon=True).start()
+
+    def serve(self, listener):
+        self.connection, _ = listener.accept()
+        with self.connection.makefile("rb") as lines:
+            for message in map(json.loads, lines):
+                if "id" not in message:
+                    continue
+                wants = {"code": -32001, "message": "the server wants a login",
+                         "data": {"source": "bridge", "kind": "auth", "delivered": "no", "login": "mcp-nc login"}}
+                ends = {"error": wants} if message["method"] == "resources/subscribe" else {"result": {}}
+                self.send({"jsonrpc": "2.0", "id": message["id"], **ends})
+        self.connection.close()
+
+    def send(self, message):
+        self.connection.sendall(json.dumps(message).encode() + b"\n")
+
+    def test_what_comes_at_the_question_whether_to_log_in_is_shown(self):
+        terminal = Terminal([binary("MCP_NC"), "-s", self.path("wants"), "listen", "file:///x"], self.marker)
+        self.clients.append(terminal)
+        terminal.expect("the server wants a login.*Log in now\\?")
+        for number in range(3):
+            self.send(json.loads(notification("notifications/message", {"level": "info", "data": f"hello {number}"})))
+        terminal.expect("mcp-nc: server log, info: [^\r]*hello 0\r\n.*hello 1\r\n.*hello 2\r\n")
+        terminal.type("n\n")
+        self.assertEqual(terminal.wait(), 4)
 
 
 if __name__ == "__main__":

@@ -8,8 +8,9 @@ import subprocess
 
 from harness import Case, main
 from harness.binaries import binary
-from harness.gathering import Gathering, log_message
-from harness.waiting import patient
+from harness.gathering import Gathering, data_of, log_message
+from harness.terminal import Terminal
+from harness.waiting import patient, within
 
 
 class Verbs(Case):
@@ -185,6 +186,60 @@ class Waiting(Gathering):
         self.assertEqual(json.loads(out)["params"]["data"], 1)
         self.others(0)
         self.assertEqual(err, "")
+
+
+class WaitingForAGrant(Gathering):
+    """The daemon sends them before it has read the grant."""
+
+    PING = '{"jsonrpc":"2.0","id":9,"method":"ping"}\n'
+
+    def granted(self):
+        server, _ = self.opened()
+        return server, {"MCP_NC_GRANT": self.run_nc("grant")[0].strip()}
+
+    def data(self, lines):
+        return data_of([json.loads(line) for line in lines.splitlines()])
+
+    def test_the_relay_writes_each_whole_before_all_else(self):
+        server, used = self.granted()
+        long = [str(n) * 9000 for n in range(3)]
+        self.gather(server, *long)
+        command = [binary("MCP_NC"), "-s", self.default_daemon.socket_path]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, **used}) as nc:
+            nc.stdin.write(self.PING.encode())
+            nc.stdin.close()
+            self.assertEqual(nc.wait(within(20)), 0)  # the pipe holds it all, and is read last
+            lines = nc.stdout.read().decode().splitlines(keepends=True)
+        self.assertEqual(self.data("".join(lines[:3])), long)
+        self.assertEqual([json.loads(line)["id"] for line in lines[3:]], [9])
+        self.untaken(0)
+
+    def test_at_a_terminal_the_relay_makes_them_visible(self):
+        server, used = self.granted()
+        server.emit(log_message("\u009b31mred").encode().decode("latin-1"))  # in which it is posted
+        self.untaken(1)
+        terminal = Terminal(["env", *(f"{name}={value}" for name, value in used.items()), binary("MCP_NC"), "-s",
+                             self.default_daemon.socket_path], self.marker)
+        self.clients.append(terminal)
+        terminal.expect(r"\\u009b31mred")
+        terminal.type("\x04")
+        self.assertEqual(terminal.wait(), 0)
+        self.assertNotIn("\u009b".encode(), terminal.shown)
+
+    def test_listen_prints_and_counts_them(self):
+        server, used = self.granted()
+        self.gather(server, "one", "two")
+        out, err = self.run_nc("listen", "--for", "0", environment=used)
+        self.assertEqual((self.data(out), err), (["one", "two"], ""))
+        self.gather(server, "three", "four")
+        out, _ = self.run_nc("listen", "--count", "1", "--for", "20s", environment=used)
+        self.assertEqual(self.data(out), ["three"])
+        self.gather(server, "five")
+        out, err = self.run_nc("call", "echo", "message=x", environment=used)
+        self.assertEqual((out, self.data(err)), ("x\n", ["five"]))
+        self.gather(server, "six")
+        self.assertEqual(self.run_nc("call", "--keep", "echo", "message=x", environment=used), ("x\n", ""))
+        self.untaken(1)
 
 
 if __name__ == "__main__":

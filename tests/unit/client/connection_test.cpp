@@ -185,6 +185,69 @@ TEST_CASE_FIXTURE(Talk, "queued lines leave together, and finishing is a half-cl
   CHECK(conversation.next(soon()) == Event::line);
 }
 
+struct Granted : Talk {
+  Granted() { ::setenv("MCP_NC_GRANT", "mcpg_x", 1); }
+  ~Granted() { ::unsetenv("MCP_NC_GRANT"); }
+
+  static constexpr const char* accepted = R"({"jsonrpc":"2.0","id":"mcp-nc grant","result":{}})";
+};
+
+TEST_CASE_FIXTURE(Talk, "without a grant nothing is sent or awaited") {
+  CHECK(!use_grant(conversation, Deadline::never()));
+  pair.daemons = FileDescriptor();
+  CHECK(std::move(conversation).release().second.empty());
+}
+
+TEST_CASE_FIXTURE(Granted, "what precedes the response to a grant is handed out after it") {
+  write_text(pair.daemons, std::string("{\"method\":\"a\"}\n{\"id\":7,\"method\":\"b\"}\n") +
+                               accepted + "\nafter\npart");
+  const auto use = use_grant(conversation, soon());
+  REQUIRE(use);
+  CHECK(use->is_accepted);
+  CHECK(conversation.next(soon()) == Event::line);
+  CHECK(conversation.line() == R"({"method":"a"})");
+  auto [stream, rest] = std::move(conversation).release();
+  CHECK(rest == "{\"id\":7,\"method\":\"b\"}\nafter\npart");
+  stream = DaemonStream();
+  CHECK(read_all(pair.daemons).find("bridge/use") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Granted, "a grant that is refused, or not answered, is not accepted") {
+  SUBCASE("refused") {
+    write_text(pair.daemons, R"({"id":"mcp-nc grant","error":{"code":1,"message":"no"}})"
+                             "\n");
+    const auto use = use_grant(conversation, soon());
+    CHECK(use->end == Event::line);
+    CHECK(!use->is_accepted);
+  }
+  SUBCASE("a refused line") {
+    write_text(pair.daemons, R"({"id":null,"error":{"code":1,"message":"no"}})"
+                             "\n");
+    CHECK(!use_grant(conversation, soon())->is_accepted);
+  }
+  SUBCASE("closed") {
+    write_text(pair.daemons, "before\n");
+    pair.daemons = FileDescriptor();
+    const auto use = use_grant(conversation, soon());
+    CHECK(use->end == Event::closed);
+    CHECK(!use->is_accepted);
+    CHECK(conversation.next(soon()) == Event::line);
+    CHECK(conversation.line() == "before");
+  }
+  SUBCASE("no answer in time") {
+    CHECK(use_grant(conversation, Deadline::after(Milliseconds(10)))->end == Event::timed_out);
+  }
+  SUBCASE("too much before the answer") {
+    std::thread daemon([&] {
+      const std::string line = std::string((std::size_t{1} << 20) - 1, 'x') + "\n";
+      for (std::size_t sent = 0; sent <= Conversation::longest_line; sent += line.size())
+        write_text(pair.daemons, line);
+    });
+    CHECK(use_grant(conversation, Deadline::never())->end == Event::too_long);
+    daemon.join();
+  }
+}
+
 TEST_CASE("two pipes are a connection, and its half-close ends one of them") {
   Pipe up, down;
   Conversation conversation(DaemonStream(std::move(down.read), std::move(up.write)), -1);
@@ -279,6 +342,31 @@ TEST_CASE(
   CHECK(observer.wakes == 2);
   CHECK(observer.received == "answer");
   CHECK(read_all(output.read) == "answer");
+}
+
+TEST_CASE("the relay writes what was received before first, and the observer sees it") {
+  struct Observer final : RelayObserver {
+    void take_sent(std::string_view) override {}
+    void take_received(std::string_view bytes) override { received += bytes; }
+    int descriptor() const override { return -1; }
+    Deadline deadline() const override { return {}; }
+    void wake() override {}
+    std::string received;
+  } observer;
+  Pair pair = make_pair();
+  Pipe input, output;
+  input.write = FileDescriptor();
+  const std::string before(std::size_t{3} << 20, 'b');
+  write_text(pair.daemons, "answer");
+  pair.daemons = FileDescriptor();
+  std::string printed;
+  std::thread reader([&] { printed = read_all(output.read); });
+  CHECK(relay(input.read.get(), output.write.get(), std::move(pair.ours), std::nullopt, &observer,
+              before) == RelayEnd::finished);
+  output.write = FileDescriptor();
+  reader.join();
+  CHECK(printed == before + "answer");
+  CHECK(observer.received == printed);
 }
 
 TEST_CASE("the relay's other ends are told apart") {
