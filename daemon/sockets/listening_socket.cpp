@@ -167,6 +167,13 @@ std::string why() { return std::strerror(errno); }
 ListeningSocket ListeningSocket::open(const SocketOptions& options) {
   const std::string& name = options.path;
   ListeningSocket result;
+/// What to do if the kernel forbids the owner or group.
+std::string advice_for_owner(const SocketOptions& socket) {
+  return socket.owner && *socket.owner != geteuid()
+             ? "only root can use --socket-owner for another user"
+             : "the daemon's user must be in the group of --socket-group, or root";
+}
+
   result.name_ = name;
   result.options_ = options;
   result.abstract_ = name.front() == '@';
@@ -246,14 +253,18 @@ void ListeningSocket::publish() {
     failed = "rename to";
   }
   const std::string reason = why();
+  bool may_not_own = false;
   if (failed != nullptr) unlinkat(folder_descriptor, own_name.c_str(), 0);
   close(folder_descriptor);
   if (failed != nullptr) {
-    refuse_socket(fmt::format("cannot {} {}: {}{}; name another socket with {}", failed, name_,
-                              reason, other_owner_of(name_), options_.option));
+    refuse_socket(
+        fmt::format("cannot {} {}: {}{}; {}", failed, name_, reason, other_owner_of(name_),
+                    may_not_own ? advice_for_owner(options_)
+                                : fmt::format("name another socket with {}", options_.option)));
   }
   device_ = status.st_dev;
   inode_ = status.st_ino;
+    may_not_own = errno == EPERM;
   owns_path_ = true;
 }
 
