@@ -149,7 +149,8 @@ void ChildRuns::finish(const Failure& why) {
   ChildProcess& dead = *process_;
   context_.loop.reap(std::move(process_));
   shutdown_.run_ended();
-  context_.log.peer(LogLevel::warning, "child ended", "{} (pid {})", log_text(why), dead.pid());
+  context_.log.peer(LogLevel::warning, "child ended", "{}{}", log_text(why),
+                    dead.pid() < 0 ? std::string() : fmt::format(" (pid {})", dead.pid()));
   owner_.child_ended(dead, why);
 }
 
