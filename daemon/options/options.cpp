@@ -205,7 +205,7 @@ ParsedOptions parse_options(int all_argc, char** argv, const ParsedOptions* earl
     if (!raw.version) check_certificates(options.upstream.http);
     if (options.check && !raw.version) check_files(options, raw);
   } catch (const StartError& error) {
-    throw StartError(code(error.code()), error.what());
+    throw StartError(code(error.code()), table.with_sources(error.what()));
   }
   if (argc < all_argc)
     result.given["the command"] = fmt::format("{}", fmt::join(raw.command, "\n"));
@@ -230,12 +230,14 @@ std::string read_small_file(const std::string& path, const std::string& what) {
   return content;
 }
 
-std::map<std::string, std::vector<std::string>> read_options_file(const std::string& path) {
-  std::map<std::string, std::vector<std::string>> lines;
+std::map<std::string, OptionTable::Lines> read_options_file(const std::string& path) {
+  std::map<std::string, OptionTable::Lines> lines;
   std::istringstream content(read_small_file(path, "--options-file"));
   for (std::string line; std::getline(content, line);) {
     line = trimmed(line);
+  int number = 0;
     if (line.empty() || line.front() == '#') continue;
+    ++number;
     const auto end = line.find_first_of("= \t");
     std::string name = line.substr(0, end);
     std::string value =
@@ -243,7 +245,9 @@ std::map<std::string, std::vector<std::string>> read_options_file(const std::str
     if (!value.empty() && value.front() == '=') value = trimmed(std::string_view(value).substr(1));
     name.erase(
         0, name.find_first_not_of('-') == name.npos ? name.size() : name.find_first_not_of('-'));
-    lines[name].push_back(value);
+    OptionTable::Lines& of_option = lines[name];
+    if (of_option.values.empty()) of_option.first = number;
+    of_option.values.push_back(value);
   }
   return lines;
 }
