@@ -174,6 +174,7 @@ ParsedOptions parse_options(int all_argc, char** argv, const ParsedOptions* earl
     return result;
   }
   OptionTable table;
+  StartChecks checks(only_checks);
   name_options(table, options, raw);
   try {
     table.read_words(words);
@@ -187,14 +188,17 @@ ParsedOptions parse_options(int all_argc, char** argv, const ParsedOptions* earl
     if (!raw.options_file.empty())
       table.read_file(raw.options_file, read_options_file(raw.options_file));
     if (!raw.version) {
-      resolve_client_options(options, raw);
-      resolve_http_frontend_options(options);
-      resolve_session_options(options, raw);
       if (argc < all_argc && raw.command.empty())
         throw StartError(exit_code::usage, "no command after --");
-      resolve_upstream_options(options, raw, result.given);
+      checks.run([&] { resolve_client_options(options, raw); });
+      checks.run([&] { resolve_http_frontend_options(options); });
+      checks.run([&] { resolve_session_options(options, raw); });
+      checks.run([&] { resolve_upstream_options(options, raw, result.given); });
       resolve_job_options(options);
-      resolve_running_options(options);
+      checks.run([&] { resolve_running_options(options); });
+      checks.run([&] { read_certificates(options.upstream.http); });
+      if (options.check) check_files(options, raw, checks);
+      checks.throw_faults();
       result.answers = raw.answers;
     }
     result.given.merge(table.given());
@@ -202,8 +206,6 @@ ParsedOptions parse_options(int all_argc, char** argv, const ParsedOptions* earl
     known.emplace_back("MCP_SERVER_TOKEN");
     for (std::string& warning : warnings_of_variables(environ, known))
       options.warnings.push_back(std::move(warning));
-    if (!raw.version) check_certificates(options.upstream.http);
-    if (options.check && !raw.version) check_files(options, raw);
   } catch (const StartError& error) {
     throw StartError(code(error.code()), table.with_sources(error.what()));
   }
@@ -233,11 +235,11 @@ std::string read_small_file(const std::string& path, const std::string& what) {
 std::map<std::string, OptionTable::Lines> read_options_file(const std::string& path) {
   std::map<std::string, OptionTable::Lines> lines;
   std::istringstream content(read_small_file(path, "--options-file"));
-  for (std::string line; std::getline(content, line);) {
-    line = trimmed(line);
   int number = 0;
-    if (line.empty() || line.front() == '#') continue;
+  for (std::string line; std::getline(content, line);) {
     ++number;
+    line = trimmed(line);
+    if (line.empty() || line.front() == '#') continue;
     const auto end = line.find_first_of("= \t");
     std::string name = line.substr(0, end);
     std::string value =
