@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <exception>
 #include <optional>
+#include <sstream>
+#include <string>
 #include <utility>
 
 #include "base/log_sinks.hpp"
@@ -27,10 +29,12 @@ void tune_memory() {
   mallopt(M_TOP_PAD, 4 << 20);
 }
 
-/// Reports without a log: one line on stderr, an error for the journal.
+/// Reports without a log: each line on stderr, an error for the journal.
 void complain(const char* prefix, const char* what) {
   const bool journal = bridge::stderr_is_journal();
-  std::fprintf(stderr, "%smcp-bridged: %s%s\n", journal ? "<3>" : "", prefix, what);
+  std::istringstream lines(what);
+  for (std::string line; std::getline(lines, line);)
+    std::fprintf(stderr, "%smcp-bridged: %s%s\n", journal ? "<3>" : "", prefix, line.c_str());
 }
 
 /// Checks whether the running process's snapshot can be restored, and answers with its proof.

@@ -4,10 +4,11 @@
 #   sh install.sh [--folder FOLDER] [--prefix PREFIX]
 #   sh FOLDER/install.sh --remove
 #
-# FOLDER gets the programs with all they need: /opt/mcp-session-bridge, or without root
-# ~/.local/lib/mcp-session-bridge. A version that is there already is replaced, once the new one has started.
-# PREFIX gets links to the programs, man pages and completions: /usr/local, or ~/.local. As root, systemd gets
-# the units in /usr/local. Files of others, configuration and state are left alone.
+# FOLDER gets the programs with all they need: /opt/mcp-session-bridge, or
+# without root ~/.local/lib/mcp-session-bridge. A version that is there already
+# is replaced, once the new one has started. PREFIX gets links to the programs,
+# man pages and completions: /usr/local, or ~/.local. As root, systemd gets the
+# units in /usr/local. Files of others, configuration and state are left alone.
 set -eu
 # Others are to execute and read it, whatever the caller's umask is.
 umask 022

@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace bridge {
 
@@ -13,7 +14,8 @@ constexpr int cannot_bind = 73;
 constexpr int configuration = 78;
 }  // namespace exit_code
 
-/// Why the daemon cannot start: one line for a person, and the exit code. Thrown to main only.
+/// Why the daemon cannot start: a line for a person (StartChecks: several), and the exit code.
+/// Thrown to main only.
 class StartError : public std::runtime_error {
  public:
   StartError(int code, const std::string& message) : std::runtime_error(message), code_(code) {}
@@ -21,6 +23,32 @@ class StartError : public std::runtime_error {
 
  private:
   int code_;
+};
+
+/// Checks that do not depend on one another: those of --check all run, and throw together what is
+/// wrong, a line each; else the first that fails throws. A value.
+class StartChecks {
+ public:
+  explicit StartChecks(bool all) : all_(all) {}
+
+  /// `check` throws StartError.
+  template <class Check>
+  void run(Check&& check) {
+    try {
+      std::forward<Check>(check)();
+    } catch (const StartError& error) {
+      if (!all_) throw;
+      if (!faults_.empty()) faults_ += '\n';
+      faults_ += error.what();
+    }
+  }
+  void throw_faults() const {
+    if (!faults_.empty()) throw StartError(exit_code::configuration, faults_);
+  }
+
+ private:
+  bool all_;
+  std::string faults_;
 };
 
 }  // namespace bridge

@@ -371,7 +371,7 @@ void ControlMethods::answer(const Frame& request, Client& asker, Reply reply) {
   } else if (method->caller == MayCall::owner && !is_owner) {
     reply(error_reply(
         request.text(request.id), json_rpc::invalid_request,
-        fmt::format("only the daemon's user and root may call {}, over its Unix socket, "
+        fmt::format("only the daemon's user and root may call {}, over the socket of --socket, "
                     "without a grant",
                     method->name)));
   } else {

@@ -43,6 +43,16 @@ void check_state_folder(const std::string& given) {
   }
 }
 
+void check_audit_file(const AuditOptions& audit) {
+  if (audit.kind() != AuditOptions::Kind::file) return;
+  if (const std::string fault = fault_of_audit_file(audit.target); !fault.empty())
+    throw StartError(exit_code::configuration, "--audit: " + fault);
+}
+
+void check_pipes(const Options& options) {
+  if (options.pipes.wanted) PipesFolder::check(with_pipes_path(options.pipes, options.socket.path));
+}
+
 /// A file that an option names.
 struct NamedFile {
   const char* option;
@@ -70,14 +80,15 @@ void check_certificates(const HttpOptions& http) {
   if (!http.ca_file.empty()) check_authorities(http.ca_file);
 }
 
-void check_files(Options& options, const RawOptions& raw) {
+void check_files(Options& options, const RawOptions& raw, StartChecks& checks) {
   const HttpOptions& http = options.upstream.http;
   const OAuthOptions& oauth = options.upstream.auth.oauth;
-  check_state_folder(options.state.folder);
-  if (options.audit.kind() == AuditOptions::Kind::file) {
-    if (const std::string fault = fault_of_audit_file(options.audit.target); !fault.empty())
-      throw StartError(exit_code::configuration, "--audit: " + fault);
-  }
+  checks.run([&] { check_state_folder(options.state.folder); });
+  checks.run([&] { check_audit_file(options.audit); });
+  checks.run([&] { ListeningSocket::check(options.socket); });
+  checks.run([&] { check_pipes(options); });
+  if (options.frontend.socket)
+    checks.run([&] { ListeningSocket::check(*options.frontend.socket); });
   const NamedFile files[] = {
       {"--config", raw.config, false},
       {"--options-file", raw.options_file, false},

@@ -76,7 +76,8 @@ UpstreamKind kind_of(const ServerEntry& entry, const std::string& source) {
       type.empty() || type == "http" || type == "streamable-http" || type == "streamableHttp";
   if (!is_http && type != "sse") {
     fail(entry, source,
-         fmt::format("is of the type '{}', and only stdio, http, streamable-http and sse are known",
+         fmt::format("is of the type '{}', and only stdio, local, http, remote, streamable-http, "
+                     "streamableHttp and sse are known",
                      printable(type, 80)));
   }
   if (entry.url.empty())

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/start_error.hpp"
 #include "options/options.hpp"
 
 namespace bridge {
@@ -61,11 +62,15 @@ void resolve_http_frontend_options(Options& options);
 void add_running_options(OptionTable& table, Options& options, RawOptions& raw);
 void resolve_running_options(const Options& options);
 
-/// Throws StartError (78) for a certificate, key or list of authorities that cannot be used.
+/// Sets `trust`. Throws StartError (78) for a certificate, key or list of authorities that cannot
+/// be used.
+void read_certificates(HttpOptions& http);
+/// Throws the same.
 void check_certificates(const HttpOptions& http);
-/// --check, in addition: files and folders are such that the start can use them, or StartError (78)
-/// is thrown; adds warnings about who else may use them. Changes nothing.
-void check_files(Options& options, const RawOptions& raw);
+/// --check, in addition: files, folders and sockets are such that the start can use them, or
+/// StartError is thrown by one of the checks; adds warnings about who else may use them. Changes
+/// nothing.
+void check_files(Options& options, const RawOptions& raw, StartChecks& checks);
 
 /// An HTTP header as curl takes it. Throws StartError with `code`, which begins with `option` and
 /// contains no value, if the name is invalid or the value has a control character.

@@ -3,11 +3,13 @@
 #include <fmt/ranges.h>
 
 #include <cstdlib>
+#include <sstream>
 
 #include "base/log.hpp"
 #include "base/start_error.hpp"
 #include "cli/command_line.hpp"
 #include "servers/variables.hpp"
+#include "text/similar.hpp"
 
 namespace bridge {
 namespace {
@@ -133,31 +135,56 @@ void OptionTable::read_words(const std::vector<std::string_view>& words) {
 void OptionTable::read_environment() {
   for (Row& row : rows_) {
     const char* const value = row.variable().empty() ? nullptr : std::getenv(row.variable().data());
-    if (row.given.empty() && value != nullptr && *value != '\0') give(row, value);
+    if (row.given.empty() && value != nullptr && *value != '\0') {
+      row.source = row.variable();
+      give(row, value);
+    }
     for (const std::string& one : row.given) row.take(one);
   }
 }
 
-void OptionTable::read_file(const std::string& path,
-                            const std::map<std::string, std::vector<std::string>>& lines) {
-  for (const auto& [name, values] : lines) {
+void OptionTable::read_file(const std::string& path, const std::map<std::string, Lines>& lines) {
+  const auto is_for_files = [](const Row& row) {
+    return !row.variable().empty() && row.name() != "options-file";
+  };
+  for (const auto& [name, of_option] : lines) {
     const std::string spelling = "--" + name;
     const auto row = std::find_if(rows_.begin(), rows_.end(), [&](const Row& one) {
-      return spelling != "--" && spelling != "--options-file" && one.is_spelled(spelling);
+      return is_for_files(one) && one.is_spelled(spelling);
     });
     if (row == rows_.end()) {
+      std::vector<std::string_view> names;
+      for (const Row& one : rows_) {
+        if (is_for_files(one)) names.push_back(one.name());
+      }
       throw StartError(exit_code::configuration,
-                       fmt::format("{}: there is no option '{}'", path, printable(name)));
+                       fmt::format("{}: line {}: unknown option '{}'{}", path, of_option.first,
+                                   printable(name), did_you_mean(name, names)));
     }
     if (!row->given.empty()) continue;
     try {
       // `control = no` and `no-control` are equivalent.
-      for (const std::string& value : values) give(*row, value, row->is_negated(spelling));
+      for (const std::string& value : of_option.values)
+        give(*row, value, row->is_negated(spelling));
       for (const std::string& value : row->given) row->take(value);
     } catch (const StartError& error) {
       throw StartError(exit_code::configuration, fmt::format("{}: {}", path, error.what()));
     }
   }
+}
+
+std::string OptionTable::with_sources(const std::string& faults) const {
+  std::string all;
+  std::istringstream lines(faults);
+  for (std::string line; std::getline(lines, line);) {
+    const auto row = std::find_if(rows_.begin(), rows_.end(), [&line](const Row& one) {
+      return !one.source.empty() && line.starts_with(one.spelled() + ": ");
+    });
+    if (!all.empty()) all += '\n';
+    if (row != rows_.end()) all.append(row->source).append(": ");
+    all += line;
+  }
+  return all;
 }
 
 std::vector<std::string_view> OptionTable::variables() const {

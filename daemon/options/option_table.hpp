@@ -36,8 +36,15 @@ class OptionTable {
     Take take;
     bool repeats = false;
     std::vector<std::string> given;
+    std::string_view source;  ///< the variable of `given`; empty: not one
 
     std::string spelled() const { return "--" + std::string(name()); }
+  };
+
+  /// The lines of a file that give an option.
+  struct Lines {
+    int first = 0;  ///< the number of the first one, from 1
+    std::vector<std::string> values;
   };
 
   // Each adds an option to the current group.
@@ -96,8 +103,9 @@ class OptionTable {
   /// Fills in unset options, and applies all values.
   void read_environment();
   /// Fills in options that neither has set, and applies them. By name, without the dashes.
-  void read_file(const std::string& path,
-                 const std::map<std::string, std::vector<std::string>>& lines);
+  void read_file(const std::string& path, const std::map<std::string, Lines>& lines);
+  /// `faults`, lines of a StartError, with the variable before each option that it has set.
+  std::string with_sources(const std::string& faults) const;
 
   /// The variables of the options.
   std::vector<std::string_view> variables() const;

@@ -174,6 +174,7 @@ ParsedOptions parse_options(int all_argc, char** argv, const ParsedOptions* earl
     return result;
   }
   OptionTable table;
+  StartChecks checks(only_checks);
   name_options(table, options, raw);
   try {
     table.read_words(words);
@@ -187,14 +188,17 @@ ParsedOptions parse_options(int all_argc, char** argv, const ParsedOptions* earl
     if (!raw.options_file.empty())
       table.read_file(raw.options_file, read_options_file(raw.options_file));
     if (!raw.version) {
-      resolve_client_options(options, raw);
-      resolve_http_frontend_options(options);
-      resolve_session_options(options, raw);
       if (argc < all_argc && raw.command.empty())
         throw StartError(exit_code::usage, "no command after --");
-      resolve_upstream_options(options, raw, result.given);
+      checks.run([&] { resolve_client_options(options, raw); });
+      checks.run([&] { resolve_http_frontend_options(options); });
+      checks.run([&] { resolve_session_options(options, raw); });
+      checks.run([&] { resolve_upstream_options(options, raw, result.given); });
       resolve_job_options(options);
-      resolve_running_options(options);
+      checks.run([&] { resolve_running_options(options); });
+      checks.run([&] { read_certificates(options.upstream.http); });
+      if (options.check) check_files(options, raw, checks);
+      checks.throw_faults();
       result.answers = raw.answers;
     }
     result.given.merge(table.given());
@@ -202,10 +206,8 @@ ParsedOptions parse_options(int all_argc, char** argv, const ParsedOptions* earl
     known.emplace_back("MCP_SERVER_TOKEN");
     for (std::string& warning : warnings_of_variables(environ, known))
       options.warnings.push_back(std::move(warning));
-    if (!raw.version) check_certificates(options.upstream.http);
-    if (options.check && !raw.version) check_files(options, raw);
   } catch (const StartError& error) {
-    throw StartError(code(error.code()), error.what());
+    throw StartError(code(error.code()), table.with_sources(error.what()));
   }
   if (argc < all_argc)
     result.given["the command"] = fmt::format("{}", fmt::join(raw.command, "\n"));
@@ -230,10 +232,12 @@ std::string read_small_file(const std::string& path, const std::string& what) {
   return content;
 }
 
-std::map<std::string, std::vector<std::string>> read_options_file(const std::string& path) {
-  std::map<std::string, std::vector<std::string>> lines;
+std::map<std::string, OptionTable::Lines> read_options_file(const std::string& path) {
+  std::map<std::string, OptionTable::Lines> lines;
   std::istringstream content(read_small_file(path, "--options-file"));
+  int number = 0;
   for (std::string line; std::getline(content, line);) {
+    ++number;
     line = trimmed(line);
     if (line.empty() || line.front() == '#') continue;
     const auto end = line.find_first_of("= \t");
@@ -243,7 +247,9 @@ std::map<std::string, std::vector<std::string>> read_options_file(const std::str
     if (!value.empty() && value.front() == '=') value = trimmed(std::string_view(value).substr(1));
     name.erase(
         0, name.find_first_not_of('-') == name.npos ? name.size() : name.find_first_not_of('-'));
-    lines[name].push_back(value);
+    OptionTable::Lines& of_option = lines[name];
+    if (of_option.values.empty()) of_option.first = number;
+    of_option.values.push_back(value);
   }
   return lines;
 }

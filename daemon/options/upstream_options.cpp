@@ -140,6 +140,11 @@ void add_trust_options(OptionTable& table, Options& options) {
 }
 
 /// Chooses the upstream: from the command line, then the environment, then a file.
+void read_certificates(HttpOptions& http) {
+  http.trust = trust_files(http);
+  check_certificates(http);
+}
+
 void resolve_upstream_options(Options& options, RawOptions& raw,
                               std::map<std::string, std::string>& given) {
   HttpOptions& http = options.upstream.http;
@@ -176,7 +181,6 @@ void resolve_upstream_options(Options& options, RawOptions& raw,
   if (auth.oauth.token_store.empty() && !options.state.folder.empty())
     auth.oauth.token_store = options.state.folder + "/tokens.json";
   http.system_ca_file = find_ca_file();
-  http.trust = trust_files(http);
   http.max_frame = options.clients.max_frame;
   http.pause_timeout = options.clients.stall;
   if (options.upstream.kind == UpstreamKind::child) resolve_child_options(options);

@@ -442,13 +442,14 @@ void ClientFrames::expire() {
   context_.clients.each_caller([&](Caller& caller) {
     if (!served_.is_served(caller)) return;
     while (!caller.waiting.empty() && !session_of_front(caller).is_open()) {
-      const EraSession& session = session_of_front(caller);
+      EraSession& session = session_of_front(caller);
       const SteadyTime due = expires(caller.waiting.front(), session);
       if (due > now) {
         expiry_.set_at_latest(due);
         break;
       }
       const Failure failure = failure_without(session);
+      session.opener().note_overdue();
       const Frame refused = caller.waiting.take_front().frame;
       note_unserved(refused, failure);
       refuse(caller, refused, failure);

@@ -286,6 +286,7 @@ std::optional<SteadyTime> RequestsInFlight::expire_initialize(const Failure& fai
       continue;
     }
     context_.session.withdraw_initialize(id);
+    context_.session.serving_initialize().opener().note_overdue();
     give_up(id, failure);
   }
   return next;

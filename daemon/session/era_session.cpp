@@ -244,6 +244,7 @@ bool EraSession::take_notification(std::optional<UpstreamId> origin, const Frame
 
 /// The session is open: listens at a modern upstream, checks a legacy one.
 void EraSession::begin_watching() {
+  is_overdue_ = false;
   health_.watch();
   if (!is_modern()) return;
   listen_.open();

@@ -70,8 +70,8 @@ class EraSession {
   /// Not open, not being opened, not refused.
   bool is_idle() const { return phase_ == Phase::idle; }
   /// Whether the session is open, or could be: no attempt was made, or the last one succeeded.
-  /// After a failed attempt false until one succeeds.
-  bool is_ready() const { return !record_.last_failure; }
+  /// After a failed attempt, or SessionOpener::note_overdue(), false until one succeeds.
+  bool is_ready() const { return !record_.last_failure && !is_overdue_; }
   /// How long clients wait while a login is needed; nullopt: none is.
   std::optional<std::chrono::milliseconds> login_wait() const {
     if (!opener_.awaits_login()) return std::nullopt;
@@ -203,6 +203,7 @@ class EraSession {
   ReopeningReason loss_reason_ = ReopeningReason::lost;  ///< of the last loss
   SessionRecord record_;
   bool refusal_is_logged_ = false;  ///< no success since
+  bool is_overdue_ = false;         ///< SessionOpener::note_overdue(), no session since
 };
 
 /// The sessions with the upstream, one per era.

@@ -106,6 +106,8 @@ void SessionOpener::require() {
   start_try();
 }
 
+void SessionOpener::note_overdue() { session_.is_overdue_ = true; }
+
 void SessionOpener::logged_in() {
   session_.retries_.logged_in();
   const auto& failure = session_.record_.last_failure;
@@ -314,6 +316,7 @@ void SessionOpener::hand_over_to(SessionOpener& other) {
   }
   session_.phase_ = EraSession::Phase::idle;
   session_.record_.last_failure.reset();
+  session_.is_overdue_ = false;
   if (auto clients = std::exchange(initialize_, {}); clients.clients)
     other.initialize_ = std::move(clients);
   for (HeldMessage& held : session_.retries_.take_all())

@@ -40,6 +40,8 @@ class SessionOpener {
 
   /// A frame waits for the session: opens it, or brings the next attempt forward.
   void require();
+  /// A request has waited for the session for too long, and ends.
+  void note_overdue();
   /// Opens the session with a client's request. REQUIRES: wants_initialize(). The answer is
   /// reported as a message.
   void open_with(UpstreamId id, std::string body, std::string params);

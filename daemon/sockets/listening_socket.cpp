@@ -16,6 +16,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/files.hpp"
 #include "base/start_error.hpp"
 #include "json/arriving_text.hpp"
 #include "json/frame.hpp"
@@ -59,14 +60,18 @@ struct ProbeResult {
   pid_t pid = 0;
 };
 
+/// What the file at a path shows without a connection; nullopt: it is a socket.
+std::optional<Probe> look_at_file(const std::string& path) {
+  struct stat status {};
+  if (lstat(path.c_str(), &status) != 0) return errno == ENOENT ? Probe::absent : Probe::forbidden;
+  return S_ISSOCK(status.st_mode) ? std::nullopt : std::optional(Probe::no_socket);
+}
+
 /// Checks whether a process serves `name`. Sends bridge/peek, so that another bridge's
 /// notifications are not taken.
 ProbeResult probe(const std::string& name) {
   if (name.front() != '@') {
-    struct stat status {};
-    if (lstat(name.c_str(), &status) != 0)
-      return {errno == ENOENT ? Probe::absent : Probe::forbidden};
-    if (!S_ISSOCK(status.st_mode)) return {Probe::no_socket};
+    if (const auto seen = look_at_file(name)) return {*seen};
   }
   const int descriptor = new_unix_socket();
   const SocketAddress address(name);
@@ -97,14 +102,15 @@ std::string holder(pid_t pid) {
                   socket.path, by, socket.option));
 }
 
+constexpr int lock_flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+
 /// An existing file is opened without O_CREAT, which fs.protected_regular would forbid even root
 /// for another user's file in a folder like /tmp. On failure -1 and errno.
 int open_lock(const std::string& lock_path) {
-  constexpr int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
   for (;;) {
-    int lock = open(lock_path.c_str(), flags);
+    int lock = open(lock_path.c_str(), lock_flags);
     if (lock >= 0 || errno != ENOENT) return lock;
-    lock = open(lock_path.c_str(), flags | O_CREAT | O_EXCL, 0600);
+    lock = open(lock_path.c_str(), lock_flags | O_CREAT | O_EXCL, 0600);
     if (lock >= 0 || errno != EEXIST) return lock;
   }
 }
@@ -140,9 +146,8 @@ int take_socket_lock(const SocketOptions& socket) {
 
 /// Throws if a process serves it, if it exists and is not a socket, or if it cannot be examined.
 /// Returns whether a socket exists that no process serves.
-bool refuse_unless_free(const SocketOptions& socket) {
+bool refuse_unless_free(const SocketOptions& socket, const ProbeResult& other) {
   const std::string& name = socket.path;
-  const ProbeResult other = probe(name);
   switch (other.state) {
     case Probe::alive: refuse_taken(socket, holder(other.pid));
     case Probe::forbidden:
@@ -162,7 +167,24 @@ constexpr int backlog = 512;
 
 std::string why() { return std::strerror(errno); }
 
+/// What to do if the kernel forbids the owner or group.
+std::string advice_for_owner(const SocketOptions& socket) {
+  return socket.owner && *socket.owner != geteuid()
+             ? "only root can use --socket-owner for another user"
+             : "the daemon's user must be in the group of --socket-group, or root";
+}
+
 }  // namespace
+
+void ListeningSocket::check(const SocketOptions& options) {
+  const std::string& path = options.path;
+  if (path.empty() || path.front() == '@') return;
+  const std::string lock_path = path + ".lock";
+  const Descriptor lock(::open(lock_path.c_str(), lock_flags));
+  if (!lock && (errno != ENOENT || access(folder_of(path).c_str(), W_OK | X_OK) != 0))
+    refuse_lock(options, lock_path);
+  if (const auto seen = look_at_file(path)) refuse_unless_free(options, {*seen});
+}
 
 ListeningSocket ListeningSocket::open(const SocketOptions& options) {
   const std::string& name = options.path;
@@ -181,7 +203,7 @@ ListeningSocket ListeningSocket::open(const SocketOptions& options) {
 /// After a failure the destructor releases what was acquired.
 void ListeningSocket::take_path() {
   if (lock_ < 0) lock_ = take_socket_lock(options_);
-  replaces_stale_ = refuse_unless_free(options_);
+  replaces_stale_ = refuse_unless_free(options_, probe(options_.path));
   publish();
 }
 
@@ -231,6 +253,7 @@ void ListeningSocket::publish() {
   descriptor_ = new_unix_socket();
   const SocketAddress address(temporary);
   const char* failed = nullptr;
+  bool may_not_own = false;
   struct stat status {};
   if (bind(descriptor_, address.get(), address.length) != 0) {
     failed = "bind";
@@ -239,6 +262,7 @@ void ListeningSocket::publish() {
   } else if (fchownat(folder_descriptor, own_name.c_str(), owner, group, AT_SYMLINK_NOFOLLOW) !=
              0) {
     failed = "set the owner of";
+    may_not_own = errno == EPERM;
   } else if (listen(descriptor_, backlog) != 0) {
     failed = "listen on";
   } else if (fstatat(folder_descriptor, own_name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 ||
@@ -249,8 +273,10 @@ void ListeningSocket::publish() {
   if (failed != nullptr) unlinkat(folder_descriptor, own_name.c_str(), 0);
   close(folder_descriptor);
   if (failed != nullptr) {
-    refuse_socket(fmt::format("cannot {} {}: {}{}; name another socket with {}", failed, name_,
-                              reason, other_owner_of(name_), options_.option));
+    refuse_socket(
+        fmt::format("cannot {} {}: {}{}; {}", failed, name_, reason, other_owner_of(name_),
+                    may_not_own ? advice_for_owner(options_)
+                                : fmt::format("name another socket with {}", options_.option)));
   }
   device_ = status.st_dev;
   inode_ = status.st_ino;

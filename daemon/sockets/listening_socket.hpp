@@ -49,6 +49,9 @@ class ListeningSocket final : public PublishedPath {
  public:
   /// Throws StartError (73).
   static ListeningSocket open(const SocketOptions& options);
+  /// The errors of open() that can be seen before it, for --check. Takes and changes nothing; that
+  /// a daemon serves the socket is not an error.
+  static void check(const SocketOptions& options);
   /// A socket passed by a service manager. It is never unlinked.
   static ListeningSocket passed(int descriptor);
 

@@ -145,6 +145,7 @@ class Tokens(Facing):
                     answer = face.get(one, headers=headers)
                     self.assertEqual(answer.status, 401)
                     self.assertTrue(answer.headers["WWW-Authenticate"].startswith("Bearer"))
+                    self.assertEqual("invalid_token" in answer.headers["WWW-Authenticate"], (wrong or "").startswith("Bearer"))
             self.assertEqual(face.ask("ping", headers=headers).status, 401)
         self.assertEqual(face.get("/healthz").status, 200)
         with_token = Face(face.url, token="secret-1")

@@ -378,7 +378,7 @@ class WhoMay(LoginCase):
     def test_never_over_the_http_face(self):
         face = Face.of(self.serve("--http", "127.0.0.1:0"))
         for method in ("bridge/login", "bridge/logout"):
-            self.assertIn("over its Unix socket", face.ask(method).body.decode())
+            self.assertIn("over the socket of --socket", face.ask(method).body.decode())
         face.close()
         self.assertEqual(self.server.registrations, [])
 

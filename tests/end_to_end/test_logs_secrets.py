@@ -124,6 +124,32 @@ class Secrets(Case):
         for secret in (TOKEN, HEADER, ERROR, CLIENT):
             self.assertNotIn(secret, daemon.stderr())
 
+    def test_not_the_credentials_of_the_url_in_an_error(self):
+        server = self.upstream()
+        daemon = self.start_daemon(server.url.replace("://", "://us:pwsecret77@") + "?k=qsecret88")
+        basic = base64.b64encode(b"us:pwsecret77").decode()
+        for status in (401, 418, 500):
+            server.fault({"status": status, "contentType": "text/plain", "body": f"Basic {basic} /mcp?k=qsecret88"},
+                         method="tools/call", times=2)
+            message = self.client().call("echo")["error"]["message"]
+            server.clear_faults()
+            self.assertIn("Basic *** /mcp?***", message)
+            shown = message + json.dumps(daemon.status()) + daemon.stderr()
+            for secret in ("pwsecret77", basic, "qsecret88"):
+                self.assertNotIn(secret, shown)
+
+    def test_not_what_a_local_server_of_a_config_file_prints(self):
+        script = 'echo "told $1 and $SECRET" >&2; echo "no message: $SECRET"; exec cat >/dev/null'
+        config = self.write("mcp.json", json.dumps({
+            "inputs": [{"id": "word", "type": "promptString"}],
+            "servers": {"a": {"type": "stdio", "command": "sh", "args": ["-c", script, "sh", "${input:word}"],
+                              "env": {"SECRET": "geheimnis"}}}}))
+        daemon = self.start_daemon(None, "--config", config, "--input", "word=losungswort")
+        daemon.logged("told *** and ***")
+        daemon.logged("no message: ***")
+        for secret in ("losungswort", "geheimnis"):
+            self.assertNotIn(secret, daemon.stderr())
+
     def test_not_from_a_token_file_or_a_command(self):
         server = self.upstream("--token", TOKEN)
         path = self.write("t", "old-" + TOKEN)

@@ -39,6 +39,16 @@ class Mode(Case):
         self.assertEqual(connect_as(self.path("s")), "served")
         self.assertEqual(connect_as(self.path("s"), uid=NOBODY - 1), "PermissionError")
 
+    @unittest.skipUnless(is_root(), "another user is needed")
+    def test_a_user_who_may_not_give_it_away_is_told_so(self):
+        os.chmod(self.folder, 0o777)
+        program = for_others(self, binary("MCP_BRIDGED"))
+        for option, advice in (("--socket-owner", "only root can use --socket-owner for another user"),
+                               ("--socket-group", "the daemon's user must be in the group of --socket-group, or root")):
+            said = self.start_daemon("http://127.0.0.1:9/mcp", option, "1", ready=False, before_exec=become_nobody,
+                                     program=program).fails(73)
+            self.assertIn("Operation not permitted; " + advice + "\n", said)
+
 
 class Watched:
     """Every creation, rename and change of attributes of one name in a folder, and the modes seen by a tight loop."""

@@ -28,6 +28,22 @@ class Refused(Case):
         daemon = self.start_daemon("http://127.0.0.1:9/mcp", "--check", ready=False)
         self.assertEqual(daemon.wait(), 0, daemon.stderr())
 
+    def test_a_check_beside_a_running_daemon_of_the_same_options_is_0(self):
+        running = self.start_daemon("http://127.0.0.1:9/mcp", "--pipes")
+        check = self.start_daemon("http://127.0.0.1:9/mcp", "--pipes", "--check", ready=False)
+        self.assertEqual(check.wait(), 0, check.stderr())
+        self.assertTrue(os.path.isdir(self.path("s.pipes")))
+        running.status()
+
+    def test_a_check_has_a_line_for_each_problem(self):
+        check = self.start_daemon("http://127.0.0.1:9/mcp", "--token-file", self.path("a"), "--policy", self.path("b"), "--check",
+                                  ready=False)
+        check.exit_codes = (78,)
+        self.assertEqual(check.wait(), 78)
+        lines = check.stderr().splitlines()
+        self.assertEqual(len(lines), 2, lines)
+        self.assertTrue(all(line.startswith("mcp-bridged: ") for line in lines), lines)
+
 
 class Started(Case):
     def test_with_standard_descriptors_closed_nothing_else_gets_their_numbers(self):

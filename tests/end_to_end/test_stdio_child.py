@@ -141,6 +141,7 @@ class Starting(LocalServer):
         self.start_daemon(None, "--spawn", "lazy", "--connect-wait", "300ms", "--", "there-is-no-such-program")
         error = self.assert_error(self.client().call("echo"), -32000, 1, "connect", "no")
         self.assertIn("no such program", error["message"])
+        self.assertNotIn("(pid", self.default_daemon.stderr())
 
     def test_status_names_the_command_and_none_of_its_arguments(self):
         daemon = self.start_local("s3cret")

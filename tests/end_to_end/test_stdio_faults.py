@@ -90,6 +90,15 @@ class Crashes(LocalServer):
                              "its stderr ends with: starting | no account for None")
         daemon.logged("ended with exit code 7 (pid")  # where its stderr has lines of its own
 
+    def test_one_that_does_not_answer_its_initialize_is_not_ready_once_a_request_has_failed(self):
+        daemon = self.start_daemon(None, "--connect-wait", "300ms", "--era", "legacy", "--", "sh", "-c",
+                                   f"while [ ! -e {self.path('go')} ]; do sleep 0.1; done; {TINY}")
+        self.assertTrue(daemon.status()["upstream"]["ready"])
+        self.assert_error(self.client().call("echo"), -32000, 1, "timeout", "no")
+        self.assertFalse(daemon.status()["upstream"]["ready"])
+        self.write("go", "")
+        daemon.status_when(lambda status: status["upstream"]["ready"], "a session")
+
     def test_its_last_words_count_though_their_line_is_not_ended(self):
         daemon = self.start_daemon(None, "--", "sh", "-c", TINY)
         self.assertIn("result", self.client().call("last-words"))

@@ -62,22 +62,28 @@ HttpResponse refuse(int status, std::string_view reason) {
   return error_response(status, json_rpc::bridge_error, reason);
 }
 
-HttpResponse unauthorized() {
-  HttpResponse response =
-      error_response(401, json_rpc::http_error, "Unauthorized: a bearer token is needed");
-  response.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"mcp-session-bridge\"");
+/// A request without a token gets no error code (RFC 6750, section 3.1).
+HttpResponse with_challenge(HttpResponse response, bool has_token) {
+  response.headers.emplace_back("WWW-Authenticate",
+                                std::string("Bearer realm=\"mcp-session-bridge\"") +
+                                    (has_token ? ", error=\"invalid_token\"" : ""));
   return response;
+}
+
+HttpResponse unauthorized(bool has_token) {
+  return with_challenge(error_response(401, json_rpc::http_error,
+                                       has_token ? "Unauthorized: the bearer token is wrong"
+                                                 : "Unauthorized: a bearer token is needed"),
+                        has_token);
 }
 
 }  // namespace
 
 HttpResponse grant_refused(GrantEnd end) {
-  HttpResponse response = json_response(
-      401,
-      error_reply("null", definitive_failure_of(ErrorKind::denied, std::string(text_of(end)))));
-  response.headers.emplace_back("WWW-Authenticate",
-                                "Bearer realm=\"mcp-session-bridge\", error=\"invalid_token\"");
-  return response;
+  return with_challenge(
+      json_response(401, error_reply("null", definitive_failure_of(ErrorKind::denied,
+                                                                   std::string(text_of(end))))),
+      true);
 }
 
 namespace {
@@ -167,8 +173,9 @@ Admission AccessCheck::admit(const RequestHead& head, bool has_body, SteadyTime 
   if (is_preflight) return admit_without_token(has_body);
   if (const auto* const end = grant ? std::get_if<GrantEnd>(&*grant) : nullptr)
     return {grant_refused(*end)};
-  if (!is_local && !grant && !token_.admits(head.header("authorization"), now))
-    return {unauthorized()};
+  const std::string authorization = head.header("authorization");
+  if (!is_local && !grant && !token_.admits(authorization, now))
+    return {unauthorized(!bearer_of(authorization).empty())};
   return {fault_of(route, head), true};
 }
 

@@ -37,6 +37,14 @@ bool is_shortage(int error) { return error == EMFILE || error == ENFILE || error
 
 }  // namespace
 
+PipesOptions with_pipes_path(PipesOptions options, const std::string& socket) {
+  if (!options.path.empty()) return options;
+  if (socket.starts_with('@'))
+    throw StartError(exit_code::usage, "--pipes: the socket is abstract; name a folder");
+  options.path = socket + ".pipes";
+  return options;
+}
+
 PipesFolder::PipesFolder(EventLoop& loop, Log& log, PipeClients& clients, PipesOptions options,
                          std::optional<Saved> earlier)
     : loop_(loop),
@@ -70,47 +78,66 @@ PipesFolder::~PipesFolder() {
   rmdir(options_.path.c_str());
 }
 
-void PipesFolder::refuse(std::string_view why) const {
+namespace {
+
+[[noreturn]] void refuse(const PipesOptions& options, std::string_view why) {
   refuse_socket(fmt::format("pipes folder {} {}; name another folder with --pipes",
-                            printable(options_.path), why));
+                            printable(options.path), why));
 }
 
-void PipesFolder::open_folder() {
-  folder_ =
-      Descriptor(::open(options_.path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!folder_) refuse(fmt::format("cannot be opened: {}", std::strerror(errno)));
+[[noreturn]] void refuse_with_errno(const PipesOptions& options, std::string_view what) {
+  refuse(options, fmt::format("cannot be {}: {}", what, std::strerror(errno)));
+}
+
+Descriptor open_folder(const PipesOptions& options) {
+  Descriptor folder(::open(options.path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!folder) refuse_with_errno(options, "opened");
   struct stat status {};
-  if (fstat(folder_.get(), &status) != 0 || status.st_uid != geteuid())
-    refuse(fmt::format("belongs to uid {}", status.st_uid));
+  if (fstat(folder.get(), &status) != 0 || status.st_uid != geteuid())
+    refuse(options, fmt::format("belongs to uid {}", status.st_uid));
+  return folder;
 }
 
-/// The lock also tells that an existing folder is of a daemon: what it contains may be removed.
-void PipesFolder::take_lock(bool is_new) {
+/// The lock, not locked. It also tells that an existing folder is of a daemon: what it contains may
+/// be removed.
+Descriptor open_lock(const PipesOptions& options, const Descriptor& folder, bool is_new) {
   constexpr int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-  Descriptor lock(openat(folder_.get(), lock_name, flags));
+  Descriptor lock(openat(folder.get(), lock_name, flags));
   if (!lock && errno == ENOENT && is_new)
-    lock = Descriptor(openat(folder_.get(), lock_name, flags | O_CREAT | O_EXCL, 0600));
-  if (!lock && errno == ENOENT) refuse("exists and was not made by a daemon");
+    lock = Descriptor(openat(folder.get(), lock_name, flags | O_CREAT | O_EXCL, 0600));
+  if (!lock && errno == ENOENT) refuse(options, "exists and was not made by a daemon");
   struct stat status {};
-  if (!lock || fstat(lock.get(), &status) != 0)
-    refuse(fmt::format("cannot be locked: {}", std::strerror(errno)));
+  if (!lock || fstat(lock.get(), &status) != 0) refuse_with_errno(options, "locked");
   if (!S_ISREG(status.st_mode) || status.st_uid != geteuid() || status.st_nlink != 1)
-    refuse("has a lock of another user");
-  if (flock(lock.get(), LOCK_EX | LOCK_NB) != 0) refuse("is served by another daemon");
-  lock_ = std::move(lock);
+    refuse(options, "has a lock of another user");
+  return lock;
+}
+
+}  // namespace
+
+void PipesFolder::check(const PipesOptions& options) {
+  std::string path = options.path;
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  struct stat status {};
+  if (lstat(path.c_str(), &status) == 0) {
+    open_lock(options, open_folder(options), false);
+  } else if (errno != ENOENT || access(folder_of(path).c_str(), W_OK | X_OK) != 0) {
+    refuse_with_errno(options, "made");
+  }
 }
 
 void PipesFolder::make() {
   lock_ = Descriptor();
   const bool is_new = mkdir(options_.path.c_str(), 0700) == 0;
-  if (!is_new && errno != EEXIST) refuse(fmt::format("cannot be made: {}", std::strerror(errno)));
-  open_folder();
-  take_lock(is_new);
+  if (!is_new && errno != EEXIST) refuse_with_errno(options_, "made");
+  folder_ = open_folder(options_);
+  Descriptor lock = open_lock(options_, folder_, is_new);
+  if (flock(lock.get(), LOCK_EX | LOCK_NB) != 0) refuse(options_, "is served by another daemon");
+  lock_ = std::move(lock);
   // The group first: a change of it may clear bits of the mode.
   if ((options_.group && fchown(folder_.get(), static_cast<uid_t>(-1), *options_.group) != 0) ||
-      fchmod(folder_.get(), options_.mode) != 0) {
-    refuse(fmt::format("cannot be given its mode or group: {}", std::strerror(errno)));
-  }
+      fchmod(folder_.get(), options_.mode) != 0)
+    refuse_with_errno(options_, "given its mode or group");
 }
 
 /// If the folder is no longer that of the previous process, start() reports it and makes another.

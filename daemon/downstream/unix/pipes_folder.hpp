@@ -25,6 +25,10 @@ struct PipesOptions {
   std::optional<gid_t> group;
 };
 
+/// `options` with the path that they mean beside this socket. Throws StartError (64) if they name
+/// none and the socket is abstract.
+PipesOptions with_pipes_path(PipesOptions options, const std::string& socket);
+
 /// Takes the clients of a PipesFolder.
 class PipeClients {
  public:
@@ -65,6 +69,10 @@ class PipesFolder final : public PublishedPath {
   PipesFolder& operator=(const PipesFolder&) = delete;
   ~PipesFolder();
 
+  /// The errors of the constructor that can be seen before it, for --check. Takes and changes
+  /// nothing; that a daemon serves the folder is not an error. REQUIRES: options.path.
+  static void check(const PipesOptions& options);
+
   void start();
   /// Opens no further pipes.
   void stop();
@@ -80,10 +88,7 @@ class PipesFolder final : public PublishedPath {
 
  private:
   void make();
-  void open_folder();
-  void take_lock(bool is_new);
   void take_over(Saved earlier);
-  [[noreturn]] void refuse(std::string_view why) const;
   void watch();
   void entry_came(std::string_view entry);
   void scan();

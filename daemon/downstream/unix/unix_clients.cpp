@@ -41,11 +41,9 @@ UnixClients::UnixClients(ConnectionContext context, ClientEvents& events, Listen
       budget_timeout_(context_.loop, [this] { end_largest_stalled(); }) {
   if (socket_.is_abstract()) policy_.own_user_only = true;
   if (!pipes.wanted) return;
-  if (pipes.path.empty() && socket_.is_abstract())
-    throw StartError(exit_code::usage, "--pipes: the socket is abstract; name a folder");
-  if (pipes.path.empty()) pipes.path = socket_.name() + ".pipes";
   PipeClients& clients = *this;
-  pipes_ = std::make_unique<PipesFolder>(context_.loop, context_.log, clients, std::move(pipes),
+  pipes_ = std::make_unique<PipesFolder>(context_.loop, context_.log, clients,
+                                         with_pipes_path(std::move(pipes), socket_.name()),
                                          earlier_pipes);
 }
 

@@ -13,6 +13,7 @@
 #include "text/base64.hpp"
 #include "text/characters.hpp"
 #include "text/loopback.hpp"
+#include "text/secret_forms.hpp"
 
 namespace bridge {
 
@@ -23,22 +24,33 @@ std::string without_slashes_at_end(std::string path) {
   return path;
 }
 
+using CurlUrl = std::unique_ptr<CURLU, decltype(&curl_url_cleanup)>;
+
+/// Null if it is not a URL.
+CurlUrl parse_curl_url(const std::string& text) {
+  CurlUrl parsed(curl_url(), &curl_url_cleanup);
+  if (text.find('\0') != text.npos ||
+      curl_url_set(parsed.get(), CURLUPART_URL, text.c_str(), 0) != CURLUE_OK) {
+    parsed.reset();
+  }
+  return parsed;
+}
+
+/// Empty if it has none, or if it cannot be decoded (CURLU_URLDECODE).
+std::string url_part(const CurlUrl& url, CURLUPart which, unsigned int flags) {
+  char* found = nullptr;
+  if (curl_url_get(url.get(), which, &found, flags) != CURLUE_OK) return {};
+  std::string value(found);
+  curl_free(found);
+  return value;
+}
+
 }  // namespace
 
 std::optional<WebUrl> parse_web_url(const std::string& text) {
-  const std::unique_ptr<CURLU, decltype(&curl_url_cleanup)> parsed(curl_url(), &curl_url_cleanup);
-  if (text.find('\0') != text.npos ||
-      curl_url_set(parsed.get(), CURLUPART_URL, text.c_str(), 0) != CURLUE_OK) {
-    return std::nullopt;
-  }
-  const auto part = [&](CURLUPart which) {
-    char* found = nullptr;
-    if (curl_url_get(parsed.get(), which, &found, CURLU_NO_DEFAULT_PORT) != CURLUE_OK)
-      return std::string();
-    std::string value(found);
-    curl_free(found);
-    return value;
-  };
+  const CurlUrl parsed = parse_curl_url(text);
+  if (!parsed) return std::nullopt;
+  const auto part = [&](CURLUPart which) { return url_part(parsed, which, CURLU_NO_DEFAULT_PORT); };
   WebUrl url;
   url.scheme = part(CURLUPART_SCHEME);
   url.host = ascii_lower(part(CURLUPART_HOST));
@@ -50,6 +62,31 @@ std::optional<WebUrl> parse_web_url(const std::string& text) {
   url.has_user = !part(CURLUPART_USER).empty() || !part(CURLUPART_PASSWORD).empty();
   if ((url.scheme != "http" && url.scheme != "https") || url.host.empty()) return std::nullopt;
   return url;
+}
+
+std::vector<std::string> secrets_of_url(const std::string& text) {
+  std::vector<std::string> secrets;
+  const CurlUrl url = parse_curl_url(text);
+  if (!url) return secrets;
+  for (const unsigned int flags : {0u, unsigned{CURLU_URLDECODE}}) {
+    const std::string user = url_part(url, CURLUPART_USER, flags);
+    const std::string password = url_part(url, CURLUPART_PASSWORD, flags);
+    if (user.empty() && password.empty()) continue;
+    const std::string both = user + ":" + password;
+    for (const std::string& secret : {both, base64(both), password.empty() ? user : password})
+      secrets.push_back(secret);
+  }
+  const std::string query = url_part(url, CURLUPART_QUERY, 0);
+  if (query.empty()) return secrets;
+  secrets.push_back(query);
+  for (std::string_view rest = query; !rest.empty();) {
+    const std::string_view field = rest.substr(0, rest.find('&'));
+    rest.remove_prefix(std::min(field.size() + 1, rest.size()));
+    const auto separator = field.find('=');
+    if (separator != field.npos && field.size() - separator > SecretForms::shortest)
+      secrets.emplace_back(field.substr(separator + 1));
+  }
+  return secrets;
 }
 
 bool is_trustworthy(const WebUrl& url) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace bridge {
 
@@ -25,6 +26,10 @@ struct WebUrl {
 };
 
 std::optional<WebUrl> parse_web_url(const std::string& text);
+
+/// What must not be shown of a URL that is used: user and password, as written, decoded and as the
+/// credentials of the scheme Basic; the query and its long values. Pure; empty if it is not a URL.
+std::vector<std::string> secrets_of_url(const std::string& text);
 
 /// Whether a secret may be sent there and its responses trusted: https, or plain http to this
 /// machine.

@@ -172,9 +172,8 @@ void ChildProcess::output_received(LineSplitter::Item&& item) {
 void ChildProcess::error_received(const LineSplitter::Item& item) {
   if (std::holds_alternative<TextEnds>(item)) return;
   const auto* const line = std::get_if<ReceivedText>(&item);
-  const std::string_view text = line != nullptr
-                                    ? std::string_view(line->bytes)
-                                    : std::string_view("(a line that is too long to be shown)");
+  const std::string text = line != nullptr ? context_.secrets.blotted(line->bytes)
+                                           : "(a line that is too long to be shown)";
   context_.log.peer(LogLevel::info, "stderr of the server", "{}[{}]: {}", context_.name, pid_,
                     printable(text, shown_of_error_line));
   if (first_errors_) first_errors_->add(text);
@@ -399,7 +398,7 @@ void ChildProcess::drain() {
 void ChildProcess::note_garbage(std::string_view line) {
   context_.log.peer(LogLevel::warning, "no message on stdout",
                     "{} wrote to its stdout what is no message: {}", context_.name,
-                    printable(line, shown_of_garbage));
+                    printable(context_.secrets.blotted(std::string(line)), shown_of_garbage));
 }
 
 }  // namespace bridge

@@ -156,6 +156,7 @@ class ChildProcess {
     ChildUpstream& upstream;  ///< gets its messages
     ChildRuns& runs;
     const std::string& name;
+    const SecretForms& secrets;  ///< not shown of what it writes
     std::size_t max_frame;
     UpstreamCounts& counts;
     Deferred& flush;  ///< requested when the child accepts bytes again

@@ -39,9 +39,11 @@ std::string why_it_cannot_run(const WatcherReport& report, const ChildCommand& c
 ChildRuns::ChildRuns(EventLoop& loop, const ChildOptions& options, ByteBudget& budget, Log& log,
                      ChildUpstream& owner, Deferred& flush)
     : command_(options, environ),
+      secrets_(forms_in_lines(command_.secrets())),
       owner_(owner),
-      context_{loop,    budget, log,         owner, *this, command_.name(), options.max_frame,
-               counts_, flush,  read_buffer_},
+      context_{loop,    budget,          log,         owner,
+               *this,   command_.name(), secrets_,    options.max_frame,
+               counts_, flush,           read_buffer_},
       shutdown_(loop, [this](ChildShutdown::Step step) { shut_down(step); }) {}
 
 ChildRuns::~ChildRuns() {
@@ -136,7 +138,7 @@ void ChildRuns::ended(const WatcherReport& report) {
                            fmt::format("{} {}", name(), how_it_ended(report.value)));
   if (const auto& errors = process_->first_errors()) {
     why.summary = why.message;  // the log has its stderr
-    const std::string said = errors->text(command_.secrets());
+    const std::string said = errors->text();
     why.message += said.empty() ? " before it answered anything; it wrote nothing to its stderr"
                                 : " before it answered anything; its stderr ends with: " + said;
   }
@@ -147,7 +149,8 @@ void ChildRuns::finish(const Failure& why) {
   ChildProcess& dead = *process_;
   context_.loop.reap(std::move(process_));
   shutdown_.run_ended();
-  context_.log.peer(LogLevel::warning, "child ended", "{} (pid {})", log_text(why), dead.pid());
+  context_.log.peer(LogLevel::warning, "child ended", "{}{}", log_text(why),
+                    dead.pid() < 0 ? std::string() : fmt::format(" (pid {})", dead.pid()));
   owner_.child_ended(dead, why);
 }
 

@@ -125,6 +125,7 @@ class ChildRuns {
   void shut_down(ChildShutdown::Step step);
 
   const ChildCommand command_;
+  const SecretForms secrets_;  ///< of command_
   ChildProcess::OutputBuffer read_buffer_;
   UpstreamCounts counts_;
   ChildUpstream& owner_;

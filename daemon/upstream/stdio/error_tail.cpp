@@ -1,10 +1,10 @@
 #include "upstream/stdio/error_tail.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/log.hpp"
 #include "text/characters.hpp"
-#include "text/secret_forms.hpp"
 #include "text/trim.hpp"
 
 namespace bridge {
@@ -66,20 +66,22 @@ void ErrorTail::add(std::string_view line) {
   lines_.emplace_back(content.substr(0, longest));
 }
 
-std::string ErrorTail::text(const std::vector<std::string>& secrets) const {
-  // A secret of several lines may be shown in part.
+std::string ErrorTail::text() const {
+  std::string all;
+  for (const std::string& line : lines_) {
+    if (!all.empty()) all += " | ";
+    all += printable(line, shown);
+  }
+  return all;
+}
+
+SecretForms forms_in_lines(const std::vector<std::string>& secrets) {
   std::vector<std::string> parts;
   for (const std::string& secret : secrets) {
     parts.push_back(secret);
     each_line(secret, [&](std::string_view line) { parts.emplace_back(trimmed(line)); });
   }
-  const SecretForms forms(std::move(parts));
-  std::string all;
-  for (const std::string& line : lines_) {
-    if (!all.empty()) all += " | ";
-    all += printable(forms.blotted(line), shown);
-  }
-  return all;
+  return SecretForms(std::move(parts));
 }
 
 std::vector<std::string> likely_secrets(const std::vector<std::string>& arguments,

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "text/secret_forms.hpp"
+
 namespace bridge {
 
 /// The end of what a run wrote to its stderr, for the error of one that ends before it has answered
@@ -17,13 +19,18 @@ class ErrorTail {
   static constexpr std::size_t longest = 8u << 10;
   static constexpr std::size_t shown = 200;  ///< of each line
 
+  /// REQUIRES: without secrets.
   void add(std::string_view line);
-  /// On one line, printable, without these secrets; "" if there is nothing.
-  std::string text(const std::vector<std::string>& secrets) const;
+  /// On one line, printable; "" if there is nothing.
+  std::string text() const;
 
  private:
   std::deque<std::string> lines_;
 };
+
+/// What is searched for in each line of a command's output: the secrets, and each line of those
+/// that have several. Pure.
+SecretForms forms_in_lines(const std::vector<std::string>& secrets);
 
 /// The parts of a command's arguments and environment (NAME=VALUE) that are probably secret: the
 /// values of names like API_KEY or --token, and the passwords in URLs. Pure.

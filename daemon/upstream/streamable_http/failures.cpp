@@ -12,6 +12,7 @@
 #include "auth/discovery.hpp"
 #include "auth/login.hpp"
 #include "base/descriptors.hpp"
+#include "http/client/web_url.hpp"
 #include "http/sse_parser.hpp"
 #include "json/frame.hpp"
 #include "json/json_text.hpp"
@@ -351,6 +352,18 @@ Failure failure_of_response(const HttpContext& context, const ResponseHead& head
                                         : "which is not decoded: the bridge asks for identity"));
 }
 
+namespace {
+
+/// ` to 'URL'`, without what may be secret in it; "" if the server names none.
+std::string shown_target(const HttpContext& context, const std::string& location) {
+  std::string target = location.substr(0, location.find_first_of("?#"));
+  if (target.empty()) return {};
+  if (const auto url = parse_web_url(target)) target = url->shown();
+  return fmt::format(" to '{}'", printable(context.without_secrets(std::move(target)), 200));
+}
+
+}  // namespace
+
 Failure failure_of_status(const HttpContext& context, const ResponseHead& head,
                           const std::string& body) {
   Failure failure;
@@ -381,8 +394,10 @@ Failure failure_of_status(const HttpContext& context, const ResponseHead& head,
     failure.upstream_error = error_without_secrets(context, error);
   }
   const std::string status = fmt::format("HTTP {}", head.status);
-  if (redirects && text.empty())
-    text = "it redirects; only 307 and 308 to the same origin are followed";
+  if (redirects && (text.empty() || !head.location.empty())) {
+    text = fmt::format("it redirects{}; only 307 and 308 to the same origin are followed",
+                       shown_target(context, head.location));
+  }
   const std::string advice = advice_for_status(context, head.status, start, failure);
   failure.message = (text.empty() ? status : fmt::format("{}: {}", status, text)) + advice;
   failure.summary = status + advice;

@@ -10,6 +10,7 @@
 #include "auth/recent_secrets.hpp"
 #include "base/secret_file.hpp"
 #include "http/client/http_transfer.hpp"
+#include "http/client/web_url.hpp"
 
 namespace bridge {
 namespace {
@@ -112,6 +113,7 @@ HttpContext::HttpContext(CurlLoop& curl, HttpOptions options, AccessToken& token
       token_origin_(token_origin),
       budget_(budget),
       log_(log),
+      url_secrets_(secrets_of_url(options_.url)),
       handles_(curl, options_, budget),
       room_(budget) {}
 
@@ -242,6 +244,7 @@ void HttpContext::set_endpoint(const std::string& url) {
 std::vector<std::string> HttpContext::secrets() const {
   std::vector<std::string> secrets = token_.secrets();
   secrets.push_back(session_id_);
+  secrets.insert(secrets.end(), url_secrets_.begin(), url_secrets_.end());
   for (const std::string& header : options_.headers) {
     const auto value = header.find_first_not_of(" \t", header.find(':') + 1);
     if (value != header.npos) add_header_secrets(header.substr(value), secrets);

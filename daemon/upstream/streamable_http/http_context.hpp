@@ -138,7 +138,7 @@ class HttpContext {
   UpstreamCounts& counts() { return counts_; }
   const UpstreamCounts& counts() const { return counts_; }
 
-  /// Token, session id, header values.
+  /// Token, session id, header values, secrets_of_url().
   std::vector<std::string> secrets() const;
   /// `text` with every secret redacted.
   std::string without_secrets(std::string text) const;
@@ -155,6 +155,7 @@ class HttpContext {
   std::string_view token_origin_;
   ByteBudget& budget_;
   Log& log_;
+  const std::vector<std::string> url_secrets_;
   HandlePool handles_;
   AnswerRoom room_;
   HeaderList post_headers_;       ///< for stateful messages

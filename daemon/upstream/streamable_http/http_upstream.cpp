@@ -61,15 +61,7 @@ HttpUpstream::HttpUpstream(EventLoop& loop, HttpOptions options, const AuthOptio
 
 HttpUpstream::~HttpUpstream() = default;
 
-std::vector<std::string> HttpUpstream::secrets() const {
-  std::vector<std::string> secrets = context_.secrets();
-  const std::string& url = context_.options().url;
-  const auto authority = url.find("://") + 3;
-  const auto at = url.substr(0, url.find_first_of("/?#", authority)).rfind('@');
-  if (at != url.npos) secrets.push_back(url.substr(authority, at - authority));
-  if (const auto query = url.find('?'); query != url.npos) secrets.push_back(url.substr(query + 1));
-  return secrets;
-}
+std::vector<std::string> HttpUpstream::secrets() const { return context_.secrets(); }
 
 void HttpUpstream::send(Outgoing&& message) {
   const UpstreamId id = message.id;

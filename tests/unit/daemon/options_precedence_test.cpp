@@ -61,7 +61,11 @@ TEST_CASE("an empty variable is unset, an unknown one is no option") {
 
 TEST_CASE("a wrong value in a variable is refused like one on the command line") {
   CHECK(refused({}, {{"MCP_BRIDGE_RING", "x"}}).code == 64);
-  CHECK(mentions(refused({}, {{"MCP_BRIDGE_RING", "x"}}), "--ring"));
+  CHECK(mentions(refused({}, {{"MCP_BRIDGE_RING", "x"}}), "MCP_BRIDGE_RING: --ring: 'x' is not"));
+  CHECK(mentions(refused({}, {{"MCP_BRIDGE_SOCKET_MODE", "x"}}),
+                 "MCP_BRIDGE_SOCKET_MODE: --socket-mode: 'x' is not"));
+  CHECK(
+      refused({"--ring", "x"}, {{"MCP_BRIDGE_RING", "1"}}).line.starts_with("--ring: 'x' is not"));
   CHECK(refused({}, {{"MCP_BRIDGE_SERVER_STREAM", "maybe"}}).code == 64);
 }
 
@@ -80,13 +84,15 @@ TEST_CASE("a file has a line for each option: comments, blanks, '=' or none, das
       "header = X-A: b=c\nclient-capabilities = {\"a\": 1}\n ring\t7");
   const auto lines = read_options_file(file.path());
   CHECK(lines.size() == 7);
-  CHECK(lines.at("ring-ttl") == Lines{"10m"});
-  CHECK(lines.at("socket") == Lines{"/run/x"});
-  CHECK(lines.at("handshake") == Lines{"client"});
-  CHECK(lines.at("ring-coalesce") == Lines{""});
-  CHECK(lines.at("header") == Lines{"X-A: b=c"});
-  CHECK(lines.at("client-capabilities") == Lines{"{\"a\": 1}"});
-  CHECK(lines.at("ring") == Lines{"7"});
+  CHECK(lines.at("ring-ttl").values == Lines{"10m"});
+  CHECK(lines.at("socket").values == Lines{"/run/x"});
+  CHECK(lines.at("handshake").values == Lines{"client"});
+  CHECK(lines.at("ring-coalesce").values == Lines{""});
+  CHECK(lines.at("header").values == Lines{"X-A: b=c"});
+  CHECK(lines.at("client-capabilities").values == Lines{"{\"a\": 1}"});
+  CHECK(lines.at("ring").values == Lines{"7"});
+  CHECK(lines.at("ring-ttl").first == 4);
+  CHECK(lines.at("ring").first == 10);
   CHECK(options_of({"--options-file", file.path()}).ring.ttl == 10min);
 }
 
@@ -100,6 +106,22 @@ TEST_CASE("what is wrong with a file is a fault of the configuration, and the fi
     const Refused refusal = refused({"--options-file", file.path()});
     CHECK(refusal.code == 78);
     CHECK(mentions(refusal, file.path()));
+  }
+}
+
+TEST_CASE("an unknown option in a file is named with its line, and with the one that is meant") {
+  const std::pair<const char*, const char*> rows[] = {
+      {"# a\n\nrings = 1\n", ": line 3: unknown option 'rings'; did you mean 'ring'?"},
+      {"ring = 1\nqqqqqqqq\n", ": line 2: unknown option 'qqqqqqqq'"},
+      {"help\n", ": line 1: unknown option 'help'"},
+      {"check\n", ": line 1: unknown option 'check'"},
+      {"version = 1\n", ": line 1: unknown option 'version'"},
+  };
+  for (const auto& [content, said] : rows) {
+    const TemporaryFile file(content);
+    const Refused refusal = refused({"--options-file", file.path()});
+    CHECK(refusal.code == 78);
+    CHECK_MESSAGE(mentions(refusal, file.path() + said), refusal.line);
   }
 }
 

@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
+#include <sstream>
+
 #include "../words.hpp"
 #include "lines.hpp"
 #include "options_helpers.hpp"
@@ -309,6 +311,62 @@ TEST_CASE("a check looks at the files that the start opens, and changes nothing"
     CHECK(refused({"--check", "--audit", stream}).code == 0);
   CHECK(access(folder.c_str(), F_OK) != 0);
   CHECK(access((file + ".a").c_str(), F_OK) != 0);
+}
+
+TEST_CASE(
+    "a check says of a socket or a folder for pipes what the start would, and takes nothing") {
+  const TemporaryFile plain("");
+  const std::string& file = plain.path();
+  const std::string folder = file + ".d";
+  REQUIRE(mkdir(folder.c_str(), 0700) == 0);
+  const std::pair<Arguments, const char*> wrong[] = {
+      {{"--socket", file}, "exists and is not a socket; remove it, or name another with --socket"},
+      {{"--socket", "/nonexistent/s"},
+       "cannot open /nonexistent/s.lock: No such file or directory; name another socket than "
+       "/nonexistent/s with --socket"},
+      {{"--http", file}, "exists and is not a socket; remove it, or name another with --http"},
+      {{"--http", "/nonexistent/h"}, "cannot open /nonexistent/h.lock: "},
+      {{"--pipes", "/nonexistent/x"},
+       "pipes folder /nonexistent/x cannot be made: No such file or directory"},
+      {{"--pipes", folder}, "exists and was not made by a daemon"},
+      {{"--pipes", file}, "cannot be opened: Not a directory"},
+      {{"--pipes", "--socket", "@abstract"}, "the socket is abstract"},
+  };
+  for (auto [arguments, said] : wrong) {
+    CAPTURE(said);
+    arguments.push_back("--check");
+    const Refused refusal = refused(arguments);
+    CHECK(refusal.code == 78);
+    CHECK_MESSAGE(mentions(refusal, said), refusal.line);
+  }
+  const std::string fresh = file + ".s";
+  CHECK(refused({"--check", "--socket", fresh, "--http", fresh + "h", "--pipes"}).code == 0);
+  CHECK(refused({"--check", "--socket", "@abstract"}).code == 0);
+  for (const char* const made : {"", ".lock", ".pipes", "h", "h.lock"})
+    CHECK_MESSAGE(access((fresh + made).c_str(), F_OK) != 0, made);
+  rmdir(folder.c_str());
+}
+
+TEST_CASE("a check reports every file, folder and socket that cannot be used, a line each") {
+  const Arguments arguments = {"--check",         "--policy",  "/nonexistent/p", "--token-file",
+                               "/nonexistent/t",  "--ca-file", "/nonexistent/c", "--state-dir",
+                               "/no/such/folder", "--socket",  "/nonexistent/s"};
+  try {
+    parsed(arguments, {{"MCP_SERVER_URL", "http://a/"}, {"MCP_BRIDGE_AUDIT", "/no/such/audit"}});
+    FAIL("nothing was refused");
+  } catch (const StartError& error) {
+    CHECK(error.code() == 78);
+    std::istringstream lines(error.what());
+    for (const char* const said :
+         {"/nonexistent/p", "--token-file: ", "--ca-file: ", "--state-dir: ",
+          "MCP_BRIDGE_AUDIT: --audit: ", "/nonexistent/s.lock"}) {
+      std::string line;
+      std::getline(lines, line);
+      CHECK_MESSAGE(line.find(said) != std::string::npos, line);
+    }
+    std::string more;
+    CHECK_FALSE_MESSAGE(std::getline(lines, more), more);
+  }
 }
 
 TEST_CASE("a start refuses certificates that cannot be used, as a check does") {

@@ -123,6 +123,31 @@ TEST_CASE("what anybody may ask is only told whether the daemon lives") {
   CHECK(door.status(head_of("POST /mcp"), true) == 401);
 }
 
+TEST_CASE("a missing token is asked for, and a wrong one is called wrong (RFC 6750, section 3.1)") {
+  const TemporaryFile token("secret");
+  Door door(token.path());
+  const std::string challenge = "Bearer realm=\"mcp-session-bridge\"";
+  const std::string needed = "Unauthorized: a bearer token is needed";
+  const struct {
+    const char* headers;
+    std::string challenge, said;
+  } rows[] = {
+      {"", challenge, needed},
+      {"\r\nAuthorization: Basic c2VjcmV0", challenge, needed},
+      {"\r\nAuthorization: Bearer ", challenge, needed},
+      {"\r\nAuthorization: Bearer other", challenge + ", error=\"invalid_token\"",
+       "Unauthorized: the bearer token is wrong"},
+  };
+  for (const auto& row : rows) {
+    CAPTURE(row.headers);
+    const Admission made = door.admit(head_of("GET /status", row.headers));
+    REQUIRE(made.refusal);
+    CHECK(made.refusal->status == 401);
+    CHECK(header_of(*made.refusal, "WWW-Authenticate") == row.challenge);
+    CHECK(made.refusal->body.find(row.said) != std::string::npos);
+  }
+}
+
 TEST_CASE("a foreign site is refused before its token is looked at") {
   const TemporaryFile token("secret");
   Door door(token.path(), {"https://app.example"});

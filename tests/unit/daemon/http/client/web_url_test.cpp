@@ -20,6 +20,18 @@ TEST_CASE("client id and secret are encoded before they are joined") {
   CHECK(basic_credentials("a:b", "c d%") == "Basic " + base64("a%3Ab:c%20d%25"));
 }
 
+TEST_CASE(
+    "the secrets of a URL are its user and password in each form, its query and long values in it") {
+  using Secrets = std::vector<std::string>;
+  CHECK(secrets_of_url("https://host/path") == Secrets{});
+  CHECK(secrets_of_url("no URL") == Secrets{});
+  CHECK(secrets_of_url("https://token@host/") ==
+        Secrets{"token:", base64("token:"), "token", "token:", base64("token:"), "token"});
+  CHECK(secrets_of_url("https://us:p%40w@host/?a=true&b&c=eightab=") ==
+        Secrets{"us:p%40w", base64("us:p%40w"), "p%40w", "us:p@w", base64("us:p@w"), "p@w",
+                "a=true&b&c=eightab=", "eightab="});
+}
+
 TEST_CASE("what the whole internet can reach is public") {
   for (const char* address :
        {"1.1.1.1", "172.15.255.255", "172.32.0.1", "192.169.0.1", "100.128.0.1", "2606:4700::1111",

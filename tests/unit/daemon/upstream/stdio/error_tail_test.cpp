@@ -14,8 +14,9 @@ namespace {
 std::string tail_of(const std::string& text, const std::vector<std::string>& secrets = {}) {
   ErrorTail tail;
   std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) tail.add(line);
-  return tail.text(secrets);
+  const SecretForms forms = forms_in_lines(secrets);
+  for (std::string line; std::getline(lines, line);) tail.add(forms.blotted(line));
+  return tail.text();
 }
 
 }  // namespace

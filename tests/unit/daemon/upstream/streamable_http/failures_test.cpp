@@ -3,6 +3,7 @@
 
 #include <curl/curl.h>
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <memory>
 #include <string>
@@ -12,6 +13,7 @@
 #include "base/log.hpp"
 #include "event/event_loop.hpp"
 #include "http/client/curl_loop.hpp"
+#include "text/base64.hpp"
 #include "text/trim.hpp"
 #include "upstream/streamable_http/http_context.hpp"
 
@@ -242,6 +244,37 @@ TEST_CASE("the credentials of a configured header are secret without their schem
   const Failure failure = failure_of_status(test.context, head_with(500),
                                             "Bearer configured-token and configured-token");
   CHECK(failure.message.find("configured") == std::string::npos);
+}
+
+TEST_CASE("a redirect that is not followed is named without what may be secret in its target") {
+  HttpOptions options;
+  options.url = "http://localhost:1/mcp?k=qsecret88";
+  TestContext test(std::move(options));
+  const std::pair<const char*, const char*> rows[] = {
+      {"", "it redirects; only"},
+      {"https://us:pw@Other.example/a?k=v#f", "it redirects to 'https://other.example/a'; only"},
+      {"/mcp/?k=v", "it redirects to '/mcp/'; only"},
+      {"/qsecret88/\x1b[31m", "it redirects to '/***/\\u001b[31m'; only"},
+  };
+  for (const auto& [location, said] : rows) {
+    ResponseHead head = head_with(301, "text/html");
+    head.location = location;
+    const Failure failure = failure_of_status(test.context, head, "");
+    CHECK_MESSAGE(failure.message.starts_with(std::string("HTTP 301: ") + said), failure.message);
+  }
+}
+
+TEST_CASE("user, password and query of the URL are secret in each form in which they are sent") {
+  HttpOptions options;
+  options.url = "http://us:pw%40secret77@localhost:1/mcp?k=qsecret88&name";
+  TestContext test(std::move(options));
+  const std::string sent = "Basic " + base64("us:pw@secret77") +
+                           " /mcp?k=qsecret88&name qsecret88 " + "us:pw%40secret77 pw@secret77";
+  for (const int status : {401, 418, 500}) {
+    const Failure failure = failure_of_status(test.context, head_with(status, "text/plain"), sent);
+    CHECK(failure.message.starts_with(
+        fmt::format("HTTP {}: Basic *** /mcp?*** *** *** ***", status)));
+  }
 }
 
 TEST_CASE("no secret is shown by half where the text is cut") {
