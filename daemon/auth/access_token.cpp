@@ -72,6 +72,7 @@ void SharedFetch::start() {
 
 void SharedFetch::finish(const TokenAnswer& answer) {
   running_ = false;
+  later_.clear();
   if (answer.failure) {
     pace_.failed(loop_.now());
     last_failure_ = answer;

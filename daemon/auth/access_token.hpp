@@ -183,6 +183,7 @@ class SharedFetch {
 
   /// The next fetch is caused by a refusal of the upstream.
   void token_refused() { because_refused_ = true; }
+  /// Also if none is running: then it answers those that wait for the next, which is not started.
   void finish(const TokenAnswer& answer);
   /// Resets the back-off: the settings have changed.
   void forgive() { pace_.succeeded(); }

@@ -78,6 +78,9 @@ void Refresher::adopt(StoredLogin login) {
 }
 
 void Refresher::take(StoredLogin login) {
+  // The answer to a refresh of the old login must not change the new one.
+  parts_.endpoint.cancel();
+  lock_again_.clear();
   login.upstream = parts_.owner.upstream;
   login.redemptions = 0;
   why_over_.clear();
@@ -85,7 +88,7 @@ void Refresher::take(StoredLogin login) {
   token_is_refused_ = false;
   login_.reset();
   adopt(std::move(login));
-  shared_.forgive();
+  finish({login_->access_token, std::nullopt});
 }
 
 void Refresher::restore(StoredLogin login) {
@@ -187,6 +190,18 @@ void Refresher::redeem() {
 }
 
 void Refresher::answered(const SmallAnswer& answer) {
+  // Another daemon may have logged in or out meanwhile: that stays.
+  if (is_stored_ && parts_.store.has_changed()) {
+    const std::string sent = login_->refresh_token;
+    if (!take_stored()) {
+      finish({{}, login_needed("another daemon has logged out", parts_.login_command)});
+      return;
+    }
+    if (login_->refresh_token != sent) {
+      finish({login_->access_token, std::nullopt});
+      return;
+    }
+  }
   if (!answer.fault.empty()) {
     judge(answer.was_sent ? RefreshEnd::lost : RefreshEnd::not_sent, answer.fault);
     return;

@@ -96,7 +96,7 @@ class Refresher {
   std::optional<OAuthClient> registration(const std::string& issuer) const {
     return parts_.store.registration(parts_.owner, issuer);
   }
-  /// A new login: stored, then used.
+  /// A new login: stored, then used. It ends a refresh of the old one, whose waiters get its token.
   void take(StoredLogin login);
   /// The login of the previous process.
   void restore(StoredLogin login);

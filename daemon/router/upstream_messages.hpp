@@ -34,15 +34,15 @@ class UpstreamMessages {
   }
   /// Tells the upstream that the answer to this call is no longer needed.
   void cancel(UpstreamId request, const Call& call, std::string_view reason) {
-    if (!is_told_to_cancel(call)) return;
-    notify(own_notification(
-               "notifications/cancelled",
-               JsonObject().add("requestId", value_of(request)).add("reason", reason).text()),
-           session_.side(call.side));
+    cancel_as(call,
+              own_notification(
+                  "notifications/cancelled",
+                  JsonObject().add("requestId", value_of(request)).add("reason", reason).text()));
   }
   /// The same by its client's own notification, under the request's id at the upstream.
   void cancel_as(const Call& call, std::string notification) {
-    if (is_told_to_cancel(call)) notify(std::move(notification), session_.side(call.side));
+    if (is_told_to_cancel(call))
+      send(OutgoingKind::notification, std::move(notification), session_.side(call.side), 0, true);
   }
 
  private:
@@ -52,8 +52,9 @@ class UpstreamMessages {
     return session.is_open() && !session.sender().cancels_by_closing();
   }
   UpstreamId send(OutgoingKind kind, std::string body, EraSession& session,
-                  std::uint32_t number = 0) {
+                  std::uint32_t number = 0, bool cancels = false) {
     Outgoing message;
+    message.cancels = cancels;
     message.notes.session = number;
     message.id = ids_.next();
     message.kind = kind;

@@ -93,7 +93,8 @@ struct Outgoing {
   /// Its answer is a stream that stays open: the sender lifts the deadline once something arrives
   /// on it.
   bool stays_open = false;
-  std::string body;  ///< one line, without `\n`
+  bool cancels = false;  ///< `notifications/cancelled`: other notifications go first
+  std::string body;      ///< one line, without `\n`
   /// Header lines for HTTP (MCP 2026-07-28, "Request Metadata"), checked to be valid.
   std::vector<std::string> headers{};
   /// An earlier daemon sent it: the stream of its answer is resumed after this event, without a
@@ -108,8 +109,8 @@ struct Outgoing {
   template <class A>
   void each_field(A& archive) {
     archive(id, kind, archive.not_saved(owner), may_repeat, archive.not_saved(opens_session),
-            archive.not_saved(probes), endless, archive.not_saved(stays_open), body, headers,
-            archive.not_saved(resumes_after), notes);
+            archive.not_saved(probes), endless, archive.not_saved(stays_open),
+            archive.not_saved(cancels), body, headers, archive.not_saved(resumes_after), notes);
   }
 };
 

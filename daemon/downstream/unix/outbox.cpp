@@ -6,6 +6,9 @@
 namespace bridge {
 namespace {
 
+/// Beyond twice what the ring holds: then written entries that it no longer has are forgotten.
+constexpr std::size_t spare_entries = 64;
+
 /// Ends the line. A string that is exactly full would be given twice its size for one byte more.
 void end_line(std::string& frame) {
   if (frame.size() == frame.capacity()) {
@@ -167,7 +170,13 @@ void Outbox::keep_rest(const Piece& piece, std::size_t written) {
 }
 
 void Outbox::note_written(Sequence entry) {
-  if (entry != Sequence{}) state_.written_entries.push_back(entry);
+  if (entry == Sequence{}) return;
+  std::vector<Sequence>& entries = state_.written_entries;
+  entries.push_back(entry);
+  if (entries.size() <= 2 * ring_.size() + spare_entries) return;
+  std::sort(entries.begin(), entries.end());
+  entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
+  std::erase_if(entries, [this](Sequence one) { return ring_.find(one) == nullptr; });
 }
 
 void Outbox::acknowledge() {

@@ -19,8 +19,8 @@ namespace bridge {
 /// The queue of one client, in the order of arrival: responses and requests are held here, session
 /// notifications are read from the ring when their turn comes.
 ///
-/// Pure: gather() returns what to write next, consume() is told what was written. Unbounded: the
-/// owner checks bytes().
+/// Pure: gather() returns what to write next, consume() is told what was written. Frames are
+/// unbounded: the owner checks bytes().
 class Outbox {
  public:
   enum class Place : std::uint8_t { none, taken, reads };
@@ -46,7 +46,8 @@ class Outbox {
     std::size_t partial_written = 0;
     std::optional<Sequence> partial_entry;  ///< its ring entry, if it has one
     Sequence partial_tells_of{};            ///< Queued::entry of it
-    std::vector<Sequence> written_entries;  ///< entries whose frames were written whole
+    /// Queued::entry of frames that were written whole. At most twice the ring's, and a few.
+    std::vector<Sequence> written_entries;
     std::uint64_t lost = 0;
 
     template <class A>

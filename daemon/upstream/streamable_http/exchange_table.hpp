@@ -1,9 +1,10 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <deque>
-#include <iterator>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "base/byte_budget.hpp"
+#include "base/clock.hpp"
 #include "base/spare_memory.hpp"
 #include "event/event_loop.hpp"
 #include "upstream/streamable_http/exchange.hpp"
@@ -22,23 +24,35 @@ namespace bridge {
 /// too many are under way.
 ///
 /// The latter take no slots, but each needs a connection: without a bound, an upstream that floods
-/// the bridge with pings, or a client with cancellations, would open thousands. Pure; owned by
-/// HttpUpstream. Memory: requests are bounded by the router; of the others at most max_bytes. Full:
-/// the message is not accepted, and ends with `overloaded`.
+/// the bridge with pings, or a client with cancellations, would open thousands. Of cancellations a
+/// client can send any number, of other notifications one at a time: these go first, and
+/// cancellations use at most half of the connections and the bytes.
+///
+/// The loop's thread only; owned by HttpUpstream. Memory: requests are bounded by the router; of
+/// the others at most max_bytes. Full: the message is not accepted, and ends with `overloaded`.
+/// What waits for longer than max_wait is overdue.
 class UnsentMessages {
  public:
   static constexpr std::size_t max_under_way = 32;
   static constexpr std::size_t max_bytes = 8u << 20;
+  static constexpr std::chrono::seconds max_wait{30};
 
-  explicit UnsentMessages(ByteBudget& budget) : share_(budget) {}
+  /// `overdue` is called by the loop: there may be take_overdue().
+  UnsentMessages(EventLoop& loop, ByteBudget& budget, std::function<void()> overdue)
+      : loop_(loop), share_(budget), timer_(loop, std::move(overdue)) {}
 
-  bool empty() const { return requests_.empty() && deliveries_.empty(); }
-  /// Whether another message of this kind may be sent now.
-  bool may_start(OutgoingKind kind) const {
-    return kind == OutgoingKind::request || under_way_ < max_under_way;
+  bool empty() const { return requests_.empty() && has_no_deliveries(); }
+  /// Whether this message may be sent now.
+  bool may_start(const Outgoing& message) const {
+    return message.kind == OutgoingKind::request ||
+           under_way_ < (message.cancels ? max_under_way / 2 : max_under_way);
   }
-  void started(OutgoingKind kind) { under_way_ += kind != OutgoingKind::request ? 1 : 0; }
-  void message_ended(OutgoingKind kind) { under_way_ -= kind != OutgoingKind::request ? 1 : 0; }
+  void started(const Outgoing& message) {
+    under_way_ += message.kind != OutgoingKind::request ? 1 : 0;
+  }
+  void message_ended(const Outgoing& message) {
+    under_way_ -= message.kind != OutgoingKind::request ? 1 : 0;
+  }
 
   /// False: no room; the message is unchanged.
   bool push(Outgoing&& message) {
@@ -46,50 +60,82 @@ class UnsentMessages {
       requests_.push_back(std::move(message));
       return true;
     }
-    const std::size_t charge = charge_of(message);
-    if (!deliveries_.empty() && share_.held() + charge > max_bytes) return false;
-    share_.add(charge);
-    deliveries_.push_back(std::move(message));
+    const std::size_t bytes = share_.held() + charge_of(message);
+    if (!has_no_deliveries() && bytes > (message.cancels ? max_bytes / 2 : max_bytes)) return false;
+    share_.set(bytes);
+    Deliveries& to = message.cancels ? cancellations_ : deliveries_;
+    to.push_back({std::move(message), loop_.now() + max_wait});
+    timer_.set_at_latest(to.back().due);
     return true;
   }
 
   /// The next message that may be sent; empty: none.
   std::optional<Outgoing> pop() {
-    std::deque<Outgoing>& from = requests_.empty() ? deliveries_ : requests_;
-    if (from.empty() || !may_start(from.front().kind)) return std::nullopt;
-    Outgoing message = std::move(from.front());
-    from.pop_front();
-    if (&from == &deliveries_) share_.remove(charge_of(message));
-    return message;
+    if (!requests_.empty()) {
+      Outgoing request = std::move(requests_.front());
+      requests_.pop_front();
+      return request;
+    }
+    Deliveries& from = deliveries_.empty() ? cancellations_ : deliveries_;
+    if (from.empty() || !may_start(from.front().message)) return std::nullopt;
+    return take(from, from.begin());
   }
 
   void forget(UpstreamId id) {
-    const auto is_it = [id](const Outgoing& one) { return one.id == id; };
-    std::erase_if(requests_, is_it);
-    const auto found = std::find_if(deliveries_.begin(), deliveries_.end(), is_it);
-    if (found == deliveries_.end()) return;
-    share_.remove(charge_of(*found));
-    deliveries_.erase(found);
+    std::erase_if(requests_, [id](const Outgoing& one) { return one.id == id; });
+    for (Deliveries* from : {&deliveries_, &cancellations_}) {
+      const auto found = std::find_if(from->begin(), from->end(),
+                                      [id](const Delivery& one) { return one.message.id == id; });
+      if (found != from->end()) take(*from, found);
+    }
+  }
+
+  /// Those whose time is over.
+  std::vector<UpstreamId> take_overdue() {
+    std::vector<UpstreamId> overdue;
+    for (Deliveries* from : {&deliveries_, &cancellations_}) {
+      while (!from->empty() && from->front().due <= loop_.now())
+        overdue.push_back(take(*from, from->begin()).id);
+      if (!from->empty()) timer_.set_at_latest(from->front().due);
+    }
+    return overdue;
   }
 
   std::deque<Outgoing> take_requests() { return std::exchange(requests_, {}); }
   std::deque<Outgoing> take_all() {
-    share_.set(0);
     std::deque<Outgoing> all = take_requests();
-    std::move(deliveries_.begin(), deliveries_.end(), std::back_inserter(all));
-    deliveries_.clear();
+    for (Deliveries* from : {&deliveries_, &cancellations_}) {
+      while (!from->empty()) all.push_back(take(*from, from->begin()));
+    }
     return all;
   }
 
  private:
+  struct Delivery {
+    Outgoing message;
+    SteadyTime due;
+  };
+  using Deliveries = std::deque<Delivery>;
+
   static std::size_t charge_of(const Outgoing& message) {
-    return message.body.size() + sizeof(Outgoing);
+    return message.body.size() + sizeof(Delivery);
+  }
+  bool has_no_deliveries() const { return deliveries_.empty() && cancellations_.empty(); }
+  Outgoing take(Deliveries& from, Deliveries::iterator which) {
+    Outgoing message = std::move(which->message);
+    share_.remove(charge_of(message));
+    from.erase(which);
+    if (has_no_deliveries()) timer_.clear();
+    return message;
   }
 
+  EventLoop& loop_;
   std::deque<Outgoing> requests_;
-  std::deque<Outgoing> deliveries_;
+  Deliveries deliveries_;  ///< notifications and responses
+  Deliveries cancellations_;
   std::size_t under_way_ = 0;  ///< messages other than requests
-  ByteBudget::Share share_;    ///< for deliveries_
+  ByteBudget::Share share_;    ///< for both kinds of deliveries
+  DeadlineTimer timer_;        ///< set while there are deliveries
 };
 
 /// The exchanges under way, and their limits: deadlines (BEHAVIOUR, "Deadlines"), and

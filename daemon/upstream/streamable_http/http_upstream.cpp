@@ -49,7 +49,7 @@ HttpUpstream::HttpUpstream(EventLoop& loop, HttpOptions options, const AuthOptio
              [this](const std::optional<Failure>& failure) { token_arrived(failure); }),
       context_(curl_, std::move(options), token_, name_of(auth.origin()), budget, log),
       room_(loop, [this] { look_for_room(); }),
-      unsent_(budget),
+      unsent_(loop, budget, [this] { drop_overdue(); }),
       exchanges_(context_, *this),
       stream_(loop, context_, *this),
       soon_(loop, [this] { report_soon(); }) {
@@ -65,8 +65,8 @@ std::vector<std::string> HttpUpstream::secrets() const { return context_.secrets
 
 void HttpUpstream::send(Outgoing&& message) {
   const UpstreamId id = message.id;
-  if (token_.is_there() && unsent_.may_start(message.kind)) {
-    unsent_.started(message.kind);
+  if (token_.is_there() && unsent_.may_start(message)) {
+    unsent_.started(message);
     exchanges_.begin_exchange(std::move(message));
   } else if (unsent_.push(std::move(message))) {
     begin_unsent_with_token();
@@ -89,9 +89,19 @@ void HttpUpstream::begin_unsent_with_token() {
 
 void HttpUpstream::begin_unsent() {
   while (auto message = unsent_.pop()) {
-    unsent_.started(message->kind);
+    unsent_.started(*message);
     exchanges_.begin_exchange(std::move(*message));
   }
+}
+
+/// They are not given back: those before them show that another try would only wait again.
+void HttpUpstream::drop_overdue() {
+  for (const UpstreamId id : unsent_.take_overdue()) {
+    undelivered_.add(
+        id, {.failure = failure_of(ErrorKind::timeout, Delivered::no,
+                                   "the upstream did not accept the messages before it in time")});
+  }
+  soon_.schedule();
 }
 
 // Waiting messages are sent first, even if the token is short-lived.
@@ -111,7 +121,7 @@ void HttpUpstream::remove(UpstreamId id) {
   const Exchange* const exchange = exchanges_.find(id);
   if (exchange == nullptr) return;
   const bool is_request = exchange->sent().is_request();
-  unsent_.message_ended(exchange->sent().message().kind);
+  unsent_.message_ended(exchange->sent().message());
   exchanges_.remove(id);
   if (!is_request) begin_unsent_with_token();
 }

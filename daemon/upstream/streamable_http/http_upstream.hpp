@@ -88,6 +88,7 @@ class HttpUpstream final : public Upstream {
   bool try_another_token(Exchange& exchange, Ending& ending);
   void end_session();
   void begin_unsent();
+  void drop_overdue();
   /// Whether the next process resumes the server stream after its last event.
   bool stream_resumes() const;
   void begin_unsent_with_token();

@@ -137,6 +137,31 @@ struct RefresherFixture {
     return answer->failure;
   }
 
+  /// A person has logged in again, at another server.
+  void log_in_elsewhere() {
+    StoredLogin other = login();
+    other.issuer = "https://other.example";
+    other.token_endpoint = "https://other.example/token";
+    other.access_token = "other-at";
+    other.refresh_token = "other-rt";
+    const EventLoop::Turn turn(loop);
+    refresher.take(other);
+  }
+  void check_logged_in_elsewhere() {
+    for (const std::optional<StoredLogin>& one :
+         {store.find(owner),
+          refresher.login() ? std::optional(*refresher.login()) : std::nullopt}) {
+      REQUIRE(one);
+      CHECK(one->issuer == "https://other.example");
+      CHECK(one->token_endpoint == "https://other.example/token");
+      CHECK(one->access_token == "other-at");
+      CHECK(one->refresh_token == "other-rt");
+      CHECK(one->redemptions == 0);
+    }
+    CHECK(is_served());
+    CHECK(refresher.why_over().empty());
+  }
+
   LoginOwner owner{"https://r.example/mcp", "me", {}};
   SimulatedClock clock;
   EventLoop loop{clock};
@@ -407,4 +432,106 @@ TEST_CASE_FIXTURE(LoopFixture, "new tokens that a held lock keeps from the store
   next.refresher.restore(saved);
   next.refresher.look_into_store();
   CHECK(next.refresher.login()->access_token == "at-1");
+}
+
+TEST_CASE_FIXTURE(LoopFixture, "a login during a refresh ends it, and is all that remains") {
+  for (const auto mood : {FlappingServer::Mood::well, FlappingServer::Mood::refusing,
+                          FlappingServer::Mood::losing, FlappingServer::Mood::failing}) {
+    for (const bool is_on_disk : {false, true}) {
+      CAPTURE(is_on_disk);
+      RefresherFixture f(std::chrono::milliseconds(0), is_on_disk ? path("tokens.json") : "");
+      f.refresher.take(f.login());
+      f.server.mood = mood;
+      f.server.refusal = 400;
+      f.server.said = R"({"error":"invalid_grant"})";
+      f.refresher.refused("at-0");
+      std::optional<TokenAnswer> answer;
+      f.fetch([&](const TokenAnswer& given) { answer = given; });
+      REQUIRE(f.server.is_asked());
+      f.log_in_elsewhere();
+      REQUIRE(answer);
+      CHECK(answer->token == "other-at");
+      f.answer_all();  // of a server that is still asked
+      f.advance(std::chrono::seconds(30));
+      f.check_logged_in_elsewhere();
+      if (!is_on_disk) continue;
+      RefresherFixture next(std::chrono::milliseconds(0), path("tokens.json"));
+      next.refresher.look_into_store();
+      next.check_logged_in_elsewhere();
+      CHECK(next.store.try_lock(*next.refresher.login()) == TokenStore::Lock::held);
+      next.store.unlock();
+      f.refresher.forget();
+    }
+  }
+}
+
+TEST_CASE_FIXTURE(LoopFixture, "another daemon's login or logout during a refresh stays, too") {
+  for (const auto mood : {FlappingServer::Mood::well, FlappingServer::Mood::refusing}) {
+    for (const bool logs_in : {true, false}) {
+      CAPTURE(logs_in);
+      RefresherFixture one(std::chrono::milliseconds(0), path("tokens.json"));
+      RefresherFixture two(std::chrono::milliseconds(0), path("tokens.json"));
+      one.refresher.take(one.login());
+      two.refresher.look_into_store();
+      one.server.mood = mood;
+      one.server.refusal = 400;
+      one.server.said = R"({"error":"invalid_grant"})";
+      one.refresher.refused("at-0");
+      std::optional<TokenAnswer> answer;
+      one.fetch([&](const TokenAnswer& given) { answer = given; });
+      REQUIRE(one.server.is_asked());
+      if (logs_in) {
+        two.log_in_elsewhere();
+      } else {
+        two.refresher.forget();
+      }
+      one.answer_all();
+      REQUIRE(answer);
+      if (logs_in) {
+        CHECK(answer->token == "other-at");
+        one.check_logged_in_elsewhere();
+        two.check_logged_in_elsewhere();
+      } else {
+        CHECK(answer->failure);
+        CHECK(one.refresher.login() == nullptr);
+        CHECK(two.store.has_none(two.owner));
+      }
+    }
+  }
+}
+
+TEST_CASE_FIXTURE(LoopFixture, "a login while a refresh waits for the store's lock ends it") {
+  RefresherFixture f(std::chrono::milliseconds(0), path("tokens.json"));
+  f.refresher.take(f.login());
+  f.refresher.refused("at-0");
+  RefresherFixture other(std::chrono::milliseconds(0), path("tokens.json"));
+  REQUIRE(other.store.try_lock(*f.refresher.login()) == TokenStore::Lock::held);
+  std::optional<TokenAnswer> answer;
+  f.fetch([&](const TokenAnswer& given) { answer = given; });
+  REQUIRE(!answer);
+  REQUIRE(!f.server.is_asked());
+  f.log_in_elsewhere();
+  REQUIRE(answer);
+  CHECK(answer->token == "other-at");
+  other.store.unlock();
+  f.advance(std::chrono::seconds(1));
+  CHECK(f.server.redeemed.empty());
+  f.check_logged_in_elsewhere();
+}
+
+TEST_CASE("a login serves those that wait for the pause after a refusal, without a refresh") {
+  RefresherFixture f;
+  f.refresher.take(f.login());
+  f.refresher.refused("at-0");
+  CHECK(!f.fetched());
+  f.refresher.refused("at-1");
+  std::optional<TokenAnswer> answer;
+  f.fetch([&](const TokenAnswer& given) { answer = given; });
+  REQUIRE(!f.server.is_asked());
+  f.log_in_elsewhere();
+  REQUIRE(answer);
+  CHECK(answer->token == "other-at");
+  f.advance(std::chrono::seconds(2));
+  CHECK(f.server.redeemed.size() == 1);
+  f.check_logged_in_elsewhere();
 }

@@ -278,3 +278,28 @@ TEST_CASE_FIXTURE(NotReading, "joining twice does not begin again") {
   outbox.join(today);
   CHECK(write_all(outbox).empty());
 }
+
+TEST_CASE("a client that never reads all has no more entries to acknowledge than the ring holds") {
+  for (const bool coalesces : {false, true}) {
+    RingLimits limits = Reading::limits(10);
+    limits.coalesce = coalesces;
+    Ring ring(limits);
+    Outbox outbox(ring);
+    if (coalesces) ring.push("kept", "m", "", today);
+    for (int i = 0; i < 5000; ++i) {
+      ring.push("n", "m", coalesces ? "same" : "", today);
+      for (int listen = 0; listen < 3; ++listen) outbox.push("n", ring.newest());
+      outbox.push("rest");
+      CHECK(write(outbox, 7) == "n\nn\nn\nr");
+      CHECK(write_all(outbox) == "est\n");
+      REQUIRE(outbox.save().written_entries.size() <= 100);
+    }
+    CHECK(outbox.has_unacknowledged());
+    Outbox next(ring);
+    next.restore(outbox.save());
+    CHECK(ring.untaken() == ring.size());
+    next.acknowledge();
+    CHECK(ring.untaken() == (coalesces ? 1 : 0));
+    CHECK_FALSE(next.has_unacknowledged());
+  }
+}
