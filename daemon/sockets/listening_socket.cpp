@@ -261,7 +261,7 @@ void ListeningSocket::publish() {
     failed = "set the mode of";
   } else if (fchownat(folder_descriptor, own_name.c_str(), owner, group, AT_SYMLINK_NOFOLLOW) !=
              0) {
-    failed = "set the owner of";
+    failed = "set the owner or group of";
     may_not_own = errno == EPERM;
   } else if (listen(descriptor_, backlog) != 0) {
     failed = "listen on";
