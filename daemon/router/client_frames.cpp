@@ -165,7 +165,7 @@ void ClientFrames::slot_freed(Caller& caller) {
 
 /// Starts or answers the caller's frames, in order, until one has to wait.
 void ClientFrames::start_waiting(Caller& caller) {
-  // One that fails at once ends within the loop below, which goes on with the next.
+  // One that fails at once ends within the loop below, which continues with the next.
   if (caller.is_starting) return;
   caller.is_starting = true;
   Client* const client = caller.client();

@@ -74,7 +74,7 @@ LANGUAGES_TRIED_HERE = {"console", "python", "wire", "nginx", "log"} | LANGUAGES
 WITH_DAEMON = {"client/README.md", "daemon/OBSERVABILITY.md"}
 LONGEST_README = 200
 # Options of other programs, where they stand in text or tables.
-OPTIONS_OF_OTHERS = {"--stateful", "--group-add", "--build", "--preset", "--name", "--now", "--host-uds", "--health-cmd", "--remove"}
+OPTIONS_OF_OTHERS = {"--stateful", "--group-add", "--build", "--preset", "--name", "--now", "--host-uds", "--remove"}
 # Where a script is that a page names as it is in a release.
 IN_A_RELEASE = {"install.sh": "docker/install.sh", "/opt/mcp-session-bridge/install.sh": "docker/install.sh"}
 
