@@ -267,8 +267,13 @@ void Dialogue::show_wait(const json::Message& status) {
 }
 
 std::optional<std::string> Dialogue::leave() {
-  // The verb has ended: the function that it passed to hear() has dangling references.
-  if (hear_) hear_ = [](std::string_view) { return false; };
+  // Nothing that is still heard ends this wait.
+  if (hear_) {
+    hear_ = [take = std::move(hear_)](std::string_view line) {
+      take(line);
+      return false;
+    };
+  }
   conversation_.finish_sending();
   wait(Deadline::earlier(Deadline::after(farewell), deadline_), {});
   if (refused_.empty()) return std::nullopt;

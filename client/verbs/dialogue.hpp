@@ -109,7 +109,7 @@ class Dialogue {
   void tell(std::string_view method, std::string_view params);
 
   /// From now on `take` gets each notification, as received; true ends the wait with woken. Null:
-  /// they are shown again. What `take` refers to outlives leave(), or hear(nullptr).
+  /// they are shown again. What `take` refers to outlives hear(nullptr).
   void hear(std::function<bool(std::string_view line)> take) { hear_ = std::move(take); }
   /// From now on a wait ends when the reader of stdout is gone.
   void watch_output() { conversation_.watch_output(STDOUT_FILENO); }

@@ -141,7 +141,7 @@ ExitCode listen(Dialogue& dialogue, const Options& options) {
   for (const std::string& uri : options.operands)
     dialogue.await({dialogue.send("resources/unsubscribe", uri_object(uri))},
                    Deadline::after(farewell));
-  if (!join) dialogue.leave();
+  dialogue.leave();
   if (code == ExitCode::ok && printed == 0) console.remark("no notifications");
   return code;
 }

@@ -68,9 +68,11 @@ ExitCode run_dialogue(Connected connected, const Options& options, Deadline dead
   const bool is_open = !prepared.described || prepared.described->ok();
   ExitCode code = is_open || verb.has(reports_no_session) ? std::visit(dispatch, verb.handler)
                                                           : dialogue.report(*prepared.described);
-  if (dialogue.wants_login() && !options.json && verb.name() != "login" && console.can_ask()) {
-    dialogue.hear(nullptr);  // the verb's function has dangling references
-    if (log_in_if_wanted(dialogue, options)) code = std::visit(dispatch, verb.handler);
+  dialogue.hear(nullptr);  // the verb's function has dangling references
+  if (dialogue.wants_login() && !options.json && verb.name() != "login" && console.can_ask() &&
+      log_in_if_wanted(dialogue, options)) {
+    code = std::visit(dispatch, verb.handler);
+    dialogue.hear(nullptr);
   }
   code = print_held(console, options, code);
   // An answer about roots that is still queued is sent, too.

@@ -151,6 +151,15 @@ class Waiting(Gathering):
         self.assertEqual([json.loads(line)["params"]["data"] for line in err.splitlines()], ["one", "two"])
         self.untaken(0)
 
+    def test_listen_for_a_number_shows_the_others_too(self):
+        server, _ = self.opened()
+        all_of_them = list(range(300))
+        self.gather(server, *all_of_them)
+        out, err = self.run_nc("listen", "--count", "2", "--for", "20s")
+        self.assertEqual(data_of([json.loads(line) for line in (out + err).splitlines()]), all_of_them)
+        self.assertEqual(len(out.splitlines()), 2)
+        self.untaken(0)
+
     def test_keep_leaves_them(self):
         server, _ = self.opened()
         self.gather(server, "one", "two")
