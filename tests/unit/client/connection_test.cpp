@@ -58,6 +58,13 @@ std::string read_all(const FileDescriptor& from) {
 
 Deadline soon() { return Deadline::after(Milliseconds(2000)); }
 
+struct Granted : Talk {
+  Granted() { ::setenv("MCP_NC_GRANT", "mcpg_x", 1); }
+  ~Granted() { ::unsetenv("MCP_NC_GRANT"); }
+
+  static constexpr const char* accepted = R"({"jsonrpc":"2.0","id":"mcp-nc grant","result":{}})";
+};
+
 }  // namespace
 
 TEST_CASE("the socket is the option, else the environment, else the defaults") {
@@ -184,13 +191,6 @@ TEST_CASE_FIXTURE(Talk, "queued lines leave together, and finishing is a half-cl
   write_text(pair.daemons, "answer\n");
   CHECK(conversation.next(soon()) == Event::line);
 }
-
-struct Granted : Talk {
-  Granted() { ::setenv("MCP_NC_GRANT", "mcpg_x", 1); }
-  ~Granted() { ::unsetenv("MCP_NC_GRANT"); }
-
-  static constexpr const char* accepted = R"({"jsonrpc":"2.0","id":"mcp-nc grant","result":{}})";
-};
 
 TEST_CASE_FIXTURE(Talk, "without a grant nothing is sent or awaited") {
   CHECK(!use_grant(conversation, Deadline::never()));
