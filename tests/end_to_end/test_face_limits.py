@@ -62,7 +62,7 @@ class Many(Facing):
         status = self.default_daemon.status()
         self.assertLessEqual(max(one["queuedBytes"] for one in status["clients"]), 1 << 20)
         # Who reads on behind what the kernel has for it comes to what is not there any more.
-        while "notifications were pushed out before it read them" not in self.default_daemon.stderr():
+        while "notifications were pushed out of the ring before a client came to them" not in self.default_daemon.stderr():
             for _ in range(50):
                 idle[0].message()
         self.assertEqual(face.get("/healthz").status, 200)

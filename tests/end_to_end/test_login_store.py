@@ -2,7 +2,6 @@
 
 import json
 import os
-import signal
 import stat
 
 from authorization import LoginCase, get, signed_in
@@ -61,8 +60,7 @@ class TheStore(LoginCase):
     def test_another_image_of_the_program_goes_on_with_it(self):
         daemon = self.serve()
         self.log_in()
-        daemon.signal(signal.SIGUSR2)
-        daemon.logged("continues serving", 1)
+        daemon.upgrade()
         self.echoed()
         self.assertEqual(self.login()["state"], "ok")
         self.server.revoke_all()

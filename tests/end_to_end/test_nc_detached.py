@@ -151,8 +151,7 @@ class Waiting(Detaching):
         job = self.detach(*ENDLESS)
         waiting = self.nc("wait", job)
         self.others(1)
-        self.daemon.signal(signal.SIGUSR2)
-        self.daemon.logged("continues serving")  # the call, whose stream cannot be resumed, has failed
+        self.daemon.upgrade()  # the call, whose stream cannot be resumed, has failed
         self.assertIn("upgraded before the answer came", self.ended(waiting, 4)[1])
 
 

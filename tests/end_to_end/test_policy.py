@@ -153,8 +153,7 @@ class Rates(Policies):
         error = first.call("echo", {"message": "x"})[0]
         denied(self, error, "rate_limited")
         self.assertGreater(error["data"]["retryAfterMs"], 1_700_000)
-        daemon.signal(signal.SIGUSR2)
-        daemon.logged("continues serving")
+        daemon.upgrade()
         denied(self, second.call("echo", {"message": "x"})[0], "rate_limited")
         denied(self, self.as_user(AGENT, "legacy").call("echo", {"message": "x"})[0], "rate_limited")
         self.assertEqual(self.plain(0).call("echo", {"message": "x"})["id"], 1)

@@ -142,7 +142,7 @@ class Floods(Questions):
         client = self.client()
         client.call("echo", {"message": "warm"})
         server.fault({"hang": True}, method="-", http_method="POST", times=-1)
-        server.emit(request("ping", {"filler": "x" * 50000}, id="y" * 20000), count=2000)
+        server.emit(request("ping", {"filler": "x" * 1000}, id="y" * 4000), count=4000)
         daemon.logged("did not reach the upstream")  # 40 MB of answers are not kept
         self.assertLess(server.state()["openConnections"], 60)
         # Requests are not in their way.

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import signal
 import subprocess
 import unittest
 
@@ -97,8 +96,7 @@ class Resumed(DurableJobs):
         for _ in range(2):
             eventually(lambda: "progress" in self.collect(job, wait=0), "the first progress")
             self.daemon = self.again(self.server, self.daemon)
-            self.daemon.signal(signal.SIGUSR2)
-            self.daemon.logged("continues serving")
+            self.daemon.upgrade()
         self.assertEqual(text_of(self.collect(job)["response"]), "done after 60 steps")
         self.assertEqual(len(self.calls(self.server)), 1)
 

@@ -13,6 +13,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 SANITIZER_REPORTS = ("ERROR: AddressSanitizer", "ERROR: LeakSanitizer", "runtime error:", "WARNING: ThreadSanitizer",
                      "AddressSanitizer:DEADLYSIGNAL")
+UPGRADED, TOO_LATE = "continues serving", "upgrade failed; continuing with the old version: did not end within 5000 ms"
 
 
 def marked(marker):
@@ -93,6 +94,20 @@ class Process:
         eventually(lambda: self.stderr().count(text) >= times,
                    lambda: f"{text!r} {times} times in the log of {self.name}:\n{self.stderr()}")
         return self.stderr()
+
+    def upgrade(self):
+        """In place. A daemon gives the new program 5 s to show that it can continue: on a machine that stands still, again."""
+        done, late = self.stderr().count(UPGRADED), self.stderr().count(TOO_LATE)
+
+        def is_done():
+            nonlocal late
+            if self.stderr().count(TOO_LATE) > late:
+                late += 1
+                self.signal(signal.SIGUSR2)
+            return self.stderr().count(UPGRADED) > done
+
+        self.signal(signal.SIGUSR2)
+        eventually(is_done, lambda: f"the upgrade of {self.name}:\n{self.stderr()}")
 
     def sanitizer_report(self):
         """The first report on stderr, as far as it says where; None if there is none."""

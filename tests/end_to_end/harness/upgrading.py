@@ -1,7 +1,6 @@
 """A daemon that is upgraded in place."""
 
 import os
-import signal
 
 from .binaries import binary
 from .frames import text_of
@@ -15,10 +14,8 @@ class Upgrading(Gathering):
         super().setUp()
         self.program = self.path("mcp-bridged")
         os.symlink(binary("MCP_BRIDGED"), self.program)
-        self.upgrades = 0
 
     def start_daemon(self, upstream, *options, **how):
-        self.upgrades = 0
         return super().start_daemon(upstream, *options, program=self.program, **how)
 
     def put_in_its_place(self, make):
@@ -30,9 +27,7 @@ class Upgrading(Gathering):
     def upgrade(self, times=1):
         daemon = self.default_daemon
         for _ in range(times):
-            self.upgrades += 1
-            daemon.signal(signal.SIGUSR2)
-            daemon.logged("continues serving", self.upgrades)
+            daemon.upgrade()
         return daemon
 
     def assert_still_serves(self, client):
