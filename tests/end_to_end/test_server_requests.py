@@ -143,7 +143,7 @@ class Floods(Questions):
         client.call("echo", {"message": "warm"})
         server.fault({"hang": True}, method="-", http_method="POST", times=-1)
         server.emit(request("ping", {"filler": "x" * 1000}, id="y" * 4000), count=4000)
-        daemon.logged("did not reach the upstream")  # 40 MB of answers are not kept
+        daemon.logged("did not reach the upstream")  # 16 MB of answers are not kept
         self.assertLess(server.state()["openConnections"], 60)
         # Requests are not in their way.
         self.assertEqual(text_of(client.call("echo", {"message": "still"}, id=2)), "still")
