@@ -83,8 +83,7 @@ class Listens(Eras):
                 server.end_listens(how)
                 server.wait_for("subscriptions/listen", before + 1)
                 server.wait_reaches(TOOLS)
-                if how != "graceful":
-                    self.assertEqual({listen.next()["method"] for _ in range(2)}, {TOOLS, UPDATED})
+                self.assertEqual({listen.next()["method"] for _ in range(2)}, {TOOLS, UPDATED})
                 self.emitted(server, TOOLS)
                 eventually(lambda: listen.next()["method"] == TOOLS, "what came after it")
                 self.assertIsNone(listen.ended)
