@@ -72,7 +72,7 @@ std::vector<std::string> secrets_of_url(const std::string& text) {
     const std::string user = url_part(url, CURLUPART_USER, flags);
     const std::string password = url_part(url, CURLUPART_PASSWORD, flags);
     if (user.empty() && password.empty()) continue;
-    const std::string both = user + ":" + password;
+    const std::string both = std::string(user).append(":").append(password);
     for (const std::string& secret : {both, base64(both), password.empty() ? user : password})
       secrets.push_back(secret);
   }

@@ -78,7 +78,7 @@ class UnsentMessages {
     }
     Deliveries& from = deliveries_.empty() ? cancellations_ : deliveries_;
     if (from.empty() || !may_start(from.front().message)) return std::nullopt;
-    return take(from, from.begin());
+    return take(from, 0);
   }
 
   void forget(UpstreamId id) {
@@ -86,7 +86,7 @@ class UnsentMessages {
     for (Deliveries* from : {&deliveries_, &cancellations_}) {
       const auto found = std::find_if(from->begin(), from->end(),
                                       [id](const Delivery& one) { return one.message.id == id; });
-      if (found != from->end()) take(*from, found);
+      if (found != from->end()) take(*from, static_cast<std::size_t>(found - from->begin()));
     }
   }
 
@@ -95,7 +95,7 @@ class UnsentMessages {
     std::vector<UpstreamId> overdue;
     for (Deliveries* from : {&deliveries_, &cancellations_}) {
       while (!from->empty() && from->front().due <= loop_.now())
-        overdue.push_back(take(*from, from->begin()).id);
+        overdue.push_back(take(*from, 0).id);
       if (!from->empty()) timer_.set_at_latest(from->front().due);
     }
     return overdue;
@@ -105,7 +105,7 @@ class UnsentMessages {
   std::deque<Outgoing> take_all() {
     std::deque<Outgoing> all = take_requests();
     for (Deliveries* from : {&deliveries_, &cancellations_}) {
-      while (!from->empty()) all.push_back(take(*from, from->begin()));
+      while (!from->empty()) all.push_back(take(*from, 0));
     }
     return all;
   }
@@ -121,10 +121,10 @@ class UnsentMessages {
     return message.body.size() + sizeof(Delivery);
   }
   bool has_no_deliveries() const { return deliveries_.empty() && cancellations_.empty(); }
-  Outgoing take(Deliveries& from, Deliveries::iterator which) {
-    Outgoing message = std::move(which->message);
+  Outgoing take(Deliveries& from, std::size_t at) {
+    Outgoing message = std::move(from[at].message);
     share_.remove(charge_of(message));
-    from.erase(which);
+    from.erase(from.begin() + static_cast<Deliveries::difference_type>(at));
     if (has_no_deliveries()) timer_.clear();
     return message;
   }
