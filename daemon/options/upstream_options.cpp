@@ -139,12 +139,12 @@ void add_trust_options(OptionTable& table, Options& options) {
   table.flag("http2", http.http2, "Use HTTP/2 if a TLS upstream offers it");
 }
 
-/// Chooses the upstream: from the command line, then the environment, then a file.
 void read_certificates(HttpOptions& http) {
   http.trust = trust_files(http);
   check_certificates(http);
 }
 
+/// Chooses the upstream: from the command line, then the environment, then a file.
 void resolve_upstream_options(Options& options, RawOptions& raw,
                               std::map<std::string, std::string>& given) {
   HttpOptions& http = options.upstream.http;

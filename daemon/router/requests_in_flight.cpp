@@ -106,22 +106,17 @@ Call& RequestsInFlight::add_call(Caller& caller, WaitingFrame& waiting, Upstream
   call.job = std::move(waiting.job);
   describe(call, caller, waiting);
   call.subject = RestorableState::subject_of(waiting.frame);
-  keep_subject(call.subject, true);
+  kept_subjects_.add(call.subject.size());
   call.method = waiting.frame.method;
   if (caller.acts_for_user()) context_.request_log.started(id, call, waiting.frame);
   caller.in_flight.push_back(id);
   return call;
 }
 
-void RequestsInFlight::keep_subject(const std::string& subject, bool is_kept) {
-  subject_bytes_ = is_kept ? subject_bytes_ + subject.size() : subject_bytes_ - subject.size();
-  kept_subjects_.set(subject_bytes_);
-}
-
 TakenCall RequestsInFlight::take_call(UpstreamId id) {
   TakenCall ended = table_.take_call(id);
   if (!ended) return ended;
-  keep_subject(ended->subject, false);
+  kept_subjects_.remove(ended->subject.size());
   if (ended->caller != nullptr) std::erase(ended->caller->in_flight, id);
   questions_.call_ending(id);
   return ended;

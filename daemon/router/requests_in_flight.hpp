@@ -172,7 +172,6 @@ class RequestsInFlight {
   void give_up(const std::vector<UpstreamId>& ids, const Failure& failure, std::string_view reason,
                bool keeps_jobs = false);
   Call* rename(UpstreamId former, UpstreamId next);
-  void keep_subject(const std::string& subject, bool is_kept);
   TakenCall take_call(UpstreamId id);
   void end_unanswered(UpstreamId id, Outcome outcome);
   void fail(UpstreamId id, const Call& ended, const Failure& failure);
@@ -187,7 +186,6 @@ class RequestsInFlight {
   RouterParts& owner_;
   CallTable table_;
   ByteBudget::Share kept_subjects_;  ///< of the calls in flight: a subject has any length
-  std::size_t subject_bytes_ = 0;
   HeaderRetry header_retry_;
 };
 

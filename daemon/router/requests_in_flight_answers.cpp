@@ -362,7 +362,7 @@ void RequestsInFlight::restore(UpstreamId id, SavedCall restored, bool is_awaite
   restored.caller = caller;
   if (restored.job_asked) context_.session.hold_deadline(id, true);
   if (caller != nullptr) caller->in_flight.push_back(id);
-  keep_subject(restored.subject, true);
+  kept_subjects_.add(restored.subject.size());
   table_.add_call(id, std::move(static_cast<Call&>(restored)));
   if (!is_awaited) {
     give_up(id, failure_of(ErrorKind::closed, Delivered::unknown,

@@ -41,7 +41,7 @@ class UnsentMessages {
   UnsentMessages(EventLoop& loop, ByteBudget& budget, std::function<void()> overdue)
       : loop_(loop), share_(budget), timer_(loop, std::move(overdue)) {}
 
-  bool empty() const { return requests_.empty() && has_no_deliveries(); }
+  bool empty() const { return requests_.empty() && !has_deliveries(); }
   /// Whether this message may be sent now.
   bool may_start(const Outgoing& message) const {
     return message.kind == OutgoingKind::request ||
@@ -61,7 +61,7 @@ class UnsentMessages {
       return true;
     }
     const std::size_t bytes = share_.held() + charge_of(message);
-    if (!has_no_deliveries() && bytes > (message.cancels ? max_bytes / 2 : max_bytes)) return false;
+    if (has_deliveries() && bytes > (message.cancels ? max_bytes / 2 : max_bytes)) return false;
     share_.set(bytes);
     Deliveries& to = message.cancels ? cancellations_ : deliveries_;
     to.push_back({std::move(message), loop_.now() + max_wait});
@@ -120,12 +120,12 @@ class UnsentMessages {
   static std::size_t charge_of(const Outgoing& message) {
     return message.body.size() + sizeof(Delivery);
   }
-  bool has_no_deliveries() const { return deliveries_.empty() && cancellations_.empty(); }
+  bool has_deliveries() const { return !deliveries_.empty() || !cancellations_.empty(); }
   Outgoing take(Deliveries& from, std::size_t at) {
     Outgoing message = std::move(from[at].message);
     share_.remove(charge_of(message));
     from.erase(from.begin() + static_cast<Deliveries::difference_type>(at));
-    if (has_no_deliveries()) timer_.clear();
+    if (!has_deliveries()) timer_.clear();
     return message;
   }
 

@@ -129,6 +129,15 @@ struct RefresherFixture {
     const EventLoop::Turn turn(loop);
     refresher.fetch(std::move(done));
   }
+  /// A refresh of the login that the server is asked for, and answers so; refusing, as invalid.
+  void begin_refresh(FlappingServer::Mood mood, std::optional<TokenAnswer>& answer) {
+    server.mood = mood;
+    server.refusal = 400;
+    server.said = R"({"error":"invalid_grant"})";
+    refresher.refused("at-0");
+    fetch([&answer](const TokenAnswer& given) { answer = given; });
+    REQUIRE(server.is_asked());
+  }
   std::optional<Failure> fetched() {
     std::optional<TokenAnswer> answer;
     fetch([&](const TokenAnswer& given) { answer = given; });
@@ -441,13 +450,8 @@ TEST_CASE_FIXTURE(LoopFixture, "a login during a refresh ends it, and is all tha
       CAPTURE(is_on_disk);
       RefresherFixture f(std::chrono::milliseconds(0), is_on_disk ? path("tokens.json") : "");
       f.refresher.take(f.login());
-      f.server.mood = mood;
-      f.server.refusal = 400;
-      f.server.said = R"({"error":"invalid_grant"})";
-      f.refresher.refused("at-0");
       std::optional<TokenAnswer> answer;
-      f.fetch([&](const TokenAnswer& given) { answer = given; });
-      REQUIRE(f.server.is_asked());
+      f.begin_refresh(mood, answer);
       f.log_in_elsewhere();
       REQUIRE(answer);
       CHECK(answer->token == "other-at");
@@ -473,13 +477,8 @@ TEST_CASE_FIXTURE(LoopFixture, "another daemon's login or logout during a refres
       RefresherFixture two(std::chrono::milliseconds(0), path("tokens.json"));
       one.refresher.take(one.login());
       two.refresher.look_into_store();
-      one.server.mood = mood;
-      one.server.refusal = 400;
-      one.server.said = R"({"error":"invalid_grant"})";
-      one.refresher.refused("at-0");
       std::optional<TokenAnswer> answer;
-      one.fetch([&](const TokenAnswer& given) { answer = given; });
-      REQUIRE(one.server.is_asked());
+      one.begin_refresh(mood, answer);
       if (logs_in) {
         two.log_in_elsewhere();
       } else {
