@@ -254,8 +254,9 @@ bool JobLog::continue_snapshot(LogWriter& out, std::size_t bytes) {
 
 std::size_t JobLog::saved_bytes() const {
   const auto [keys, texts] = jobs_.store().size_of_used_keys();
-  return bytes_ + keys * record_size(Archive::measure(Archive::Kind::disk, User{}, UsedKey{})) +
-         texts;
+  static const std::size_t of_a_key =
+      record_size(Archive::measure(Archive::Kind::disk, User{}, UsedKey{}));
+  return bytes_ + keys * of_a_key + texts;
 }
 
 }  // namespace bridge

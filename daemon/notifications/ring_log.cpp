@@ -147,7 +147,7 @@ void RingLog::end_snapshot(LogWriter& out) {
 }
 
 std::size_t RingLog::saved_bytes() const {
-  const std::size_t of_an_entry =
+  static const std::size_t of_an_entry =
       record_size(Archive::measure(Archive::Kind::disk, RingEntry{}, StreamPosition{}));
   return feed_.ring().bytes() + feed_.ring().size() * of_an_entry;
 }

@@ -194,8 +194,8 @@ void StateLog::write_now() {
 }
 
 bool StateLog::is_too_large() const {
-  const std::size_t kept = source_.saved_bytes();
-  return current_->size() > worth_rewriting + 2 * kept;
+  return current_->size() > worth_rewriting &&
+         current_->size() - worth_rewriting > 2 * source_.saved_bytes();
 }
 
 /// False if there is no room or no permission.

@@ -3,7 +3,8 @@
 
     state.py DAEMON CLIENT [start] [memory] [notifications] [instructions] [detach]
 
-start          from fork to the first answer on the socket, with a full ring and 1,000 jobs in the state: at most 50 ms
+start          from fork to the first answer on the socket, with a full ring and 1,000 jobs in the state: at most 50 ms,
+               or twice what it takes without them
 memory         anonymous memory of a daemon with a full ring and 1,000 jobs, with and without: at most 3 MB more
 notifications  how fast they enter the ring, with: at least 50,000 a second
 instructions   of one call, by callgrind, with and without: at most 1.1 times
@@ -107,7 +108,7 @@ def start(daemon, _, folder):
         times.append(statistics.median(spent))
     print(f"start: {times[0]:.1f} ms with {RING} notifications and {JOBS} jobs in a state of {size >> 10} KiB, "
           f"{times[1]:.1f} ms without, median of {STARTS}")
-    return times[0] <= 50
+    return times[0] <= max(50, 2 * times[1])
 
 
 def memory(daemon, _, folder):
