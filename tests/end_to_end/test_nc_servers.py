@@ -335,7 +335,7 @@ class Refused(ByName):
         self.named("@away", "stop")
         with socket.create_server(("127.0.0.1", 0)) as silent:
             self.own({"silent": {"url": f"http://127.0.0.1:{silent.getsockname()[1]}/"}})
-            told = self.named("-w", patient(3000), "@silent", "tools", code=124)[1]
+            told = self.named("-w", patient(3000), "@silent", "tools", code=124, MCP_BRIDGE_CONNECT_WAIT="60s")[1]
         self.assertIn("timed out", told)
         self.assertNotIn("has ended", told)
 
