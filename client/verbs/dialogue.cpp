@@ -203,10 +203,10 @@ Answer Dialogue::ask(std::string_view method, std::string_view params) {
   give_up(id, method, is_interrupted ? "interrupted" : "timed out");
   const bool is_before_call = method == "bridge/tool";
   if (!is_interrupted || (is_for_the_bridge(method) && !is_before_call)) return answer;
-  say_when_interrupted(!why_waiting_.empty() ? "the server did not get the request: " + why_waiting_
-                       : is_before_call      ? "the call was not sent"
-                       : is_known            ? "the server was told to stop"
-                                             : "the server could not be told to stop");
+  say_when_given_up(!why_waiting_.empty() ? "the server did not get the request: " + why_waiting_
+                    : is_before_call      ? "the call was not sent"
+                    : is_known            ? "the server was told to stop"
+                                          : "the server could not be told to stop");
   return answer;
 }
 
@@ -473,7 +473,9 @@ Failure Dialogue::failure_of(const Answer& answer, const std::string& about) {
     case Answer::Outcome::timed_out:
       failure.kind = "timeout";
       failure.message = why_waiting_.empty() ? "" : why_waiting_ + "; ";
-      failure.message += timed_out_after(options_) + "; the request was cancelled";
+      failure.message +=
+          fmt::format("{}; {}", timed_out_after(options_),
+                      when_given_up_.empty() ? "the request was cancelled" : when_given_up_);
       failure.code = ExitCode::timed_out;
       if (kind_of_wait_.empty()) break;
       failure.kind = kind_of_wait_;
@@ -483,7 +485,7 @@ Failure Dialogue::failure_of(const Answer& answer, const std::string& about) {
     case Answer::Outcome::interrupted:
       failure.kind = "interrupted";
       failure.message = "interrupted; the request was cancelled";
-      if (!when_interrupted_.empty()) failure.shown = "interrupted; " + when_interrupted_;
+      if (!when_given_up_.empty()) failure.shown = "interrupted; " + when_given_up_;
       failure.code = interrupt_.take() == SIGTERM ? ExitCode::terminated : ExitCode::interrupted;
       break;
     case Answer::Outcome::too_long:

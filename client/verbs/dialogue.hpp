@@ -93,8 +93,9 @@ class Dialogue {
   /// From now on the reason for a wait of more than a second is looked up.
   void look_soon() { look_at_ = Deadline::after(waiting_timeout); }
 
-  /// What an interrupt means for what was begun, for a person: reported with it.
-  void say_when_interrupted(std::string text) { when_interrupted_ = std::move(text); }
+  /// What an interrupt or the end of the time means for what was begun, for a person: reported with
+  /// it.
+  void say_when_given_up(std::string text) { when_given_up_ = std::move(text); }
 
   /// Sends what precedes the first request to the server now: that questions are answered here. For
   /// verbs that send a request to the bridge first.
@@ -181,7 +182,7 @@ class Dialogue {
   const Options& options_;
   std::string why_waiting_;   // what the request that timed out was waiting for, "" = unknown
   std::string kind_of_wait_;  // if that is a failure: its kind
-  std::string when_interrupted_;
+  std::string when_given_up_;
   Milliseconds farewell_;  // 0 with --names: a shell's completion must not wait
   Deadline deadline_;
   // Until the daemon has read bridge/peek it sends us its ring, as to any new client. All of that

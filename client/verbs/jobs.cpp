@@ -248,17 +248,27 @@ ExitCode present_end(Dialogue& dialogue, const Options& options, const JobEvent&
 /// The longest wait that the daemon accepts in one request.
 constexpr Milliseconds longest_wait{3600 * 1000};
 
-/// A call that was interrupted before it was detached is cancelled, as any call is.
-void cancel(Dialogue& dialogue, const std::string& job) {
-  const std::string id = dialogue.send("bridge/cancel", job_object(job).text());
-  dialogue.await({id}, Deadline::after(farewell));
+/// The daemon's answer while the call is given up. Without one nobody knows whether it goes on.
+Answer await_last(Dialogue& dialogue, const Options& options, const std::string& id) {
+  Answer answer = dialogue.await({id}, Deadline::after(farewell));
+  if (answer.was_given_up()) {
+    dialogue.say_when_given_up(fmt::format(
+        "the daemon does not answer: the call may go on as a job, look for it with: {} jobs",
+        typed_program(options)));
+  }
+  return answer;
+}
+
+/// A call that was given up before it was detached is cancelled, as any call is.
+void cancel(Dialogue& dialogue, const Options& options, const std::string& job) {
+  await_last(dialogue, options, dialogue.send("bridge/cancel", job_object(job).text()));
 }
 
 /// The daemon has not returned the job's id yet: the job may have begun.
-void cancel_submitted(Dialogue& dialogue, const std::string& submit_id) {
-  const Answer late = dialogue.await({submit_id}, Deadline::after(farewell));
+void cancel_submitted(Dialogue& dialogue, const Options& options, const std::string& submit_id) {
+  const Answer late = await_last(dialogue, options, submit_id);
   const auto job = late.ok() ? read_submitted(late.payload) : std::nullopt;
-  if (job) cancel(dialogue, job->id);
+  if (job) cancel(dialogue, options, job->id);
 }
 
 /// Warns if a daemon with a state directory failed to save the job. Returns the response to the
@@ -347,7 +357,7 @@ ExitCode wait_for_result(Dialogue& dialogue, const Options& options, const std::
     return report_event(dialogue, options, event, false);
   if (event.kind == JobEvent::Kind::stopped) {
     if (event.answer.was_given_up()) {
-      cancel(dialogue, job);
+      cancel(dialogue, options, job);
     } else {
       console.note(fmt::format("the call was job {}", job));
     }
@@ -475,8 +485,8 @@ std::optional<CollectedJob> read_collected(std::string_view result) {
 ExitCode call_as_job(Dialogue& dialogue, const Options& options, const std::string& params) {
   const std::string id = dialogue.send("bridge/submit", submit_params(params, options.key));
   const Answer answer = dialogue.await({id}, dialogue.deadline());
-  dialogue.say_when_interrupted("the job was cancelled");
-  if (answer.was_given_up()) cancel_submitted(dialogue, id);
+  dialogue.say_when_given_up("the job was cancelled");
+  if (answer.was_given_up()) cancel_submitted(dialogue, options, id);
   const auto job = answer.ok() ? read_submitted(answer.payload) : std::nullopt;
   if (!job) return dialogue.report(answer);
   Console& console = dialogue.console();
@@ -498,7 +508,7 @@ ExitCode call_as_job(Dialogue& dialogue, const Options& options, const std::stri
     return ExitCode::ok;
   }
   if (asked.was_given_up()) {
-    cancel(dialogue, job->id);
+    cancel(dialogue, options, job->id);
     return dialogue.report(asked);
   }
   return wait_for_result(dialogue, options, job->id);
@@ -507,7 +517,7 @@ ExitCode call_as_job(Dialogue& dialogue, const Options& options, const std::stri
 ExitCode wait_for_jobs(Dialogue& dialogue, const Options& options) {
   const bool several = options.operands.size() > 1;
   JobWaits waits(dialogue, {std::nullopt, true, several, false, true});
-  dialogue.say_when_interrupted(several ? "the jobs go on" : "the job goes on");
+  dialogue.say_when_given_up(several ? "the jobs go on" : "the job goes on");
   for (const std::string& job : options.operands) waits.add(job);
   ExitCode worst = ExitCode::ok;
   while (!waits.empty() && dialogue.console().output_state() == Sink::Result::ok) {

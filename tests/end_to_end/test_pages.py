@@ -309,6 +309,7 @@ class Configuration(Case):
 
     def read_from_text(self, form, code, more):
         self.write("secret", "secret\n")
+        code = code.replace("/work/", self.path(""))
         if form == "rule":
             self.read("policy", "json", '{"rules": [%s]}' % (code if code.startswith("{") else "{" + code + "}"))
         elif form == "line of an options file":

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import unittest
 
-from harness import Case, main
+from harness import Case, main, patient
 from harness.binaries import ROOT, binary
 from harness.document import shown_as
 from harness.frames import initialize
@@ -115,7 +115,7 @@ class Symptoms(Case):
         for name, symptom, url in (("connect", "cannot reach …: Failed to connect", f"http://127.0.0.1:{port}/mcp"),
                                   ("dns", "Could not resolve host", "http://no-such-host.invalid/mcp")):
             with self.subTest(symptom):
-                self.start_daemon(url, "--connect-wait", "300ms", socket=name)
+                self.start_daemon(url, "--connect-wait", patient(1000), socket=name)
                 self.nc_says(symptom, "call", "echo", "message=x", code=4)
 
     def test_an_address_that_is_wrong(self):
@@ -142,7 +142,7 @@ class Symptoms(Case):
             servers.append((f"tls{len(said)}", "does this port speak TLS", tls.url))
         for name, symptom, url in servers:
             with self.subTest(name):
-                self.start_daemon(url, "--connect-wait", "300ms", socket=name)
+                self.start_daemon(url, "--connect-wait", patient(1000), socket=name)
                 self.nc_says(symptom, "call", "echo", "message=x", code=4)
 
     def test_what_becomes_of_a_request(self):
