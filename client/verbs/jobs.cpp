@@ -248,7 +248,7 @@ ExitCode present_end(Dialogue& dialogue, const Options& options, const JobEvent&
 /// The longest wait that the daemon accepts in one request.
 constexpr Milliseconds longest_wait{3600 * 1000};
 
-/// The daemon's answer while the call is given up. Without one nobody knows whether it goes on.
+/// The daemon's answer while the call is given up. Without one the call may go on.
 Answer await_last(Dialogue& dialogue, const Options& options, const std::string& id) {
   Answer answer = dialogue.await({id}, Deadline::after(farewell));
   if (answer.was_given_up()) {

@@ -5,6 +5,7 @@ import json
 import re
 import selectors
 import threading
+import time
 
 from harness import DEADLINE, Client, call, main
 from harness.binaries import is_sanitized, release_binary
@@ -154,11 +155,15 @@ class MemoryOfManyAnswers(Facing, LocalServer):
                                  f"Content-Length: {len(body)}\r\n\r\n{body}").encode())
         # Each of these calls takes a round in which all that may be read is read: without a limit, all of the answers.
         daemon.metrics_when(lambda metrics: metrics.sum("mcp_bridge_buffered_bytes") > BUFFERED // 2, "much that is buffered")
+        began = time.monotonic()
         for _ in range(200):
             self.assertIn("result", other.call("echo", {"message": "small"}))
         self.assertLess(daemon.metrics().sum("mcp_bridge_buffered_bytes"), 1.1 * BUFFERED)
+        # On a busy machine some have not grown for a second, and are ended.
+        may_end = time.monotonic() - began > 0.7
         self.rest.set()
-        self.read_all(callers, lambda had: had["bytes"] > EACH and had["bytes"] >= whole_length(had["first"]))
+        self.read_all(callers, lambda had: had["bytes"] > EACH and had["bytes"] >= whole_length(had["first"]) or
+                      may_end and b'"kind":"overloaded"' in had["first"])
         self.assert_bounded(daemon, idle)
 
     def test_bodies_whose_length_is_said_wait_for_room_and_small_calls_do_not(self):
