@@ -164,8 +164,8 @@ class Started(ByName):
         with socket.create_server(("127.0.0.1", 0)) as silent:
             self.own({"silent": {"url": f"http://127.0.0.1:{silent.getsockname()[1]}/"}, "one": server, "two": server,
                       "three": self.child(env={"A": "${env:NOT_THERE}"})})
-            self.named("@silent", "status")
-            out, told = self.named("-w", "3s", "grep", "--all", "echo")
+            self.named("@silent", "status", MCP_BRIDGE_CONNECT_WAIT="60s")
+            out, told = self.named("-w", patient(3000), "grep", "--all", "echo", MCP_BRIDGE_CONNECT_WAIT="60s")
         self.assertRegex(out, r"@one tool echo\b.*\n@two tool echo\b")
         self.assertIn("NOT_THERE", told)
         self.assertRegex(told, "@silent was not searched: .*timed out")
