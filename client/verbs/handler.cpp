@@ -11,7 +11,7 @@
 
 #include "process/spawn.hpp"
 #include "servers/daemon_program.hpp"
-#include "verbs/jobs.hpp"
+#include "verbs/job_messages.hpp"
 #include "verbs/listen.hpp"
 
 namespace client {

@@ -8,6 +8,7 @@
 
 #include "render/content.hpp"
 #include "servers/start.hpp"
+#include "verbs/job_messages.hpp"
 #include "verbs/jobs.hpp"
 #include "verbs/operands.hpp"
 #include "verbs/relay.hpp"

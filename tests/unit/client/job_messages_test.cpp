@@ -1,4 +1,4 @@
-#include "verbs/jobs.hpp"
+#include "verbs/job_messages.hpp"
 
 #include <doctest/doctest.h>
 
