@@ -15,6 +15,9 @@ from harness.local_server import runs
 from harness.processes import open_files
 from harness.waiting import patient
 
+# Of a daemon whose server says nothing: what ends the request is the -w of the client.
+PATIENT = {"MCP_BRIDGE_CONNECT_WAIT": "60s"}
+
 
 class Started(ByName):
     def test_of_several_who_want_it_at_once_one_starts_it_and_it_serves_the_next(self):
@@ -164,8 +167,8 @@ class Started(ByName):
         with socket.create_server(("127.0.0.1", 0)) as silent:
             self.own({"silent": {"url": f"http://127.0.0.1:{silent.getsockname()[1]}/"}, "one": server, "two": server,
                       "three": self.child(env={"A": "${env:NOT_THERE}"})})
-            self.named("@silent", "status", MCP_BRIDGE_CONNECT_WAIT="60s")
-            out, told = self.named("-w", patient(3000), "grep", "--all", "echo", MCP_BRIDGE_CONNECT_WAIT="60s")
+            self.named("@silent", "status", **PATIENT)
+            out, told = self.named("-w", patient(3000), "grep", "--all", "echo", **PATIENT)
         self.assertRegex(out, r"@one tool echo\b.*\n@two tool echo\b")
         self.assertIn("NOT_THERE", told)
         self.assertRegex(told, "@silent was not searched: .*timed out")
@@ -335,7 +338,7 @@ class Refused(ByName):
         self.named("@away", "stop")
         with socket.create_server(("127.0.0.1", 0)) as silent:
             self.own({"silent": {"url": f"http://127.0.0.1:{silent.getsockname()[1]}/"}})
-            told = self.named("-w", patient(3000), "@silent", "tools", code=124, MCP_BRIDGE_CONNECT_WAIT="60s")[1]
+            told = self.named("-w", patient(3000), "@silent", "tools", code=124, **PATIENT)[1]
         self.assertIn("timed out", told)
         self.assertNotIn("has ended", told)
 

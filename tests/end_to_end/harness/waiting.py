@@ -10,7 +10,7 @@ def _slowness():
     for number in range(1_200_000):  # 50 ms, in one piece: short ones are preferred by the kernel
         number & 7  # pylint: disable=pointless-statement
     measured = (time.monotonic() - began) / 0.17
-    # Whoever begins is preferred, too: how many wait for each processor says what comes after that.
+    # A process that has just begun is preferred as well. The load says how long it waits later.
     waiting = os.getloadavg()[0] / (os.cpu_count() or 1)
     return min(6.0, max(1.0, measured, waiting / 3))
 
