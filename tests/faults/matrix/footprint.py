@@ -15,9 +15,15 @@ FAR = 60.0  # seconds
 MEMORY_ALLOWANCE = 8192
 
 
-def unix_inodes(pid):
-    with open(f"/proc/{pid}/net/unix", encoding="utf-8", errors="replace") as file:
-        return {line.split()[6] for line in list(file)[1:]}
+def is_connection(path):
+    """Is a descriptor a socket that is not local? The list in /proc/net/unix cannot say so: it leaves out some while others
+    come and go."""
+    try:
+        return not os.getxattr(path, "system.sockprotoname").startswith(b"UNIX")
+    except FileNotFoundError:
+        raise
+    except OSError:  # no socket
+        return False
 
 
 class Footprint:
@@ -34,17 +40,15 @@ class Footprint:
 
     def descriptors(self):
         """(others than TCP connections, TCP connections, also those that have ended and not been closed yet)."""
-        local = unix_inodes(self.daemon.pid)
         folder, others, connections = f"/proc/{self.daemon.pid}/fd", 0, 0
         for name in os.listdir(folder):
             try:
-                inode = re.fullmatch(r"socket:\[(\d+)\]", os.readlink(os.path.join(folder, name)))
+                if is_connection(os.path.join(folder, name)):
+                    connections += 1
+                else:
+                    others += 1
             except FileNotFoundError:
                 continue
-            if inode and inode[1] not in local:
-                connections += 1
-            else:
-                others += 1
         return others, connections
 
     def next_timer(self):
