@@ -30,5 +30,4 @@ PATH=$PWD/build/release/daemon:$PWD/build/release/client:$PATH bash daemon/demo.
 printf '\n== All of it has ended. To go on by yourself, before a server of yours:\n\n'
 # shellcheck disable=SC2016  # it is for who pastes it
 printf 'export PATH=%q:%q:$PATH\n' "$PWD/build/release/daemon" "$PWD/build/release/client"
-echo 'MCP_SERVER_URL=https://example.com/mcp mcp-bridged &'
-echo 'mcp-nc tools'
+echo 'mcp-nc --url https://example.com/mcp tools'

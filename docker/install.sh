@@ -209,10 +209,11 @@ remove_folder() {
   [ -z "$folder$prefix" ] || fail "--remove takes no other option: it removes the folder that install.sh is in"
   folder=$here
   if [ ! -e "$folder/lib/installed" ]; then
-    for installed in /opt/mcp-session-bridge "${HOME:-/}/.local/lib/mcp-session-bridge"; do
+    linked=$(readlink "$(command -v mcp-bridged)" || true)
+    for installed in "${linked%/bin/mcp-bridged}" /opt/mcp-session-bridge "${HOME:-/}/.local/lib/mcp-session-bridge"; do
       [ ! -e "$installed/lib/installed" ] || fail "this folder was not installed; remove what was with: sh $installed/install.sh --remove"
     done
-    fail "$folder was not installed; remove it as it is"
+    fail "$folder was not installed; remove it as it is. What was installed has an install.sh of its own"
   fi
   units=''
   if [ -d /run/systemd/system ]; then units=$(units); fi

@@ -41,6 +41,7 @@ class Setting:
 
     def __init__(self, build, peers, node, few):
         self.build, self.peers, self.node, self.few = pathlib.Path(build), pathlib.Path(peers), node, few
+        self.left_out = []
         self.stack = contextlib.ExitStack()
         self.home = pathlib.Path(self.stack.enter_context(tempfile.TemporaryDirectory(prefix="compare-", ignore_cleanup_errors=True)))
         variables = {name: value for name, value in os.environ.items() if not name.startswith(("MCP_", "XDG_", "npm_"))}
@@ -135,8 +136,9 @@ def ways(setting, versions):
     }
 
 
-def leave_out(found, name, error):
+def leave_out(setting, found, name, error):
     found.pop(name, None)
+    setting.left_out.append(name)
     print(f"left out: {name}: {error}", file=sys.stderr)
 
 
@@ -163,13 +165,13 @@ def steps(setting, versions):
             kept = anonymous_memory(*([setting.daemon.pid] if name == OURS else set(setting.left_running()) - began_with))
             found[name] = {"opened": setting.asked("initialize") - opened, "told": told, "kept": kept, "times": []}
         except (RuntimeError, OSError) as error:
-            leave_out(found, name, error)
+            leave_out(setting, found, name, error)
     for _ in range(3 if setting.few else 15):
         for name, one in list(found.items()):
             try:
                 one["times"].append(setting.run(*all_ways[name][1:3])[0] * 1000)
             except (RuntimeError, OSError) as error:
-                leave_out(found, name, error)
+                leave_out(setting, found, name, error)
     for name, (*_, after) in all_ways.items():
         with contextlib.suppress(RuntimeError, OSError):
             if after:
@@ -244,7 +246,7 @@ def on_open_connection(setting, versions):
                 way.ask(2, call)
             found[name] = way, []
         except (RuntimeError, OSError) as error:
-            leave_out(found, name, error)
+            leave_out(setting, found, name, error)
         finally:
             signal.alarm(0)
     for _ in range(3 if setting.few else 15):
@@ -256,7 +258,7 @@ def on_open_connection(setting, versions):
                     way.ask(2, call)
                     times.append((time.monotonic() - began) * 1e6)
             except (RuntimeError, OSError) as error:
-                leave_out(found, name, error)
+                leave_out(setting, found, name, error)
             finally:
                 signal.alarm(0)
     return [(name, statistics.median(times), statistics.quantiles(times, n=100)[98]) for name, (_, times) in found.items()]
@@ -285,10 +287,11 @@ def table(head, rows):
     return "\n".join("| " + " | ".join(map(str, row)) + " |" for row in (head, ["---"] * len(head), *rows))
 
 
-def comparison(where, one_step, open_connection, offered):
+def comparison(where, one_step, open_connection, offered, left_out):
     directly = next((median for name, median, _ in open_connection if name == "without a bridge"), None)
     memory = [f"{kept:.1f} MiB" if kept else "none" for *_, kept in one_step]
-    return f"""{where} In turns; medians.
+    failed = f" Left out, since they failed: {', '.join(left_out)}." if left_out else ""
+    return f"""{where} In turns; medians.{failed}
 
 {table(["way", "one step", "`initialize` requests for 5 steps", "a notification between two steps", "memory between steps"],
        [(name, f"{time:.{1 if time < 10 else 0}f} ms", opened, told, kept) for (name, time, opened, told, _), kept in zip(one_step, memory)])}
@@ -347,7 +350,7 @@ def main():
     others = ", ".join(f"{name} {version}" for name, version in versions.items())
 
     written = pathlib.Path(peers) if setting.few else HERE
-    pages = {"README.md": comparison(where, one_step, open_connection, offered),
+    pages = {"README.md": comparison(where, one_step, open_connection, offered, setting.left_out),
              "companions/README.md": f"{where} The newest that the npm registry had: {others}.\n\n{every_task}"}
     for name, text in pages.items():
         page = between_marks(HERE / name, text)

@@ -305,7 +305,7 @@ class Configuration(Case):
             self.assertGreaterEqual(len(shown), least, form)
             for code in sorted(shown):
                 with self.subTest(form, code=code):
-                    self.read_from_text(form, code.replace("$PORT", "8080").replace("/work/", self.path("")), TOGETHER_WITH.get(code, ()))
+                    self.read_from_text(form, code.replace("$PORT", "8080").replace("/srv/", self.path("")), TOGETHER_WITH.get(code, ()))
 
     def read_from_text(self, form, code, more):
         self.write("secret", "secret\n")

@@ -16,7 +16,7 @@ while [ $# -gt 0 ]; do
     --arch) architectures=$2; shift ;;
     --twice) twice=yes ;;
     --ubuntu) with_ubuntu=yes ;;
-    *) sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
+    *) sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
   esac
   shift
 done
@@ -34,7 +34,8 @@ readonly place=/opt/mcp-session-bridge
 enter() {
   local root=$1
   shift
-  env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME="${home:-/root}" chroot ${as:+--userspec="$as"} "$root" "$@"
+  env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME="${home:-/root}" XDG_STATE_HOME=/tmp/state \
+    chroot ${as:+--userspec="$as"} "$root" "$@"
 }
 
 # typed ROOT N: line N of the page, where the files are in /tmp.
@@ -42,10 +43,23 @@ typed() { enter "$1" sh -ec "cd /tmp; $(printed README.md "Get it" 1 | sed -n "$
 readonly release_line=1 package_line=3 folder_line=4 image_line=5
 name_of_folder() { basename "$tarball" .tar.gz; }
 
+# first_contact ROOT PROGRAMS: the first command that the page names starts a daemon, and prints what the server offers.
+first_contact() {
+  local root=$1 client=$2/mcp-nc command
+  # shellcheck disable=SC2016  # no expansion
+  command=$(sed -n 's/^The first command to type is `mcp-nc \(.*\)`:.*/\1/p' README.md)
+  # shellcheck disable=SC2086  # words
+  enter "$root" "$client" ${command/URL/"$url"} >"$scratch/said" 2>&1 || { cat "$scratch/said" >&2; fail "the first command in $root"; }
+  grep -q '^echo ' "$scratch/said" || fail "the first command in $root prints: $(cat "$scratch/said")"
+  enter "$root" "$client" --url "$url" stop >"$scratch/said" 2>&1 || fail "its daemon does not end: $(cat "$scratch/said")"
+  rm -rf "$root"/tmp/state "$root"/tmp/mcp-bridged-*
+}
+
 # serves ROOT PROGRAMS [SOCKET]: a tool is called through the daemon, which ends in order. With upgraded=yes it is called
 # again after an upgrade in place.
 serves() {
   local root=$1 programs=$2 socket=${3:-/tmp/mcp.sock} daemon
+  first_contact "$root" "$programs"
   # shellcheck disable=SC2086  # an option or nothing
   env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME="${home:-/root}" MCP_SERVER_URL="$url" chroot ${as:+--userspec="$as"} "$root" \
     "$programs/mcp-bridged" --socket "$socket" 2>"$scratch/daemon.log" &
