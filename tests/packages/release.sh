@@ -50,7 +50,7 @@ first_contact() {
   command=$(sed -n 's/^The first command to type is `mcp-nc \(.*\)`:.*/\1/p' README.md)
   # shellcheck disable=SC2086  # words
   enter "$root" "$client" ${command/URL/"$url"} >"$scratch/said" 2>&1 || { cat "$scratch/said" >&2; fail "the first command in $root"; }
-  grep -q '^echo ' "$scratch/said" || fail "the first command in $root prints: $(cat "$scratch/said")"
+  grep -qx echo "$scratch/said" || fail "the first command in $root prints: $(cat "$scratch/said")"
   enter "$root" "$client" --url "$url" stop >"$scratch/said" 2>&1 || fail "its daemon does not end: $(cat "$scratch/said")"
   rm -rf "$root"/tmp/state "$root"/tmp/mcp-bridged-*
 }
