@@ -473,9 +473,7 @@ Failure Dialogue::failure_of(const Answer& answer, const std::string& about) {
     case Answer::Outcome::timed_out:
       failure.kind = "timeout";
       failure.message = why_waiting_.empty() ? "" : why_waiting_ + "; ";
-      failure.message +=
-          fmt::format("{}; {}", timed_out_after(options_),
-                      when_given_up_.empty() ? "the request was cancelled" : when_given_up_);
+      failure.message += fmt::format("{}; {}", timed_out_after(options_), when_given_up_);
       failure.code = ExitCode::timed_out;
       if (kind_of_wait_.empty()) break;
       failure.kind = kind_of_wait_;
@@ -484,8 +482,7 @@ Failure Dialogue::failure_of(const Answer& answer, const std::string& about) {
       break;
     case Answer::Outcome::interrupted:
       failure.kind = "interrupted";
-      failure.message = "interrupted; the request was cancelled";
-      if (!when_given_up_.empty()) failure.shown = "interrupted; " + when_given_up_;
+      failure.message = "interrupted; " + when_given_up_;
       failure.code = interrupt_.take() == SIGTERM ? ExitCode::terminated : ExitCode::interrupted;
       break;
     case Answer::Outcome::too_long:

@@ -81,12 +81,17 @@ class Calls(Detaching):
         raw = self.run_nc("call", "--detach-after", "100ms", "--json", "slow", "steps:=20", "delayMs:=50", code=75)[0]
         self.assertEqual(list(json.loads(raw)), ["job"])
 
-    def test_before_it_is_detached_an_interrupt_and_the_time_cancel_the_call_at_the_server(self):
-        nc = self.nc("call", "--detach-after", "1h", *ENDLESS)
+    def interrupted(self, *words):
+        nc = self.nc("call", *words, "--detach-after", "1h", *ENDLESS)
         self.server.state(activeCalls=1)
         nc.signal(signal.SIGINT)
-        self.assertEqual(self.ended(nc, 130), ("", "mcp-nc: interrupted; the job was cancelled\n"))
+        ended = self.ended(nc, 130)
         self.server.state(activeCalls=0)
+        return ended
+
+    def test_before_it_is_detached_an_interrupt_and_the_time_cancel_the_call_at_the_server(self):
+        self.assertEqual(self.interrupted(), ("", "mcp-nc: interrupted; the job was cancelled\n"))
+        self.assertIn("interrupted; the job was cancelled", "".join(self.interrupted("--json")))
         self.assertIn("the job was cancelled", self.run_nc("-w", patient(1000), "call", "--detach-after", "1h", *ENDLESS, code=124)[1])
         self.server.state(activeCalls=0)
 
