@@ -452,6 +452,8 @@ Failure Dialogue::failure_of(const Answer& answer, const std::string& about) {
                   .message = "the daemon closed the connection before it answered",
                   .code = ExitCode::unreachable,
                   .delivered = "unknown"};
+  const std::string given_up =
+      when_given_up_.empty() ? "the request was cancelled" : when_given_up_;
   switch (answer.outcome) {
     case Answer::Outcome::error:
       failure = answer.from_daemon ? read_daemon_error(answer.payload) : read_error(answer.payload);
@@ -473,7 +475,7 @@ Failure Dialogue::failure_of(const Answer& answer, const std::string& about) {
     case Answer::Outcome::timed_out:
       failure.kind = "timeout";
       failure.message = why_waiting_.empty() ? "" : why_waiting_ + "; ";
-      failure.message += fmt::format("{}; {}", timed_out_after(options_), when_given_up_);
+      failure.message += fmt::format("{}; {}", timed_out_after(options_), given_up);
       failure.code = ExitCode::timed_out;
       if (kind_of_wait_.empty()) break;
       failure.kind = kind_of_wait_;
@@ -482,7 +484,9 @@ Failure Dialogue::failure_of(const Answer& answer, const std::string& about) {
       break;
     case Answer::Outcome::interrupted:
       failure.kind = "interrupted";
-      failure.message = "interrupted; " + when_given_up_;
+      failure.message = "interrupted; " + given_up;
+      // Who has interrupted a request that does nothing more knows that.
+      if (!when_given_up_.empty()) failure.shown = failure.message;
       failure.code = interrupt_.take() == SIGTERM ? ExitCode::terminated : ExitCode::interrupted;
       break;
     case Answer::Outcome::too_long:

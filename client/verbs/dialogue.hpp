@@ -182,7 +182,7 @@ class Dialogue {
   const Options& options_;
   std::string why_waiting_;   // what the request that timed out was waiting for, "" = unknown
   std::string kind_of_wait_;  // if that is a failure: its kind
-  std::string when_given_up_ = "the request was cancelled";
+  std::string when_given_up_;
   Milliseconds farewell_;  // 0 with --names: a shell's completion must not wait
   Deadline deadline_;
   // Until the daemon has read bridge/peek it sends us its ring, as to any new client. All of that
