@@ -216,7 +216,7 @@ build_packages=(g++ cmake ninja-build pkg-config ccache dpkg-dev file libasio-de
 # The same for arm64, built on amd64: tools of this machine, libraries of the other, and what runs its programs.
 # shellcheck disable=SC2034  # used by those who source this
 arm64_packages=(g++-aarch64-linux-gnu python3-minimal cmake ninja-build pkg-config ccache dpkg-dev file ca-certificates qemu-user-static
-                libasio-dev libtomlplusplus-dev doctest-dev libc6-dev:arm64 libstdc++6:arm64 libcurl4-openssl-dev:arm64
+                libasio-dev libtomlplusplus-dev:arm64 doctest-dev libc6-dev:arm64 libstdc++6:arm64 libcurl4-openssl-dev:arm64
                 libsimdjson-dev:arm64 libfmt-dev:arm64 libspdlog-dev:arm64 libssl-dev:arm64 zlib1g-dev:arm64
                 libbrotli-dev:arm64 libcpp-httplib-dev:arm64 prometheus-cpp-dev:arm64)
 
