@@ -103,6 +103,6 @@ check_folder() {
   passed "the folder serves in an empty root, and trusts what its own copy names"
 
   with_folder scratch localhost/folder-as-it-is
-  podman run --rm "${hardened[@]}" localhost/folder-as-it-is $self_contained/bin/mcp-bridged --check --url https://example.com/mcp >/dev/null ||
+  podman run --rm "${hardened[@]}" --tmpfs /tmp localhost/folder-as-it-is $self_contained/bin/mcp-bridged --check --url https://example.com/mcp >/dev/null ||
     fail "the folder as it is does not start"
 }
