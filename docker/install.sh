@@ -14,7 +14,7 @@ set -eu
 umask 022
 
 fail() { echo "install.sh: $*" >&2; exit 1; }
-usage() { sed -n '2,11s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '1d;/^#/!q;s/^# \{0,1\}//p' "$0"; }
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
 has() { command -v "$1" >/dev/null 2>&1; }

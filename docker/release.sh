@@ -17,7 +17,7 @@ export LC_ALL=C
 # The modes in the packages are not those of who makes them.
 umask 022
 
-usage() { sed -n '2,14s/^# \{0,1\}//p' "$0" >&2; exit 64; }
+usage() { sed -n '1d;/^#/!q;s/^# \{0,1\}//p' "$0" >&2; exit 64; }
 architectures=(amd64) suites=(bookworm trixie) dist=''
 while [ $# -gt 0 ]; do
   case $1 in

@@ -10,7 +10,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 
-usage() { sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 64; }
+usage() { sed -n '1d;/^#/!q;s/^# \{0,1\}//p' "$0" >&2; exit 64; }
 
 # name | minutes on two cores, the first time more | what it needs | what it does
 suites='

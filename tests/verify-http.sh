@@ -8,7 +8,7 @@
 set -uo pipefail
 
 if [[ $# -lt 1 || $# -gt 2 ]]; then
-  sed -n '2,7s/^# \{0,1\}//p' "$0" >&2
+  sed -n '1d;/^#/!q;s/^# \{0,1\}//p' "$0" >&2
   exit 2
 fi
 url=${1%/}

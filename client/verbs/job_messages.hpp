@@ -6,6 +6,7 @@
 
 #include "command_line/options.hpp"
 #include "json/document.hpp"
+
 namespace client {
 
 // Messages to the daemon about jobs (requests that belong to no connection), and its responses.

@@ -14,7 +14,7 @@ for argument in "$@"; do
   case $argument in
     try | tests) parts+=("$argument") ;;
     bookworm | trixie) suites+=("$argument") ;;
-    *) sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
+    *) sed -n '1d;/^#/!q;s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
   esac
 done
 [ ${#suites[@]} -gt 0 ] || suites=(bookworm trixie)

@@ -14,7 +14,7 @@ cd "$(dirname "$0")/../.."
 . tests/packages/needed.sh
 # shellcheck source=tests/bench/shared.sh
 . tests/bench/shared.sh
-case ${1:-} in '' | --try) ;; *) sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 64 ;; esac
+case ${1:-} in '' | --try) ;; *) sed -n '1d;/^#/!q;s/^# \{0,1\}//p' "$0" >&2; exit 64 ;; esac
 be_the_only_one
 install_to_build "python3 python3" "node nodejs" "npm npm" "jq jq"
 # What mcporter asks for; the others take it.

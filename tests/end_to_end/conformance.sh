@@ -25,7 +25,7 @@ while [ $# -gt 0 ]; do
     --server) servers=("$2"); shift ;;
     --suite) suites=("$2"); shift ;;
     --scenario) scenario=$2; shift ;;
-    *) sed -n '2,13s/^# \{0,1\}//p' "$0"; exit 64 ;;
+    *) sed -n '1d;/^#/!q;s/^# \{0,1\}//p' "$0"; exit 64 ;;
   esac
   shift
 done

@@ -18,7 +18,7 @@ while [ $# -gt 0 ]; do
   case $1 in
     --build) build=$2; shift ;;
     --scenario) only=$2; shift ;;
-    *) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 64 ;;
+    *) sed -n '1d;/^#/!q;s/^# \{0,1\}//p' "$0"; exit 64 ;;
   esac
   shift
 done

@@ -12,7 +12,7 @@ while [ $# -gt 0 ]; do
   case $1 in
     --dist) dist=$2; shift ;;
     --no-units) units= ;;
-    -*) sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
+    -*) sed -n '1d;/^#/!q;s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
     *) tests+=("$1") ;;
   esac
   shift

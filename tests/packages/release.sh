@@ -16,7 +16,7 @@ while [ $# -gt 0 ]; do
     --arch) architectures=$2; shift ;;
     --twice) twice=yes ;;
     --ubuntu) with_ubuntu=yes ;;
-    *) sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
+    *) sed -n '1d;/^#/!q;s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
   esac
   shift
 done
