@@ -16,6 +16,7 @@ usage() { sed -n '1d;/^#/!q;s/^# \{0,1\}//p' "$0" >&2; exit 64; }
 suites='
 instructions |  2 |          | instructions of one operation against the recorded figures
 alone        |  8 |          | each source and each header compiles alone
+tidy         |  2 |          | what .clang-tidy asks for (clang-tidy-14)
 conformance  |  9 | npm      | the public conformance suite, directly and through the bridge
 login        |  2 | npm      | the authorization scenarios of the public conformance suite
 fuzz         |    |          | the stateful fuzzer with random seeds, for TIME
@@ -46,6 +47,9 @@ run() {
   case $1 in
     instructions) bash tests/bench/run.sh --instructions ;;
     alone) cmake --preset asan -DMCP_BRIDGE_UNITY=ON && python3 tests/structure/alone.py build/asan ;;
+    tidy)
+      command -v clang-tidy-14 || { echo "needs clang-tidy-14"; return 77; }
+      cmake --preset asan -DMCP_BRIDGE_UNITY=ON && python3 tests/structure/tidy.py build/asan ;;
     conformance) build release && bash tests/end_to_end/conformance.sh --build build/release ;;
     login) build release && bash tests/end_to_end/login_conformance.sh --build build/release ;;
     fuzz)

@@ -39,12 +39,9 @@ TOOLS
   missing_packages "${build_libraries[@]}" doctest-dev python3-yaml
 }
 
-# What only looks at the sources, of the one version that says how they look and what is found in them.
+# What only looks at the sources, of the one version that says how they look.
 source_tools() {
-  local tool
-  for tool in clang-format-14 clang-tidy-14; do
-    command -v $tool >/dev/null || ! apt-cache show $tool >/dev/null 2>&1 || echo $tool
-  done
+  command -v clang-format-14 >/dev/null || ! apt-cache show clang-format-14 >/dev/null 2>&1 || echo clang-format-14
 }
 
 install_missing() {
@@ -87,11 +84,11 @@ say "the peers from npm"
 install_peers
 install_promtool
 build release
-# That each file compiles alone is a suite of its own (tests/all.sh alone).
+# That each file compiles alone, and what clang-tidy finds, are suites of their own (tests/all.sh alone tidy).
 build asan -DMCP_BRIDGE_RELEASE_DIR="$PWD/build/release" -DMCP_BRIDGE_UNITY=ON
 
 say "testing"
 export CTEST_OUTPUT_ON_FAILURE=1
-# Most of them mostly wait: two for each processor, and one that looks at the sources at a low priority.
-parallel=$((2 * $(nproc) + 1))
+# Most of them mostly wait.
+parallel=$((2 * $(nproc)))
 exec ctest --test-dir build/asan --parallel $((parallel < 16 ? parallel : 16)) --timeout 900 "$@" </dev/null

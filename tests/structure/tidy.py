@@ -75,7 +75,7 @@ def main():
         outcome = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
         return outcome.stdout + outcome.stderr if outcome.returncode != 0 else None
 
-    # The largest first, and the others beside it: they take what other tests leave of each processor.
+    # The largest first, and the others beside it.
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         found = [text for text in pool.map(fault, *zip(*((number, *unit) for number, unit in enumerate(units())))) if text]
     print("\n".join(found))
