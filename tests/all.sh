@@ -16,7 +16,7 @@ usage() { sed -n '1d;/^#/!q;s/^# \{0,1\}//p' "$0" >&2; exit 64; }
 suites='
 instructions |  2 |          | instructions of one operation against the recorded figures
 alone        |  8 |          | each source and each header compiles alone
-tidy         |  2 |          | what .clang-tidy asks for (clang-tidy-14)
+tidy         |  2 | clang-tidy | what .clang-tidy asks for
 conformance  |  9 | npm      | the public conformance suite, directly and through the bridge
 login        |  2 | npm      | the authorization scenarios of the public conformance suite
 fuzz         |    |          | the stateful fuzzer with random seeds, for TIME
@@ -46,10 +46,7 @@ build() {
 run() {
   case $1 in
     instructions) bash tests/bench/run.sh --instructions ;;
-    alone) cmake --preset asan -DMCP_BRIDGE_UNITY=ON && python3 tests/structure/alone.py build/asan ;;
-    tidy)
-      command -v clang-tidy-14 || { echo "needs clang-tidy-14"; return 77; }
-      cmake --preset asan -DMCP_BRIDGE_UNITY=ON && python3 tests/structure/tidy.py build/asan ;;
+    alone | tidy) cmake --preset asan -DMCP_BRIDGE_UNITY=ON && python3 "tests/structure/$1.py" build/asan ;;
     conformance) build release && bash tests/end_to_end/conformance.sh --build build/release ;;
     login) build release && bash tests/end_to_end/login_conformance.sh --build build/release ;;
     fuzz)
@@ -82,6 +79,7 @@ prevented() {
     case $need in
       root) [ "$(id -u)" -eq 0 ] || echo "needs root" ;;
       npm) { command -v npm && command -v node; } >/dev/null || echo "needs node and npm" ;;
+      clang-tidy) command -v clang-tidy-14 >/dev/null || echo "needs clang-tidy-14" ;;
       idle)
         read -r load _ </proc/loadavg
         awk -v load="$load" -v cores="$(nproc)" 'BEGIN { exit load > cores }' ||
@@ -99,7 +97,7 @@ while [ $# -gt 0 ]; do
     --list)
       for name in "${names[@]}"; do
         minutes=$(field "$name" 2)
-        printf '%-13s %7s  %-9s %s\n' "$name" "${minutes:-TIME}${minutes:+ min}" "$(field "$name" 3)" "$(field "$name" 4)"
+        printf '%-13s %7s  %-10s %s\n' "$name" "${minutes:-TIME}${minutes:+ min}" "$(field "$name" 3)" "$(field "$name" 4)"
       done
       exit 0 ;;
     --for)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What .clang-tidy asks for holds in daemon/ and client/.
 
-    tidy.py BUILD_FOLDER [CLANG_TIDY]
+    tidy.py BUILD_FOLDER
 
 Most of what a file costs are the headers of fmt and of the standard library, which all checks look through: so many
 files are one translation unit, as many as have no name twice. The flags are those of the build's compile_commands.json.
@@ -59,7 +59,7 @@ def units():
 
 
 def main():
-    build, tidy = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else "clang-tidy-14"
+    build = sys.argv[1]
     folder = os.path.join(build, "tidy")
     os.makedirs(folder, exist_ok=True)
 
@@ -69,7 +69,7 @@ def main():
         with open(unit, "w", encoding="utf-8") as file:
             file.writelines(f'#include "{source.path}"\n' for source in files)
         directory, (_, *flags) = alone.flags_of(build, target)
-        command = ["nice", "-n", "19", tidy, "--quiet", f"--config-file={alone.ROOT}/.clang-tidy",
+        command = ["nice", "-n", "19", "clang-tidy-14", "--quiet", f"--config-file={alone.ROOT}/.clang-tidy",
                    "--warnings-as-errors=*", f"--checks={NOT_OF_UNITS}", os.path.abspath(unit), "--", *flags,
                    "-Wno-unknown-warning-option"]
         outcome = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
